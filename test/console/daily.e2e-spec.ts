@@ -15,7 +15,7 @@ withConsole('daily work in the console', (service) => {
 
   const dialog = () => page.page.getByRole('dialog');
 
-  test('the home page shows waiting imports, recent imports and keys that expire soon', async () => {
+  test('the home page of the console shows waiting imports, recent imports and keys that expire soon', async () => {
     const people = (domain: string) =>
       csv(HEADER, ...NAMES.map((name) => `${name},${name},${name}@${domain}`));
     await imported(service.key, people('example.org'), 'dataset=home');
@@ -41,7 +41,7 @@ withConsole('daily work in the console', (service) => {
     await page.titled('Home');
   });
 
-  test('an API key is created with scopes, shown once, and revoked', async () => {
+  test('the console creates an API key with scopes, shows it once and revokes it', async () => {
     page = await service.admin('/console/keys');
     await page.button('New key').click();
     await page.field('Purpose').fill(MARKUP);
@@ -87,7 +87,7 @@ withConsole('daily work in the console', (service) => {
     expect((await asKey.get('/users/search')).status).toBe(401);
   });
 
-  test('roles that are added to a group apply to its members', async () => {
+  test('roles that are added to a group in the console apply to its members', async () => {
     const { uuid } = (
       await service.key.post('/users', { username: 'member', email: 'member@example.org', firstname: MARKUP })
     ).body;
@@ -102,7 +102,7 @@ withConsole('daily work in the console', (service) => {
     expect((await service.key.get(`/users/${String(uuid)}`)).body.group_roles).toEqual(['Editor']);
   });
 
-  test('a profile is listed with its columns and deleted', async () => {
+  test('the console lists import profiles with their columns and deletes them', async () => {
     await service.key.put('/import_profiles/old', { columns: { Nr: 'ExternalId' }, pattern: 'old-*.csv' });
     page = await service.admin('/console/profiles');
     const row = page.page.getByRole('row').filter({ hasText: 'old-*.csv' });
@@ -115,7 +115,7 @@ withConsole('daily work in the console', (service) => {
     expect((await service.key.get('/import_profiles/old')).status).toBe(404);
   });
 
-  test('the audit is filtered, and the URL contains the filters', async () => {
+  test('the audit page filters events, and its URL contains the filters', async () => {
     const name = `audited-${randomUUID()}`;
     const { uuid } = (
       await service.key.post('/users', { username: name, email: `${name}@example.org`, surname: MARKUP })

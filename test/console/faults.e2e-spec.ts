@@ -34,7 +34,7 @@ withConsole('the console when a request fails', (service) => {
   test.each([
     ['is lost', abort, 'The service cannot be reached'],
     ['is replaced by the 502 of a proxy', answerBadGateway, 'The service returned status 502'],
-  ])('a key whose response %s is created once and shown after a retry', async (_, lose, message) => {
+  ])('if the response %s, a retry shows the new API key, not a second key', async (_, lose, message) => {
     const name = `lost ${randomUUID()}`;
     page = await service.admin('/console/keys');
     await loseResponse('**/api_keys', 'POST', lose);
@@ -56,7 +56,7 @@ withConsole('the console when a request fails', (service) => {
     await page.button('I have copied it').click();
   });
 
-  test('an import and a profile change whose responses are lost take effect once after a retry', async () => {
+  test('an import or profile change whose response is lost takes effect only once after a retry', async () => {
     page = await service.admin('/console/imports/new?dataset=lost');
     await loseResponse('**/imports?*', 'POST');
     const path = join(service.folder, 'lost.csv');
@@ -78,7 +78,7 @@ withConsole('the console when a request fails', (service) => {
     await page.shows('Profile saved.');
   });
 
-  test('a failed sign-out shows that the user is still signed in', async () => {
+  test('after a failed sign-out, the console shows that the user is still signed in', async () => {
     page = await service.admin('/console/users');
     await page.page.route('**/sessions/logout', (route) => route.abort());
     await page.button('Sign out').click();
@@ -89,7 +89,7 @@ withConsole('the console when a request fails', (service) => {
     await page.titled('Sign in to Rollcall');
   });
 
-  test('a sign-out or sign-in in one tab also applies to the other tab', async () => {
+  test('a sign-out or sign-in in one tab of the console also applies to its other tab', async () => {
     const { username } = await create(service.key, { password: PASSWORD });
     page = await service.admin('/console/keys');
     const other = await page.page.context().newPage();
@@ -105,7 +105,7 @@ withConsole('the console when a request fails', (service) => {
     await other.getByText('admin', { exact: true }).first().waitFor();
   });
 
-  test('applying a plan asks for confirmation with the number of blocked users and failed rows', async () => {
+  test('the dialog before applying a plan shows how many users will be blocked and how many rows failed', async () => {
     const people = Array.from({ length: 12 }, (_, n) => `B-${n},block${n},block${n}@example.org`);
     const head = 'ExternalId,Username,Email';
     await imported(service.key, csv(head, ...people), 'dataset=blocks');
@@ -123,7 +123,7 @@ withConsole('the console when a request fails', (service) => {
     await page.page.locator('h1', { hasText: 'Rejected' }).waitFor();
   });
 
-  test('a profile that changed in the meantime is not overwritten', async () => {
+  test('the console does not overwrite an import profile that another operator has changed', async () => {
     const profile = { columns: { No: 'ExternalId', Mail: 'Email', Login: 'Username' } };
     await service.key.put('/import_profiles/shared', profile);
     page = await service.admin('/console/imports/new?profile=shared');
@@ -138,7 +138,7 @@ withConsole('the console when a request fails', (service) => {
     expect(saved.profile.missing).toBe('report');
   });
 
-  test('the skip link moves the focus to the content, and a list that fails to load is not shown as empty', async () => {
+  test('the skip link moves the focus to the content, and a list that fails to load shows an error', async () => {
     page = await service.admin('/console/imports');
     await page.page.reload();
     await page.titled('Imports');
@@ -154,7 +154,7 @@ withConsole('the console when a request fails', (service) => {
     await page.shows('No identity provider has sent a group yet.');
   });
 
-  test('the audit filters by days in the time zone of the reader', async () => {
+  test('the audit page filters by days in the time zone of the browser', async () => {
     await create(service.key);
     page = await service.admin('/console/audit', { timezoneId: 'Pacific/Kiritimati' });
     const local = new Date(Date.now() + 14 * 3_600_000).toISOString().slice(0, 10);

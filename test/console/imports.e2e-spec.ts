@@ -29,7 +29,7 @@ withConsole('imports in the console', (service) => {
   };
   const dialog = () => page.page.getByRole('dialog');
 
-  test('show the explanation, limit and five example rows of each guard that was hit', async () => {
+  test('the import page explains each guard that requires approval, with its limit and five example rows', async () => {
     const run = await parkRun('why');
     page = await service.admin(`/console/imports/${run.id}`);
     await page.shows(/E-mail would change for 8 users\. More than \d+ changes need approval\./);
@@ -41,7 +41,7 @@ withConsole('imports in the console', (service) => {
     expect(await page.rows('Examples: Changed field, E-mail')).toHaveLength(5);
   });
 
-  test('show the changes of a plan by outcome and by field, each view with a URL', async () => {
+  test('the import page groups changes by outcome or by field, and each view has its own URL', async () => {
     const run = await parkRun('diff');
     page = await service.admin(`/console/imports/${run.id}`);
     await page.page.getByRole('link', { name: 'Updated 8' }).click();
@@ -59,7 +59,7 @@ withConsole('imports in the console', (service) => {
     await page.page.getByRole('region', { name: 'Rows', exact: true }).first().waitFor();
   });
 
-  test('can be approved and reverted after a dialog that shows the number of affected users', async () => {
+  test('an import can be approved and reverted in a dialog that shows the number of affected users', async () => {
     const run = await parkRun('approved');
     page = await service.admin(`/console/imports/${run.id}`);
     await page.button('Approve').click();
@@ -76,7 +76,7 @@ withConsole('imports in the console', (service) => {
     expect(body.Results[0].email).toBe('ada.approved@example.org');
   });
 
-  test('can be rejected after a dialog that shows the number of unchanged users', async () => {
+  test('an import can be rejected in a dialog that shows the number of unchanged users', async () => {
     const run = await parkRun('rejected');
     page = await service.admin(`/console/imports/${run.id}`);
     await page.button('Reject').click();
@@ -86,7 +86,7 @@ withConsole('imports in the console', (service) => {
     expect(await page.button('Approve').count()).toBe(0);
   });
 
-  test('show the error of the service if another operator has already decided on a run', async () => {
+  test('the approval dialog shows the error of the service if another operator has rejected the import', async () => {
     const run = await parkRun('late');
     page = await service.admin(`/console/imports/${run.id}`);
     await page.button('Approve').click();
@@ -98,7 +98,7 @@ withConsole('imports in the console', (service) => {
     expect(await alert.getByRole('button', { name: 'Copy request id' }).count()).toBe(1);
   });
 
-  test('offer the failed rows as a download', async () => {
+  test('the import page offers the failed rows as a download', async () => {
     const file = `${buildFile('failed', 'example.org')}failed-x,failed.x,no address,X,Y\r\n`;
     const run = await imported(service.key, file, 'dataset=failed');
     page = await service.admin(`/console/imports/${run.id}?outcome=error`);
@@ -110,13 +110,13 @@ withConsole('imports in the console', (service) => {
     expect(readFileSync(await saved.path(), 'utf8')).toContain('failed-x');
   });
 
-  test('show the reason why a file was rejected', async () => {
+  test('the import page shows why the file was rejected', async () => {
     const run = await imported(service.key, csv('Foo,Bar', '1,2'));
     page = await service.admin(`/console/imports/${run.id}`);
     await page.shows('The header has no column ExternalId, which matches rows to users. Add this column.');
   });
 
-  test('update a running import in the list from its events', async () => {
+  test('the list of imports shows the progress and the end of a running import without a reload', async () => {
     const applier = service.app.app.get(Applier);
     const apply = applier.apply.bind(applier);
     let release = (): void => undefined;

@@ -19,7 +19,7 @@ interface Focused {
 }
 
 /** The main tasks without a mouse, with Tab, Enter, Space, Escape and typed text. */
-withConsole('the console with only a keyboard', (service) => {
+withConsole('keyboard access to the console', (service) => {
   let page: ConsolePage;
   beforeAll(async () => {
     await imported(service.key, buildFile('example.org'));
@@ -65,7 +65,7 @@ withConsole('the console with only a keyboard', (service) => {
     await page.settled();
   }
 
-  test('an administrator can sign in', async () => {
+  test('the keyboard is enough to sign in to the console', async () => {
     page = await service.open();
     await page.titled('Sign in to Rollcall');
     expect((await getFocused()).name).toBe('Username or e-mail');
@@ -77,7 +77,7 @@ withConsole('the console with only a keyboard', (service) => {
     await page.titled('Home');
   });
 
-  test('a waiting import can be approved with a reason, and reverted', async () => {
+  test('the keyboard is enough to approve a waiting import with a reason and to revert it', async () => {
     const run = await imported(service.key, buildFile('example.net'));
     expect(run.state).toBe('needs_approval');
     await open('/console');
@@ -116,7 +116,7 @@ withConsole('the console with only a keyboard', (service) => {
     expect(ada.email).toBe('ada@example.org');
   });
 
-  test('a user can be found, edited and blocked', async () => {
+  test('the keyboard is enough to find, edit and block a user', async () => {
     await open('/console/users');
     await reach('Search');
     await type('cleo');
@@ -140,7 +140,7 @@ withConsole('the console with only a keyboard', (service) => {
     expect({ status, phone }).toEqual({ status: 'Blocked', phone: '+49 30 1234' });
   });
 
-  test('a file can be chosen, previewed, planned and rejected', async () => {
+  test('the keyboard is enough to choose, preview, plan and reject an import file', async () => {
     await open('/console/imports/new');
     const path = join(service.folder, 'keyboard.csv');
     writeFileSync(path, buildFile('example.com'));
@@ -160,7 +160,7 @@ withConsole('the console with only a keyboard', (service) => {
     await page.page.locator('h1', { hasText: 'Rejected' }).waitFor();
   });
 
-  test('an API key can be created and revoked', async () => {
+  test('the keyboard is enough to create and revoke an API key', async () => {
     await open('/console/keys');
     await reach('New key');
     await press('Enter');

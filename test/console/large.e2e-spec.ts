@@ -29,12 +29,12 @@ withConsole(`the console with ${USERS} users and a plan of ${ROWS} rows`, (servi
 
   const countElements = (page: ConsolePage): Promise<number> => page.page.locator('*').count();
 
-  test('the plan waits for approval with all of its rows', async () => {
+  test('a plan with 1,200 rows waits for approval and contains all rows', async () => {
     const { state, counts } = (await service.key.get(`/imports/${run}`)).body;
     expect([state, counts]).toEqual(['needs_approval', expect.objectContaining({ updated: ROWS })]);
   });
 
-  test('no page renders more than 3,000 elements', async () => {
+  test('no console page renders more than 3,000 elements, even with long lists', async () => {
     const page = await service.admin();
     for (const path of [
       '',
@@ -58,7 +58,7 @@ withConsole(`the console with ${USERS} users and a plan of ${ROWS} rows`, (servi
     }
   });
 
-  test('the preview of a file renders only its first rows', async () => {
+  test('the preview of a long import file renders only its first rows', async () => {
     const path = join(service.folder, 'large.csv');
     writeFileSync(path, FILE);
     const page = await service.admin('/console/imports/new');
@@ -68,7 +68,7 @@ withConsole(`the console with ${USERS} users and a plan of ${ROWS} rows`, (servi
     expect(await countElements(page)).toBeLessThan(MAX_ELEMENTS);
   });
 
-  test('typing in the search field finds a user', async () => {
+  test('typing in the search field of the console finds one of 1,500 users', async () => {
     const page = await service.admin('/console/users');
     await page.settled();
     await page.field('Search').pressSequentially('u0001321', { delay: 30 });

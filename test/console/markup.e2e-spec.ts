@@ -15,7 +15,7 @@ const SCRIPT = 'javascript:alert(1)//';
 const PASSWORD = 'plenty of markup';
 
 /** Every stored text is rendered as text, so that it never creates an element, a URL or an event handler. */
-withConsole('text with markup', (service) => {
+withConsole('markup in the console', (service) => {
   let page: ConsolePage;
   const ids: Record<string, string> = {};
 
@@ -82,7 +82,7 @@ withConsole('text with markup', (service) => {
       return Array.from(all.querySelectorAll(bad), ({ outerHTML }) => outerHTML);
     });
 
-  test('is rendered as text on every page', async () => {
+  test('stored markup is rendered as text on every page of the console', async () => {
     let shown = 0;
     for (const [, address] of addresses(ids)) {
       await page.goto(address);
@@ -95,7 +95,7 @@ withConsole('text with markup', (service) => {
     expect(shown).toBeGreaterThanOrEqual(8);
   });
 
-  test('is rendered as text in the rows and errors of every import', async () => {
+  test('markup from import files is rendered as text in the rows and errors of every import', async () => {
     const { Results } = (await service.key.get('/imports?dataset=evil')).body;
     expect(Results).toHaveLength(4);
     for (const { id } of Results as { id: string }[]) {
@@ -105,7 +105,7 @@ withConsole('text with markup', (service) => {
     }
   });
 
-  test('is rendered as text in the preview of a file', async () => {
+  test('markup in an import file is rendered as text in the preview of the file', async () => {
     await page.goto('/console/imports/new');
     await page.settled();
     const path = join(service.folder, `${EVIL.replaceAll(/[<>=]/g, '_')}.csv`);
@@ -115,7 +115,7 @@ withConsole('text with markup', (service) => {
     expect(await findInjected()).toEqual([]);
   });
 
-  test('is rendered as text in the profile of the user and from the URL', async () => {
+  test('markup in the profile of the current user or in the URL is rendered as text', async () => {
     const own = await service.as(`u${EVIL}`, PASSWORD, '/console/me');
     await own.settled();
     expect(await own.page.locator('[data-evil]').count()).toBe(0);

@@ -6,7 +6,7 @@ import { withConsole } from '../support/browser/console-service.js';
 
 const MARKUP = '<img src=x onerror=alert(1)>';
 
-withConsole('the page for a new import', (service) => {
+withConsole('new imports in the console', (service) => {
   let page: ConsolePage;
 
   const writeFile = (name: string, lines: readonly string[]): string => {
@@ -25,7 +25,7 @@ withConsole('the page for a new import', (service) => {
   const problems = () => page.page.getByRole('region', { name: 'Problems' });
   const plan = () => page.button('Create plan');
 
-  test('maps columns, saves a profile, creates a plan, applies it and reverts it', async () => {
+  test('the new-import page maps columns, saves a profile, and creates, applies and reverts a plan', async () => {
     page = await service.admin('/console/imports/new');
     await page.field('Data set').fill('payroll');
     await choose(writeFile('payroll.csv', buildPayroll('example.org')));
@@ -68,7 +68,7 @@ withConsole('the page for a new import', (service) => {
     expect((await service.key.get('/users/search?managed_by=payroll&status=Active')).body.Count).toBe(0);
   });
 
-  test('accepts a dropped file, uses the profile from the URL and shows the errors of the rows', async () => {
+  test('the new-import page accepts a dropped file, uses the profile from the URL and shows row errors', async () => {
     await service.key.put('/import_profiles/dropped', {
       dataset: 'dropped',
       columns: { No: 'ExternalId', Mail: 'Email', Login: 'Username' },
@@ -95,7 +95,7 @@ withConsole('the page for a new import', (service) => {
     expect(await plan().isEnabled()).toBe(true);
   });
 
-  test('shows the error for an unreadable file and for an invalid profile name', async () => {
+  test('the new-import page shows an error for an unreadable file and for an invalid profile name', async () => {
     page = await service.admin('/console/imports/new');
     await choose(writeFile('empty.csv', ['']));
     await problems().getByText('Rejects the file').waitFor();

@@ -13,7 +13,7 @@ const LOOKS = [
   ['light', 'narrow', NARROW],
 ] as const;
 
-withConsole('a page of the console', (service) => {
+withConsole('pages of the console', (service) => {
   const ids: Record<string, string> = {};
   beforeAll(async () => {
     const file = (domain: string): string =>
@@ -30,7 +30,7 @@ withConsole('a page of the console', (service) => {
     ids['/users/:id'] = (await service.key.get('/users/search?username=ada')).body.Results[0].uuid;
   });
 
-  test('with a parameter in its path has an id in this test', () => {
+  test('this test has a record id for every console page with a parameter in its path', () => {
     expect(PATHS.length).toBeGreaterThan(4);
     expect(PATHS.filter((path) => path.includes(':') && !(path in ids))).toEqual([]);
   });
@@ -47,7 +47,7 @@ withConsole('a page of the console', (service) => {
     }
   }
 
-  test('has no axe-core violation and no horizontal overflow, in any colour scheme or width', async () => {
+  test('every console page passes axe-core without horizontal overflow, in light, dark and narrow layouts', async () => {
     const page = await service.admin();
     for (const [name, address] of addresses(ids)) {
       await page.page.setViewportSize(WIDE);
@@ -57,14 +57,14 @@ withConsole('a page of the console', (service) => {
     }
   });
 
-  test('for signing in has no axe-core violation and no horizontal overflow', async () => {
+  test('the sign-in page passes axe-core without horizontal overflow', async () => {
     const page = await service.open();
     await page.titled('Sign in to Rollcall');
     await page.page.getByText('How do I sign in?').click();
     await check(page, 'sign-in');
   });
 
-  test('with an unknown path or user shows an error', async () => {
+  test('the console shows an error for an unknown path or user', async () => {
     const page = await service.admin('/console/nowhere');
     await page.titled('Page not found');
     expect(await page.violations()).toEqual([]);
@@ -73,7 +73,7 @@ withConsole('a page of the console', (service) => {
     expect(await page.violations()).toEqual([]);
   });
 
-  test('can be reached with the keyboard and moves the focus to its title', async () => {
+  test('a console page that is opened with the keyboard moves the focus to its title', async () => {
     const page = await service.admin('/console/users');
     await page.page.reload();
     await page.titled('Users');
@@ -87,7 +87,7 @@ withConsole('a page of the console', (service) => {
     expect(await getName()).toBe('Imports');
   });
 
-  test('hides its navigation until the button Menu is clicked in a narrow window', async () => {
+  test('the navigation is hidden in a narrow window until the Menu button is clicked', async () => {
     const page = await service.admin('/console/users', { viewport: NARROW });
     await page.titled('Users');
     const link = page.page.getByRole('link', { name: 'Imports' });
@@ -99,7 +99,7 @@ withConsole('a page of the console', (service) => {
     expect(await link.isVisible()).toBe(false);
   });
 
-  test('shows times in the time zone of the reader', async () => {
+  test('the console shows times in the time zone of the browser', async () => {
     for (const [timezoneId, zone] of [
       ['Asia/Tokyo', /GMT\+9|JST/],
       ['America/New_York', /GMT-[45]|E[SD]T/],

@@ -8,7 +8,7 @@ const HEADER = 'ExternalId,Username,Email,Forename,Surname,Manager';
 const NAMES = ['Ada', 'Bela', 'Cleo', 'Dora', 'Emil', 'Fay', 'Gus', 'Hana'];
 
 /** A plan shows who its people are, finds a person, and shows the planned changes of each person. */
-withConsole('the page of a plan', (service) => {
+withConsole('plans in the console', (service) => {
   let page: ConsolePage;
   let run: Json;
   const buildRow = (name: string, n: number, domain: string, manager: string) =>
@@ -24,7 +24,7 @@ withConsole('the page of a plan', (service) => {
 
   const listPeople = async () => (await page.rows('Rows')).map((cells) => cells[2]);
 
-  test('shows the names of people in rows, in guard examples and as managers', async () => {
+  test('the plan page shows the names of people in rows, in guard examples and as managers', async () => {
     page = await service.admin(`/console/imports/${run.id}`);
     await page.shows('Cleo Planned');
     expect(await listPeople()).toContain('Cleo PlannedPL-2');
@@ -37,7 +37,7 @@ withConsole('the page of a plan', (service) => {
     expect(await page.page.getByRole('link', { name: 'Nora Planned' }).count()).toBe(0); // the user does not exist yet
   });
 
-  test('finds people by name or external id, and the URL contains the search', async () => {
+  test('the plan page finds people by name or external id, and its URL contains the search', async () => {
     page = await service.admin(`/console/imports/${run.id}`);
     await page.field('Find a person').fill('cle pla');
     await page.shows('1 row');
@@ -51,7 +51,7 @@ withConsole('the page of a plan', (service) => {
     expect(page.place).toContain('person=PL-99');
   });
 
-  test('is linked from the page of a user with planned changes', async () => {
+  test('the page of a user with planned changes links to the rows of the plan for this user', async () => {
     const user = await linked(service.key, 'PL-3');
     page = await service.admin(`/console/users/${user.uuid}`);
     await page.shows('dora@example.net');
@@ -61,7 +61,7 @@ withConsole('the page of a plan', (service) => {
     expect(await listPeople()).toEqual(['Dora PlannedPL-3']);
   });
 
-  test('keeps its buttons in reach on a narrow screen, and marks a reverted import', async () => {
+  test('an import can be approved on a narrow screen and is marked as reverted after its revert', async () => {
     page = await service.admin(`/console/imports/${run.id}`);
     await page.page.setViewportSize(NARROW);
     await page.page.getByText('Hana Planned').last().scrollIntoViewIfNeeded();

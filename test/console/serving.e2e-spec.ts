@@ -20,13 +20,13 @@ afterAll(() => app.end());
 const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(`${app.url}${path}`, { headers: { accept: BROWSER, ...headers }, redirect: 'manual' });
 
-test('all files of the console together have at most 80 KiB in gzip', () => {
+test('the gzipped files of the console have at most 80 KiB in total', () => {
   const sizes = sources.map((file) => readFileSync(join(BUILT, `${file}.gz`)).length);
   expect(sources.length).toBeGreaterThan(3);
   expect(sizes.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThanOrEqual(LIMIT);
 });
 
-test('each file of the console is also stored in gzip and Brotli', () => {
+test('each built file of the console is also stored compressed with gzip and with Brotli', () => {
   for (const file of sources) {
     const bytes = readFileSync(join(BUILT, file));
     expect(gunzipSync(readFileSync(join(BUILT, `${file}.gz`)))).toEqual(bytes);
@@ -34,7 +34,7 @@ test('each file of the console is also stored in gzip and Brotli', () => {
   }
 });
 
-test('index.html shows a heading before its script runs and contains no inline style or script', () => {
+test('index.html of the console contains a heading and no inline style or script', () => {
   expect(page).toMatch(/<h1>Rollcall<\/h1>/);
   expect(page).not.toMatch(/<style|\sstyle=|\son\w+=|<script(?![^>]*\ssrc=)/);
   expect(new Set(links).size).toBe(3);
@@ -43,7 +43,7 @@ test('index.html shows a heading before its script runs and contains no inline s
 describe.each(['/console', '/console/', '/console/users?q=ada&sort=email', '/console/users/x/y'])(
   'GET %s',
   (path) => {
-    test('returns the page for any Accept header', async () => {
+    test('returns the console page for any Accept header', async () => {
       for (const accept of [BROWSER, '*/*']) {
         const answer = await get(path, { accept });
         expect([answer.status, answer.headers.get('content-type')]).toEqual([
@@ -54,14 +54,14 @@ describe.each(['/console', '/console/', '/console/users?q=ada&sort=email', '/con
       }
     });
 
-    test('is revalidated and returns 304 for its ETag', async () => {
+    test('returns the console page with Cache-Control: no-cache, and 304 for its ETag', async () => {
       const { headers } = await get(path);
       expect(headers.get('cache-control')).toBe('no-cache');
       const again = await get(path, { 'if-none-match': headers.get('etag')! });
       expect([again.status, await again.text()]).toEqual([304, '']);
     });
 
-    test('permits only files of the service in its Content-Security-Policy', async () => {
+    test('returns the console page with a CSP that permits only resources of the service', async () => {
       const { headers } = await get(path);
       expect(headers.get('content-security-policy')?.split(';').sort()).toEqual([
         "base-uri 'none'",
@@ -78,8 +78,8 @@ describe.each(['/console', '/console/', '/console/users?q=ada&sort=email', '/con
   },
 );
 
-describe.each(links)('%s', (link) => {
-  test.each(['br', 'gzip', 'identity'])('is served as %s and cached forever', async (encoding) => {
+describe.each(links)('the console file %s', (link) => {
+  test.each(['br', 'gzip', 'identity'])('is served in %s encoding and cached forever', async (encoding) => {
     const answer = await get(link, { 'accept-encoding': encoding });
     expect([answer.status, answer.headers.get('content-encoding')]).toEqual([
       200,
@@ -102,7 +102,7 @@ test.each([
   expect((await get(path)).status).toBe(404);
 });
 
-test('GET / redirects a browser to the console and returns a page to programs', async () => {
+test('GET / redirects browsers to the console and gives programs a page that links to the console', async () => {
   const browser = await get('/');
   expect([browser.status, browser.headers.get('location')]).toEqual([302, '/console']);
   expect(browser.headers.get('vary')).toMatch(/accept/i);

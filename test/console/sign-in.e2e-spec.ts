@@ -5,7 +5,7 @@ import { withConsole } from '../support/browser/console-service.js';
 import { create } from '../support/data/factories.js';
 import { PASSWORD } from '../support/app/people.js';
 
-withConsole('the sign-in page of the console', (service) => {
+withConsole('signing in to the console', (service) => {
   let page: ConsolePage;
   beforeAll(async () => {
     await create(service.key, {
@@ -17,7 +17,7 @@ withConsole('the sign-in page of the console', (service) => {
     await create(service.key, { username: 'guest', password: PASSWORD, roles: ['External user'] });
   });
 
-  test('leads to the requested page, and the user stays signed in after a reload', async () => {
+  test('signing in leads to the requested page, and the user stays signed in after a reload', async () => {
     page = await service.open('/console/imports?state=failed');
     await page.titled('Sign in to Rollcall');
     await page.signIn('admin', ADMIN_PASSWORD);
@@ -27,7 +27,7 @@ withConsole('the sign-in page of the console', (service) => {
     await page.titled('Imports');
   });
 
-  test('does not redirect to another site or outside the console', async () => {
+  test('signing in does not redirect to another site or outside the console', async () => {
     for (const back of [
       'https://elsewhere.example/console',
       '//elsewhere.example/console',
@@ -40,7 +40,7 @@ withConsole('the sign-in page of the console', (service) => {
     }
   });
 
-  test('shows why a login fails and explains the limit after too many failures', async () => {
+  test('the sign-in page reports a failed login and explains the limit after too many failures', async () => {
     page = await service.open();
     await page.signIn('member', 'not the password');
     await page.shows('Login failed.');
@@ -57,7 +57,7 @@ withConsole('the sign-in page of the console', (service) => {
     expect(await page.violations()).toEqual([]);
   });
 
-  test('appears after sign-out, even with the back button', async () => {
+  test('after sign-out, the back button leads to the sign-in page', async () => {
     page = await service.admin();
     const { page: tab } = page;
     await page.button('Sign out').click();
@@ -66,7 +66,7 @@ withConsole('the sign-in page of the console', (service) => {
     await page.titled('Sign in to Rollcall');
   });
 
-  test('appears in a dialog when the session has ended, and the search continues after sign-in', async () => {
+  test('a sign-in dialog appears when the session has ended, and the search continues after sign-in', async () => {
     page = await service.admin('/console/users');
     await page.titled('Users');
     const { body } = await service.key.get('/users/search?username=admin');
@@ -79,7 +79,7 @@ withConsole('the sign-in page of the console', (service) => {
     await page.shows('Mira Ember');
   });
 
-  test('leads an External user to their own profile only', async () => {
+  test('External users can open only their own profile after signing in', async () => {
     page = await service.as('guest', PASSWORD);
     await page.titled('guest');
     expect(
@@ -89,7 +89,7 @@ withConsole('the sign-in page of the console', (service) => {
     await page.titled('Access denied');
   });
 
-  test('is replaced by an error while the service is unreachable, with a button to try again', async () => {
+  test('the console shows an error with a button to try again while the service is unreachable', async () => {
     page = await service.admin();
     await page.titled('Home');
     await page.page.route('**/api/**', (route) => route.abort());

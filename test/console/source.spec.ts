@@ -20,15 +20,15 @@ test('no source file of the console has more than 250 lines', () => {
   expect(sources.filter(({ text }) => text.split('\n').length > 251)).toEqual([]);
 });
 
-test('the console stores nothing in the browser', () => {
+test('the code of the console stores nothing in the browser', () => {
   expect(findFiles(/localStorage|sessionStorage|indexedDB|document\.cookie|caches\./)).toEqual([]);
 });
 
-test('the console never converts text to markup or code', () => {
+test('the code of the console never converts text to markup or code', () => {
   expect(findFiles(/innerHTML|insertAdjacentHTML|dangerously|\beval\(|new Function\(|srcdoc/)).toEqual([]);
 });
 
-test('only api/client.ts and api/events.ts send requests', () => {
+test('only api/client.ts and api/events.ts of the console send requests', () => {
   expect(findFiles(/\bfetch\(|XMLHttpRequest|WebSocket|sendBeacon/)).toEqual(['api/client.ts']);
   expect(findFiles(/new EventSource\(/)).toEqual(['api/events.ts']);
 });

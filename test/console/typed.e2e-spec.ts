@@ -6,7 +6,7 @@ import type { Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
 
 /** Typed input is not lost when the session ends or a page is left, or when users would remove their own role. */
-withConsole('typed input', (service) => {
+withConsole('unsaved input in the console', (service) => {
   let user: Json;
   let page: ConsolePage;
   beforeEach(async () => {
@@ -32,7 +32,7 @@ withConsole('typed input', (service) => {
     await page.field('Phone').fill(value);
   };
 
-  test('stays in a form when the session ends, and can be saved after signing in again', async () => {
+  test('typed input stays in a form when the session ends, and can be saved after signing in again', async () => {
     await edit('4711');
     await endSessions();
     await page.button('Save').click();
@@ -48,7 +48,7 @@ withConsole('typed input', (service) => {
     expect(await readPhone()).toBe('4711');
   });
 
-  test('stays in a dialog when the session ends', async () => {
+  test('typed input stays in a dialog when the session ends', async () => {
     await page.button('Block').click();
     await page.field('Reason (optional)').fill('left on Monday');
     await endSessions();
@@ -68,7 +68,7 @@ withConsole('typed input', (service) => {
     await page.shows('typed twice');
   });
 
-  test('is discarded if another user signs in', async () => {
+  test('typed input is discarded if another user signs in', async () => {
     const { username } = await create(service.key, { password: ADMIN_PASSWORD });
     await edit('4712');
     await endSessions();
@@ -81,7 +81,7 @@ withConsole('typed input', (service) => {
     expect(await page.page.getByLabel('Phone', { exact: true }).count()).toBe(0);
   });
 
-  test('stays in a tab when another tab signs out, and a tab without input shows the sign-in page', async () => {
+  test('after sign-out in another tab, typed input stays, and a tab without input shows the sign-in page', async () => {
     const other = await page.page.context().newPage();
     await other.goto(page.page.url());
     await edit('4716');
@@ -95,7 +95,7 @@ withConsole('typed input', (service) => {
     await page.titled('Sign in to Rollcall');
   });
 
-  test('is discarded by a link, a tab, the back button or sign-out only after a confirmation', async () => {
+  test('a link, a tab, the back button or sign-out discards typed input only after a confirmation', async () => {
     await page.page.getByRole('link', { name: 'My profile' }).click();
     await page.titled(/^admin/);
     await edit('4713');
@@ -120,7 +120,7 @@ withConsole('typed input', (service) => {
     await page.titled('Audit');
   });
 
-  test('is discarded when the user confirms leaving with the back button', async () => {
+  test('typed input is discarded when the user confirms leaving with the back button', async () => {
     await page.page.getByRole('link', { name: 'Groups' }).click();
     await page.titled('Groups');
     await page.page.getByRole('link', { name: 'My profile' }).click();
@@ -132,7 +132,7 @@ withConsole('typed input', (service) => {
     await page.isAt('/console/groups');
   });
 
-  test('makes the browser ask for confirmation before a reload', async () => {
+  test('typed input makes the browser ask for confirmation before a reload', async () => {
     const questions: string[] = [];
     page.page.on('dialog', (question) => {
       questions.push(question.type());
@@ -147,7 +147,7 @@ withConsole('typed input', (service) => {
     expect(questions).toEqual(['beforeunload']);
   });
 
-  test('that removes the Webmaster role of the current user is saved only after a confirmation', async () => {
+  test('users can remove their own Webmaster role only after a confirmation', async () => {
     const own = await create(service.key, { password: ADMIN_PASSWORD, roles: ['Webmaster'] });
     await page.close();
     page = await service.as(own.username, ADMIN_PASSWORD, '/console/me');

@@ -6,7 +6,7 @@ import { create } from '../support/data/factories.js';
 import { csv, imported } from '../support/app/imports.js';
 import { PASSWORD } from '../support/app/people.js';
 
-withConfiguredConsole('the page of a user', { EXTRA_ROLES: 'Night shift' }, (service) => {
+withConfiguredConsole('a user in the console', { EXTRA_ROLES: 'Night shift' }, (service) => {
   let user: Json;
   let page: ConsolePage;
   beforeEach(async () => {
@@ -24,7 +24,7 @@ withConfiguredConsole('the page of a user', { EXTRA_ROLES: 'Night shift' }, (ser
   };
   const readUser = async (): Promise<Json> => (await service.key.get(`/users/${user.uuid}`)).body;
 
-  test('sends only changed fields', async () => {
+  test('the user page sends only changed fields', async () => {
     await open();
     await page.button('Edit').click();
     await page.field('Surname').fill('King');
@@ -53,7 +53,7 @@ withConfiguredConsole('the page of a user', { EXTRA_ROLES: 'Night shift' }, (ser
     });
   });
 
-  test('shows each error next to its field', async () => {
+  test('the user page shows each error next to its field', async () => {
     await open();
     await page.button('Edit').click();
     await page.field('E-mail').fill('no address');
@@ -73,7 +73,7 @@ withConfiguredConsole('the page of a user', { EXTRA_ROLES: 'Night shift' }, (ser
     await page.shows('E-mail is already used by another user.');
   });
 
-  test('shows conflicting fields and asks which values to retain if another operator has saved', async () => {
+  test('the user page shows conflicting fields and offers a choice if another operator has saved first', async () => {
     await open();
     await page.button('Edit').click();
     await page.field('Surname').fill('Mine');
@@ -99,7 +99,7 @@ withConfiguredConsole('the page of a user', { EXTRA_ROLES: 'Night shift' }, (ser
     expect(await readUser()).toMatchObject(saved);
   });
 
-  test('shows the values of the other operator when the own changes are discarded', async () => {
+  test('after an edit conflict, "Discard my changes" shows the values of the other operator', async () => {
     await open();
     await page.button('Edit').click();
     await page.field('Surname').fill('Mine');
@@ -110,7 +110,7 @@ withConfiguredConsole('the page of a user', { EXTRA_ROLES: 'Night shift' }, (ser
     expect((await readUser()).surname).toBe('Theirs');
   });
 
-  test('blocks and reactivates the user after a dialog that explains the effect', async () => {
+  test('a user can be blocked and reactivated in a dialog that explains the effect', async () => {
     const session = await service.app.login(user.username, PASSWORD);
     await open();
     await page.button('Block').click();
@@ -127,7 +127,7 @@ withConfiguredConsole('the page of a user', { EXTRA_ROLES: 'Night shift' }, (ser
     await page.shows('Left, “for ever”');
   });
 
-  test('lists the sessions and ends one or all of them', async () => {
+  test('the user page lists the sessions of the user and ends one or all of them', async () => {
     for (let session = 0; session < 2; session++) await service.app.login(user.username, PASSWORD);
     await open('?tab=sessions');
     await page.button('End').first().click();
@@ -139,7 +139,7 @@ withConfiguredConsole('the page of a user', { EXTRA_ROLES: 'Night shift' }, (ser
     await page.shows('Ada Lovelace has no open sessions.');
   });
 
-  test('shows the history with old and new values and the source of each change', async () => {
+  test('the history of a user shows old and new values and the source of each change', async () => {
     await service.key.put(`/users/${user.uuid}`, { external_id: 'HR-9', phone: '2' });
     await imported(service.key, csv('ExternalId,Phone', 'HR-9,3'));
     await open('?tab=history');
@@ -157,7 +157,7 @@ withConfiguredConsole('the page of a user', { EXTRA_ROLES: 'Night shift' }, (ser
     await page.titled(/upload/);
   });
 
-  test('lets users change their own permitted fields and their password', async () => {
+  test('users can change the permitted fields of their own profile and their password', async () => {
     page = await service.as(user.username, PASSWORD, '/console/me');
     await page.titled(/Ada Lovelace/);
     await page.button('Edit').click();

@@ -12,7 +12,7 @@ const PEOPLE = 120;
 const pick = (names: readonly string[], n: number): string => names[n % names.length] ?? '';
 const nameOf = (n: number): string[] => [pick(FORENAMES, n), pick(SURNAMES, n * 7)];
 
-withConsole('the list of users', (service) => {
+withConsole('the list of users in the console', (service) => {
   let page: ConsolePage;
   beforeAll(async () => {
     const rows = Array.from({ length: PEOPLE }, (_, n) =>
@@ -39,7 +39,7 @@ withConsole('the list of users', (service) => {
 
   const readFirst = async (): Promise<string | undefined> => (await page.rows('Users'))[0]?.[0];
 
-  test('finds users while a name is typed, and the URL contains the search', async () => {
+  test('the user list finds users while a name is typed, and its URL contains the search', async () => {
     page = await service.admin('/console/users');
     await page.shows('1 to 50 of 122 users');
     await page.field('Search').pressSequentially('ada love');
@@ -53,7 +53,7 @@ withConsole('the list of users', (service) => {
     expect(await page.field('Search').inputValue()).toBe('');
   });
 
-  test('filters and sorts, and adds each step to the browser history', async () => {
+  test('filtering and sorting the user list adds each step to the browser history', async () => {
     page = await service.admin('/console/users');
     await page.shows('1 to 50 of 122 users');
     await page.page.getByRole('combobox', { name: 'Status' }).selectOption('Blocked');
@@ -69,7 +69,7 @@ withConsole('the list of users', (service) => {
     await page.shows('1 user');
   });
 
-  test('pages forward and back, and each page has a URL that survives a reload', async () => {
+  test('the user list pages forward and back, and each page has a URL that survives a reload', async () => {
     page = await service.admin('/console/users?sort=username&order=asc');
     await page.shows('1 to 50 of 122 users');
     const beginning = await readFirst();
@@ -91,7 +91,7 @@ withConsole('the list of users', (service) => {
     expect(await readFirst()).toBe(beginning);
   });
 
-  test('shows the chosen columns, which are also in the URL and in the exported file', async () => {
+  test('the columns chosen for the user list are in its URL and in the exported file', async () => {
     page = await service.admin('/console/users?q=lovelace');
     await page.shows('1 user');
     await page.page.getByText('Columns').click();
@@ -108,7 +108,7 @@ withConsole('the list of users', (service) => {
     await page.shows('1 user exported.');
   });
 
-  test('exports the users of all pages', async () => {
+  test('the export of the user list contains the users of all pages', async () => {
     page = await service.admin('/console/users?linked=yes&columns=username');
     await page.shows(`50 of ${PEOPLE} users`);
     const [saved] = await Promise.all([page.page.waitForEvent('download'), page.button('Export').click()]);
@@ -119,7 +119,7 @@ withConsole('the list of users', (service) => {
     expect(new Set(lines)).toEqual(new Set(Array.from({ length: PEOPLE }, (_, n) => `person.${n}`)));
   });
 
-  test('shows the request id of a rejected search', async () => {
+  test('the user list shows the request id of a rejected search', async () => {
     page = await service.admin('/console/users');
     await page.shows('1 to 50 of 122 users');
     const refused = page.page.waitForResponse((answer) => answer.status() === 400);
@@ -129,7 +129,7 @@ withConsole('the list of users', (service) => {
     expect(await alert.locator('code').innerText()).toBe((await refused).headers()['x-request-id']);
   });
 
-  test('shows a member only active users, without a status filter and without actions', async () => {
+  test('the user list shows a member only active users, without a status filter or actions', async () => {
     page = await service.as('ada', PASSWORD, '/console/users');
     await page.shows('50 of 119 users');
     expect(await page.page.getByRole('combobox', { name: 'Status' }).count()).toBe(0);
