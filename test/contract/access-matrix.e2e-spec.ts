@@ -195,7 +195,7 @@ test.each(narrowCells)('$route$whose with scope $scope returns $status', async (
   expect(answer.body?.code).toBe(status === 403 ? 'insufficient_scope' : CODES.get(status));
 });
 
-describe('access matrix', () => {
+describe('the access matrix', () => {
   const documented = OPERATIONS.filter(({ path }) => path.startsWith('/api/')).map(
     (operation) => [`${operation.method} ${operation.path.replace('/api/0.3', '')}`, operation] as const,
   );

@@ -55,7 +55,7 @@ test.each(['bogus', '__proto__=1', 'constructor=1', '=1', 'Limit=1', 'limit[]=1'
   },
 );
 
-test.each(['0.30', '0x3', '1.0', '0.3.1', 'v0.3', ''])('paths of version %j return 404', async (version) => {
+test.each(['0.30', '0x3', '1.0', '0.3.1', 'v0.3', ''])('the API version %j returns 404', async (version) => {
   const { status, body } = await app.key.raw('GET', `/api/${version}/users/search`);
   expect([status, body?.code]).toEqual([404, 'not_found']);
 });
@@ -113,7 +113,7 @@ describe.each(METHODS)('%s', (path, methods) => {
     },
   );
 
-  test('OPTIONS returns the allowed methods', async () => {
+  test('OPTIONS returns the allowed methods in the Allow header', async () => {
     const { status, headers } = await app.nobody.raw('OPTIONS', `/api/0.3${fillPath(path)}`);
     expect([200, 204, 405]).toContain(status);
     expect(headers['allow']?.replace('OPTIONS, ', '')).toBe(allowed);
@@ -129,7 +129,7 @@ test.each([
   'updated_since=2026-01-01&updated_since=2026-01-02',
   `manager_uuid=${UNKNOWN}&manager_uuid=${UNKNOWN}`,
   'after=a&after=b',
-])('a repeated query parameter is rejected: %s', async (query) => {
+])('a search with a repeated parameter is rejected: %s', async (query) => {
   const { status, body } = await app.key.get(`/users/search?${query}`);
   expect([status, body.code]).toEqual([400, 'invalid_parameter']);
   expect(body.detail).toContain(query.split('=')[0]);

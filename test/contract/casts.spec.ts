@@ -33,7 +33,7 @@ function findAssertions(file: string, text: string): Assertions {
 const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
 const all = files.map((file) => findAssertions(file, readFileSync(join(SRC, file), 'utf8')));
 
-test('the counter of casts finds nested casts and `any`, but ignores `as const` and renamed imports', () => {
+test('the check for type casts finds nested casts and `any`, but ignores `as const` and renamed imports', () => {
   const text = [
     "import { a as b } from 'c';",
     "const d = ['e'] as const;",
@@ -51,13 +51,13 @@ test('the counter of casts finds nested casts and `any`, but ignores `as const` 
   });
 });
 
-test(`src has at most ${MAX_PER_1000_LINES} casts per 1,000 lines`, () => {
+test(`src has at most ${MAX_PER_1000_LINES} type casts per 1,000 lines`, () => {
   const casts = all.flatMap((found) => found.casts);
   const lines = all.reduce((sum, found) => sum + found.lines, 0);
   const most = Math.floor((lines / 1000) * MAX_PER_1000_LINES);
   expect({ most, over: casts.length > most ? casts : [] }).toEqual({ most, over: [] });
 });
 
-test('src contains neither nested casts nor the type `any`', () => {
+test('src contains neither nested type casts nor the type `any`', () => {
   expect(all.flatMap((found) => [...found.castsOfCasts, ...found.anys])).toEqual([]);
 });

@@ -56,7 +56,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-test('a route without an access decorator is closed to every caller', async () => {
+test('a route without an access decorator rejects every caller', async () => {
   const login = await nobody.post('/sessions/login', { username: 'admin', password: ADMIN_PASSWORD });
   expect(problemOf(await nobody.get('/probe/forgotten'))).toEqual([401, 'unauthenticated']);
   expect(problemOf(await nobody.get('/probe/forgotten', { 'x-api-key': API_KEY }))).toEqual([
@@ -69,7 +69,7 @@ test('a route without an access decorator is closed to every caller', async () =
   ]);
 });
 
-test('@Public and @Requires open a route to the callers that they name', async () => {
+test('@Public opens a route to all callers, and @Requires only to callers with the permission', async () => {
   expect((await nobody.get('/probe/public')).body).toEqual({ open: true });
   expect(problemOf(await nobody.get('/probe/members'))).toEqual([401, 'unauthenticated']);
   expect((await nobody.get('/probe/members', { 'x-api-key': API_KEY })).body).toEqual({ open: true });

@@ -39,7 +39,7 @@ const WAYS: [way: string, send: (text: string) => Promise<Answer>, status: numbe
   ],
 ];
 describe.each(WAYS)('%s', (_, send, status, code) => {
-  test.each(['a\0b', 'ad\u202emin'])('rejects %j', async (text) => {
+  test.each(['a\0b', 'ad\u202emin'])('rejects the control or invisible character in %j', async (text) => {
     const { etag } = (await app.key.get(`/users/${user.uuid}`)).headers;
     const answer = await send(text);
     const fields = ((answer.body.errors ?? []) as Json[]).map(({ field }) => field);
@@ -48,7 +48,7 @@ describe.each(WAYS)('%s', (_, send, status, code) => {
   });
 });
 
-test('an import reports the same error for a surname as the API', async () => {
+test('an import reports the same error as the API for a surname with an invisible character', async () => {
   const surname = 'ad\u202emin';
   const { body } = await app.key.post('/users', aUser({ surname }));
   const file = csv('ExternalId,Username,Email,Surname', `F1,file-user,file@example.org,${surname}`);
@@ -59,7 +59,7 @@ test('an import reports the same error for a surname as the API', async () => {
   expect(planned.errors).toEqual([expect.objectContaining({ field, code, message })]);
 });
 
-test('a control character returns 400 in a query and 404 in a path', async () => {
+test('a control character returns 400 in a search query and 404 in a path', async () => {
   expect(refusal(await search('surname=a%00b'))).toEqual([400, 'invalid_parameter']);
   expect((await app.key.get('/import_profiles/a%00b')).status).toBe(404);
 });
@@ -106,7 +106,7 @@ describe('invisible characters stored by an older version', () => {
     expect([answer.status, answer.body]).toEqual([200, before]);
   });
 
-  test('do not block changes of other fields, but a new such value is rejected', async () => {
+  test('do not prevent changes of other fields, but a new value with invisible characters is rejected', async () => {
     const answer = await app.key.put(`/users/${old.uuid}`, { ...(await read()), phone: '2' });
     expect({ status: answer.status, phone: answer.body.phone, surname: answer.body.surname }).toEqual({
       status: 200,
@@ -117,7 +117,7 @@ describe('invisible characters stored by an older version', () => {
     expect(refusal(other)).toEqual([422, 'surname invisible_character']);
   });
 
-  test('are retained when a file contains the stored value and changes another field', async () => {
+  test('are retained by an import that contains the stored value and changes another field', async () => {
     const file = (phone: string) => csv('ExternalId,Surname,Phone', `OLD,Doe\u200b,${phone}`);
     const { phone } = await read();
     const same = await imported(app.key, file(phone), 'dry_run=true');

@@ -62,7 +62,7 @@ const fencesOf = (text: string): string => (text.match(FENCE) ?? []).join('\n');
 const codeOf = (text: string): string[] =>
   [...proseOf(text).matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
 
-test.each(documents)('%s names only files that exist', (document) => {
+test.each(documents)('the document %s names only existing files', (document) => {
   const text = readChecked(document);
   const named = [
     ...codeOf(text).flatMap(findNames),
@@ -71,7 +71,7 @@ test.each(documents)('%s names only files that exist', (document) => {
   expect(named.filter((name) => !exists(name))).toEqual([]);
 });
 
-test.each(documents)('%s: a test runs the commands, or the document states why not', (document) => {
+test.each(documents)('the commands of the document %s are tested or have a reason why not', (document) => {
   const blocks = blocksOf(document).filter(({ kind }) => kind === 'sh');
   for (const { noRun } of blocks) if (noRun !== undefined) expect(noRun).toMatch(/\w{2,}.* \w{2,}/);
   const guides = files.filter((file) => /^test\/.*guides?\.e2e-spec\.ts$/.test(file)).map(read);
@@ -87,7 +87,7 @@ const anchorOf = (heading: string): string =>
     .trim()
     .replace(/\s/g, '-');
 
-test.each(documents)('%s contains only links with an existing target', (document) => {
+test.each(documents)('the document %s contains only links with an existing target', (document) => {
   const links = [...proseOf(readChecked(document)).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
   const broken = links
     .filter((link) => !/^https?:/.test(link))
@@ -101,7 +101,7 @@ test.each(documents)('%s contains only links with an existing target', (document
   expect(broken).toEqual([]);
 });
 
-test.each(documents)('%s names only npm scripts and decision records that exist', (document) => {
+test.each(documents)('the document %s names only existing npm scripts and decision records', (document) => {
   const text = readChecked(document);
   const named = [...text.matchAll(/npm run ([a-z:-]+)/g)].map(([, script = '']) => script);
   expect(named.filter((script) => !scripts.includes(script))).toEqual([]);
@@ -150,7 +150,7 @@ test('docs/asvs.md names an existing test for every requirement that is met', ()
   expect(missing).toEqual([]);
 });
 
-test('docs/asvs.md shows the correct number of rows for each chapter and status', () => {
+test('the totals in docs/asvs.md match its rows for each chapter and status', () => {
   const count = (chapter: string, status: string) =>
     requirements.filter((row) => (chapter === 'All' || row.chapter === chapter) && row.status === status)
       .length;

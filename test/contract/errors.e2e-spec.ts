@@ -160,11 +160,11 @@ const EXTRAS: Record<string, { members?: string[]; headers?: Record<string, RegE
 };
 const MEMBERS = ['type', 'title', 'status', 'detail', 'instance', 'code', 'request_id'];
 
-test('every code of the error catalogue has a request that produces it', () => {
+test('this test has a request that produces each code of the error catalogue', () => {
   expect([...Object.keys(REQUESTS), ...Object.keys(SCIM_ONLY)].sort()).toEqual(Object.keys(CATALOGUE).sort());
 });
 
-test.each(OF_REST)('the error %s is a problem with the required members', async (code, { status, title }) => {
+test.each(OF_REST)('the error %s has all required members and headers', async (code, { status, title }) => {
   faults.mockClear();
   const answer = await REQUESTS[code]!();
   expect({ status: answer.status, code: answer.body.code }).toEqual({ status, code });
@@ -183,7 +183,7 @@ test.each(OF_REST)('the error %s is a problem with the required members', async 
   else expect(logged).toContainEqual([answer.body.request_id, code]);
 });
 
-test('a conflict names each field and the user with the same value', async () => {
+test('a 409 response names each conflicting field and the user who has the same value', async () => {
   const { body } = await createConflicting({
     username: 'taken@example.org',
     external_id: 'T',
@@ -196,7 +196,7 @@ test('a conflict names each field and the user with the same value', async () =>
   ]);
 });
 
-test('an internal error hides its cause, and the next request succeeds', async () => {
+test('the response to an internal error hides its cause, and the next request succeeds', async () => {
   const { text } = await breakDatabase();
   expect(text).not.toMatch(
     /user_words|SELECT|SQL|no such table|doesn't exist|ER_|\bat \/|\.ts\b|\.js\b|hunter2/i,
@@ -224,7 +224,7 @@ test.each([
   });
 });
 
-test('a detail that quotes the request has at most 2,000 characters', async () => {
+test('an error detail that quotes the request is cut to 2,000 characters', async () => {
   const unknown = Array.from({ length: 100 }, (_, number) => `${'p'.repeat(90)}${number}=1`);
   const { status, body } = await app.key.get(`/users/search?${unknown.join('&')}`);
   expect([status, body.detail.length]).toEqual([400, 2000]);

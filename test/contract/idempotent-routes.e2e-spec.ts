@@ -136,7 +136,7 @@ async function countEffects(table?: string): Promise<number[]> {
   return (await Promise.all(counts)).map((row) => row?.count ?? 0);
 }
 
-test('every unsafe route with credentials is tested here and documents the header Idempotency-Key', () => {
+test('this test covers every route that changes data, and each documents the header Idempotency-Key', () => {
   expect(UNSAFE.map(([route]) => route).sort()).toEqual([...Object.keys(ROUTES), LOGOUT, PREVIEW].sort());
   for (const [route, { parameters }] of UNSAFE) {
     if (route === PREVIEW) continue;
@@ -148,7 +148,7 @@ test('every unsafe route with credentials is tested here and documents the heade
 });
 
 describe.each(Object.keys(ROUTES))('%s', (route) => {
-  test('takes effect once when it is retried, and rejects its key for a different request', async () => {
+  test('takes effect once when it is retried, and rejects its Idempotency-Key for a different request', async () => {
     const { path, body, other, table, settles } = (await ROUTES[route]?.()) as Case;
     const key = randomUUID();
     const unknown = path.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, UNKNOWN_ID);

@@ -127,21 +127,21 @@ const BODIES = OPERATIONS.flatMap((operation) => {
   }));
 });
 
-test.each(BODIES)('$name returns no 5xx for any type of $place', async ({ operation, path, least }) => {
+test.each(BODIES)('$name returns no 5xx for any JSON type in $place', async ({ operation, path, least }) => {
   for (const value of [5, -0.5, true, 'a', '', null, [], [[]], {}, { a: { b: [null] } }]) {
     const { status } = await send(operation, put(least, path, value));
     expect([value, status < 500]).toEqual([value, true]);
   }
 });
 
-describe('enforced limits of request bodies', () => {
-  test('cover every operation with a JSON body', () => {
+describe('the service enforces the limits of request bodies', () => {
+  test('in every operation with a JSON body', () => {
     expect(new Set(FIELDS.map(({ name }) => name))).toEqual(
       new Set(OF_API.filter((operation) => jsonBody(operation)).map(({ operationId }) => operationId)),
     );
   });
 
-  test.each(FIELDS)('$name: $what of $place', async ({ what, operation, path, least, fits, exceeds }) => {
+  test.each(FIELDS)('in $name: $what of $place', async ({ what, operation, path, least, fits, exceeds }) => {
     const refusals = async (value: Json) => errorsOf(await send(operation, put(least, path, value)), path);
     const within = await refusals(fits);
     const beyond = await refusals(exceeds);
@@ -164,12 +164,12 @@ const PARAMETERS = OF_API.filter(({ method }) => method === 'GET').flatMap((oper
     }),
 );
 
-describe('enforced limits of query parameters', () => {
-  test('cover more than five operations', () => {
+describe('the service enforces the limits of query parameters', () => {
+  test('in more than five operations', () => {
     expect(new Set(PARAMETERS.map(({ id }) => id)).size).toBeGreaterThan(5);
   });
 
-  test.each(PARAMETERS)('$id: $what of $name', async ({ what, operation, name, fits, exceeds }) => {
+  test.each(PARAMETERS)('in $id: $what of $name', async ({ what, operation, name, fits, exceeds }) => {
     const at = await filledPath(app, operation);
     const refusal = async (value: Json) => {
       const { status, body } = await app.key.raw(

@@ -85,7 +85,7 @@ async function follow({ operationId, parameters }: Link, answer: Answer): Promis
 const rankOf = ({ operationId }: Link): number => Number(/^(revoke|delete)/.test(operationId));
 
 test.each(EXAMPLES)(
-  '%s: the documented example succeeds, and the links of the response work',
+  'the documented example of %s succeeds, and the links in its response work',
   async (_title, operation, example) => {
     const client = await chooseClient(operation);
     const path = await filledPath(app, operation);
@@ -99,7 +99,7 @@ test.each(EXAMPLES)(
   },
 );
 
-test('operations that create a record document a link to the record', () => {
+test('in the OpenAPI file, operations that create a record have a link to the record', () => {
   const linked = OPERATIONS.filter(({ responses }) => Object.values(responses)[0]?.links !== undefined);
   expect(linked.map(({ operationId }) => operationId)).toEqual(
     expect.arrayContaining([

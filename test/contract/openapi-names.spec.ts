@@ -17,7 +17,7 @@ searchScimUsers searchUsers setGroupRoles startImport updateUser watchImport
   .trim()
   .split(/\s+/);
 
-test('the operation ids are exactly the published ids', () => {
+test('the OpenAPI file has exactly the published operation ids', () => {
   expect(OPERATIONS.map(({ operationId }) => operationId).sort()).toEqual(NAMES);
 });
 
@@ -28,7 +28,7 @@ const ERRORS = OPERATIONS.flatMap(({ operationId, path, responses }) =>
 );
 const isCode = (name: string): name is ErrorCode => Object.hasOwn(CATALOGUE, name);
 
-test.each(ERRORS)('$operationId lists the codes of its $status error', ({ isScim, status, response }) => {
+test.each(ERRORS)('$operationId documents the codes of its $status error', ({ isScim, status, response }) => {
   const [content] = Object.values(response.content ?? {});
   const [base, { properties }] = content?.schema.allOf ?? [];
   if (isScim) {
@@ -45,7 +45,7 @@ test.each(ERRORS)('$operationId lists the codes of its $status error', ({ isScim
 describe('CSV files', () => {
   const withFile = OPERATIONS.filter(({ requestBody }) => requestBody?.content['multipart/form-data']);
 
-  test.each(withFile)('$operationId accepts text or a form with file and query options', (operation) => {
+  test.each(withFile)('are accepted by $operationId as text or in a form with options', (operation) => {
     const { 'text/csv': text, 'multipart/form-data': form } = operation.requestBody?.content ?? {};
     expect(text?.schema).toEqual({ type: 'string', maxLength: expect.any(Number) });
     const { file, ...options } = (form?.schema.properties ?? {}) as Record<string, object>;
@@ -63,7 +63,7 @@ describe('CSV files', () => {
   });
 });
 
-test('every link names an existing operation and all of its path parameters', () => {
+test('every link in the OpenAPI file names an existing operation and all of its path parameters', () => {
   const links = OPERATIONS.flatMap(({ responses }) =>
     Object.values(responses).flatMap((response) => Object.values(response.links ?? {})),
   );
@@ -74,13 +74,13 @@ test('every link names an existing operation and all of its path parameters', ()
   }
 });
 
-test('every response with a Location header documents a link', () => {
+test('every response with a Location header has a link in the OpenAPI file', () => {
   for (const { operationId, responses } of OPERATIONS)
     for (const { headers = {}, links } of Object.values(responses))
       expect([operationId, 'Location' in headers && links === undefined]).toEqual([operationId, false]);
 });
 
-test('every named schema is used', () => {
+test('every named schema of the OpenAPI file is used', () => {
   const text = JSON.stringify(DOCUMENT);
   for (const name of Object.keys(DOCUMENT.components.schemas)) {
     expect([name, text.includes(`"#/components/schemas/${name}"`)]).toEqual([name, true]);

@@ -67,22 +67,22 @@ function findExpected(faults: readonly Fault[]): string[] {
   return present.filter(({ rank }) => rank === first).map(({ problem }) => problem);
 }
 
-test('a change without a fault returns 200', async () => {
+test('a PUT of a user without faults returns 200', async () => {
   expect((await send(new Set())).status).toBe(200);
 });
 
-test.each(FAULTS)('a change with $fault returns $problem', async ({ fault, problem }) => {
+test.each(FAULTS)('a PUT of a user with $fault returns $problem', async ({ fault, problem }) => {
   expect(toText(await send(new Set([fault])))).toBe(problem);
 });
 
 const pairs = FAULTS.flatMap((first, index) =>
   FAULTS.slice(index + 1).map((then) => [first.fault, then.fault] as const),
 );
-test.each(pairs)('%s is reported before %s', async (...pair) => {
+test.each(pairs)('a PUT of a user reports %s before %s', async (...pair) => {
   expect(findExpected(pair)).toContain(toText(await send(new Set(pair))));
 });
 
-test('a change with several faults returns the first fault in the documented order', async () => {
+test('a PUT of a user with several faults returns the first fault in the documented order', async () => {
   for (let from = 0; from < FAULTS.length; from++) {
     const faults = FAULTS.slice(from).map(({ fault }) => fault);
     expect(findExpected(faults)).toContain(toText(await send(new Set(faults))));
@@ -125,12 +125,12 @@ describe('special 403 errors', () => {
   });
 });
 
-describe('a new user', () => {
+describe('creating a user', () => {
   const post = async (body: string, headers = {}, path = '/users', client = app.key) =>
     toText(await client.send('POST', path, body, headers));
   const bad = '{"username": 5}';
 
-  test('is checked in the same order', async () => {
+  test('checks for errors in the same order as updating a user', async () => {
     const text = { 'content-type': 'text/plain' };
     expect(await post('{', text, '/users?x=1', app.nobody)).toBe('401 unauthenticated');
     expect(await post('{', text, '/users?x=1', member.client)).toBe('415 unsupported_media_type');
@@ -144,7 +144,7 @@ describe('a new user', () => {
   });
 });
 
-test('reads and logins report faults in the same order as changes', async () => {
+test('read and login requests check for errors in the same order as write requests', async () => {
   expect(problemOf(await app.nobody.get('/users/not-a-uuid?x=1'))).toEqual([401, 'unauthenticated']);
   expect(problemOf(await member.client.get('/users/not-a-uuid'))).toEqual([400, 'malformed_uuid']);
   const external = await aPerson(app, { roles: ['External user'] });

@@ -127,7 +127,7 @@ test.each(REFUSED)('%s is rejected, logged and counted', async (_, bytes, status
   expect((await app.nobody.get('/status')).status).toBe(200);
 });
 
-describe('time limits', () => {
+describe('time limits of requests', () => {
   const server = () => app.app.getHttpServer() as { headersTimeout: number; requestTimeout: number };
   const withLimits = async (limits: object, work: () => Promise<void>): Promise<void> => {
     const { headersTimeout, requestTimeout } = server();

@@ -12,7 +12,7 @@ const operations: Json[] = Object.entries(page.paths).flatMap(([path, item]) =>
 );
 const findOperation = (id: string): Json => operations.find(({ operationId }) => operationId === id);
 
-test('no optional parameter has a default or an example, because Swagger UI would send it', () => {
+test('no optional parameter in Swagger UI has a default or an example, which the page would send', () => {
   const filled = operations.flatMap(({ operationId, parameters = [] }) =>
     parameters
       .filter(
@@ -24,7 +24,7 @@ test('no optional parameter has a default or an example, because Swagger UI woul
   expect(filled).toEqual([]);
 });
 
-test('the import form begins with dry_run and file, and only dry_run has a default', () => {
+test('the import form in Swagger UI begins with dry_run and file, and only dry_run has a default', () => {
   const { requestBody, parameters } = findOperation('startImport');
   expect(Object.keys(requestBody.content)).toEqual(['multipart/form-data']);
   const { properties } = requestBody.content['multipart/form-data'].schema;
@@ -47,14 +47,14 @@ test.each([
       'get import_profiles',
     ],
   ],
-])('operations with the tag %s are listed in the order of typical use', (tag, inOrder) => {
+])('Swagger UI lists operations with the tag %s in the order of typical use', (tag, inOrder) => {
   const places = operations
     .filter(({ tags }) => tags.includes(tag))
     .map(({ method, path }) => `${method} ${path.replace('/api/0.3/', '')}`);
   expect(places.filter((place) => inOrder.includes(place))).toEqual(inOrder);
 });
 
-test('each operation has exactly one error example, the 422 error if it has one', () => {
+test('each operation in Swagger UI shows one error example, the 422 error if it has one', () => {
   for (const { operationId, responses } of operations) {
     const errors = Object.keys(responses).filter((status) => Number(status) >= 400);
     const shown = errors.filter((status) => responses[status].content !== undefined);
@@ -65,6 +65,6 @@ test('each operation has exactly one error example, the 422 error if it has one'
   }
 });
 
-test('the description of the API links to every guide', () => {
+test('the description of the API in Swagger UI links to every guide', () => {
   for (const name of Object.keys(GUIDES)) expect(page.info.description).toContain(`](/guides/${name})`);
 });

@@ -38,12 +38,12 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
     await app.end();
   });
 
-  test('the page opens without errors or requests to other servers and shows the tags in order', async () => {
+  test('Swagger UI opens without errors or requests to other servers and shows the tags in order', async () => {
     expect(await page.tags()).toEqual(TAGS);
     expect(page.problems).toEqual([]);
   });
 
-  test('operations with many fields fill in no optional field except dry_run and stay below their height', async () => {
+  test('in Swagger UI, operations with many fields stay below a height limit and prefill only dry_run', async () => {
     for (const [tag, operation, most] of TALLEST) {
       await page.filter(tag);
       const { height, fields } = await page.open(operation);
@@ -57,7 +57,7 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
     }
   });
 
-  test('parameters with fixed values are select lists', async () => {
+  test('Swagger UI shows parameters with fixed values as select lists', async () => {
     const parameters = DOCUMENT.paths['/api/0.3/users/search']?.['get']?.parameters ?? [];
     const fixed = parameters.flatMap(({ name, schema }) => {
       const values: string[] | undefined = schema.enum ?? schema.items?.enum;
@@ -70,7 +70,7 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
       expect(fields.find((field) => field.name === name)?.choices).toEqual(expect.arrayContaining(values));
   });
 
-  test('with an API key from the dialog, the examples create, find and update a user', async () => {
+  test('the examples in Swagger UI create, find and update a user with an API key from the dialog', async () => {
     await page.authorize(API_KEY);
     await page.filter('users');
     const created = await page.execute('createUser');
@@ -85,7 +85,7 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
     expect(page.problems).toEqual([]);
   });
 
-  test('the page stores the API key for the tab and shows which credential requests use', async () => {
+  test('Swagger UI stores the API key for the browser tab and shows which credential requests use', async () => {
     await page.who(/Nobody is logged in/);
     expect(await page.firstScheme()).toMatch(/^api_key\s/);
     await page.authorize(API_KEY);
@@ -111,7 +111,7 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
     expect((await page.execute('getCurrentUser')).status).toBe('401');
   });
 
-  test('the page shows that a wrong, revoked or network-restricted API key is refused', async () => {
+  test('Swagger UI shows that a wrong, revoked or network-restricted API key is rejected', async () => {
     await page.authorize(`${API_KEY}x`);
     await page.who(/^The entered API key was rejected\. It is unknown, expired or revoked\.$/);
     await page.unauthorize();
@@ -128,7 +128,7 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
     await page.who(/^The API key [0-9a-f]{12} was rejected\. .*127\.0\.0\.1/);
   });
 
-  test('the page shows the guard for which an import waits for approval (takes the screenshots)', async () => {
+  test('Swagger UI shows the guard for which an import waits for approval (takes the screenshots)', async () => {
     const people = (domain: string): string =>
       csv(
         'ExternalId,Username,Email,Forename,Surname',
