@@ -51,7 +51,7 @@ onMariadb('an unreachable database server (MariaDB only)', () => {
     await direct.drop();
   });
 
-  test('ends a hanging query after 15 seconds, and the next query succeeds', async () => {
+  test('a query to a hanging database server ends after 15 seconds, and the next query succeeds', async () => {
     const database = app.app.get<Database>(DATABASE);
     const tx = await database.begin();
     await tx.query('SET SESSION max_statement_time = 0'); // a hanging server does not enforce its own limit
@@ -65,7 +65,7 @@ onMariadb('an unreachable database server (MariaDB only)', () => {
     while (database.usage.inUse + database.usage.waiting > 0) await setImmediate();
   });
 
-  test('every request returns 503, and succeeds again when the server is back', async () => {
+  test('requests return 503 while the database server is unreachable, and succeed when it is back', async () => {
     await link.cut();
     for (const [where, send] of buildRequests(app, session)) expectUnavailable(where, await send());
     await link.mend();
@@ -97,7 +97,7 @@ onMariadb('a database user without permissions (MariaDB only)', () => {
   });
 
   test.each(['', `; GRANT SELECT ON NAME.* TO ${USER}`])(
-    'a create returns 503 and succeeds within two seconds after a new GRANT (case %#)',
+    'a create after REVOKE ALL%s returns 503 and succeeds within two seconds after a new GRANT',
     async (left) => {
       await asAdministrator(
         `REVOKE ALL ON ${name}.* FROM ${USER}${left.replace('NAME', name)}; KILL USER limited`,
@@ -116,7 +116,7 @@ onSqlite('a full disk (SQLite only)', () => {
   beforeAll(async () => void (app = await TestApp.start()));
   afterAll(() => app.end());
 
-  test('an upload returns 503 and stores nothing', async () => {
+  test('an upload to a full disk returns 503 and stores nothing', async () => {
     const database = app.app.get<Database>(DATABASE);
     const listParts = () => database.query('SELECT part FROM import_file_parts');
     const sizes = await database.query<{ page_count: number }>('PRAGMA page_count');

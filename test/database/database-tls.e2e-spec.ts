@@ -36,22 +36,22 @@ withServer('an encrypted database connection (test server with TLS only)', () =>
     return service.err;
   };
 
-  test('is used only if DATABASE_TLS_CA_FILE is set', async () => {
+  test('a database connection is encrypted only if DATABASE_TLS_CA_FILE is set', async () => {
     expect(await readCipher(named, { DATABASE_TLS_CA_FILE: ca ?? '' })).toMatch(/^TLS_|GCM|CHACHA20/);
     expect(await readCipher(named, {})).toBe('');
   });
 
-  test('is refused if DATABASE_TLS_CA_FILE does not certify the server', async () => {
+  test('a database connection is refused if no CA in DATABASE_TLS_CA_FILE signed the server certificate', async () => {
     const unknown = selfSigned(database.folder, 'DNS:localhost', 'stranger-');
     expect(await readRefusal(named, unknown.cert)).toMatch(/self-signed certificate/);
   });
 
-  test('is refused if the certificate is for another host name', async () => {
+  test('a database connection is refused if the server certificate is for another host name', async () => {
     const elsewhere = database.url.replace('127.0.0.1', '127.1'); // a different name for the same address
     expect(await readRefusal(elsewhere, ca ?? '')).toMatch(/does not match certificate's altnames/);
   });
 
-  test('needs a host name in DATABASE_URL and a readable DATABASE_TLS_CA_FILE', async () => {
+  test('an encrypted database connection needs a host name in DATABASE_URL and a readable CA file', async () => {
     expect(await readRefusal(database.url, ca ?? '')).toMatch(
       /DATABASE_TLS_CA_FILE needs host names in DATABASE_URL/,
     );

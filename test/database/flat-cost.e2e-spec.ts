@@ -71,13 +71,13 @@ beforeAll(async () => {
 });
 afterAll(() => app.end());
 
-test.each(WORK)('the cost of %s does not grow with the number of users', (name) => {
+test.each(WORK)('the number of rows read by %s does not grow with the number of users', (name) => {
   const [few = 0, many = Infinity] = efforts.get(name) ?? [];
   expect(few).toBeGreaterThan(0);
   expect(many).toBeLessThanOrEqual(RATIO * few);
 });
 
-describe('the cost of a page does not grow with its depth', () => {
+describe('the number of rows read for a page does not grow with its depth', () => {
   const sorts = ['updated', 'created', 'firstname', 'surname', 'username', 'email', 'external_id', 'status'];
   const walks = sorts.flatMap((sort) => ['asc', 'desc'].map((order) => ({ sort, order, limit: 25 })));
 
@@ -106,7 +106,7 @@ describe('the cost of a page does not grow with its depth', () => {
   });
 });
 
-test('seedUsers writes the same rows as UserWriter', async () => {
+test('the test helper seedUsers writes the same rows as UserWriter', async () => {
   const [seeded, written] = [await TestApp.start(), await TestApp.start()];
   await seedUsers(seeded, 0, 100);
   const numbers = Array.from({ length: 100 }, (_, n) => n);

@@ -12,7 +12,7 @@ afterAll(() => app.end());
 
 const withKey = (key: string = randomUUID()) => ({ 'idempotency-key': key });
 
-test('a retried PUT returns the first response and does not overwrite a later change', async () => {
+test('a PUT retried with its Idempotency-Key returns the first response and keeps a later change', async () => {
   const { uuid } = await create(app.key);
   const key = withKey();
   const first = await app.key.put(`/users/${uuid}`, { phone: '1' }, key);
@@ -22,7 +22,7 @@ test('a retried PUT returns the first response and does not overwrite a later ch
   expect((await app.key.get(`/users/${uuid}`)).body.phone).toBe('2');
 });
 
-test('a retried PUT with If-Match returns the first response instead of 412', async () => {
+test('a PUT with If-Match retried with its Idempotency-Key returns the first response instead of 412', async () => {
   const { uuid } = await create(app.key);
   const { etag = '' } = (await app.key.get(`/users/${uuid}`)).headers;
   const send = (key: object) => app.key.put(`/users/${uuid}`, { phone: '1' }, { 'if-match': etag, ...key });
@@ -32,7 +32,7 @@ test('a retried PUT with If-Match returns the first response instead of 412', as
   expect((await send(withKey())).status).toBe(412);
 });
 
-test('a retried PUT that changes nothing returns the first response', async () => {
+test('a PUT that changed nothing returns the first response if it is retried with its Idempotency-Key', async () => {
   const { uuid } = await create(app.key, { phone: '1' });
   const key = withKey();
   const first = await app.key.put(`/users/${uuid}`, { phone: '1' }, key);
@@ -41,7 +41,7 @@ test('a retried PUT that changes nothing returns the first response', async () =
   expect([again.status, again.text]).toEqual([200, first.text]);
 });
 
-test('a different query with the same Idempotency-Key is rejected with 422', async () => {
+test('a request with the same Idempotency-Key and a different query is rejected with 422', async () => {
   const key = withKey();
   const upload = (query: string): Promise<Answer> => {
     const type = { 'content-type': 'text/csv' };
@@ -53,7 +53,7 @@ test('a different query with the same Idempotency-Key is rejected with 422', asy
   ]);
 });
 
-test('a form may have another boundary when it is retried, but not other options', async () => {
+test('an idempotent form upload may be retried with another boundary, but not with other options', async () => {
   const key = withKey();
   const sendForm = (boundary: string, mode: string): Promise<Answer> => {
     const formatPart = (head: string, value: string) =>
@@ -73,7 +73,7 @@ test('a form may have another boundary when it is retried, but not other options
   await settled(app.key, first.body.id);
 });
 
-test('the stored response of a new API key is encrypted with the Idempotency-Key', async () => {
+test('the stored response with a new API key is encrypted with the Idempotency-Key', async () => {
   const [name, key] = [randomUUID(), randomUUID()];
   const first = await app.key.post('/api_keys', { name }, withKey(key));
   expect((await app.key.post('/api_keys', { name }, withKey(key))).body.key).toBe(first.body.key);
@@ -84,7 +84,7 @@ test('the stored response of a new API key is encrypted with the Idempotency-Key
   }
 });
 
-test('a stored response that was moved to another row returns 500', async () => {
+test('a retry returns 500 if its stored response was replaced by the response of another request', async () => {
   const [mine, other] = [randomUUID(), randomUUID()];
   const body = { name: 'moved' };
   await app.key.post('/api_keys', body, withKey(mine));
@@ -102,7 +102,7 @@ test('a stored response that was moved to another row returns 500', async () => 
   expect(problemOf(await app.key.post('/api_keys', body, withKey(other)))).toEqual([500, 'internal']);
 });
 
-test('a retried request needs the same permission as the first request', async () => {
+test('a request retried with its Idempotency-Key needs the same permission as the first request', async () => {
   const { user, client } = await aPerson(app, { roles: ['Webmaster'] });
   const key = withKey();
   const send = () => client.post('/api_keys', { name: 'x' }, key);

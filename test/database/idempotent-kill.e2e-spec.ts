@@ -33,7 +33,7 @@ async function loseResponse(service: Process, path: string, body: object, key: s
 test.each([
   ['/users', () => aUser(), 'user.created'],
   ['/api_keys', () => ({ name: randomUUID() }), 'api_key.created'],
-] as const)('POST %s, killed after its commit, takes effect once', async (path, make, action) => {
+] as const)('a POST %s that is retried after a kill takes effect once', async (path, make, action) => {
   const [body, key] = [make(), randomUUID()];
   await loseResponse(await Process.running(settings()), path, body, key);
   const client = clientOf(await Process.running(settings()));
@@ -49,7 +49,7 @@ test.each([
   expect(await countEvents()).toBe(before);
 });
 
-test('every retried request takes effect once when the service is killed at random moments', async () => {
+test('every retried POST takes effect once when the service is killed at random moments', async () => {
   let service = await Process.running(settings());
   let killed = 0;
   const sent: string[] = [];

@@ -44,7 +44,7 @@ const fillUp = (rows: readonly SqlValue[][]): SqlValue[][] => [
   ...Array.from({ length: MANY - rows.length }, (_, index) => aRow(1000 + index)),
 ];
 
-test('every text is stored unchanged, even with characters that are special in SQL or in a stream', async () => {
+test('a bulk insert stores every text unchanged, even with characters that are special in SQL or streams', async () => {
   const pieces = [
     '\\',
     '\\N',
@@ -79,14 +79,14 @@ test('every text is stored unchanged, even with characters that are special in S
   );
 });
 
-test('a duplicate key is reported as a duplicate, and no row of the insert is stored', async () => {
+test('a bulk insert with a duplicate key reports a duplicate and stores no row', async () => {
   const rows = fillUp([aRow(7), aRow(8), aRow(7)]);
   await expect(insertAndRead(rows)).rejects.toMatchObject({ fault: 'duplicate' });
   await expect(insertAndRead(rows)).rejects.toBeInstanceOf(DatabaseError);
   expect(await databaseOf(app).query('SELECT id FROM many_rows')).toEqual([]);
 });
 
-test('an insert with a NUL or a lone surrogate is rejected', async () => {
+test('a bulk insert with a NUL or a lone surrogate is rejected', async () => {
   await expect(insertAndRead(fillUp([[7, 'a\0b', null, DAY]]))).rejects.toThrow();
   await expect(insertAndRead(fillUp([[7, '\ud800', null, DAY]]))).rejects.toThrow();
   expect(await insertAndRead(fillUp([]))).toHaveLength(MANY);
@@ -101,11 +101,11 @@ strict.each([
   ['a text in a number column', ['seven', 'x', null, DAY]],
   ['a number that is too large', [2 ** 40, 'x', null, DAY]],
   ['a day that does not exist', [7, 'x', null, '2026-02-31 00:00:00.000']],
-])('%s is rejected and not converted', async (_, row: SqlValue[]) => {
+])('a bulk insert with %s is rejected, and the value is not converted', async (_, row: SqlValue[]) => {
   await expect(insertAndRead(fillUp([row]))).rejects.toThrow(/rows were loaded, with warnings/);
 });
 
-strict('rows are inserted with statements if the server has local_infile disabled', async () => {
+strict('a bulk insert uses INSERT statements if the server has local_infile disabled', async () => {
   const database = databaseOf(app);
   const rows = fillUp([[7, 'back\\slash', null, DAY]]);
   await database.execute('SET GLOBAL local_infile = 0');

@@ -33,7 +33,7 @@ onMariadb('a lost database connection (MariaDB only)', () => {
   test.each([
     [true, 1],
     [false, 0],
-  ])('at COMMIT (applied: %s) returns outcome_unknown', async (arrives, made) => {
+  ])('a database connection lost at COMMIT (applied: %s) returns outcome_unknown', async (arrives, made) => {
     const body = aUser();
     breakAtCommit(body, arrives);
     const lost = await app.key.post('/users', body);
@@ -45,7 +45,7 @@ onMariadb('a lost database connection (MariaDB only)', () => {
   test.each([
     [true, 201],
     [false, 503],
-  ])('at COMMIT (applied: %s) creates one user for a retried idempotent POST', async (arrives, status) => {
+  ])('an idempotent retry after a loss at COMMIT (applied: %s) creates one user', async (arrives, status) => {
     const body = aUser();
     const headers = { 'idempotency-key': `commit-${String(arrives)}` };
     breakAtCommit(body, arrives);
@@ -55,20 +55,20 @@ onMariadb('a lost database connection (MariaDB only)', () => {
     expect(await countUsers(body['username'])).toBe(1);
   });
 
-  test.each(['START TRANSACTION', 'INSERT INTO users'])('at %s causes a retry', async (statement) => {
+  test.each(['START TRANSACTION', 'INSERT INTO users'])('a connection lost at %s is retried', async (sql) => {
     const body = aUser();
-    link.breakAt(statement, { arrives: true });
+    link.breakAt(sql, { arrives: true });
     expect((await app.key.post('/users', body)).status).toBe(201);
     expect(await countUsers(body['username'])).toBe(1);
   });
 
-  test('during a read causes a retry', async () => {
+  test('a read is retried if its database connection is lost', async () => {
     link.breakAt('SELECT 42', { arrives: true });
     expect(await databaseOf(app).queryOne('SELECT 42 AS answer')).toEqual({ answer: 42 });
   });
 
   test.each([true, false])(
-    'during a single INSERT (applied: %s) reports an unknown outcome',
+    'an INSERT whose database connection is lost (applied: %s) reports an unknown outcome',
     async (arrives) => {
       const database = databaseOf(app);
       const before = await database.queryOne<{ failures: number }>(
@@ -87,7 +87,7 @@ onMariadb('a lost database connection (MariaDB only)', () => {
     },
   );
 
-  test('while idle does not fail any request', async () => {
+  test('database connections that are lost while idle do not make any request fail', async () => {
     const database = databaseOf(app);
     await Promise.all(Array.from({ length: 8 }, () => database.query('SELECT SLEEP(0.01) AS slept')));
     const own = await database.query<{ id: number }>(

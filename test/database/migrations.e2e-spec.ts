@@ -37,7 +37,7 @@ const findDrift = async () => {
   return upQueries.map(({ query }) => query);
 };
 
-test('migrations run up, down and up again, and the tables match the entities', async () => {
+test('the migrations run up, down and up again, and the tables then match the entities', async () => {
   await dataSource.runMigrations();
   expect(await listTables()).toHaveLength(27);
   expect(await findDrift()).toEqual([]);
@@ -79,7 +79,7 @@ async function migrateKilled(): Promise<number> {
   return attempts;
 }
 
-test('a migration continues after a kill at any statement', async () => {
+test('a migration that is killed at any statement completes in later attempts', async () => {
   for (const _ of MIGRATIONS) await dataSource.undoLastMigration();
   // Later attempts complete several migrations.
   expect(await migrateKilled()).toBeGreaterThan(MIGRATIONS.length / 2);
@@ -88,7 +88,7 @@ test('a migration continues after a kill at any statement', async () => {
   expect(await dataSource.query<object[]>('SELECT name FROM user_rules')).toHaveLength(2);
 });
 
-test('the comparison detects a column whose length differs from the entity', async () => {
+test('the comparison of tables and entities detects a column with a different length', async () => {
   const column = dataSource.getMetadata('users').columns.find(({ propertyName }) => propertyName === 'phone');
   if (!column) throw new Error('the column is missing');
   column.length = '65';

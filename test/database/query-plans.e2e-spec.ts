@@ -113,12 +113,12 @@ test('a search that finds few users reads few rows in every sort order', async (
   expect(await findFaults([])).toEqual([]);
 });
 
-test('a search that finds most users reads only its page', async () => {
+test('a search that finds most users reads only the rows of its page', async () => {
   await scenario.searchAll(app.key, scenario.BROAD, ['updated', 'surname', 'external_id', 'relevance']);
   expect(await findFaults(BROAD)).toEqual([]);
 });
 
-test('a search by a member, who sees only active users, reads only its page', async () => {
+test('a search by a member, who sees only active users, reads only the rows of its page', async () => {
   const { client } = await aPerson(app);
   await scenario.searchAll(client, scenario.FOR_MEMBERS, ['updated', 'surname', 'username']);
   expect(await findFaults(BROAD)).toEqual([]);
@@ -148,7 +148,7 @@ test.each([
   expect(await findFaults(WALKS)).toEqual([]);
 });
 
-test('the recorded requests cover every SQL statement of src and every API operation', () => {
+test('the requests of this test run every SQL statement of src and every API operation', () => {
   const { texts } = recorder;
   // Excludes migrations, commands, and statements that read the state of the server instead of a table.
   const known = sourceSql([

@@ -30,7 +30,7 @@ onSqlite('the read worker (SQLite only)', () => {
     await folder.drop();
   });
 
-  test('the next search sees every committed change', async () => {
+  test('the read worker sees every change that was committed before a search', async () => {
     for (let i = 1; i <= 200; i++) {
       await database.execute('INSERT INTO t (a, b) VALUES (?, ?)', [i, `é${i}`]);
       const [row] = await database.scan('SELECT COUNT(*) AS n, MAX(b) AS b FROM t WHERE a >= ?', [i]);
@@ -38,13 +38,13 @@ onSqlite('the read worker (SQLite only)', () => {
     }
   });
 
-  test('returns the same rows and types as the connection of the service', async () => {
+  test('the read worker returns the same rows and types as the database connection of the service', async () => {
     const sql = "SELECT a, b, NULL AS missing, 0.5 AS part, '' AS empty FROM t WHERE a < ? ORDER BY a DESC";
     expect(await database.scan(sql, [4])).toEqual(await database.query(sql, [4]));
     expect(await database.scan('SELECT a FROM t WHERE a < 0')).toEqual([]);
   });
 
-  test('the service runs other statements while a search runs', async () => {
+  test('the service runs other statements while the read worker runs a search', async () => {
     let answered = 0;
     const search = database.scan(countTo(2_000_000));
     const done = search.then(() => true);
@@ -57,7 +57,7 @@ onSqlite('the read worker (SQLite only)', () => {
     expect(await search).toEqual([{ n: 2_000_000 }]);
   });
 
-  test('an aborted search is stopped, and the waiting searches run', async () => {
+  test('the read worker stops an aborted search and runs the waiting searches', async () => {
     const aborted = new AbortController();
     const endless = database.scan(countTo(1e15), [], aborted.signal);
     const waiting = database.scan('SELECT 1 AS one');
@@ -92,7 +92,7 @@ onSqlite('the read worker (SQLite only)', () => {
     expect(await database.scan('SELECT 2 AS two')).toEqual([{ two: 2 }]);
   });
 
-  test('reports the same errors as the connection of the service and rejects writes', async () => {
+  test('the read worker reports the same errors as the service itself and rejects writes', async () => {
     const passOn = (error: unknown) => Promise.resolve(error);
     const runAt = async (sql: string, at: 'query' | 'scan') => database[at](sql).catch(passOn);
     const bad = 'SELECT nothing FROM nowhere';

@@ -20,7 +20,7 @@ async function countUsers(client: Client): Promise<number> {
 const ids = Array.from({ length: USERS }, (_, index) => `u${index}`);
 const operations = [...ids.map((id) => post(id)), group('all', ...ids.map((id) => `bulkId:${id}`))];
 
-test('a Bulk request that is retried after kills creates every resource once and returns one response', async () => {
+test('a SCIM Bulk request that is retried after kills of the service creates every resource only once', async () => {
   const key = randomUUID();
   const send = (service: Process): Promise<Answer> =>
     clientOf(service).raw('POST', '/scim/v2/Bulk', JSON.stringify({ Operations: operations }), {

@@ -76,12 +76,12 @@ onMariadb('a database primary and its replica (MariaDB only)', () => {
     }
   };
 
-  test('the service uses the first host that accepts changes', async () => {
+  test('the service uses the first host in DATABASE_URL that accepts changes', async () => {
     expect(await readPort()).toBe(Number(new URL(primary.url).port));
     expect((await getReadiness()).status).toBe(200);
   });
 
-  test('after a demotion of the primary, every request succeeds and no created user is lost', async () => {
+  test('after a demotion of the database primary, every request succeeds and no created user is lost', async () => {
     const clients = startClients(8);
     await clients.waitFor(50);
     primary.sql('SET GLOBAL read_only = 1');
@@ -94,7 +94,7 @@ onMariadb('a database primary and its replica (MariaDB only)', () => {
     await expectStored(answers);
   });
 
-  test('a service that only reads leaves a demoted server and does not return to it', async () => {
+  test('a service that only reads leaves a demoted database server and does not return to it', async () => {
     primary.sql('SET GLOBAL read_only = 0');
     replica.sql('SET GLOBAL read_only = 1');
     while ((await readPort()) !== Number(new URL(primary.url).port)) await delay(100);
@@ -106,7 +106,7 @@ onMariadb('a database primary and its replica (MariaDB only)', () => {
     expect(await readPort()).toBe(Number(new URL(replica.url).port));
   });
 
-  test('requests return 503 while all hosts are read-only, and succeed when a host accepts changes', async () => {
+  test('requests return 503 while all database hosts are read-only, and succeed when a host accepts changes', async () => {
     for (const server of [primary, replica]) server.sql('SET GLOBAL read_only = 1');
     const answer = await app.key.post('/users', aUser());
     expect([answer.status, answer.body.code]).toEqual([503, 'unavailable']);
@@ -122,7 +122,7 @@ onMariadb('a database primary and its replica (MariaDB only)', () => {
     expect((await getReadiness()).status).toBe(200);
   });
 
-  test('the service switches to the other server when a server freezes', async () => {
+  test('the service switches to the other database server when a server freezes', async () => {
     expect(await readPort()).toBe(Number(new URL(replica.url).port));
     primary.sql('SET GLOBAL read_only = 0');
     process.kill(replica.pid, 'SIGSTOP');
@@ -135,7 +135,7 @@ onMariadb('a database primary and its replica (MariaDB only)', () => {
     }
   });
 
-  test('after a kill of the primary, requests succeed on the replica or report outcome_unknown', async () => {
+  test('after a kill of the database primary, requests succeed on the replica or return outcome_unknown', async () => {
     const clients = startClients(8);
     await clients.waitFor(50);
     await primary.end('SIGKILL');

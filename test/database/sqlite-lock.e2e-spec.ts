@@ -8,7 +8,7 @@ import { aUser } from '../support/data/factories.js';
 /** Another program, such as the command line, writes to the SQLite file. */
 const onSqlite = ENGINE === 'sqlite' ? describe : describe.skip;
 
-onSqlite('while another program holds the SQLite write lock', () => {
+onSqlite('a SQLite write lock of another program (SQLite only)', () => {
   let app: TestApp;
   let other: DatabaseSync;
   beforeEach(async () => {
@@ -22,7 +22,7 @@ onSqlite('while another program holds the SQLite write lock', () => {
     await app.end();
   });
 
-  test('reads succeed and writes wait', async () => {
+  test('reads succeed and writes wait while another program holds the SQLite write lock', async () => {
     const created = Promise.all([app.key.post('/users', aUser()), app.key.post('/users', aUser())]);
     let settled = false;
     void created.then(() => (settled = true));
@@ -34,7 +34,7 @@ onSqlite('while another program holds the SQLite write lock', () => {
     expect((await app.key.get('/users/search?limit=1')).body.Count).toBe(3);
   });
 
-  test('a write that waits too long returns 503 with Retry-After and stores nothing', async () => {
+  test('a write that waits too long for the SQLite write lock returns 503 and stores nothing', async () => {
     speedUp();
     const blocked = await app.key.post('/users', aUser());
     expect([blocked.status, blocked.body.code]).toEqual([503, 'unavailable']);

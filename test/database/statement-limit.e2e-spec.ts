@@ -30,7 +30,7 @@ onServer('database statements (MariaDB only)', () => {
     expect(await countSleeping()).toBe(count);
   };
 
-  test('every session has a max_statement_time of 14 seconds', async () => {
+  test('every database session has a max_statement_time of 14 seconds', async () => {
     const rows = await Promise.all(
       Array.from({ length: 4 }, () =>
         database.query('SELECT @@max_statement_time AS seconds, SLEEP(0.05) AS s'),
@@ -39,7 +39,7 @@ onServer('database statements (MariaDB only)', () => {
     for (const [row] of rows) expect(row).toMatchObject({ seconds: 14 });
   });
 
-  test('a statement over the limit reports unavailable, and its connection remains usable', async () => {
+  test('a statement over max_statement_time reports unavailable, and its connection remains usable', async () => {
     const tx = await database.begin();
     await tx.query('SET SESSION max_statement_time = 0.1');
     await expect(tx.query(ENDLESS)).rejects.toMatchObject({
@@ -51,7 +51,7 @@ onServer('database statements (MariaDB only)', () => {
     expect(after).toEqual([{ one: 1 }]);
   });
 
-  test('an aborted statement ends in the server, and its connection returns to the pool', async () => {
+  test('an aborted statement ends in the database server, and its connection returns to the pool', async () => {
     for (let round = 0; round < 3; round++) {
       const gone = new AbortController();
       const reads = Array.from({ length: 3 }, () => database.scan('SELECT SLEEP(600) AS s', [], gone.signal));
@@ -66,7 +66,7 @@ onServer('database statements (MariaDB only)', () => {
     expect(rows).toEqual(Array(8).fill([{ one: 1 }]));
   });
 
-  test('a statement with an aborted signal is not sent', async () => {
+  test('a statement whose signal is already aborted is not sent to the database server', async () => {
     const read = database.scan('SELECT SLEEP(600) AS s', [], AbortSignal.abort());
     await expect(read).rejects.toMatchObject({ name: 'AbortError' });
     expect(database.usage.inUse).toBe(0);

@@ -103,13 +103,13 @@ test.each([
   ['NaN', Number.NaN],
   ['a text with NUL', 'cut\0off'],
   ['an object', {}],
-])('%s is rejected as a parameter, because a driver would change it', async (_, value) => {
+])('%s is rejected as an SQL parameter, because a driver would change it', async (_, value) => {
   await expect(database.query('SELECT ? AS x', [value as never])).rejects.toThrow(
     /parameter 1 .* cannot be bound/,
   );
 });
 
-test('a statement that is run again with first() or query() uses its own values', async () => {
+test('an SQL statement that is run again with query() or queryOne() uses the new values', async () => {
   for (const name of ['values-a', 'values-b']) await insert(database, name);
   const sql = 'SELECT identifier AS name FROM user_identifiers WHERE identifier = ?';
   expect(await database.query(sql, ['values-b'])).toEqual([{ name: 'values-b' }]);
@@ -117,7 +117,7 @@ test('a statement that is run again with first() or query() uses its own values'
   expect(await database.query(sql, ['values-b'])).toEqual([{ name: 'values-b' }]);
 });
 
-test('text is compared byte by byte and stored without loss', async () => {
+test('the database compares text byte by byte and stores it without loss', async () => {
   for (const name of ['José', 'jose', 'Jose', 'josé', '😀', '😁', 'ﷺ', 'ß'])
     await insert(database, `text-${name}`);
   expect(await listNames('text-')).toHaveLength(8);
