@@ -51,7 +51,7 @@ describe('a login', () => {
     expect(answer.status).toBe(413);
   });
 
-  test.each(['gzip', 'deflate', 'br', 'zstd', 'compress'])('rejects %s encoding', async (encoding) => {
+  test.each(['gzip', 'deflate', 'br', 'zstd', 'compress'])('rejects a body in %s', async (encoding) => {
     const headers = { ...JSON_TYPE, 'content-encoding': encoding, 'content-length': '1000' };
     const connection = await RawConnection.request(app.url, 'POST /api/0.3/sessions/login', headers);
     expect(codeOf(await connection.ended)).toBe('unsupported_media_type'); // before any byte of the body
@@ -76,7 +76,7 @@ describe('unfinished request bodies', () => {
     for (const { socket } of connections) socket.destroy();
   };
 
-  test('hold at most 64 MiB together, and a further body returns 503 until memory is released', async () => {
+  test('occupy at most 64 MiB together, and a further body returns 503 until memory is released', async () => {
     const count = IN_FLIGHT_BYTES / MIB;
     const bodies = await open(count, announce(MIB), Buffer.alloc(MIB - 1, ' '));
     await waitUntil(() => budget.bytes >= IN_FLIGHT_BYTES);
@@ -94,7 +94,7 @@ describe('unfinished request bodies', () => {
     close(bodies);
   });
 
-  test('are counted by their received bytes, even in gzip', async () => {
+  test('count with their received bytes, even if they are compressed', async () => {
     const packed = gzipSync(Buffer.alloc(900_000, 'x')).subarray(0, 600);
     const bodies = await open(200, announce(1000, { 'content-encoding': 'gzip' }), packed);
     await waitUntil(() => budget.bytes >= 200 * packed.length);
@@ -102,7 +102,7 @@ describe('unfinished request bodies', () => {
     close(bodies);
   });
 
-  test('of 400 single bytes are counted with less than 1 KiB', async () => {
+  test('that arrive as 400 single bytes count as less than 1 KiB', async () => {
     const [connection] = await open(1, announce(500), Buffer.from('{'));
     for (let sent = 1; sent < 400; sent++) {
       connection?.socket.write(' ');
@@ -112,7 +112,7 @@ describe('unfinished request bodies', () => {
     close(connection ? [connection] : []);
   });
 
-  test('of an import are counted with 1 MiB', async () => {
+  test('with an import file count as 1 MiB', async () => {
     const headers = { ...app.key.headers, ...CSV_TYPE, 'content-length': '1000' };
     const connection = await RawConnection.request(app.url, 'POST /api/0.3/imports', headers, 'ExternalId\n');
     await waitUntil(() => budget.bytes > 0);
@@ -120,7 +120,7 @@ describe('unfinished request bodies', () => {
     connection.socket.destroy();
   });
 
-  test.each(['gzip', 'deflate', 'br'])('with invalid %s return 400, even 20 at once', async (encoding) => {
+  test.each(['gzip', 'deflate', 'br'])('with bad %s data return 400, even 20 at once', async (encoding) => {
     const bad = Buffer.from([0x78, 0x9c, 0xff]); // invalid in every encoding
     const sent = Array.from({ length: 20 }, () =>
       app.key.send('POST', '/users', bad, { 'content-encoding': encoding }),

@@ -116,7 +116,7 @@ describe.each(Object.entries(DISCONNECTS))('a client that %s its connection', (_
     expect(faults.mock.calls).toEqual([]);
   });
 
-  test('during a download of a static file is logged with its address', async () => {
+  test('during a download of a static file is logged with its IP address', async () => {
     const path = '/docs/swagger-ui-bundle.js';
     const socket = await open(`GET ${path}`);
     await once(socket, 'data');
@@ -125,7 +125,7 @@ describe.each(Object.entries(DISCONNECTS))('a client that %s its connection', (_
     expect(await findAborted()).toMatchObject({ path, ip: '127.0.0.1' });
   });
 
-  test('during an event stream causes no fault', async () => {
+  test('during an event stream is not logged as a fault of the service', async () => {
     const file = csv('ExternalId,Username,Email', 'e,e,e@example.org');
     const { id } = await imported(app.key, file, 'dry_run=true');
     jest.spyOn(app.app.get(RunEvents), 'watch').mockImplementation(async function* (_id, signal) {
@@ -152,7 +152,7 @@ async function findAborted(): Promise<Record<string, unknown>> {
   }
 }
 
-test('a response that fails halfway is cut off, logged as a fault and counted as 500', async () => {
+test('a response that fails halfway is cut off, logged as a fault and counted as 500 in the metrics', async () => {
   const fault = new Error('the table is missing');
   jest.spyOn(app.app.get(UsersExport), 'streamLines').mockImplementation(async function* () {
     yield await Promise.resolve('ExternalId\r\n');

@@ -33,7 +33,7 @@ test.each([
   ['2001:0DB8:0:0:0:0:0:1', '2001:db8::1'],
   ['203.0.113.7:4711', '203.0.113.7'],
   ['junk, 203.0.113.8', '203.0.113.8'], // an address that the client claims is ignored
-])('the forwarded address %s is recorded as %s', async (sent, address) => {
+])('the forwarded IP address %s is recorded as %s', async (sent, address) => {
   app = await TestApp.start({ TRUST_PROXY: '1' });
   const request = jest.spyOn(app.app.get(Log), 'logRequest');
   const { body } = await clientFrom(sent).post('/users', aUser());
@@ -54,7 +54,7 @@ async function guessPasswords(settings: Record<string, string>, addresses: strin
   return statuses;
 }
 
-test('failed logins from all spellings of an address count together', async () => {
+test('failed logins from all spellings of an IP address count together', async () => {
   const spellings = ['192.0.2.1', '::ffff:192.0.2.1', '::FFFF:C000:201', '192.0.2.1:99'];
   expect(await guessPasswords({ TRUST_PROXY: '1' }, spellings)).toEqual([401, 401, 429, 429]);
 });
@@ -69,13 +69,13 @@ test.each([{}, { TRUST_PROXY: '198.51.100.7' }])(
 );
 
 test.each(['1', 'loopback', '127.0.0.0/8'])(
-  'with TRUST_PROXY=%s, failed logins are counted per client address',
+  'with TRUST_PROXY=%s, failed logins are counted for each client IP address',
   async (proxy) => {
     expect(await guessPasswords({ TRUST_PROXY: proxy }, CLIENTS)).toEqual([401, 401, 401, 401, 429]);
   },
 );
 
-test('without TRUST_PROXY, the recorded address is the remote address of the connection', async () => {
+test('without TRUST_PROXY, the recorded IP address is the remote address of the connection', async () => {
   app = await TestApp.start();
   const { status, body } = await clientFrom('junk').post('/users', aUser());
   expect(status).toBe(201);
@@ -83,7 +83,7 @@ test('without TRUST_PROXY, the recorded address is the remote address of the con
 });
 
 test.each([{}, { TRUST_PROXY: '1' }])(
-  'with the settings %j, a request on a closed connection has an undefined address',
+  'with the settings %j, a request on a closed connection has an undefined IP address',
   async (settings) => {
     app = await TestApp.start(settings);
     const { request } = app.app.getHttpAdapter().getInstance() as { request: object };

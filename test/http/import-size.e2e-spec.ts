@@ -43,12 +43,12 @@ const TYPES: [type: string, body: (file: readonly Buffer[]) => readonly Buffer[]
   [FORM, wrapInForm],
 ];
 
-test.each(TYPES)('a file of 100 MiB plus one byte, sent as %s, returns 413', async (type, body) => {
+test.each(TYPES)('an import file of 100 MiB plus one byte, sent as %s, returns 413', async (type, body) => {
   for (const announced of [true, false])
     expect(await send(type, body(BEYOND), announced)).toEqual([413, 'too_large']);
 });
 
-test.each(TYPES)('a file of 100 MiB, sent as %s, returns 202', async (type, body) => {
+test.each(TYPES)('an import file of 100 MiB, sent as %s, returns 202', async (type, body) => {
   // Storing a file takes seconds, so each media type is sent in only one of the two ways.
   const announced = type === FORM;
   expect(await send(type, body(LIMIT), announced)).toEqual([202, undefined]);

@@ -58,7 +58,7 @@ const REFUSED = [
   ['of a GET request', 'GET /api/0.3/status', 'nobody', { ...JSON_TYPE, ...length }, 200],
 ] as const;
 
-test('the response to a rejected body closes the connection even while the client still sends', () =>
+test('the response to a rejected request body closes the connection, even if the client is still sending', () =>
   Promise.all(
     REFUSED.map(async ([what, line, who, headers, status]) => {
       const connection = await RawConnection.request(app.url, line, { ...headersOf(who), ...headers });
@@ -76,7 +76,7 @@ test('the response to a rejected body closes the connection even while the clien
     }),
   ));
 
-test.each(REFUSED)('a body %s gets no 100 Continue', async (_, line, who, headers, status) => {
+test.each(REFUSED)('a request body %s gets no 100 Continue', async (_, line, who, headers, status) => {
   const expecting = { ...headersOf(who), ...headers, expect: '100-continue' };
   const connection = await RawConnection.request(app.url, line, expecting);
   const text = await connection.ended;
@@ -84,7 +84,7 @@ test.each(REFUSED)('a body %s gets no 100 Continue', async (_, line, who, header
   expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
 });
 
-test('the connection stays open after the content of a body is rejected', async () => {
+test('the connection stays open after a body with invalid content is rejected', async () => {
   const headers = { ...app.key.headers, ...JSON_TYPE, 'content-length': '2' };
   const connection = await RawConnection.request(app.url, 'POST /api/0.3/users', headers, '{}');
   const answer = lastAnswer(await connection.until(/\}$/));
@@ -92,7 +92,7 @@ test('the connection stays open after the content of a body is rejected', async 
   connection.socket.destroy();
 });
 
-test('a client that is still sending receives the error response', async () => {
+test('a client that is still sending its body receives the error response', async () => {
   const chunks = Array.from({ length: 16 }, () => Buffer.alloc(65_536, ' '));
   const { status } = await sendChunked(app.url, 'POST', '/api/0.3/users', JSON_TYPE, chunks);
   expect(status).toBe(401);

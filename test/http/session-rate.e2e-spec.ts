@@ -31,7 +31,7 @@ test.each([
   [{ SESSION_RATE_LIMIT_PER_MINUTE: '' }, '"default";q=600;w=60'],
   [{ SESSION_RATE_LIMIT_PER_MINUTE: '50', RATE_LIMIT_PER_MINUTE: '40' }, '"default";q=40;w=60'],
   [{ SESSION_RATE_LIMIT_PER_MINUTE: '50', RATE_LIMIT_PER_MINUTE: '60' }, '"default";q=50;w=60'],
-])('with %j, the RateLimit-Policy of a session is %s', async (settings, policy) => {
+])('with the settings %j, the RateLimit-Policy of a session is %s', async (settings, policy) => {
   app = await TestApp.start(settings);
   const client = await app.login();
   expect((await client.get('/users/me')).headers['ratelimit-policy']).toBe(policy);

@@ -22,7 +22,7 @@ describe('security headers', () => {
     ['/api/0.3/users', 405],
     ['/nowhere', 404],
     ['/health/live', 200],
-  ])('are sent with %s (status %d)', async (path, status) => {
+  ])('are sent with the response to GET %s (status %d)', async (path, status) => {
     const answer = await app.nobody.raw('GET', path);
     expect(answer.status).toBe(status);
     expect(answer.headers).toMatchObject({
