@@ -41,7 +41,7 @@ const waitForChange = (database: DatabaseSync): Fault => ({
 });
 
 /** Proves that the checker detects broken promises. */
-describe('the promise checker', () => {
+describe('the checker of data guarantees', () => {
   let target: Target | undefined;
   let database: DatabaseSync | undefined;
   afterEach(async () => {
@@ -52,7 +52,7 @@ describe('the promise checker', () => {
 
   if (ENGINE === 'sqlite') {
     it.each(PLANTED)(
-      'detects %s in the database',
+      'detects %s that was planted in the database',
       async (_name, sql, promises) => {
         target = await startTarget('sqlite');
         const file = join(target.instances[0]!.folder, 'rollcall.sqlite');
@@ -70,6 +70,6 @@ describe('the promise checker', () => {
       60_000,
     );
   } else {
-    it.skip('is tested only on SQLite', () => undefined);
+    it.skip('detects planted faults (tested only on SQLite)', () => undefined);
   }
 });

@@ -29,7 +29,7 @@ async function expectKept(name: TargetName, seconds: number): Promise<void> {
   expect(Object.keys(faults).toSorted()).toEqual(target.faults.map((fault) => fault.name).toSorted());
 }
 
-describe('promises under faults', () => {
+describe('data guarantees under faults', () => {
   const missing = galeraMissing();
   if (ENGINE === 'sqlite') {
     it('a killed instance keeps every acknowledged change', () => expectKept('sqlite', 5), 120_000);
@@ -45,6 +45,6 @@ describe('promises under faults', () => {
     }, 240_000);
     const name = 'three instances on Galera keep every acknowledged change while nodes fail';
     if (missing === undefined) it(name, () => expectKept('galera', 15), 400_000);
-    else it.skip(`${name} (${missing})`, () => undefined);
+    else it.skip(`instances on Galera keep every acknowledged change (skipped: ${missing})`, () => undefined);
   }
 });

@@ -37,7 +37,7 @@ async function fill(app: TestApp, parts: number): Promise<void> {
 
 const ODD = 'Ω ü é "q" \\ ; , | \u2028 😀 \'x\' %_ NULL \\N';
 
-test('a backup restores every row except sessions, on either engine', async () => {
+test('a restored backup contains every row except sessions, even on another database engine', async () => {
   const app = await TestApp.on(database);
   const { user, client } = await aPerson(app, { about_me: `${ODD}\n2`, firstname: 'Zoë' });
   await create(app.key, { manager_uuid: user.uuid, roles: ['Webmaster'], email: 'zoë@example.org' });
@@ -76,7 +76,7 @@ test('a backup restores every row except sessions, on either engine', async () =
   });
 });
 
-test('a backup excludes changes that are made while it reads', async () => {
+test('a backup excludes changes that are committed while it reads the tables', async () => {
   const app = await TestApp.on(database);
   await create(app.key);
   const snapshot = await openSnapshot(loadEnv({ DATABASE_URL: database.url }));
@@ -119,7 +119,7 @@ test('a backup of a busy service is consistent and does not block its writes', a
   });
 });
 
-test('a backup file or a database is replaced only on request, and never while it is in use', async () => {
+test('backup and restore overwrite only with --force or --replace, and never a database in use', async () => {
   const app = await TestApp.on(database);
   await create(app.key);
   expect((await run('backup', fileOf(database))).code).toBe(0);

@@ -88,12 +88,12 @@ test('doctor reports a database without users or keys as warnings and exits with
   expect(empty.out).toContain('rollcall keys create NAME');
 });
 
-test.each(['revoked', 'expires'])('doctor warns if no API key is usable (column: %s)', async (column) => {
+test.each(['revoked', 'expires'])('doctor warns if no API key is usable (%s in the past)', async (column) => {
   await runOnce((app) => databaseOf(app).execute(`UPDATE api_keys SET ${column} = ?`, [inSeconds(-1)]));
   expect(parseOut(await runDoctor())).toContain('warn api keys');
 });
 
-test('doctor lists the keys of former Webmasters and the keys created with these keys', async () => {
+test('doctor lists the API keys of former Webmasters and the keys that were created with them', async () => {
   const ids = new Map<string, string>();
   await runOnce(async (app) => {
     const createKey = async (client: Client, name: string): Promise<Client> => {
@@ -145,7 +145,7 @@ const CLOSED: [what: string, engines: string[], url: () => string, message: RegE
   ],
 ];
 test.each(CLOSED.filter(([, engines]) => engines.includes(ENGINE)))(
-  'doctor reports %s as a failure without the password and runs the other checks (%s)',
+  'doctor reports %s as a failure without the password and runs the other checks',
   async (_what, _engines, url, message) => {
     const refused = await runDoctor({ DATABASE_URL: url() });
     expect(parseOut(refused)).toEqual([...MACHINE, 'fail database', 'ok imports']);
@@ -154,14 +154,14 @@ test.each(CLOSED.filter(([, engines]) => engines.includes(ENGINE)))(
   },
 );
 
-test('doctor reports a missing table as a database failure, with the earlier findings', async () => {
+test('doctor reports a missing table as a database failure and still prints the other findings', async () => {
   await runOnce((app) => databaseOf(app).execute('DROP TABLE user_counts'));
   const broken = await runDoctor();
   expect(parseOut(broken)).toEqual([...MACHINE, ...SERVER, 'ok migrations', 'fail database', 'ok imports']);
   expect(broken.code).toBe(1);
 });
 
-test('doctor reports every invalid setting as a failure with the rule but not the value', async () => {
+test('doctor reports every invalid setting as a failure, with the rule but without the value', async () => {
   const broken = await runDoctor({
     PORT: `7${SECRET}`,
     DATABASE_URL: `postgres://u:${SECRET}@h/d`,

@@ -24,7 +24,7 @@ afterEach(async () => {
   if (!isSqlite) await asAdministrator('DROP DATABASE IF EXISTS rollcall; DROP USER IF EXISTS rollcall');
 });
 
-test('docs/deployment.md: installation, upgrade, backup and restore succeed', async () => {
+test('the commands of docs/deployment.md install, upgrade, back up and restore the service', async () => {
   const machine = join(database.folder, 'machine');
   for (const folder of FOLDERS) mkdirSync(join(machine, folder), { recursive: true });
   const server = isSqlite ? '' : new URL(process.env['TEST_DATABASE_URL'] ?? '').host;

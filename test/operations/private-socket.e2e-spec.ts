@@ -31,7 +31,7 @@ describe('the private socket', () => {
   const isAnswered = async (): Promise<boolean> =>
     (await app.nobody.raw('GET', '/metrics')).text.includes(`route="${SEARCH}"`);
 
-  test('gives commands the same output and audit as without a service, without a rate limit', async () => {
+  test('gives commands the same output and audit events as without a service, and no rate limit', async () => {
     const { uuid } = await create(app.key, { external_id: 'S-1' });
     const columns = { Nr: 'ExternalId', Name: 'Username', Mail: 'Email' };
     const profile = writeFile('payroll.json', JSON.stringify({ columns }));
@@ -70,7 +70,7 @@ describe('the private socket', () => {
     ]);
   });
 
-  test('has a file for its owner only, with a different path for a different database', () => {
+  test('is a file that only its owner can access, with a different path for each database', () => {
     const env = app.app.get(Env);
     expect(statSync(getSocketPath(env)).mode & 0o777).toBe(0o600);
     const { DATA_DIR } = env;
@@ -78,7 +78,7 @@ describe('the private socket', () => {
     expect(getSocketPath(other)).not.toBe(getSocketPath(env));
   });
 
-  test('does not let a TCP client gain rights by sending local headers', async () => {
+  test('grants no rights to a TCP client that sends the headers of local commands', async () => {
     const headers = { 'x-local-user': 'root', 'x-request-id': 'cli', 'x-forwarded-for': 'unix:root' };
     expect(problemOf(await app.nobody.get('/users/search', headers))).toEqual([401, 'unauthenticated']);
   });
@@ -148,7 +148,7 @@ describe('the private socket of a service process', () => {
   });
 
   const onMariadb = ENGINE === 'mariadb' ? test : test.skip;
-  onMariadb('is served by another instance after one is killed (MariaDB only)', async () => {
+  onMariadb('is served by the other instance after one instance is killed (MariaDB only)', async () => {
     const service = await Process.running({ ...settings(), WORKERS: '2' });
     expect((await findUsers()).code).toBe(0);
     await service.says(LOGGED);

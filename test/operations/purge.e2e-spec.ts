@@ -54,7 +54,7 @@ async function workOneDay(number: number): Promise<void> {
 
 const BUSY = ['sessions', 'login_failures', 'idempotent_requests', 'import_runs', 'import_rows'];
 
-test('the purge keeps every table except seals and users from growing', async () => {
+test('with regular purges, only the tables of users and audit seals grow', async () => {
   const left: Record<string, number>[] = [];
   let sealed = 0;
   const start = Date.now();
@@ -84,7 +84,7 @@ test('the purge keeps every table except seals and users from growing', async ()
   expect(left[0]).toMatchObject({ ...nothing, import_file_parts: 0, audit_events: 0, audit_runs: 0 });
 });
 
-test('the purge does not delete rows that are still valid', async () => {
+test('the purge does not delete rows that have not expired', async () => {
   const start = Date.now() + 1000 * DAY;
   setClock(start);
   const session = await app.login();
@@ -99,7 +99,7 @@ test('the purge does not delete rows that are still valid', async () => {
   expect((await session.get('/users/me')).status).toBe(200);
 });
 
-test('the actor of an import is retained as long as an event of the import exists', async () => {
+test('the purge retains the actor of an import as long as an audit event of the import exists', async () => {
   const audit = app.app.get(AuditService);
   const database = databaseOf(app);
   const caller = { actor: { kind: 'system', id: null }, requestId: 'r', ip: '' } as const;
@@ -124,7 +124,7 @@ test('the actor of an import is retained as long as an event of the import exist
   );
 });
 
-test('a deleted user is listed for 30 days and removed by the next purge', async () => {
+test('a deleted user is listed for 30 days and then removed by the purge', async () => {
   const { uuid } = await create(app.key);
   await writeUsers(app, [deletion(uuid)]);
   const isListed = async (): Promise<boolean> => {

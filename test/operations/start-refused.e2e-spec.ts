@@ -31,7 +31,7 @@ const BAD: [string, string, RegExp][] = [
   ['BOOTSTRAP_WEBMASTER_PASSWORD', 'pass-77', /must be a good password: it must have at least 12/],
 ];
 
-test.each(SCRIPTS)('%s names every invalid setting without its value', async (script) => {
+test.each(SCRIPTS)('%s reports the name of every invalid setting, but not its value', async (script) => {
   const run = await runToEnd(script, Object.fromEntries(BAD.map(([name, value]) => [name, value])));
   expect(run.exit).toEqual({ code: exitCodeOf(script), signal: null });
   for (const [, , rule] of BAD) expect(run.err).toMatch(rule);
@@ -65,7 +65,7 @@ test.each([
   expectPlain(run.err);
 });
 
-test.each(SCRIPTS)('%s reports an unreachable database without its password', async (script) => {
+test.each(SCRIPTS)('%s reports an unreachable database without printing the password', async (script) => {
   const run = await runToEnd(script, { DATABASE_URL: `mysql://root:${SECRET}@127.0.0.1:1/rollcall` });
   expect(run.exit).toEqual({ code: exitCodeOf(script), signal: null });
   expect(run.err).toContain('127.0.0.1:1');
@@ -74,7 +74,7 @@ test.each(SCRIPTS)('%s reports an unreachable database without its password', as
 });
 
 onMariadb(
-  'with MIGRATE_ON_START=auto, an empty MariaDB is not migrated until the advice is followed',
+  'with MIGRATE_ON_START=auto, an empty MariaDB is migrated only by the command in the error',
   async () => {
     const settings = { MIGRATE_ON_START: 'auto' };
     const refused = await runToEnd('dist/main.js', settings);

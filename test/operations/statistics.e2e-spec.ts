@@ -22,7 +22,7 @@ const getToday = async () => (await fetchStats('?days=1')).days[0];
 const formatRow = (name: string) => `${name},${name},${name}@example.org`;
 const HEAD = 'ExternalId,Username,Email';
 
-test('a new service reports one active user, an overdue import and zero counts', async () => {
+test('the statistics of a new service report one active user, an overdue import and zero counts', async () => {
   const { users, imports, api_keys, failed_logins, days, time } = await fetchStats();
   expect(users).toEqual({ active: 1, blocked: 0 });
   expect(imports).toEqual({ overdue: true, needs_approval: 0, planned: 0, running: 0, datasets: [] });
@@ -52,7 +52,7 @@ test('the statistics count users by status and changes by day', async () => {
   expect((await fetchStats()).failed_logins).toEqual({ last_24_hours: 1, exact: true });
 });
 
-test('a failed login older than 24 hours is not in last_24_hours', async () => {
+test('a failed login older than 24 hours is not counted in last_24_hours of the statistics', async () => {
   const { last_24_hours: before } = (await fetchStats()).failed_logins;
   const [old = '', young = ''] = [
     ...(await insert(Date.now() - DAY - HOUR)),
@@ -66,7 +66,7 @@ test('a failed login older than 24 hours is not in last_24_hours', async () => {
   await app.app.get(Sealer).run();
 });
 
-describe('imports in the statistics', () => {
+describe('the import statistics', () => {
   test('show the last run and the last completed run of each data set', async () => {
     const done = await imported(app.key, csv(HEAD, formatRow('S1'), formatRow('S2')), 'dataset=staff');
     const plan = await imported(app.key, csv(HEAD, formatRow('S1')), 'dataset=staff&dry_run=true');
@@ -173,8 +173,8 @@ describe('audit seals', () => {
 });
 
 // Last, because a second service in the process replaces the first.
-describe('a second service', () => {
-  test('retains the counts of days when the purge deletes their events', async () => {
+describe('a separate service', () => {
+  test('retains the daily statistics when the purge deletes the events of these days', async () => {
     const other = await TestApp.start({ AUDIT_RETENTION_DAYS: '2' });
     try {
       await new SealedAudit(() => other).insert(Date.now() - 5 * DAY, 7);
@@ -193,7 +193,7 @@ describe('a second service', () => {
       await other.end();
     }
   });
-  test('lists no audit seals before the first seal', async () => {
+  test('lists no audit seals before the first seal is created', async () => {
     const fresh = await TestApp.start();
     expect((await fresh.key.get('/audit/seals')).body).toEqual({ Count: 0, Results: [] });
     expect((await fresh.key.post('/users', aUser())).status).toBe(201);

@@ -60,7 +60,7 @@ onMariadb('two instances (MariaDB only)', () => {
       async () => [{ MIGRATE_ON_START: 'false' }, async () => undefined],
       /MIGRATE_ON_START=true\.\n$/,
     ],
-  ])('do not start with %s and print the same reason as one instance', async (_what, arrange, reason) => {
+  ])('two instances with %s fail to start with the same reason as one', async (_what, arrange, reason) => {
     const [wrong, undo] = await arrange();
     const [one, two] = await Promise.all(
       ['1', '2'].map(async (WORKERS) => {
@@ -73,13 +73,13 @@ onMariadb('two instances (MariaDB only)', () => {
     expect(two).toEqual({ ...one, exit: { code: 1, signal: null }, out: '' });
   });
 
-  describe('after a first start', () => {
+  describe('two instances on an initialized database', () => {
     beforeEach(async () => {
       await database.drop();
       Object.assign(database, await freshDatabase('first-start'));
     });
 
-    test('an instance that cannot restart logs the reason and is retried while the other one serves', async () => {
+    test('an instance that cannot restart logs the reason and is retried while the other instance serves', async () => {
       const link = await Link.to(database.url);
       const service = await start({ DATABASE_URL: link.through(database.url) });
       const [pid = 0] = await waitForPids(service);
@@ -113,7 +113,7 @@ onMariadb('two instances (MariaDB only)', () => {
       expect(await service.stop()).toEqual({ code: 0, signal: null });
     });
 
-    test('SIGTERM under load ends with exit code 0, and every created user is stored', async () => {
+    test('SIGTERM under load ends the service with exit code 0, and every created user is stored', async () => {
       const service = await start({ SHUTDOWN_DELAY_SECONDS: '2' });
       const client = new Client(service.url, { 'x-api-key': API_KEY, ...CLOSE });
       const { created, seen } = await drainUnderLoad(service, client);

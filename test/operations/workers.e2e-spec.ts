@@ -41,7 +41,7 @@ async function killOne(service: Process, path: string): Promise<number> {
 }
 
 onMariadb('two instances (MariaDB only)', () => {
-  test('print the credentials only at the first start and accept the same session', async () => {
+  test('two instances print the credentials only at the first start and accept the same session', async () => {
     const service = await start({ BOOTSTRAP_API_KEY: '' });
     const [, password = ''] = /^ *Password +(\S+)$/m.exec(service.err) ?? [];
     const login = await new Client(service.url).post('/sessions/login', { username: 'admin', password });
@@ -58,7 +58,7 @@ onMariadb('two instances (MariaDB only)', () => {
     expect([count(next.err, 'is running'), count(next.err, 'Password')]).toEqual([1, 0]);
   });
 
-  test('accept the bootstrap API key from their first response', async () => {
+  test('two instances accept the bootstrap API key from their first response', async () => {
     const { port, release } = await takenPort();
     await release();
     const settings = { WORKERS: '2', BOOTSTRAP_API_KEY: API_KEY, PORT: String(port) };
@@ -68,7 +68,7 @@ onMariadb('two instances (MariaDB only)', () => {
     expect({ status: first.status, Count: first.body.Count }).toEqual({ status: 200, Count: 1 });
   });
 
-  describe('after a first start', () => {
+  describe('two instances on an initialized database', () => {
     beforeEach(async () => {
       await database.drop();
       Object.assign(database, await freshDatabase('first-start'));
@@ -99,7 +99,7 @@ onMariadb('two instances (MariaDB only)', () => {
       for (const value of await repeat(6, () => readMetric(service, line))) expect(value).toBe(sent);
     });
 
-    test('either instance sends the events of an import', async () => {
+    test('both instances can send the events of an import', async () => {
       const service = await start();
       const client = clientOf(service);
       const rows = Array.from({ length: 2000 }, (_, i) => `W${i},w${i},w${i}@example.org`);
