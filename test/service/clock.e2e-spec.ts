@@ -26,7 +26,7 @@ async function listAllUsers(sort: string): Promise<string[]> {
   return uuids;
 }
 
-test('after the clock is set back, changes, logins and paged searches still work', async () => {
+test('after the system clock is set back, changes, logins and paged searches still work', async () => {
   const before = await Promise.all([1, 2, 3].map(() => create(app.key)));
   const session = await app.login();
   setClock(-2 * HOUR);
@@ -46,7 +46,7 @@ test('after the clock is set back, changes, logins and paged searches still work
   expect(history.body.Results).toHaveLength(2);
 });
 
-test('after the clock is set back, a retry with the same Idempotency-Key returns the first response', async () => {
+test('after the system clock is set back, an idempotent retry still returns the first response', async () => {
   const [user, headers] = [aUser(), { 'idempotency-key': 'the-clock-was-set' }];
   const first = await app.key.post('/users', user, headers);
   setClock(-2 * HOUR);

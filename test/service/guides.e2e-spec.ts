@@ -43,7 +43,7 @@ test.each(USING)('on a running service, the commands of %s print the documented 
 });
 
 test.each(['CONTRIBUTING.md', 'docs/checker.md', 'docs/performance.md'])(
-  'the project scripts that %s names succeed',
+  'the development commands in %s succeed',
   async (document) => {
     expect((await followHere(document)).run).toBeGreaterThan(0);
   },

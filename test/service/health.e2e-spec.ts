@@ -70,7 +70,7 @@ describe('metrics', () => {
     expect([status, headers['content-type']]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);
     expect(text).toContain('# HELP process_cpu_seconds_total');
   });
-  test('count requests by route and never contain a path', async () => {
+  test('count requests by route and never contain the path of a request', async () => {
     await app.key.get('/users/00000000-0000-4000-8000-00000000dead');
     await app.key.raw('GET', '/secret-of-a-client');
     const count = (route: string, status: number) =>
@@ -104,7 +104,7 @@ describe('metrics', () => {
     await imported(app.key, people('Blocked'));
     expect(await readMetric('rollcall_imports_parked')).toBe(1);
   });
-  test('report zero connections in use and zero waiting requests when the service is idle', async () => {
+  test('report zero database connections in use and zero waiting requests when the service is idle', async () => {
     for (const name of [
       'rollcall_database_connections_in_use',
       'rollcall_database_requests_waiting',

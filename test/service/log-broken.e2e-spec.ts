@@ -12,7 +12,7 @@ const OUTPUTS = ['a full disk', 'a closed pipe', 'an unread pipe'];
 const database = processDatabase();
 jest.setTimeout(60_000);
 
-test.each(OUTPUTS)('the service continues to run if its output is %s', async (kind) => {
+test.each(OUTPUTS)('the service continues to run if its standard output is %s', async (kind) => {
   const { port, release } = await takenPort();
   await release();
   const output = kind === 'a full disk' ? openSync('/dev/full', 'w') : 'pipe';

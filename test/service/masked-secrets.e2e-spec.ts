@@ -113,29 +113,29 @@ const findSecrets = (text: string): string[] => {
   return secrets.filter((secret) => plain.includes(secret));
 };
 
-test('the search for secrets finds plain and percent-encoded secrets', () => {
+test('the leak check of this test finds plain and percent-encoded secrets', () => {
   expect(findSecrets(`${key} ${encode(token)}`)).toHaveLength(2);
   expect(logged.split('\n').length).toBeGreaterThan(60);
   expect(audited).toContain('session.login_failed');
 });
 
-test('every log line is JSON without a secret, and the log names the masked key', () => {
+test('every log line is JSON without a secret, and the log shows a sent API key in masked form', () => {
   expect(logged.split('\n').filter((line) => findSecrets(line).length > 0)).toEqual([]);
   expect(logged).toContain(`/api/0.3/users/rollcall_${key.slice(9, 21)}_***`);
   for (const line of logged.trim().split('\n')) expect(() => JSON.parse(line) as unknown).not.toThrow();
 });
 
-test('audit events and login failures contain no secret, and the audit names the masked key', () => {
+test('audit events and login failures contain no secret, and the audit shows a sent API key masked', () => {
   expect(findSecrets(audited)).toEqual([]);
   expect(audited).toContain(`rollcall_${key.slice(9, 21)}_***`);
 });
 
-test('error responses and metrics contain no secret, whichever part of the request contained it', () => {
+test('error responses and metrics contain no secret, whichever part of a request contained the secret', () => {
   expect(answers.filter(([, text]) => findSecrets(text).length > 0)).toEqual([]);
   expect(findSecrets(metrics)).toEqual([]);
 });
 
-test('an X-Request-Id that looks like a secret is replaced', async () => {
+test('an X-Request-Id that contains a secret is replaced by a generated id', async () => {
   for (const id of [token, `a.${token}`, key.slice(0, 64)]) {
     const answer = await app.key.get('/users/search', { 'x-request-id': id });
     expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);

@@ -133,7 +133,7 @@ test('BOOTSTRAP_API_KEY is valid from the first response of the service', async 
   expect({ status: first.status, Count: first.body.Count }).toEqual({ status: 200, Count: 1 });
 });
 
-test('a port in use stops the start with a message, and the credentials are printed once', async () => {
+test('if the port is in use, the start fails with a message, and the credentials are printed only once', async () => {
   const { port, release } = await takenPort();
   const refused = new Process('dist/main.js', { ...newcomer(database), PORT: String(port) });
   expect(await refused.exit).toEqual({ code: 1, signal: null });

@@ -122,7 +122,7 @@ afterAll(() => app.end());
 const findSecrets = (text: string): string[] => [SECRET, ...others].filter((secret) => text.includes(secret));
 const idOf = ({ headers }: Answer) => headers['x-request-id'];
 
-test('the recorded requests use four real secrets and return every expected status', () => {
+test('the secret-leak check sends requests with all four secrets and gets every expected status', () => {
   expect(others.map((secret) => secret.length > 10)).toEqual([true, true, true, true]);
   const statuses = new Set([...answers.values()].map(({ status }) => status));
   expect([...statuses].sort()).toEqual([200, 201, 202, 204, 400, 401, 403, 415, 422, 500]);
@@ -146,7 +146,7 @@ describe('the log', () => {
     [undefined, ['bad key 401', 'bad cookie 401', 'bad login 401']],
     ['user', ['own profile 200', 'other site 403', 'logout 200']],
     ['key', ['query 200', 'bad query 400', 'malformed 400', 'invalid 422', 'fault in a write 500']],
-  ])('names the actor of a request (kind: %s)', (kind, names) => {
+  ])('names the actor of a request (actor kind: %s)', (kind, names) => {
     for (const name of names) {
       const answer = answers.get(name);
       const line = lines.find(
@@ -210,7 +210,7 @@ test.each([
   'audit_events',
   'import_runs',
   'import_rows',
-])('the table %s contains no secret', async (table) => {
+])('the database table %s contains no secret', async (table) => {
   const rows = await databaseOf(app).query(`SELECT * FROM ${table}`);
   expect(findSecrets(JSON.stringify(rows))).toEqual([]);
 });
