@@ -19,7 +19,7 @@ const SUSPECT_SECONDS = 3;
 const USER = userInfo().uid === 0 ? 'mysql' : userInfo().username;
 
 /** Returns the reason why no cluster can be started on this machine, or undefined. */
-export function galeraMissing(): string | undefined {
+export function findMissingGalera(): string | undefined {
   if (!existsSync(PROVIDER)) return 'galera-4 is not installed';
   if (spawnSync('mariadbd', ['--version']).status !== 0) return 'mariadbd is not installed';
   if (spawnSync('rsync', ['--version']).status !== 0) return 'rsync is not installed';
@@ -53,26 +53,26 @@ export class GaleraNode extends Program {
   }
 
   /** Starts the first node, which forms the cluster that other nodes join. */
-  async found(): Promise<void> {
+  async bootstrapCluster(): Promise<void> {
     this.bootstrap = true;
     await this.start();
     this.bootstrap = false;
   }
 
   /** Returns true if the node is a member of the primary component and has caught up. */
-  async ready(): Promise<boolean> {
+  async isReady(): Promise<boolean> {
     await delay(100);
-    const state = await this.ask("SHOW STATUS LIKE 'wsrep_local_state_comment'").catch(() => '');
+    const state = await this.query("SHOW STATUS LIKE 'wsrep_local_state_comment'").catch(() => '');
     return state === 'Synced';
   }
 
   /** Isolates the node from the other nodes, or lets it join again. Clients can still connect to it. */
-  async isolate(isolated: boolean): Promise<void> {
-    await this.ask(`SET GLOBAL wsrep_provider_options = 'gmcast.isolate=${isolated ? 1 : 0}'`);
+  async setIsolated(isolated: boolean): Promise<void> {
+    await this.query(`SET GLOBAL wsrep_provider_options = 'gmcast.isolate=${isolated ? 1 : 0}'`);
   }
 
   /** Runs a statement. @returns the last column of the first row, as text. */
-  async ask(sql: string): Promise<string> {
+  async query(sql: string): Promise<string> {
     let connection: Connection | undefined;
     try {
       connection = await createConnection({
@@ -140,7 +140,7 @@ export class Galera {
     readonly nodes: readonly GaleraNode[],
   ) {}
 
-  static async make(): Promise<Galera> {
+  static async create(): Promise<Galera> {
     const folder = mkdtempSync(join(tmpdir(), 'rollcall-galera-'));
     installDatabase(join(folder, 'empty'));
     const ports: Ports[] = [];
@@ -160,9 +160,9 @@ export class Galera {
     }
     const galera = new Galera(folder, nodes);
     try {
-      await nodes[0]?.found();
+      await nodes[0]?.bootstrapCluster();
       for (const node of nodes.slice(1)) await node.start();
-      await nodes[0]?.ask(`CREATE DATABASE ${DATABASE} CHARACTER SET utf8mb4`);
+      await nodes[0]?.query(`CREATE DATABASE ${DATABASE} CHARACTER SET utf8mb4`);
     } catch (error) {
       await galera.remove();
       throw error;
@@ -180,13 +180,13 @@ export class Galera {
    * Waits until all nodes are in one component and have caught up in two consecutive checks, because a resumed node
    * notices late that it was removed.
    */
-  async whole(): Promise<void> {
+  async waitUntilWhole(): Promise<void> {
     for (let passed = 0; passed < 2;) {
       await delay(500);
       const states = await Promise.all(
         this.nodes.map(async (node) => {
-          const size = await node.ask("SHOW STATUS LIKE 'wsrep_cluster_size'").catch(() => '');
-          return Number(size) === this.nodes.length && (await node.ready());
+          const size = await node.query("SHOW STATUS LIKE 'wsrep_cluster_size'").catch(() => '');
+          return Number(size) === this.nodes.length && (await node.isReady());
         }),
       );
       passed = states.every(Boolean) ? passed + 1 : 0;

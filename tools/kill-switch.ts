@@ -31,7 +31,7 @@ export class KillSwitch {
     const path = join(folder, 'kill-switch');
     this.file = openSync(path, 'w+');
     this.set();
-    const program = `await (${hook.toString()})(${JSON.stringify(path)}, ${NUMBERS}, ${TEXT})`;
+    const program = `await (${installHook.toString()})(${JSON.stringify(path)}, ${NUMBERS}, ${TEXT})`;
     this.settings = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(program)}` };
   }
 
@@ -45,11 +45,11 @@ export class KillSwitch {
 
   /** Number of statements since the switch was set. */
   get statements(): number {
-    return this.number(0);
+    return this.readNumber(0);
   }
 
   get commits(): number {
-    return this.number(1);
+    return this.readNumber(1);
   }
 
   /** Statement at which the worker was killed, empty before the kill. */
@@ -59,7 +59,7 @@ export class KillSwitch {
     return text.toString('utf8').replace(/\0.*$/s, '').replace(/\s+/g, ' ').trim();
   }
 
-  private number(index: number): number {
+  private readNumber(index: number): number {
     const bytes = Buffer.alloc(4);
     readSync(this.file, bytes, 0, 4, index * 4);
     return bytes.readUInt32LE();
@@ -67,7 +67,7 @@ export class KillSwitch {
 }
 
 /** Runs in every process of the service before its program. It must not use anything from this module. */
-async function hook(path: string, numbers: number, text: number): Promise<void> {
+async function installHook(path: string, numbers: number, text: number): Promise<void> {
   const [fs, net, { DatabaseSync, StatementSync }] = await Promise.all([
     import('node:fs'),
     import('node:net'),

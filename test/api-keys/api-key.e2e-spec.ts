@@ -23,8 +23,7 @@ async function store(key: string, { expires, revoked }: Times = {}): Promise<str
   return key;
 }
 
-const search = (key: string): Promise<Answer> =>
-  app.nobody.get('/users/search?limit=1', { 'x-api-key': key });
+const search = (key: string): Promise<Answer> => app.guest.get('/users/search?limit=1', { 'x-api-key': key });
 
 function expectUnauthenticated(answer: Answer): void {
   expect(problemOf(answer)).toEqual([401, 'unauthenticated']);
@@ -100,8 +99,8 @@ describe('an API key', () => {
   });
 
   test('is accepted by the REST API only in the header X-API-Key', async () => {
-    expectUnauthenticated(await app.nobody.get('/users/search', { authorization: `Bearer ${API_KEY}` }));
-    expectUnauthenticated(await app.nobody.get('/users/search', { cookie: `X-API-Key=${API_KEY}` }));
-    expectUnauthenticated(await app.nobody.get(`/users/search?api_key=${API_KEY}`));
+    expectUnauthenticated(await app.guest.get('/users/search', { authorization: `Bearer ${API_KEY}` }));
+    expectUnauthenticated(await app.guest.get('/users/search', { cookie: `X-API-Key=${API_KEY}` }));
+    expectUnauthenticated(await app.guest.get(`/users/search?api_key=${API_KEY}`));
   });
 });

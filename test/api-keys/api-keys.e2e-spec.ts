@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { isMistyped } from '../../src/api-keys/api-keys.service.js';
 import { TestApp } from '../support/app/app.js';
-import { auditRows } from '../support/app/audit-rows.js';
+import { readAuditRows } from '../support/app/audit-rows.js';
 import type { Json } from '../support/app/client.js';
 
 /** Creating, listing, rotating and revoking API keys over REST. */
@@ -15,7 +15,7 @@ const createKey = async (body: object = { name: 'connector' }): Promise<Json> =>
   return answer.body;
 };
 const readStatus = async (key: string) =>
-  (await app.nobody.with({ 'x-api-key': key }).get('/users/search')).status;
+  (await app.guest.with({ 'x-api-key': key }).get('/users/search')).status;
 const findListed = async (id: string): Promise<Json> =>
   (await app.key.get('/api_keys')).body.Results.find((key: Json) => key.id === id);
 
@@ -47,13 +47,13 @@ test('a new API key is returned once, works at once, and is listed without its s
 test('a revoked API key stops working at once, while other API keys continue to work', async () => {
   const [old, next] = [await createKey(), await createKey()];
   expect([await readStatus(old.key), await readStatus(next.key)]).toEqual([200, 200]);
-  const revoke = () => app.nobody.with({ 'x-api-key': next.key }).delete(`/api_keys/${old.id as string}`);
+  const revoke = () => app.guest.with({ 'x-api-key': next.key }).delete(`/api_keys/${old.id as string}`);
   expect((await revoke()).status).toBe(204);
   expect([await readStatus(old.key), await readStatus(next.key)]).toEqual([401, 200]);
   expect((await revoke()).status).toBe(204);
   const { state, revoked } = await findListed(old.id);
   expect({ state, revoked: typeof revoked }).toEqual({ state: 'revoked', revoked: 'string' });
-  const audit = await auditRows(app, old.id);
+  const audit = await readAuditRows(app, old.id);
   const actions = audit.map(({ action }) => action);
   expect(actions).toEqual(['api_key.created', 'api_key.new_address', 'api_key.revoked']);
   expect(JSON.parse(audit[0]?.changes ?? '')).toEqual([
@@ -82,7 +82,7 @@ test('the audit event of a new API key lists its scopes, networks, expiry and ot
     profile: 'entra',
   };
   const { id } = await createKey({ name: 'x', ...bounds });
-  expect(JSON.parse((await auditRows(app, id))[0]?.changes ?? '')).toEqual([
+  expect(JSON.parse((await readAuditRows(app, id))[0]?.changes ?? '')).toEqual([
     { field: 'name', new: 'x' },
     { field: 'expires', new: '2999-01-31 00:00:00.000' },
     { field: 'scopes', new: bounds.scopes },

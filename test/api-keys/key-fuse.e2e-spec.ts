@@ -5,10 +5,10 @@ import { KeyFuse } from '../../src/api-keys/fuse/key-fuse.service.js';
 import { TransactionRunner } from '../../src/platform/database/transaction-runner.js';
 import { UserWriter } from '../../src/users/writer/user-writer.service.js';
 import { TestApp } from '../support/app/app.js';
-import { auditRows } from '../support/app/audit-rows.js';
+import { readAuditRows } from '../support/app/audit-rows.js';
 import type { Answer, Client } from '../support/app/client.js';
 import { ENGINE } from '../support/app/database.js';
-import { counting } from '../support/app/counting.js';
+import { traceStatements } from '../support/app/counting.js';
 import { create } from '../support/data/factories.js';
 import { databaseOf, inSeconds, problemOf } from '../support/app/people.js';
 
@@ -17,7 +17,7 @@ let app: TestApp;
 let other: TestApp;
 beforeAll(async () => {
   app = await TestApp.start();
-  other = await TestApp.on(app.database);
+  other = await TestApp.startOn(app.database);
 });
 afterAll(async () => {
   await other.stop();
@@ -36,7 +36,7 @@ function setLimits(least: number, percent: number): void {
 const aKey = async (): Promise<{ id: string; client: Client; elsewhere: Client }> => {
   const { id, key } = (await app.key.post('/api_keys', { name: 'connector' })).body;
   const header = { 'x-api-key': key as string };
-  return { id, client: app.nobody.with(header), elsewhere: other.nobody.with(header) };
+  return { id, client: app.guest.with(header), elsewhere: other.guest.with(header) };
 };
 const createUsers = (count: number): Promise<string[]> =>
   Promise.all(Array.from({ length: count }, async () => (await create(app.key)).uuid as string));
@@ -51,11 +51,11 @@ async function blockAll(client: Client, uuids: readonly string[]): Promise<numbe
   return statuses;
 }
 async function countBlown(): Promise<number> {
-  const { text } = await app.nobody.raw('GET', '/metrics');
+  const { text } = await app.guest.fetch('GET', '/metrics');
   return Number(/^rollcall_api_key_fuses_blown (\d+)$/m.exec(text)?.[1]);
 }
 const readActions = async (id: string): Promise<string[]> =>
-  (await auditRows(app, id)).map(({ action }) => action).filter((action) => action.includes('fuse'));
+  (await readAuditRows(app, id)).map(({ action }) => action).filter((action) => action.includes('fuse'));
 
 test('blocking more users than the fuse of an API key allows returns 429 and is audited and counted in the metrics', async () => {
   const [before, { id, client, elsewhere }, uuids] = [await countBlown(), await aKey(), await createUsers(5)];
@@ -69,7 +69,7 @@ test('blocking more users than the fuse of an API key allows returns 429 and is 
   expect([(await block(client, fourth)).status, (await block(client, fifth)).status]).toEqual([429, 429]);
   expect([await readStatus(fourth), await readStatus(fifth)]).toEqual(['Active', 'Active']);
   expect(await readActions(id)).toEqual(['api_key.fuse_blown']);
-  expect(JSON.parse((await auditRows(app, id)).at(-1)?.changes ?? '')).toEqual([
+  expect(JSON.parse((await readAuditRows(app, id)).at(-1)?.changes ?? '')).toEqual([
     { field: 'deactivations', new: 4 },
     { field: 'limit', new: 3 },
   ]);
@@ -118,7 +118,7 @@ test('the fuse of an API key can be reset only by a Webmaster or by another API 
   const reset = async (by: Client) => by.post(`/api_keys/${id.toUpperCase()}/fuse`);
   expect(problemOf(await reset(client))).toEqual([403, 'forbidden']);
   const limited = (await app.key.post('/api_keys', { name: 'x', scopes: [...SCOPES] })).body;
-  const refused = await reset(app.nobody.with({ 'x-api-key': limited.key as string }));
+  const refused = await reset(app.guest.with({ 'x-api-key': limited.key as string }));
   expect(problemOf(refused)).toEqual([403, 'insufficient_scope']);
   expect((await block(client, uuids[3] ?? '')).status).toBe(429);
   expect((await reset((await aKey()).client)).status).toBe(200);
@@ -129,7 +129,7 @@ test('an API key that was created by another API key has its own fuse', async ()
   const [{ client }, uuids] = [await aKey(), await createUsers(5)];
   await blockAll(client, uuids.slice(0, 4));
   const { key } = (await client.post('/api_keys', { name: 'x' })).body;
-  expect((await block(app.nobody.with({ 'x-api-key': key as string }), uuids[3] ?? '')).status).toBe(200);
+  expect((await block(app.guest.with({ 'x-api-key': key as string }), uuids[3] ?? '')).status).toBe(200);
   expect((await block(client, uuids[4] ?? '')).status).toBe(429);
 });
 
@@ -213,7 +213,7 @@ test('the fuse of an API key runs additional SQL statements only for changes tha
   const [{ id }, [uuid = '']] = [await aKey(), await createUsers(1)];
   const runChange = async (kind: 'key' | 'system', patch: object): Promise<string[]> =>
     app.app.get(TransactionRunner).run(async (tx) => {
-      const { sql, statements } = counting(tx);
+      const { sql, statements } = traceStatements(tx);
       const actor: Actor = kind === 'key' ? buildKeyActor(id) : { kind, id: null };
       await app.app
         .get(UserWriter)

@@ -12,7 +12,7 @@ afterAll(() => app.end());
 async function createKey(body: object, client: Client = app.key): Promise<{ client: Client; key: Json }> {
   const answer = await client.post('/api_keys', { name: 'narrow', ...body });
   if (answer.status !== 201) throw new Error(`${answer.status} ${answer.text}`);
-  return { client: app.nobody.with({ 'x-api-key': answer.body.key as string }), key: answer.body };
+  return { client: app.guest.with({ 'x-api-key': answer.body.key as string }), key: answer.body };
 }
 const withIp = (client: Client, ip: string): Client => client.with({ 'x-forwarded-for': ip });
 const errorOf = ({ status, body }: Answer): [number, string, string] => [status, body.code, body.detail];

@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { ACTIONS } from '../../src/audit/audit-event.js';
 import { TestApp } from '../support/app/app.js';
 import type { Client, Json } from '../support/app/client.js';
-import { aReturner } from '../support/app/deletion.js';
+import { aRestoredUser } from '../support/app/deletion.js';
 import { create } from '../support/data/factories.js';
-import { aGroupGone } from '../support/app/groups.js';
-import { csv, imported, settled, upload } from '../support/app/imports.js';
+import { aDeletedGroup } from '../support/app/groups.js';
+import { csv, runImport, awaitRun, upload } from '../support/app/imports.js';
 import { PASSWORD, aPerson, databaseOf, inSeconds } from '../support/app/people.js';
 import { ImportsService } from '../../src/import/imports.service.js';
 import { ROOT } from '../support/process/process.js';
@@ -21,7 +21,7 @@ beforeAll(async () => {
 /** Further instances on the same database. */
 const others: TestApp[] = [];
 async function startAnother(settings: Record<string, string> = {}): Promise<TestApp> {
-  const other = await TestApp.on(app.database, settings);
+  const other = await TestApp.startOn(app.database, settings);
   others.push(other);
   return other;
 }
@@ -55,11 +55,11 @@ const CAUSES: Record<string, () => Promise<Expected>> = {
     await key.put(`/users/${uuid}`, { status: 'Active' });
     return { actor: 'key', target: uuid };
   },
-  'user.deleted': () => aReturner(app),
-  'user.restored': () => aReturner(app),
-  'group.created': () => aGroupGone(app),
-  'group.updated': () => aGroupGone(app),
-  'group.deleted': () => aGroupGone(app),
+  'user.deleted': () => aRestoredUser(app),
+  'user.restored': () => aRestoredUser(app),
+  'group.created': () => aDeletedGroup(app),
+  'group.updated': () => aDeletedGroup(app),
+  'group.deleted': () => aDeletedGroup(app),
   'users.exported': async () => {
     await key.get('/users/export.csv?all=true');
     return { actor: 'key', target: '' };
@@ -76,13 +76,13 @@ const CAUSES: Record<string, () => Promise<Expected>> = {
   },
   'session.login_failed': async () => {
     const { uuid, username } = await create(key, { password: PASSWORD });
-    await app.nobody.post('/sessions/login', { username, password: 'not this one' });
+    await app.guest.post('/sessions/login', { username, password: 'not this one' });
     return { actor: 'anonymous', target: uuid };
   },
   'api_key.created': async () => ({ actor: 'key', target: (await createKey()).id }),
   'api_key.new_address': async () => {
     const { id, key: secret } = await createKey();
-    await app.nobody.with({ 'x-api-key': secret }).get('/users/search');
+    await app.guest.with({ 'x-api-key': secret }).get('/users/search');
     return { actor: id, target: id };
   },
   'api_key.revoked': async () => {
@@ -99,31 +99,31 @@ const CAUSES: Record<string, () => Promise<Expected>> = {
     await key.post(`/api_keys/${id}/fuse`);
     return { actor: 'key', target: id };
   },
-  'import.created': async () => ({ actor: 'key', target: (await imported(key, buildFile())).id }),
+  'import.created': async () => ({ actor: 'key', target: (await runImport(key, buildFile())).id }),
   'import.approved': async () => {
-    const { id } = await imported(key, buildFile(), 'dry_run=true');
+    const { id } = await runImport(key, buildFile(), 'dry_run=true');
     await key.post(`/imports/${id}/apply`);
-    await settled(key, id);
+    await awaitRun(key, id);
     return { actor: 'key', target: id };
   },
   'import.rejected': async () => decide('reject'),
   'import.cancelled': async () => decide('cancel'),
   'import.reverted': async () => {
-    const { id } = await imported(key, buildFile());
-    await settled(key, (await key.post(`/imports/${id}/revert`)).body.id);
+    const { id } = await runImport(key, buildFile());
+    await awaitRun(key, (await key.post(`/imports/${id}/revert`)).body.id);
     return { actor: 'key', target: id };
   },
   'import.completed': async () => {
-    const { id } = await imported(key, buildFile());
+    const { id } = await runImport(key, buildFile());
     return { actor: id, target: id };
   },
   'import.failed': async () => {
     const { id } = (await upload(key, 'Nonsense\r\n1\r\n')).body;
-    expect((await settled(key, id)).state).toBe('failed');
+    expect((await awaitRun(key, id)).state).toBe('failed');
     return { actor: id, target: id };
   },
   'import.superseded': async () => {
-    const { id } = await imported(key, buildFile(), 'dry_run=true');
+    const { id } = await runImport(key, buildFile(), 'dry_run=true');
     await databaseOf(app).execute('UPDATE import_runs SET created = ? WHERE id = ?', [
       inSeconds(-91 * 86_400),
       id,
@@ -156,7 +156,7 @@ async function createBlocked(): Promise<string> {
 async function blowFuse(): Promise<Json> {
   const created = await createKey();
   const strict = await startAnother({ FUSE_MIN: '1', FUSE_PERCENT: '1' });
-  const client = strict.nobody.with({ 'x-api-key': created.key });
+  const client = strict.guest.with({ 'x-api-key': created.key });
   const { uuid } = await create(key);
   await client.put(`/users/${uuid}`, { status: 'Blocked' });
   const other = await create(key);
@@ -165,7 +165,7 @@ async function blowFuse(): Promise<Json> {
 }
 const createKey = async (): Promise<Json> => (await key.post('/api_keys', { name: 'k' })).body;
 async function decide(decision: string): Promise<Expected> {
-  const { id } = await imported(key, buildFile(), 'dry_run=true');
+  const { id } = await runImport(key, buildFile(), 'dry_run=true');
   await key.post(`/imports/${id}/${decision}`);
   return { actor: 'key', target: id };
 }
@@ -192,11 +192,11 @@ test('failed logins are recorded once a minute for each username and IP address,
     databaseOf(app).query("SELECT id FROM audit_events WHERE action = 'session.login_failed'");
   const before = (await readFailed()).length;
   const login = (username: string, password: string) =>
-    app.nobody.post('/sessions/login', { username, password });
+    app.guest.post('/sessions/login', { username, password });
   // Three spellings of one username, on two instances.
   const other = await startAnother();
   for (const name of ['Ghost', 'ghost', ' GHOST ']) await login(name, 'guess number 1');
-  await other.nobody.post('/sessions/login', { username: 'ghost', password: 'guess number 2' });
+  await other.guest.post('/sessions/login', { username: 'ghost', password: 'guess number 2' });
   const found = (await readEvents('action=session.login_failed')).filter(
     ({ changes }) => changes[0].new === 'Ghost',
   );
@@ -217,10 +217,10 @@ test('failed logins are recorded once a minute for each username and IP address,
 
 test('the use of an API key is recorded once for each client IP address', async () => {
   const { id, key: secret } = await createKey();
-  const client = app.nobody.with({ 'x-api-key': secret });
+  const client = app.guest.with({ 'x-api-key': secret });
   for (let i = 0; i < 3; i++) await client.get('/users/search?limit=1');
   const other = await startAnother({ TRUST_PROXY: '1' });
-  const proxied = other.nobody.with({ 'x-api-key': secret });
+  const proxied = other.guest.with({ 'x-api-key': secret });
   for (const ip of ['192.0.2.7', '192.0.2.8', '192.0.2.7']) {
     await proxied.get('/users/search?limit=1', { 'x-forwarded-for': ip });
   }
@@ -232,7 +232,7 @@ test('audit events are sorted by their time, and the since and until filters use
   const at = Date.now();
   for (let n = 0; n < 3; n++) {
     await create(app.key);
-    await app.nobody.post('/sessions/login', { username: `order-${at}-${n}`, password: 'wrong' });
+    await app.guest.post('/sessions/login', { username: `order-${at}-${n}`, password: 'wrong' });
   }
   const { body } = await app.key.get('/audit?limit=100');
   const all: { id: string; time: string; action: string }[] = body.Results;

@@ -10,7 +10,7 @@ import {
   HOUR,
   MINUTE,
   SealedAudit,
-  afterHours,
+  sealTimeAfter,
   eventAt,
   insertEvents,
 } from '../support/app/sealed-audit.js';
@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 afterEach(() => app.end());
 
-const { seal, verify, execute, insert, insertIds, seals } = new SealedAudit(() => app);
+const { seal, verify, execute, insert, insertIds, readSeals } = new SealedAudit(() => app);
 const THIS_HOUR = Math.floor(Date.now() / HOUR);
 const toMidnight = (hour: number) => hour - (hour % 24);
 
@@ -62,7 +62,7 @@ test('audit counts include every event once, before and after it is sealed and a
     await databaseOf(app).query('SELECT id FROM audit_events WHERE id < ?', [uuidv7({ msecs: old + 1 })]),
   ).toEqual([]);
   expect(await readUpdates()).toEqual({ days, gaps: [] });
-  await seal(afterHours());
+  await seal(sealTimeAfter());
   expect(await readUpdates()).toEqual({ days, gaps: [] });
 });
 
@@ -101,11 +101,11 @@ test('audit counts omit events with an unknown action or with an id from the fut
 
 test('two instances that seal concurrently build one chain of seals and count each event once', async () => {
   for (let hour = 2; hour < 8; hour++) await insert(Date.now() - hour * HOUR, 3);
-  const other = await TestApp.on(app.database);
+  const other = await TestApp.startOn(app.database);
   await Promise.all([seal(Date.now()), other.app.get(Sealer).run(Date.now()), seal(Date.now())]);
   await other.stop();
   expect(await readTotal()).toBe(18);
-  const numbers = (await seals()).map(({ number }) => number);
+  const numbers = (await readSeals()).map(({ number }) => number);
   expect(numbers).toEqual(numbers.map((_, index) => index + 1));
   expect(await verify()).toMatchObject({ rows: 18, fault: null });
 });
@@ -130,6 +130,6 @@ test('if more than 10,000 events are not sealed, audit counts stop at 10,000 and
     count: 10_000,
     exact: false,
   });
-  await seal(afterHours());
+  await seal(sealTimeAfter());
   expect(await readUpdates()).toEqual({ days: { [dayOf(Date.now())]: 10_001 }, gaps: [] });
 });

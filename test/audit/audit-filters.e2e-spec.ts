@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import { AuditService } from '../../src/audit/audit.service.js';
 import { TestApp } from '../support/app/app.js';
-import { auditPages } from '../support/app/audit-rows.js';
+import { readAuditPages } from '../support/app/audit-rows.js';
 import type { Answer, Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
-import { csv, imported } from '../support/app/imports.js';
+import { csv, runImport } from '../support/app/imports.js';
 import { PASSWORD, aPerson, databaseOf, problemOf } from '../support/app/people.js';
 import { eventAt, insertEvents } from '../support/app/sealed-audit.js';
 import { nextOf } from '../support/app/search.js';
@@ -15,7 +15,7 @@ let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
 
-const readPages = (path: string): Promise<Json[][]> => auditPages(app.key, path);
+const readPages = (path: string): Promise<Json[][]> => readAuditPages(app.key, path);
 
 const ACTIONS = ['user.created', 'user.updated', 'user.blocked'];
 const YEAR = Date.UTC(2025, 0, 1);
@@ -150,14 +150,14 @@ describe('the audit of an import', () => {
     ]);
     [uploader, approver] = [people[0].user, people[1].user];
     const file = csv('ExternalId,Username,Email', ...[1, 2, 3].map((i) => `p${i},p${i},p${i}@example.org`));
-    run = await imported(people[0].client, file, 'dry_run=true');
+    run = await runImport(people[0].client, file, 'dry_run=true');
     expect(run.state).toBe('planned');
     await people[1].client.post(`/imports/${run.id}/apply`);
     await people[1].client.get(`/imports/${run.id}/events`);
     expect((await app.key.get(`/imports/${run.id}`)).body.state).toBe('completed');
     // A later import by the uploader alone.
     const second = csv('ExternalId,Username,Email', 'p9,p9,p9@example.org');
-    expect((await imported(people[0].client, second)).state).toBe('completed');
+    expect((await runImport(people[0].client, second)).state).toBe('completed');
   });
   const readCreated = async (who: Json) =>
     (await readPages(`/audit?actor=${who.uuid}&limit=2&action=user.created`))
@@ -206,10 +206,10 @@ describe('the audit of an import', () => {
   });
   test('is listed, newest first, together with other events of the API key that started it', async () => {
     const key = (await app.key.post('/api_keys', { name: 'nightly' })).body;
-    const client = app.nobody.with({ 'x-api-key': key.key });
+    const client = app.guest.with({ 'x-api-key': key.key });
     for (let i = 0; i < 6; i++) {
       const lines = [0, 1].map((n) => `n${i}${n},n${i}${n},n${i}${n}@example.org`);
-      await imported(client, csv('ExternalId,Username,Email', ...lines));
+      await runImport(client, csv('ExternalId,Username,Email', ...lines));
       await create(client, { username: `own-${i}` });
     }
     const found = (await readPages(`/audit?actor=${key.id}&action=user.created&limit=4`)).flat();

@@ -5,7 +5,7 @@ import { databaseOf } from '../support/app/people.js';
 import { DAY, HOUR, MINUTE, SealedAudit } from '../support/app/sealed-audit.js';
 
 /** Attempts to make the service seal forged rows. Verification finds each of them, even if old values are restored. */
-const { seal, verify, execute, seals, insert } = new SealedAudit(() => app);
+const { seal, verify, execute, readSeals, insert } = new SealedAudit(() => app);
 let app: TestApp;
 let rows: string[];
 
@@ -95,7 +95,7 @@ test.each([1, 3 * MINUTE, HOUR, 3 * HOUR])(
 
 test.each([3, 7])('audit verification fails if a copy of seal 2 was stored as seal %d', async (number) => {
   await sealNext();
-  const [, second] = await seals();
+  const [, second] = await readSeals();
   await execute('DELETE FROM audit_seals WHERE number = ?', [number]);
   await execute(
     `INSERT INTO audit_seals (number, sealed, until_id, row_count, rows_hash, late_count, late_hash, purged, key_id, hash, members, members_hash)

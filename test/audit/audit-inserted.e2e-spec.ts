@@ -3,14 +3,14 @@ import { v4 as uuidv4, v7 as uuidv7 } from 'uuid';
 import { TestApp } from '../support/app/app.js';
 import { ENGINE } from '../support/app/database.js';
 import { databaseOf } from '../support/app/people.js';
-import { DAY, HOUR, MINUTE, SealedAudit, badOf, eventAt } from '../support/app/sealed-audit.js';
+import { DAY, HOUR, MINUTE, SealedAudit, badIdsOf, eventAt } from '../support/app/sealed-audit.js';
 
 /**
  * Every audit row is covered by the seal of its time, or was written shortly after it. Any other row is reported, and is
  * never covered by a later seal.
  */
 let app: TestApp;
-const { seal, verify, execute, seals, insert, insertIds } = new SealedAudit(() => app);
+const { seal, verify, execute, readSeals, insert, insertIds } = new SealedAudit(() => app);
 beforeEach(async () => {
   app = await TestApp.start();
   await execute('DELETE FROM audit_events'); // events recorded by the start, which are later
@@ -33,10 +33,10 @@ async function sealHours(): Promise<void> {
 
 /** Returns the reported ids, and expects the same ids after each later seal. */
 async function readReported(): Promise<string[]> {
-  const reported = badOf(await verify());
+  const reported = badIdsOf(await verify());
   for (const hours of [0, 1, 2]) {
     await seal(NEXT_SEAL + hours * HOUR);
-    expect(badOf(await verify())).toEqual(reported);
+    expect(badIdsOf(await verify())).toEqual(reported);
   }
   return reported;
 }
@@ -88,14 +88,14 @@ test('events of hours in which no seal was created are sealed later and not repo
   await seal(END + 4 * DAY);
   expect(await verify()).toMatchObject({ fault: null, late: 1, rows: 28, unsealed: 0 });
   await execute("UPDATE audit_events SET ip = 'x' WHERE id = ?", [late!]);
-  expect(badOf(await verify())).toEqual([late]);
+  expect(badIdsOf(await verify())).toEqual([late]);
 });
 
 test('late events beyond the 10,000 that one seal can cover are covered by the next seal', async () => {
   await sealHours();
   for (let part = 0; part < 3; part++) await insert(END - (part + 1) * MINUTE, 3400);
   await seal(NEXT_SEAL);
-  expect((await seals()).slice(-2).map(({ late_count }) => late_count)).toEqual([10_000, 200]);
+  expect((await readSeals()).slice(-2).map(({ late_count }) => late_count)).toEqual([10_000, 200]);
   expect(await verify()).toMatchObject({ fault: null, late: 10_200, unsealed: 0 });
 });
 
@@ -114,7 +114,7 @@ describe('inserted audit events with a future time', () => {
     ]) {
       await seal(time);
       const result = await verify();
-      expect([badOf(result), result.fault?.seal]).toEqual([[id], undefined]); // the seals are valid and continue
+      expect([badIdsOf(result), result.fault?.seal]).toEqual([[id], undefined]); // the seals are valid and continue
       expect(Date.parse(`${result.newest!.sealed.replace(' ', 'T')}Z`)).toBe(time);
     }
     expect((await verify()).bad[0]?.message).toContain('its time was in the future');
@@ -126,7 +126,7 @@ describe('inserted audit events with a future time', () => {
     await insert(now + 10 * MINUTE);
     for (const time of [now, now + HOUR, now + 2 * HOUR]) {
       await seal(time);
-      expect(badOf(await verify())).toEqual([]);
+      expect(badIdsOf(await verify())).toEqual([]);
     }
     expect(await verify()).toMatchObject({ rows: 4, unsealed: 0 });
   });
@@ -162,7 +162,7 @@ describe('audit ids that the service does not generate', () => {
     await sealHours();
     for (const id of IDS) {
       await insertIds(END + MINUTE, [id]);
-      expect(badOf(await verify())).toEqual([id]);
+      expect(badIdsOf(await verify())).toEqual([id]);
       await execute('DELETE FROM audit_events WHERE id = ?', [id]);
     }
   });

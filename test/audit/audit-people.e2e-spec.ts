@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import { TestApp } from '../support/app/app.js';
-import { csv, imported, settled } from '../support/app/imports.js';
+import { csv, runImport, awaitRun } from '../support/app/imports.js';
 import { databaseOf } from '../support/app/people.js';
-import { DAY, HOUR, SealedAudit, aRun, afterHours } from '../support/app/sealed-audit.js';
+import { DAY, HOUR, SealedAudit, aRun, sealTimeAfter } from '../support/app/sealed-audit.js';
 
 /** Users who started and approved imports match the events. Changes of a single import are tested in `audit-tampered`. */
 let app: TestApp;
-const { seal, verify, execute, insert, isFound } = new SealedAudit(() => app);
+const { seal, verify, execute, insert, expectFault } = new SealedAudit(() => app);
 beforeEach(async () => {
   app = await TestApp.start();
   await insert(Date.now() - 3 * HOUR);
@@ -17,29 +17,33 @@ afterEach(() => app.end());
 
 test('the recorded users who started, approved and reverted imports match the audit events', async () => {
   const file = csv('ExternalId,Username,Email', 'A1,one,one@example.org');
-  const plan = await imported(app.key, file, 'dry_run=true');
+  const plan = await runImport(app.key, file, 'dry_run=true');
   for (const word of ['apply', 'revert']) {
     const { status, body } = await app.key.post(`/imports/${plan.id}/${word}`);
     expect(status).toBe(202);
-    expect((await settled(app.key, body.id as string)).state).toBe('completed');
+    expect((await awaitRun(app.key, body.id as string)).state).toBe('completed');
   }
   const rows = await databaseOf(app).query('SELECT part FROM audit_runs ORDER BY part');
   expect(rows).toEqual([{ part: 'approved' }, { part: 'started' }, { part: 'started' }]);
   expect(await verify()).toMatchObject({ fault: null, bad: [] });
-  await isFound(() => execute("UPDATE audit_runs SET person_kind = 'user' WHERE part = 'approved'"));
+  await expectFault(() => execute("UPDATE audit_runs SET person_kind = 'user' WHERE part = 'approved'"));
 });
 
 test('audit verification finds one changed or removed starter or approver among 250 imports', async () => {
   const runs: string[] = [];
   for (let n = 0; n < 250; n++) runs.push(await aRun(app));
-  await isFound(() => execute("UPDATE audit_runs SET person_kind = 'key' WHERE run_id = ?", [runs[220]!]));
+  await expectFault(() =>
+    execute("UPDATE audit_runs SET person_kind = 'key' WHERE run_id = ?", [runs[220]!]),
+  );
   for (const [part, n] of [
     ['started', 3],
     ['approved', 120],
     ['started', 201],
   ] as const) {
     await execute("UPDATE audit_runs SET person_kind = 'system'");
-    await isFound(() => execute('DELETE FROM audit_runs WHERE run_id = ? AND part = ?', [runs[n]!, part]));
+    await expectFault(() =>
+      execute('DELETE FROM audit_runs WHERE run_id = ? AND part = ?', [runs[n]!, part]),
+    );
     await execute("INSERT INTO audit_runs VALUES (?, ?, 'system', NULL)", [runs[n]!, part]);
   }
 });
@@ -47,7 +51,7 @@ test('audit verification finds one changed or removed starter or approver among 
 test('audit verification accepts a missing event or starter of an import from before the first seal', async () => {
   await execute('DELETE FROM audit_seals');
   const run = await aRun(app);
-  await seal(afterHours(1));
+  await seal(sealTimeAfter(1));
   const old = uuidv7({ msecs: Date.now() - 400 * DAY });
   await execute("INSERT INTO audit_runs VALUES (?, 'started', 'system', NULL)", [old]);
   await execute('DELETE FROM audit_runs WHERE run_id = ?', [run]);

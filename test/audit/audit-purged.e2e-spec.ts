@@ -8,7 +8,7 @@ import { DAY, HOUR, MINUTE, SealedAudit } from '../support/app/sealed-audit.js';
 /** Events that are inserted into the time of purged events are reported. */
 const DAYS = 30;
 let app: TestApp;
-const { seal, seals, verify, execute, insert } = new SealedAudit(() => app);
+const { seal, readSeals, verify, execute, insert } = new SealedAudit(() => app);
 /** End of an hour whose events are purged. */
 const END = Math.floor(Date.now() / HOUR) * HOUR - (DAYS + 10) * DAY;
 const LATE = END - 5 * MINUTE;
@@ -24,7 +24,7 @@ beforeEach(async () => {
   await seal(END + HOUR + 6 * MINUTE);
   await insert(END + HOUR + MINUTE, 3);
   await seal(END + 2 * HOUR + 6 * MINUTE);
-  expect((await seals()).map(({ late_count }) => late_count)).toEqual([0, 2, 0]);
+  expect((await readSeals()).map(({ late_count }) => late_count)).toEqual([0, 2, 0]);
   await app.app.get(PurgeService).run();
   const left = await databaseOf(app).query('SELECT id FROM audit_events WHERE id < ?', [
     uuidv7({ msecs: END + DAY }),

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
-import { csv, imported, settled } from '../support/app/imports.js';
+import { csv, runImport, awaitRun } from '../support/app/imports.js';
 import { problemOf } from '../support/app/people.js';
 import { provision, scimOf } from '../support/app/scim.js';
 
@@ -47,7 +47,7 @@ describe('a reason in X-Audit-Reason', () => {
     const { uuid, username } = await create(app.key, { password: 'a long enough password' });
     for (const _ of [1, 2]) {
       const login = { username, password: 'a long enough password' };
-      expect((await app.nobody.post('/sessions/login', login)).status).toBe(200);
+      expect((await app.guest.post('/sessions/login', login)).status).toBe(200);
     }
     await withReason('phone lost').delete(`/users/${uuid}/sessions`);
     const found = await read('field=given_reason&limit=100');
@@ -58,15 +58,15 @@ describe('a reason in X-Audit-Reason', () => {
   test('is stored for new API keys, approvals and SCIM requests, but not for each user of an import', async () => {
     const key = (await withReason('for the night').post('/api_keys', { name: 'night' })).body;
     expect((await read(`target=${key.id}`))[0].reason).toBe('for the night');
-    const run = await imported(app.key, csv(HEAD, 'R1,r1,r1@example.org'), 'dry_run=true');
+    const run = await runImport(app.key, csv(HEAD, 'R1,r1,r1@example.org'), 'dry_run=true');
     const applied = (await withReason('looked at it').post(`/imports/${run.id}/apply`)).body;
-    await settled(app.key, applied.id);
+    await awaitRun(app.key, applied.id);
     expect((await read(`target=${run.id}&action=import.approved`))[0].reason).toBe('looked at it');
     const rows = await read(`actor=${run.id}&action=user.created`);
     expect(rows.map(({ reason }) => reason)).toEqual(['']);
     const user = await provision(scimOf(app));
     const headers = { 'x-audit-reason': 'scim', 'x-api-key': String(app.key.headers['x-api-key']) };
-    await app.nobody.raw('DELETE', `/scim/v2/Users/${user.id}`, undefined, headers);
+    await app.guest.fetch('DELETE', `/scim/v2/Users/${user.id}`, undefined, headers);
     expect((await read(`target=${user.id}`))[0]).toMatchObject({ action: 'user.deleted', reason: 'scim' });
   });
 
@@ -116,7 +116,7 @@ describe('names of actors and targets in the audit', () => {
     expect(actor).toMatchObject({ kind: 'key', name: expect.stringMatching(/./) });
     await app.key.put(`/users/${user.uuid}`, { username: `${user.username}-new` });
     expect(await readName()).toBe(`${user.username}-new`);
-    const run = await imported(app.key, csv(HEAD, 'N1,n1,n1@example.org'));
+    const run = await runImport(app.key, csv(HEAD, 'N1,n1,n1@example.org'));
     expect((await read(`target=${run.id}&action=import.created`))[0].target.name).toBe('upload.csv');
     const group = (await scimOf(app).post('/Groups', { displayName: 'Pilots' })).body;
     expect((await read(`target=${group.id}`))[0].target).toEqual({
@@ -129,7 +129,7 @@ describe('names of actors and targets in the audit', () => {
     expect((await read(`target=${gone.id}`))[0].target.name).toBe('');
   });
   test('are empty for a failed login with an unknown username', async () => {
-    await app.nobody.post('/sessions/login', { username: 'nobody-at-all', password: 'x' });
+    await app.guest.post('/sessions/login', { username: 'nobody-at-all', password: 'x' });
     const [event] = await read('action=session.login_failed');
     expect([event.actor.name, event.target.name]).toEqual(['', '']);
   });

@@ -14,7 +14,7 @@ import {
   HOUR,
   MINUTE,
   SealedAudit,
-  afterHours,
+  sealTimeAfter,
   eventAt,
   insertEvents,
 } from '../support/app/sealed-audit.js';
@@ -27,29 +27,29 @@ let app: TestApp;
 beforeEach(async () => void (app = await TestApp.start({ AUDIT_RETENTION_DAYS: '30' })));
 afterEach(() => app.end());
 
-const { seal, verify, execute, seals, insert, sealedHours } = new SealedAudit(() => app);
+const { seal, verify, execute, readSeals, insert, sealHours } = new SealedAudit(() => app);
 
 test('every hour gets a seal, and an unchanged audit passes verification', async () => {
   await create(app.key); // also records the first use of the key
-  await sealedHours();
-  expect((await seals()).map(({ row_count }) => row_count).slice(0, 3)).toEqual([4, 4, 4]);
+  await sealHours();
+  expect((await readSeals()).map(({ row_count }) => row_count).slice(0, 3)).toEqual([4, 4, 4]);
   const result = await verify();
   expect(result).toMatchObject({ rows: 12, late: 0, fault: null });
-  const before = await seals();
+  const before = await readSeals();
   await seal(Date.now()); // nothing new to seal
-  expect(await seals()).toEqual(before);
+  expect(await readSeals()).toEqual(before);
   await create(app.key);
   expect((await verify()).unsealed).toBe(result.unsealed + 1);
 });
 
 test('every hour after the newest seal gets a seal, even without events', async () => {
-  await sealedHours();
-  const count = (await seals()).length;
-  await seal(afterHours(1));
-  const more = await seals();
+  await sealHours();
+  const count = (await readSeals()).length;
+  await seal(sealTimeAfter(1));
+  const more = await readSeals();
   expect(more.length).toBeGreaterThan(count);
-  await seal(afterHours(2));
-  expect((await seals()).at(-1)?.row_count).toBe(0);
+  await seal(sealTimeAfter(2));
+  expect((await readSeals()).at(-1)?.row_count).toBe(0);
   expect((await verify()).fault).toBeNull();
 });
 
@@ -80,7 +80,7 @@ describe('events that become visible after the seal of their hour', () => {
     await seal(SEALED_AT + HOUR);
     expect(await verify()).toMatchObject({ fault: null, unsealed: 0, late: 1 });
     await seal(SEALED_AT + 2 * HOUR); // seals the late event only once
-    expect((await seals()).reduce((sum, { late_count }) => sum + late_count, 0)).toBe(1);
+    expect((await readSeals()).reduce((sum, { late_count }) => sum + late_count, 0)).toBe(1);
     expect((await verify()).late).toBe(1);
     await execute("UPDATE audit_events SET ip = 'changed' WHERE id = ?", [late!]);
     expect((await verify()).bad).toEqual([{ id: late, message: expect.stringMatching(/^was changed/) }]);
@@ -89,7 +89,7 @@ describe('events that become visible after the seal of their hour', () => {
   });
   test('are covered by the next seal if their transaction was still open during that seal', async () => {
     await sealHour();
-    const other = await TestApp.on(app.database);
+    const other = await TestApp.startOn(app.database);
     const open = await databaseOf(app).begin();
     const end = END + HOUR;
     await insertEvents(open, [eventAt(end - MINUTE)]);
@@ -145,18 +145,18 @@ describe('a seal that is created during verification', () => {
     ['findInvalidIds', SealedRowsRepository],
     ['findUnknownLateIds', AuditSealRepository],
   ] as const)('causes no fault if it is created right before the query %s', async (method, type) => {
-    await sealedHours();
+    await sealHours();
     const spied: Partial<Record<string, () => Promise<unknown>>> = app.app.get<object>(type);
     const real = spied[method]!.bind(spied);
     let calls = 0;
     spied[method] = async (...args: []) => {
-      if (++calls === 1) await seal(afterHours());
+      if (++calls === 1) await seal(sealTimeAfter());
       return real(...args);
     };
-    const before = await seals();
+    const before = await readSeals();
     expect(await verify()).toMatchObject({ seals: before.length, rows: 12, fault: null, bad: [] });
     expect(calls).toBeGreaterThan(0);
-    expect((await seals()).length).toBeGreaterThan(before.length);
+    expect((await readSeals()).length).toBeGreaterThan(before.length);
     spied[method] = real;
     expect(await verify()).toMatchObject({ fault: null, bad: [] });
   });
@@ -165,11 +165,11 @@ describe('a seal that is created during verification', () => {
 describe('AUDIT_SEAL_KEY', () => {
   const restart = async (keys: string) => {
     await app.stop();
-    app = await TestApp.on(app.database, { AUDIT_SEAL_KEY: keys });
+    app = await TestApp.startOn(app.database, { AUDIT_SEAL_KEY: keys });
   };
   test('makes verification find a chain of seals that was rebuilt without the key', async () => {
     await restart(KEY);
-    await sealedHours();
+    await sealHours();
     expect((await verify()).newest?.keyed).toBe(true);
     await restart('');
     expect((await verify()).fault?.message).toContain('AUDIT_SEAL_KEY');
@@ -182,9 +182,9 @@ describe('AUDIT_SEAL_KEY', () => {
   });
   test('can be changed without a fault as long as the old key is still listed', async () => {
     await restart(KEY);
-    await sealedHours();
+    await sealHours();
     await restart(`${NEW_KEY},${KEY}`);
-    await seal(afterHours());
+    await seal(sealTimeAfter());
     expect((await verify()).fault).toBeNull();
     await restart(NEW_KEY);
     expect((await verify()).fault?.message).toContain('AUDIT_SEAL_KEY');
@@ -195,10 +195,10 @@ test('the metrics contain the time of the newest audit seal', async () => {
   const readMetric = async () =>
     Number(
       /^rollcall_audit_last_seal_timestamp_seconds (\d+)/m.exec(
-        (await app.nobody.raw('GET', '/metrics')).text,
+        (await app.guest.fetch('GET', '/metrics')).text,
       )?.[1],
     );
   expect(await readMetric()).toBe(0);
-  await sealedHours();
+  await sealHours();
   expect(Math.abs((await readMetric()) - Date.now() / 1000)).toBeLessThan(60);
 });

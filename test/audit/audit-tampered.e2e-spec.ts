@@ -3,11 +3,11 @@ import { v7 as uuidv7 } from 'uuid';
 import { TestApp } from '../support/app/app.js';
 import { ENGINE } from '../support/app/database.js';
 import { databaseOf } from '../support/app/people.js';
-import { FORMS, HOUR, MINUTE, SealedAudit, aRun, faultOf } from '../support/app/sealed-audit.js';
+import { DISGUISES, HOUR, MINUTE, SealedAudit, aRun, faultOf } from '../support/app/sealed-audit.js';
 
 /** Verification finds a change of any column of the audit tables, also in bytes that the SQLite driver does not return. */
 let app: TestApp;
-const { seal, verify, execute, seals, insert, isFound } = new SealedAudit(() => app);
+const { seal, verify, execute, readSeals, insert, expectFault } = new SealedAudit(() => app);
 
 const OTHER = '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10';
 const VERSION_4 = '00000000-0000-4000-8000-000000000000';
@@ -96,7 +96,7 @@ test('the tests of tampered audit tables cover every column', async () => {
 });
 
 const findFault = async (...statements: string[]): Promise<string> => {
-  const fault = await isFound(async () => {
+  const fault = await expectFault(async () => {
     for (const sql of statements) await execute(sql);
   });
   return fault.join(': ');
@@ -201,7 +201,7 @@ test.each<[what: string, fault: RegExp, statements: () => string[]]>([
 });
 
 test('audit verification with a separately stored seal finds removed newest seals and a rebuilt chain', async () => {
-  const saved = (await seals()).at(-1)!;
+  const saved = (await readSeals()).at(-1)!;
   expect((await verify(saved)).fault).toBeNull();
   await execute('DELETE FROM audit_seals WHERE number >= ?', [saved.number]);
   expect((await verify()).fault).toBeNull();
@@ -223,7 +223,7 @@ if (ENGINE === 'sqlite') {
   /** Forged values for text columns only, because SQLite keeps the type of numbers for any value except bytes. */
   const FORGED = [...ROWS, OPEN].flatMap(([what, table, where]) =>
     Object.entries(TABLES[table]).flatMap(([column, value]) =>
-      typeof value === 'string' ? FORMS.map((form) => [what, column, form, table, where] as const) : [],
+      typeof value === 'string' ? DISGUISES.map((form) => [what, column, form, table, where] as const) : [],
     ),
   );
   test.each(FORGED)('verification finds %s with column %s = %s', async (_, column, form, table, where) => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
-import { auditPages } from '../support/app/audit-rows.js';
+import { readAuditPages } from '../support/app/audit-rows.js';
 import type { Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
 import { PASSWORD, databaseOf } from '../support/app/people.js';
@@ -14,7 +14,7 @@ afterAll(() => app.end());
 const readAudit = async (query: string): Promise<Json[]> =>
   (await app.key.get(`/audit?${query}`)).body.Results;
 const readActions = async (query: string) => (await readAudit(query)).map(({ action }) => action);
-const walk = async (path: string): Promise<Json[]> => (await auditPages(app.key, path)).flat();
+const walk = async (path: string): Promise<Json[]> => (await readAuditPages(app.key, path)).flat();
 
 test('the audit event of a change has its actor, target, differences, request id and IP address', async () => {
   const user = await create(app.key);
@@ -71,7 +71,7 @@ test('an audit search by changed field finds one match among ten thousand events
   });
   await insertEvents(databaseOf(app), flood);
   const query = `/audit?target=${user.uuid as string}&field=about_me`;
-  const [first, ...more] = await auditPages(app.key, query);
+  const [first, ...more] = await readAuditPages(app.key, query);
   expect([first?.map(({ action }) => action), more]).toEqual([['user.created'], []]);
   await databaseOf(app).execute("DELETE FROM audit_events WHERE id LIKE 'ffffffff%'");
 });

@@ -3,10 +3,10 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCommand } from '../support/process/command.js';
-import { processDatabase } from '../support/process/process.js';
+import { setUpDatabase } from '../support/process/process.js';
 
 /** Completions that a shell offers when Tab is pressed. */
-const database = processDatabase();
+const database = setUpDatabase();
 
 const isInstalled = (shell: string): boolean => spawnSync(shell, ['--version']).status === 0;
 const writeScript = async (shell: string): Promise<string> => {

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { TestApp } from '../support/app/app.js';
 import { ENGINE } from '../support/app/database.js';
 import { runCommand } from '../support/process/command.js';
-import { Process, newcomer, processDatabase } from '../support/process/process.js';
+import { Process, envOf, setUpDatabase } from '../support/process/process.js';
 
 /** The findings of `rollcall doctor --security`. */
-const database = processDatabase();
+const database = setUpDatabase();
 const onSqlite = ENGINE === 'sqlite' ? test : test.skip;
 
 const SECRET = 'Zk3vQ8wXr1tYb6nM-pL9sHd4GfJc2aUe7';
@@ -30,7 +30,7 @@ const levelsOf = (findings: Finding[], subject: string) =>
   findings.filter((finding) => finding.subject === subject).map(({ level }) => level);
 
 test('doctor --security reports on every security topic and exits with 1 if a check fails', async () => {
-  const app = await TestApp.on(database);
+  const app = await TestApp.startOn(database);
   await app.stop();
   const { findings, code, out } = await examine({ METRICS_TOKEN: SECRET, BOOTSTRAP_API_KEY: SECRET });
   expect(new Set(findings.map(({ subject }) => subject))).toEqual(
@@ -50,7 +50,7 @@ test('doctor --security reports on every security topic and exits with 1 if a ch
 
 onSqlite('doctor --security reports files that other users can read as failures', async () => {
   const data = join(database.folder, 'data');
-  const service = await Process.running({ ...newcomer(database), DATA_DIR: data });
+  const service = await Process.startService({ ...envOf(database), DATA_DIR: data });
   const settings = { DATABASE_URL: '', DATA_DIR: data };
   const kept = await examine(settings);
   expect(levelsOf(kept.findings, 'data folder')).toEqual(['ok']);

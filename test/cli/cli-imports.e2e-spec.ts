@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { API_KEY, TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
-import { csv, imported, linked, settled } from '../support/app/imports.js';
-import { PLACES, runAt, runCommand } from '../support/process/command.js';
-import { takenPort } from '../support/process/process.js';
+import { csv, runImport, findUser, awaitRun } from '../support/app/imports.js';
+import { TARGETS, runOn, runCommand } from '../support/process/command.js';
+import { occupyPort } from '../support/process/process.js';
 
 /** `rollcall imports` on the database of a running service and through the service. */
 let app: TestApp;
@@ -29,18 +29,18 @@ const buildFile = (users: number, phone: string, bad = 0): string =>
   );
 /** Starts a run that waits for approval, because 3 of 12 phones change. */
 async function parkRun(): Promise<Json> {
-  await imported(app.key, buildFile(12, '1'), `dataset=${name}`);
+  await runImport(app.key, buildFile(12, '1'), `dataset=${name}`);
   const lines = buildFile(12, '1').split('\r\n');
   const changed = lines.map((line, i) => (i > 0 && i < 4 ? `${line}9` : line)).join('\r\n');
-  const run = await imported(app.key, changed, `dataset=${name}`);
+  const run = await runImport(app.key, changed, `dataset=${name}`);
   expect(run.state).toBe('needs_approval');
   return run;
 }
 /** Runs an import with one failed row. */
-const importWithError = () => imported(app.key, buildFile(3, '1', 1), `dataset=${name}`);
+const importWithError = () => runImport(app.key, buildFile(3, '1', 1), `dataset=${name}`);
 
-describe.each(PLACES)('rollcall imports on the %s', (target) => {
-  const run = (...args: string[]) => runAt(target, app, ['imports', ...args]);
+describe.each(TARGETS)('rollcall imports on the %s', (target) => {
+  const run = (...args: string[]) => runOn(target, app, ['imports', ...args]);
 
   test('list prints imports as a table or JSON and filters them by state and data set', async () => {
     const { id } = await parkRun();
@@ -110,31 +110,31 @@ describe.each(PLACES)('rollcall imports on the %s', (target) => {
     expect([code, out]).toEqual([0, expect.stringContaining(`Import ${id}: completed\n`)]);
     expect(out).toMatch(/updated +3\n/);
     expect(err).toMatch(/^((queued|validating|applying) …\n)*$/);
-    expect((await linked(app.key, `${name}-0`)).phone).toBe('109');
+    expect((await findUser(app.key, `${name}-0`)).phone).toBe('109');
     const again = await run('approve', id);
     expect([again.code, again.out, again.err]).toEqual([
       2,
       '',
       `rollcall failed. Import ${id} is completed. It must be planned or needs_approval.\n`,
     ]);
-    const bad = await imported(app.key, buildFile(3, '2', 1), `dataset=${name}&dry_run=true`);
+    const bad = await runImport(app.key, buildFile(3, '2', 1), `dataset=${name}&dry_run=true`);
     expect((await run('approve', bad.id)).code).toBe(1);
   });
 
   test('reject and cancel end a run without changing users', async () => {
     const rejected = await run('reject', (await parkRun()).id, '--json');
     expect([rejected.code, JSON.parse(rejected.out).state]).toEqual([0, 'rejected']);
-    const plan = await imported(app.key, buildFile(3, '7'), `dataset=${name}&dry_run=true`);
+    const plan = await runImport(app.key, buildFile(3, '7'), `dataset=${name}&dry_run=true`);
     const cancelled = await run('cancel', plan.id);
     expect([cancelled.code, cancelled.out]).toEqual([
       0,
       expect.stringContaining(`Import ${plan.id}: cancelled`),
     ]);
-    expect((await linked(app.key, `${name}-0`)).phone).toBe('10');
+    expect((await findUser(app.key, `${name}-0`)).phone).toBe('10');
   });
 
   test('revert --dry-run only plans the revert, and revert without --dry-run also applies it', async () => {
-    const first = await imported(app.key, buildFile(3, '1'), `dataset=${name}`);
+    const first = await runImport(app.key, buildFile(3, '1'), `dataset=${name}`);
     const plan = await run('revert', first.id, '--dry-run', '--json');
     const planned = JSON.parse(plan.out);
     expect({
@@ -143,9 +143,9 @@ describe.each(PLACES)('rollcall imports on the %s', (target) => {
       dry_run: planned.dry_run,
       blocked: planned.counts.blocked,
     }).toEqual({ code: 0, state: 'planned', dry_run: true, blocked: 3 });
-    expect((await linked(app.key, `${name}-0`)).status).toBe('Active');
+    expect((await findUser(app.key, `${name}-0`)).status).toBe('Active');
     expect((await run('approve', planned.id)).code).toBe(0);
-    expect((await linked(app.key, `${name}-0`)).status).toBe('Blocked');
+    expect((await findUser(app.key, `${name}-0`)).status).toBe('Blocked');
     const twice = await run('revert', first.id);
     expect([twice.code, twice.err]).toEqual([
       2,
@@ -200,7 +200,7 @@ test('imports --url accepts the key in ROLLCALL_KEY and reports a wrong key or a
     '',
     expect.stringMatching(/ Check --key\.\n$/),
   ]);
-  const { port, release } = await takenPort();
+  const { port, release } = await occupyPort();
   await release();
   const away = await runImports(['list', '--url', `http://127.0.0.1:${port}`, '--key', 'k']);
   expect([away.code, away.err]).toEqual([
@@ -211,17 +211,17 @@ test('imports --url accepts the key in ROLLCALL_KEY and reports a wrong key or a
 });
 
 test('an import can be reverted even if a revert of it is planned or was rejected', async () => {
-  const { id } = await imported(app.key, buildFile(3, '1'), `dataset=${name}`);
+  const { id } = await runImport(app.key, buildFile(3, '1'), `dataset=${name}`);
   const plan = await app.key.post(`/imports/${id}/revert?dry_run=true`);
-  expect((await settled(app.key, plan.body.id)).state).toBe('planned');
+  expect((await awaitRun(app.key, plan.body.id)).state).toBe('planned');
   const other = await app.key.post(`/imports/${id}/revert?dry_run=true`);
-  expect((await settled(app.key, other.body.id)).state).toBe('planned');
+  expect((await awaitRun(app.key, other.body.id)).state).toBe('planned');
   await app.key.post(`/imports/${other.body.id}/reject`);
-  const undone = await settled(app.key, (await app.key.post(`/imports/${id}/revert`)).body.id);
+  const undone = await awaitRun(app.key, (await app.key.post(`/imports/${id}/revert`)).body.id);
   expect(undone.state).toBe('completed');
   // The plan is outdated.
   await app.key.post(`/imports/${plan.body.id}/apply`);
-  expect((await settled(app.key, plan.body.id)).state).toBe('superseded');
+  expect((await awaitRun(app.key, plan.body.id)).state).toBe('superseded');
 });
 
 test.each([[['--help']], [['revert', '--help']]])('imports %j prints the exit codes', async (args) => {

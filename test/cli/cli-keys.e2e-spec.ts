@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import { databaseOf, inSeconds, problemOf, sha256 } from '../support/app/people.js';
-import { PLACES, runAt, runCommand } from '../support/process/command.js';
+import { TARGETS, runOn, runCommand } from '../support/process/command.js';
 
 /** `rollcall keys` on the database of a running service and through the service. */
 let app: TestApp;
@@ -16,7 +16,7 @@ const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/;
 const UNKNOWN = '01a1fc45-0000-7000-8000-000000000000';
 
 const runKeys = (args: readonly string[]) => runCommand(app.database, ['keys', ...args]);
-const search = (key: string) => app.nobody.get('/users/search?limit=1', { 'x-api-key': key });
+const search = (key: string) => app.guest.get('/users/search?limit=1', { 'x-api-key': key });
 
 interface Listed {
   id: string;
@@ -39,8 +39,8 @@ const countStored = async () => {
   return row?.n;
 };
 
-describe.each(PLACES)('rollcall keys on the %s', (target) => {
-  const keys = (...args: string[]) => runAt(target, app, ['keys', ...args]);
+describe.each(TARGETS)('rollcall keys on the %s', (target) => {
+  const keys = (...args: string[]) => runOn(target, app, ['keys', ...args]);
   const buildEvent = (action: string) => ({
     action,
     actor_kind: target === 'database' ? 'system' : 'key',
@@ -130,7 +130,7 @@ describe.each(PLACES)('rollcall keys on the %s', (target) => {
       profile: 'okta',
     });
     expect((await search(key)).status).toBe(200);
-    const refused = await app.nobody.get('/audit', { 'x-api-key': key });
+    const refused = await app.guest.get('/audit', { 'x-api-key': key });
     expect(problemOf(refused)).toEqual([403, 'insufficient_scope']);
     const [, line] = (await keys('list')).out.split('\n');
     expect(line).toMatch(/ users:read,imports:write:hr +127\.0\.0\.0\/8,::1\/128 +HR system$/);

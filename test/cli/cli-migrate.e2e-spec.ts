@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { MIGRATIONS } from '../../src/platform/database/migrations/migrations.js';
 import { TestApp } from '../support/app/app.js';
 import { runCommand } from '../support/process/command.js';
-import { ROOT, newcomer, processDatabase } from '../support/process/process.js';
+import { ROOT, envOf, setUpDatabase } from '../support/process/process.js';
 
-const database = processDatabase();
+const database = setUpDatabase();
 
 const MANUAL = { MIGRATE_ON_START: 'false' };
 const ALL = MIGRATIONS.map(({ name }) => `migrated ${name}\n`).join('');
@@ -19,7 +19,7 @@ test('migrate prints each migration that it applies, and a second run reports no
     out: 'nothing to migrate\n',
     err: '',
   });
-  const app = await TestApp.on(database, MANUAL);
+  const app = await TestApp.startOn(database, MANUAL);
   expect((await app.key.get('/users/search')).body.Count).toBe(1);
   await app.stop();
 });
@@ -28,7 +28,7 @@ test('npm run migration:run migrates the database and prints the same output as 
   const env = {
     PATH: process.env['PATH'],
     HOME: database.folder,
-    ...newcomer(database),
+    ...envOf(database),
     DATABASE_URL: database.url,
   };
   const out = execFileSync('npm', ['run', '--silent', 'migration:run'], { cwd: ROOT, env, encoding: 'utf8' });

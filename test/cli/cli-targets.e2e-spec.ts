@@ -6,11 +6,11 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { API_KEY, TestApp } from '../support/app/app.js';
-import { selfSigned } from '../support/process/certificate.js';
+import { createCertificate } from '../support/process/certificate.js';
 import { deletion, writeUsers } from '../support/app/deletion.js';
 import { create } from '../support/data/factories.js';
 import { csv } from '../support/app/imports.js';
-import { PLACES, runAt, runCommand } from '../support/process/command.js';
+import { TARGETS, runOn, runCommand } from '../support/process/command.js';
 
 /** Commands with two targets behave the same on the database and through the service, and print the target. */
 let app: TestApp;
@@ -24,8 +24,8 @@ const writeFile = (name: string, text: string): string => {
   return path;
 };
 
-describe.each(PLACES)('rollcall on the %s', (target) => {
-  const run = (args: readonly string[]) => runAt(target, app, args);
+describe.each(TARGETS)('rollcall on the %s', (target) => {
+  const run = (args: readonly string[]) => runOn(target, app, args);
   const targetLine = () =>
     target === 'database' ? /^Database: .*(rollcall\.sqlite|rollcall_\w+ on )/ : `Service: ${app.url}\n`;
 
@@ -129,7 +129,10 @@ describe.each(PLACES)('rollcall on the %s', (target) => {
     const reason = 'gelöscht: 100 % “alt”';
     const block = ['users', 'block', 'admin', user.uuid, '--reason'];
     const long = await run([...block, 'x'.repeat(501)]);
-    expect([long.code, long.err]).toEqual([2, expect.stringContaining('--reason must be one line of at most 500')]);
+    expect([long.code, long.err]).toEqual([
+      2,
+      expect.stringContaining('--reason must be one line of at most 500'),
+    ]);
     const { code, out, err } = await run([...block, reason]);
     expect([code, out]).toEqual([1, expect.stringMatching(/^\S+ \(\S+\) is blocked\.\n$/)]);
     expect(err).toMatch(/^admin \(\S+\) was not changed: .*Webmaster/);
@@ -195,7 +198,7 @@ describe('rollcall with a --url of another server', () => {
   });
 
   test('rejects a self-signed certificate and names NODE_EXTRA_CA_CERTS', async () => {
-    const { cert, key } = selfSigned(app.database.folder, 'IP:127.0.0.1');
+    const { cert, key } = createCertificate(app.database.folder, 'IP:127.0.0.1');
     const server = createTlsServer({ cert: readFileSync(cert), key: readFileSync(key) });
     const { code, err } = await list(`https://127.0.0.1:${await listen(server)}`);
     expect([code, err]).toEqual([

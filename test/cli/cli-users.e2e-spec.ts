@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { ADMIN_PASSWORD, API_KEY, TestApp } from '../support/app/app.js';
-import { PLACES, runAt, runCommand } from '../support/process/command.js';
+import { TARGETS, runOn, runCommand } from '../support/process/command.js';
 
 /** `rollcall users` on the database of a running service and through the service. */
 let app: TestApp;
@@ -10,8 +10,8 @@ afterAll(() => app.end());
 
 const UNKNOWN = '01a1fc45-0000-7000-8000-000000000000';
 
-describe.each(PLACES)('rollcall users on the %s', (target) => {
-  const run = (...args: string[]) => runAt(target, app, ['users', ...args]);
+describe.each(TARGETS)('rollcall users on the %s', (target) => {
+  const run = (...args: string[]) => runOn(target, app, ['users', ...args]);
   /** Creates a user whose names are unique for the target. */
   const createUser = async (name: string) => {
     const own = `${name}-${target}`;

@@ -4,19 +4,19 @@ import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { API_KEY } from '../support/app/app.js';
 import { Client } from '../support/app/client.js';
-import { ENGINE, type TestDatabase, freshDatabase } from '../support/app/database.js';
+import { ENGINE, type TestDatabase, createDatabase } from '../support/app/database.js';
 import { csv } from '../support/app/imports.js';
 import { runCommand } from '../support/process/command.js';
-import { Process, ROOT, newcomer } from '../support/process/process.js';
+import { Process, ROOT, envOf } from '../support/process/process.js';
 
 /** The command line on a database that a service has already used. */
 let database: TestDatabase;
 let settings: Record<string, string>;
 jest.setTimeout(90_000);
 beforeEach(async () => {
-  database = await freshDatabase('first-start');
+  database = await createDatabase('first-start');
   settings = {
-    ...newcomer(database),
+    ...envOf(database),
     BOOTSTRAP_API_KEY: API_KEY,
     BOOTSTRAP_WEBMASTER_PASSWORD: 'paint the garden fence',
   };
@@ -76,7 +76,7 @@ test.each([
 });
 
 test('rollcall import completes while the service runs, and the service lists the import', async () => {
-  const service = await Process.running(settings);
+  const service = await Process.startService(settings);
   const run = await runRollcall(['import', writeFile('a.csv', 'a,a,a@example.org,Active')]);
   expect([run.code, /created +1/.test(run.out)]).toEqual([0, true]);
   const client = new Client(service.url, { 'x-api-key': API_KEY });
@@ -100,8 +100,8 @@ test('import with the file name - reads standard input', async () => {
 
 test('import of a missing file creates no user', async () => {
   await database.drop();
-  database = await freshDatabase('tables');
-  settings = newcomer(database);
+  database = await createDatabase('tables');
+  settings = envOf(database);
   const missing = await runRollcall(['import', join(database.folder, 'nobody.csv')]);
   expect([missing.code, missing.out, missing.err]).toEqual([
     2,
@@ -113,8 +113,8 @@ test('import of a missing file creates no user', async () => {
 
 test('import is rejected on a database without users', async () => {
   await database.drop();
-  database = await freshDatabase('tables');
-  settings = newcomer(database);
+  database = await createDatabase('tables');
+  settings = envOf(database);
   const empty = await runRollcall(['import', `${ROOT}samples/users.csv`]);
   expect([empty.code, empty.out, empty.err]).toEqual([
     2,

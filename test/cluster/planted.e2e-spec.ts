@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DatabaseSync } from 'node:sqlite';
-import { check } from '../../tools/checker/check.js';
+import { runChecker } from '../../tools/checker/check.js';
 import type { Fault } from '../../tools/checker/faults.js';
 import { type Target, startTarget } from '../../tools/checker/targets.js';
 import { ENGINE } from '../support/app/database.js';
@@ -35,7 +35,7 @@ const PLANTED: [name: string, sql: string, promises: string[]][] = [
 const waitForChange = (database: DatabaseSync): Fault => ({
   name: 'a user is changed',
   to: database,
-  strike: async () => {
+  inject: async () => {
     while (database.prepare(`SELECT ${HOT} AS uuid`).get()?.['uuid'] === null) await delay(50);
   },
 });
@@ -57,12 +57,12 @@ describe('the checker of data guarantees', () => {
         target = await startTarget('sqlite');
         const file = join(target.instances[0]!.folder, 'rollcall.sqlite');
         const opened = (database = new DatabaseSync(file, { timeout: 10_000 })); // the service writes to the file too
-        const { broken } = await check(
+        const { broken } = await runChecker(
           { ...target, faults: [waitForChange(opened)] },
           {
             seconds: 0,
             seed: 1,
-            beforeJudging: () => expect(opened.prepare(sql).run().changes).toBeGreaterThan(0),
+            beforeFinalState: () => expect(opened.prepare(sql).run().changes).toBeGreaterThan(0),
           },
         );
         expect(broken.map(({ promise }) => promise)).toEqual(expect.arrayContaining(promises));

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Target, type TargetName, startTarget } from '../../tools/checker/targets.js';
-import { check } from '../../tools/checker/check.js';
+import { runChecker } from '../../tools/checker/check.js';
 import { saveHistory } from '../../tools/checker/report.js';
 import { ENGINE } from '../support/app/database.js';
-import { galeraMissing } from '../../tools/galera.js';
+import { findMissingGalera } from '../../tools/galera.js';
 
 /** CHECK_SEED repeats the random choices of a run, but not their timing. */
 const seed = Number(process.env['CHECK_SEED'] ?? Date.now() % 1_000_000);
@@ -20,7 +20,7 @@ afterEach(async () => {
 async function expectKept(name: TargetName, seconds: number): Promise<void> {
   target = await (name === 'galera' && cluster ? cluster : startTarget(name));
   if (name === 'galera') cluster = undefined;
-  const checked = await check(target, { seconds, seed });
+  const checked = await runChecker(target, { seconds, seed });
   const { broken, effects, faults } = checked;
   const examples = broken.slice(0, 20).map(({ promise, text }) => `${promise}: ${text}`);
   const history = broken.length > 0 ? saveHistory(checked, `${name}-${seed}`) : 'not saved';
@@ -30,7 +30,7 @@ async function expectKept(name: TargetName, seconds: number): Promise<void> {
 }
 
 describe('data guarantees under faults', () => {
-  const missing = galeraMissing();
+  const missing = findMissingGalera();
   if (ENGINE === 'sqlite') {
     it('a killed instance keeps every acknowledged change', () => expectKept('sqlite', 5), 120_000);
   } else {

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { ConsolePage } from '../support/browser/console-page.js';
-import { withConsole } from '../support/browser/console-service.js';
-import { csv, imported } from '../support/app/imports.js';
+import { describeConsole } from '../support/browser/console-service.js';
+import { csv, runImport } from '../support/app/imports.js';
 import { scimOf } from '../support/app/scim.js';
 import { aScimGroup } from '../support/app/scim-groups.js';
 
@@ -10,7 +10,7 @@ const MARKUP = '<img src=x onerror=alert(1)>';
 const HEADER = 'ExternalId,Username,Email';
 const NAMES = ['ada', 'bela', 'cleo', 'dora', 'emil', 'fay'];
 
-withConsole('daily work in the console', (service) => {
+describeConsole('daily work in the console', (service) => {
   let page: ConsolePage;
 
   const dialog = () => page.page.getByRole('dialog');
@@ -18,36 +18,36 @@ withConsole('daily work in the console', (service) => {
   test('the home page of the console shows waiting imports, recent imports and keys that expire soon', async () => {
     const people = (domain: string) =>
       csv(HEADER, ...NAMES.map((name) => `${name},${name},${name}@${domain}`));
-    await imported(service.key, people('example.org'), 'dataset=home');
-    const waiting = await imported(service.key, people('example.net'), 'dataset=home');
+    await runImport(service.key, people('example.org'), 'dataset=home');
+    const waiting = await runImport(service.key, people('example.net'), 'dataset=home');
     const soon = new Date(Date.now() + 5 * 86_400_000).toISOString();
     await service.key.post('/api_keys', { name: 'ends soon', scopes: ['users:read'], expires: soon });
-    page = await service.admin();
-    await page.titled('Home');
-    await page.shows('1 import waits for a decision, 1 key expires soon.');
-    const waits = await page.rows('Waiting imports');
+    page = await service.openAsAdmin();
+    await page.waitForTitle('Home');
+    await page.waitForText('1 import waits for a decision, 1 key expires soon.');
+    const waits = await page.readRows('Waiting imports');
     expect(waits.map((cells) => cells.slice(0, 3))).toEqual([['home', 'upload.csv', 'Needs approval']]);
-    expect((await page.rows('Last imports')).map(([dataset]) => dataset)).toEqual(['home']);
-    await page.shows('ends soon');
+    expect((await page.readRows('Last imports')).map(([dataset]) => dataset)).toEqual(['home']);
+    await page.waitForText('ends soon');
     const plots = page.page.getByRole('figure');
     await plots.first().getByText('Show as table').click();
     await plots.first().getByRole('cell', { name: '7', exact: true }).waitFor();
     await plots.last().getByText('Show as table').click();
     await plots.last().getByRole('table', { name: 'Imports' }).waitFor();
     await page.page.getByRole('link', { name: 'upload.csv' }).first().click();
-    await page.titled(/^upload\.csv/);
-    await page.isAt(`/console/imports/${String(waiting.id)}`);
+    await page.waitForTitle(/^upload\.csv/);
+    await page.waitForPath(`/console/imports/${String(waiting.id)}`);
     await page.page.goBack();
-    await page.titled('Home');
+    await page.waitForTitle('Home');
   });
 
   test('the console creates an API key with scopes, shows it once and revokes it', async () => {
-    page = await service.admin('/console/keys');
+    page = await service.openAsAdmin('/console/keys');
     await page.button('New key').click();
     await page.field('Purpose').fill(MARKUP);
     // Without a scope, no key can be created.
     await dialog().getByLabel('users:read').uncheck();
-    await page.shows('Choose at least one permission.');
+    await page.waitForText('Choose at least one permission.');
     expect(await page.button('Create key').isDisabled()).toBe(true);
     await dialog()
       .getByLabel(/^Full access/)
@@ -74,16 +74,16 @@ withConsole('daily work in the console', (service) => {
     expect((await asKey.get('/imports')).status).toBe(403);
     await page.button('I have copied it').click();
     await page.page.getByRole('row').filter({ hasText: MARKUP }).waitFor();
-    const shown = await page.rows('API keys');
+    const shown = await page.readRows('API keys');
     expect(shown[0]).toEqual(
       expect.arrayContaining([expect.stringMatching(/^active/), 'users:readgroups:read', '127.0.0.0/8']),
     );
     expect(shown[0]?.[0]).toContain(MARKUP);
     expect(await page.page.content()).not.toContain(key);
     await page.button('Revoke').first().click();
-    await page.shows(/is refused from the next request on/);
+    await page.waitForText(/is refused from the next request on/);
     await dialog().getByRole('button', { name: 'Revoke' }).click();
-    await page.shows(`${MARKUP} was revoked.`);
+    await page.waitForText(`${MARKUP} was revoked.`);
     expect((await asKey.get('/users/search')).status).toBe(401);
   });
 
@@ -92,26 +92,26 @@ withConsole('daily work in the console', (service) => {
       await service.key.post('/users', { username: 'member', email: 'member@example.org', firstname: MARKUP })
     ).body;
     await aScimGroup(scimOf(service.app), { displayName: `News ${MARKUP}`, members: [{ value: uuid }] });
-    page = await service.admin('/console/groups');
+    page = await service.openAsAdmin('/console/groups');
     await page.page.getByRole('link', { name: `News ${MARKUP}` }).click();
-    await page.titled(`News ${MARKUP}`);
-    expect(await page.rows('Members')).toEqual([[MARKUP, 'Active']]);
+    await page.waitForTitle(`News ${MARKUP}`);
+    expect(await page.readRows('Members')).toEqual([[MARKUP, 'Active']]);
     await page.field('Editor').check();
     await page.button('Save for 1 member').click();
-    await page.shows(`Roles of News ${MARKUP} saved.`);
+    await page.waitForText(`Roles of News ${MARKUP} saved.`);
     expect((await service.key.get(`/users/${String(uuid)}`)).body.group_roles).toEqual(['Editor']);
   });
 
   test('the console lists import profiles with their columns and deletes them', async () => {
     await service.key.put('/import_profiles/old', { columns: { Nr: 'ExternalId' }, pattern: 'old-*.csv' });
-    page = await service.admin('/console/profiles');
+    page = await service.openAsAdmin('/console/profiles');
     const row = page.page.getByRole('row').filter({ hasText: 'old-*.csv' });
     await row.getByText('1 column').click();
     await row.getByText('ExternalId').waitFor();
     await row.getByRole('button', { name: 'Delete' }).click();
-    await page.shows(/Files that match old-\*\.csv will be read without this profile/);
+    await page.waitForText(/Files that match old-\*\.csv will be read without this profile/);
     await dialog().getByRole('button', { name: 'Delete' }).click();
-    await page.shows('Profile old deleted.');
+    await page.waitForText('Profile old deleted.');
     expect((await service.key.get('/import_profiles/old')).status).toBe(404);
   });
 
@@ -121,24 +121,24 @@ withConsole('daily work in the console', (service) => {
       await service.key.post('/users', { username: name, email: `${name}@example.org`, surname: MARKUP })
     ).body;
     await service.key.put(`/users/${String(uuid)}`, { status: 'Blocked' });
-    page = await service.admin('/console/audit');
-    await page.shows('Nothing is sealed yet');
+    page = await service.openAsAdmin('/console/audit');
+    await page.waitForText('Nothing is sealed yet');
     await page.field('Target').fill(name);
     await page.field('Action').selectOption('user.blocked');
-    await page.shows('1 event');
-    await page.isAt(`/console/audit?target=${name}&action=user.blocked`);
-    expect((await page.rows('Audit')).map(([, what]) => what)).toEqual(['User blocked']);
-    expect((await page.rows('Audit')).map((cells) => cells[3])).toEqual([`User ${name}`]);
+    await page.waitForText('1 event');
+    await page.waitForPath(`/console/audit?target=${name}&action=user.blocked`);
+    expect((await page.readRows('Audit')).map(([, what]) => what)).toEqual(['User blocked']);
+    expect((await page.readRows('Audit')).map((cells) => cells[3])).toEqual([`User ${name}`]);
     await page.page.reload();
-    await page.shows('1 event');
+    await page.waitForText('1 event');
     const file = await service.key.get(`/audit.csv?target=${String(uuid)}&action=user.blocked`);
     expect(file.text).toContain('user.blocked');
     await page.field('Action').selectOption('');
     await page.page.getByText(/^and \d+ more$/).click();
-    await page.shows(MARKUP);
+    await page.waitForText(MARKUP);
     await page.field('Actor').fill('nobody');
-    await page.shows('Actor is not the username of a user.');
+    await page.waitForText('Actor is not the username of a user.');
     await page.field('Actor').fill('admin');
-    await page.shows('No events match these filters.');
+    await page.waitForText('No events match these filters.');
   });
 });

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import type { Route } from 'playwright-core';
 import { ADMIN_PASSWORD } from '../support/app/app.js';
 import type { ConsolePage } from '../support/browser/console-page.js';
-import { withConsole } from '../support/browser/console-service.js';
+import { describeConsole } from '../support/browser/console-service.js';
 import { create } from '../support/data/factories.js';
-import { csv, imported } from '../support/app/imports.js';
+import { csv, runImport } from '../support/app/imports.js';
 import { PASSWORD } from '../support/app/people.js';
 import { PAGE_URL } from '../support/browser/swagger-page.js';
 
 /** Failures between a browser and the service: lost responses, other tabs, other operators. */
-withConsole('the console when a request fails', (service) => {
+describeConsole('the console when a request fails', (service) => {
   let page: ConsolePage;
 
   const dialog = () => page.page.getByRole('dialog');
@@ -36,12 +36,12 @@ withConsole('the console when a request fails', (service) => {
     ['is replaced by the 502 of a proxy', answerBadGateway, 'The service returned status 502'],
   ])('if the response %s, a retry shows the new API key, not a second key', async (_, lose, message) => {
     const name = `lost ${randomUUID()}`;
-    page = await service.admin('/console/keys');
+    page = await service.openAsAdmin('/console/keys');
     await loseResponse('**/api_keys', 'POST', lose);
     await page.button('New key').click();
     await page.field('Purpose').fill(name);
     await page.button('Create key').click();
-    await page.shows(message);
+    await page.waitForText(message);
     await page.button('Create key').click();
     await dialog()
       .getByText(/^rollcall_/)
@@ -57,15 +57,15 @@ withConsole('the console when a request fails', (service) => {
   });
 
   test('an import or profile change whose response is lost takes effect only once after a retry', async () => {
-    page = await service.admin('/console/imports/new?dataset=lost');
+    page = await service.openAsAdmin('/console/imports/new?dataset=lost');
     await loseResponse('**/imports?*', 'POST');
     const path = join(service.folder, 'lost.csv');
     writeFileSync(path, csv('ExternalId,Username,Email', 'L-1,lost1,lost1@example.org'));
     await page.page.setInputFiles('input[type=file]', path);
     await page.button('Create plan').click();
-    await page.shows('The service cannot be reached');
+    await page.waitForText('The service cannot be reached');
     await page.button('Create plan').click();
-    await page.titled(/^lost\.csv/);
+    await page.waitForTitle(/^lost\.csv/);
     expect((await service.key.get('/imports?dataset=lost')).body.Count).toBe(1);
     const { uuid } = await create(service.key, { firstname: 'Lou', surname: 'Lost' });
     await page.goto(`/console/users/${uuid}`);
@@ -73,29 +73,29 @@ withConsole('the console when a request fails', (service) => {
     await page.button('Edit').click();
     await page.field('Phone').fill('77');
     await page.button('Save').click();
-    await page.shows('The service cannot be reached');
+    await page.waitForText('The service cannot be reached');
     await page.button('Save').click();
-    await page.shows('Profile saved.');
+    await page.waitForText('Profile saved.');
   });
 
   test('after a failed sign-out, the console shows that the user is still signed in', async () => {
-    page = await service.admin('/console/users');
+    page = await service.openAsAdmin('/console/users');
     await page.page.route('**/sessions/logout', (route) => route.abort());
     await page.button('Sign out').click();
-    await page.shows('You are still signed in.');
-    await page.isAt('/console/users');
+    await page.waitForText('You are still signed in.');
+    await page.waitForPath('/console/users');
     await page.page.unroute('**/sessions/logout');
     await page.button('Sign out').click();
-    await page.titled('Sign in to Rollcall');
+    await page.waitForTitle('Sign in to Rollcall');
   });
 
   test('a sign-out or sign-in in one tab of the console also applies to its other tab', async () => {
     const { username } = await create(service.key, { password: PASSWORD });
-    page = await service.admin('/console/keys');
+    page = await service.openAsAdmin('/console/keys');
     const other = await page.page.context().newPage();
     await other.goto(`${PAGE_URL}/console`);
     await other.getByRole('button', { name: 'Sign out' }).click();
-    await page.titled('Sign in to Rollcall');
+    await page.waitForTitle('Sign in to Rollcall');
     await other.getByLabel('Username or e-mail', { exact: true }).fill(username);
     await other.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await other.getByRole('button', { name: 'Sign in', exact: true }).click();
@@ -108,13 +108,13 @@ withConsole('the console when a request fails', (service) => {
   test('the dialog before applying a plan shows how many users will be blocked and how many rows failed', async () => {
     const people = Array.from({ length: 12 }, (_, n) => `B-${n},block${n},block${n}@example.org`);
     const head = 'ExternalId,Username,Email';
-    await imported(service.key, csv(head, ...people), 'dataset=blocks');
+    await runImport(service.key, csv(head, ...people), 'dataset=blocks');
     const file = csv(head, ...people.slice(0, 2), 'B-99,x y,no address');
-    const run = await imported(service.key, file, 'dataset=blocks&missing=block&dry_run=true');
-    page = await service.admin(`/console/imports/${run.id}`);
-    await page.shows('Missing, to be blocked');
+    const run = await runImport(service.key, file, 'dataset=blocks&missing=block&dry_run=true');
+    page = await service.openAsAdmin(`/console/imports/${run.id}`);
+    await page.waitForText('Missing, to be blocked');
     await page.button('Apply the plan').click();
-    await page.shows(/^10 users will be blocked\. 1 row of the file has errors and will be left out\./);
+    await page.waitForText(/^10 users will be blocked\. 1 row of the file has errors and will be left out\./);
     await dialog().getByRole('button', { name: 'Cancel' }).click();
     const decided = await service.key.post(`/imports/${run.id}/reject`);
     expect(decided.status).toBe(202);
@@ -126,43 +126,43 @@ withConsole('the console when a request fails', (service) => {
   test('the console does not overwrite an import profile that another operator has changed', async () => {
     const profile = { columns: { No: 'ExternalId', Mail: 'Email', Login: 'Username' } };
     await service.key.put('/import_profiles/shared', profile);
-    page = await service.admin('/console/imports/new?profile=shared');
+    page = await service.openAsAdmin('/console/imports/new?profile=shared');
     const path = join(service.folder, 'shared.csv');
     writeFileSync(path, csv('No,Mail,Login,Town', '1,a@example.org,a,Rome'));
     await page.page.setInputFiles('input[type=file]', path);
     await page.page.getByRole('region', { name: 'Columns of the file' }).waitFor();
     await service.key.put('/import_profiles/shared', { ...profile, missing: 'report' });
     await page.button('Save profile and refresh preview').click();
-    await page.shows('Someone else has changed this profile');
+    await page.waitForText('Someone else has changed this profile');
     const saved = (await service.key.get('/import_profiles/shared')).body;
     expect(saved.profile.missing).toBe('report');
   });
 
   test('the skip link moves the focus to the content, and a list that fails to load shows an error', async () => {
-    page = await service.admin('/console/imports');
+    page = await service.openAsAdmin('/console/imports');
     await page.page.reload();
-    await page.titled('Imports');
+    await page.waitForTitle('Imports');
     await page.page.keyboard.press('Tab');
     await page.page.keyboard.press('Enter');
     await page.page.keyboard.press('Tab');
     expect(await page.page.locator('main :focus').count()).toBe(1);
     await page.page.route('**/api/0.3/groups?*', (route) => route.abort());
     await page.goto('/console/groups');
-    await page.shows('The service cannot be reached');
+    await page.waitForText('The service cannot be reached');
     expect(await page.page.getByText('No identity provider has sent a group yet.').count()).toBe(0);
     await page.page.unroute('**/api/0.3/groups?*');
-    await page.shows('No identity provider has sent a group yet.');
+    await page.waitForText('No identity provider has sent a group yet.');
   });
 
   test('the audit page filters by days in the time zone of the browser', async () => {
     await create(service.key);
-    page = await service.admin('/console/audit', { timezoneId: 'Pacific/Kiritimati' });
+    page = await service.openAsAdmin('/console/audit', { timezoneId: 'Pacific/Kiritimati' });
     const local = new Date(Date.now() + 14 * 3_600_000).toISOString().slice(0, 10);
     await page.goto(`/console/audit?since=${local}`);
     await page.page.getByRole('row').filter({ hasText: 'User created' }).first().waitFor();
     expect(await page.field('Since').inputValue()).toBe(`${local}T00:00`);
     await page.goto('/console/audit?since=bad');
-    await page.shows(/since/);
+    await page.waitForText(/since/);
     expect(await page.page.getByText('RangeError').count()).toBe(0);
   });
 });

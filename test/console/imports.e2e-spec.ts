@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs';
 import { Applier } from '../../src/import/apply/applier.service.js';
 import type { Json } from '../support/app/client.js';
 import type { ConsolePage } from '../support/browser/console-page.js';
-import { withConsole } from '../support/browser/console-service.js';
-import { csv, imported, settled, upload } from '../support/app/imports.js';
+import { describeConsole } from '../support/browser/console-service.js';
+import { csv, runImport, awaitRun, upload } from '../support/app/imports.js';
 
 const NAMES = ['ada', 'bela', 'cleo', 'dora', 'emil', 'fay', 'gus', 'hana'];
 const HEADER = 'ExternalId,Username,Email,Forename,Surname';
 
-withConsole('imports in the console', (service) => {
+describeConsole('imports in the console', (service) => {
   let page: ConsolePage;
 
   const buildFile = (dataset: string, domain: string): string =>
@@ -21,9 +21,9 @@ withConsole('imports in the console', (service) => {
     );
   /** Starts a run that waits for approval, because it changes every e-mail address. */
   const parkRun = async (dataset: string): Promise<Json> => {
-    const made = await imported(service.key, buildFile(dataset, 'example.org'), `dataset=${dataset}`);
+    const made = await runImport(service.key, buildFile(dataset, 'example.org'), `dataset=${dataset}`);
     expect(made.state).toBe('completed');
-    const run = await imported(service.key, buildFile(dataset, 'example.net'), `dataset=${dataset}`);
+    const run = await runImport(service.key, buildFile(dataset, 'example.net'), `dataset=${dataset}`);
     expect(run.state).toBe('needs_approval');
     return run;
   };
@@ -31,19 +31,19 @@ withConsole('imports in the console', (service) => {
 
   test('the import page explains each guard that requires approval, with its limit and five example rows', async () => {
     const run = await parkRun('why');
-    page = await service.admin(`/console/imports/${run.id}`);
-    await page.shows(/E-mail would change for 8 users\. More than \d+ changes need approval\./);
-    await page.shows('ada Of ada');
-    expect((await page.rows('Examples: Changed field, E-mail')).slice(0, 2)).toEqual([
+    page = await service.openAsAdmin(`/console/imports/${run.id}`);
+    await page.waitForText(/E-mail would change for 8 users\. More than \d+ changes need approval\./);
+    await page.waitForText('ada Of ada');
+    expect((await page.readRows('Examples: Changed field, E-mail')).slice(0, 2)).toEqual([
       ['2', 'ada Of adawhy-0', 'ada.why@example.org→ada.why@example.net'],
       ['3', 'bela Of belawhy-1', 'bela.why@example.org→bela.why@example.net'],
     ]);
-    expect(await page.rows('Examples: Changed field, E-mail')).toHaveLength(5);
+    expect(await page.readRows('Examples: Changed field, E-mail')).toHaveLength(5);
   });
 
   test('the import page groups changes by outcome or by field, and each view has its own URL', async () => {
     const run = await parkRun('diff');
-    page = await service.admin(`/console/imports/${run.id}`);
+    page = await service.openAsAdmin(`/console/imports/${run.id}`);
     await page.page.getByRole('link', { name: 'Updated 8' }).click();
     await page.page.getByRole('link', { name: 'Group by field' }).click();
     const changes = page.page.getByRole('region', { name: 'Changes of E-mail' });
@@ -52,7 +52,7 @@ withConsole('imports in the console', (service) => {
     await page.page.getByText('3 more rows').click();
     await changes.nth(1).waitFor();
     expect(await changes.locator('tbody tr').count()).toBe(8);
-    await page.isAt(`/console/imports/${run.id}?outcome=updated&view=fields`);
+    await page.waitForPath(`/console/imports/${run.id}?outcome=updated&view=fields`);
     await page.page.reload();
     await changes.first().waitFor();
     await page.page.goBack();
@@ -61,16 +61,16 @@ withConsole('imports in the console', (service) => {
 
   test('an import can be approved and reverted in a dialog that shows the number of affected users', async () => {
     const run = await parkRun('approved');
-    page = await service.admin(`/console/imports/${run.id}`);
+    page = await service.openAsAdmin(`/console/imports/${run.id}`);
     await page.button('Approve').click();
-    await page.shows(/^8 users will be updated\. The file is planned again first/);
+    await page.waitForText(/^8 users will be updated\. The file is planned again first/);
     await dialog().getByRole('button', { name: 'Approve' }).click();
     await page.page.locator('h1', { hasText: 'Completed' }).waitFor();
-    expect((await settled(service.key, run.id)).state).toBe('completed');
+    expect((await awaitRun(service.key, run.id)).state).toBe('completed');
     await page.button('Revert').click();
-    await page.shows(/reverts this import\. 8 users will be restored to their previous values\./);
+    await page.waitForText(/reverts this import\. 8 users will be restored to their previous values\./);
     await dialog().getByRole('button', { name: 'Revert' }).click();
-    await page.titled(/^Revert of/);
+    await page.waitForTitle(/^Revert of/);
     await page.page.locator('h1', { hasText: 'Completed' }).waitFor();
     const { body } = await service.key.get('/users/search?external_id=approved-0');
     expect(body.Results[0].email).toBe('ada.approved@example.org');
@@ -78,9 +78,9 @@ withConsole('imports in the console', (service) => {
 
   test('an import can be rejected in a dialog that shows the number of unchanged users', async () => {
     const run = await parkRun('rejected');
-    page = await service.admin(`/console/imports/${run.id}`);
+    page = await service.openAsAdmin(`/console/imports/${run.id}`);
     await page.button('Reject').click();
-    await page.shows(/This file will never be applied\. 8 users stay unchanged\./);
+    await page.waitForText(/This file will never be applied\. 8 users stay unchanged\./);
     await dialog().getByRole('button', { name: 'Reject' }).click();
     await page.page.locator('h1', { hasText: 'Rejected' }).waitFor();
     expect(await page.button('Approve').count()).toBe(0);
@@ -88,7 +88,7 @@ withConsole('imports in the console', (service) => {
 
   test('the approval dialog shows the error of the service if another operator has rejected the import', async () => {
     const run = await parkRun('late');
-    page = await service.admin(`/console/imports/${run.id}`);
+    page = await service.openAsAdmin(`/console/imports/${run.id}`);
     await page.button('Approve').click();
     await service.key.post(`/imports/${run.id}/reject`);
     await dialog().getByRole('button', { name: 'Approve' }).click();
@@ -100,9 +100,9 @@ withConsole('imports in the console', (service) => {
 
   test('the import page offers the failed rows as a download', async () => {
     const file = `${buildFile('failed', 'example.org')}failed-x,failed.x,no address,X,Y\r\n`;
-    const run = await imported(service.key, file, 'dataset=failed');
-    page = await service.admin(`/console/imports/${run.id}?outcome=error`);
-    await page.shows(/must be an e-mail address/);
+    const run = await runImport(service.key, file, 'dataset=failed');
+    page = await service.openAsAdmin(`/console/imports/${run.id}?outcome=error`);
+    await page.waitForText(/must be an e-mail address/);
     const [saved] = await Promise.all([
       page.page.waitForEvent('download'),
       page.page.getByRole('link', { name: 'Failed rows' }).click(),
@@ -111,9 +111,11 @@ withConsole('imports in the console', (service) => {
   });
 
   test('the import page shows why the file was rejected', async () => {
-    const run = await imported(service.key, csv('Foo,Bar', '1,2'));
-    page = await service.admin(`/console/imports/${run.id}`);
-    await page.shows('The header has no column ExternalId, which matches rows to users. Add this column.');
+    const run = await runImport(service.key, csv('Foo,Bar', '1,2'));
+    page = await service.openAsAdmin(`/console/imports/${run.id}`);
+    await page.waitForText(
+      'The header has no column ExternalId, which matches rows to users. Add this column.',
+    );
   });
 
   test('the list of imports shows the progress and the end of a running import without a reload', async () => {
@@ -126,7 +128,7 @@ withConsole('imports in the console', (service) => {
       return apply(...given);
     });
     const { body } = await upload(service.key, buildFile('live', 'example.org'), 'dataset=live');
-    page = await service.admin();
+    page = await service.openAsAdmin();
     const streamed = page.page.waitForRequest((request) =>
       request.url().endsWith(`/imports/${body.id}/events`),
     );

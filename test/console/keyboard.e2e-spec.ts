@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ADMIN_PASSWORD } from '../support/app/app.js';
 import type { ConsolePage } from '../support/browser/console-page.js';
-import { withConsole } from '../support/browser/console-service.js';
-import { csv, imported } from '../support/app/imports.js';
+import { describeConsole } from '../support/browser/console-service.js';
+import { csv, runImport } from '../support/app/imports.js';
 
 const HEADER = 'ExternalId,Username,Email,Forename';
 const NAMES = ['ada', 'bela', 'cleo', 'dora', 'emil', 'fay', 'gus', 'hana'];
@@ -19,10 +19,10 @@ interface Focused {
 }
 
 /** The main tasks without a mouse, with Tab, Enter, Space, Escape and typed text. */
-withConsole('keyboard access to the console', (service) => {
+describeConsole('keyboard access to the console', (service) => {
   let page: ConsolePage;
   beforeAll(async () => {
-    await imported(service.key, buildFile('example.org'));
+    await runImport(service.key, buildFile('example.org'));
   });
 
   const buildFile = (domain: string): string =>
@@ -61,24 +61,24 @@ withConsole('keyboard access to the console', (service) => {
     throw new Error(`${String(name)} is not reached; passed: ${passed.join(' | ')}`);
   }
   async function open(path: string): Promise<void> {
-    page = await service.admin(path);
-    await page.settled();
+    page = await service.openAsAdmin(path);
+    await page.waitUntilLoaded();
   }
 
   test('the keyboard is enough to sign in to the console', async () => {
     page = await service.open();
-    await page.titled('Sign in to Rollcall');
+    await page.waitForTitle('Sign in to Rollcall');
     expect((await getFocused()).name).toBe('Username or e-mail');
     await type('admin');
     await press('Tab');
     expect(await getFocused()).toEqual({ name: 'Password', isSeen: true });
     await type(ADMIN_PASSWORD);
     await press('Enter');
-    await page.titled('Home');
+    await page.waitForTitle('Home');
   });
 
   test('the keyboard is enough to approve a waiting import with a reason and to revert it', async () => {
-    const run = await imported(service.key, buildFile('example.net'));
+    const run = await runImport(service.key, buildFile('example.net'));
     expect(run.state).toBe('needs_approval');
     await open('/console');
     await reach('upload.csv');
@@ -110,7 +110,7 @@ withConsole('keyboard access to the console', (service) => {
     await reach(/^Reason/);
     await reach('Revert');
     await press('Enter');
-    await page.titled(/^Revert of/);
+    await page.waitForTitle(/^Revert of/);
     await page.page.locator('h1', { hasText: 'Completed' }).waitFor();
     const ada = (await service.key.get('/users/search?username=ada')).body.Results[0];
     expect(ada.email).toBe('ada@example.org');
@@ -120,22 +120,22 @@ withConsole('keyboard access to the console', (service) => {
     await open('/console/users');
     await reach('Search');
     await type('cleo');
-    await page.shows('1 user');
+    await page.waitForText('1 user');
     await reach('cleo');
     await press('Enter');
-    await page.titled(/^cleo/);
+    await page.waitForTitle(/^cleo/);
     await reach('Edit');
     await press('Enter');
     await reach('Phone');
     await type('+49 30 1234');
     await press('Enter');
-    await page.shows('+49 30 1234');
+    await page.waitForText('+49 30 1234');
     await reach('Block');
     await press('Enter');
     await reach(/^Reason/);
     await reach('Block');
     await press('Enter');
-    await page.shows('cleo is blocked.');
+    await page.waitForText('cleo is blocked.');
     const { status, phone } = (await service.key.get('/users/search?username=cleo')).body.Results[0];
     expect({ status, phone }).toEqual({ status: 'Blocked', phone: '+49 30 1234' });
   });
@@ -151,7 +151,7 @@ withConsole('keyboard access to the console', (service) => {
     await page.page.getByRole('region', { name: 'First rows' }).waitFor();
     await reach('Create plan');
     await press('Enter');
-    await page.titled(/^keyboard\.csv/);
+    await page.waitForTitle(/^keyboard\.csv/);
     await reach('Reject');
     await press('Enter');
     await reach(/^Reason/);
@@ -180,6 +180,6 @@ withConsole('keyboard access to the console', (service) => {
     await reach(/^Reason/);
     await reach('Revoke');
     await press('Enter');
-    await page.shows('keyboard was revoked.');
+    await page.waitForText('keyboard was revoked.');
   });
 });

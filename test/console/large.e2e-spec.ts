@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SURNAMES } from '../../samples/names.js';
 import type { ConsolePage } from '../support/browser/console-page.js';
-import { withConsole } from '../support/browser/console-service.js';
-import { csv, imported } from '../support/app/imports.js';
+import { describeConsole } from '../support/browser/console-service.js';
+import { csv, runImport } from '../support/app/imports.js';
 import { refreshStatistics, seedUsers, seededUser, seededUuid } from '../support/app/seed.js';
 
 const USERS = 1500;
@@ -19,12 +19,12 @@ const LINES = Array.from({ length: ROWS }, (_, n) => {
 });
 const FILE = csv('ExternalId,Username,Email', ...LINES);
 
-withConsole(`the console with ${USERS} users and a plan of ${ROWS} rows`, (service) => {
+describeConsole(`the console with ${USERS} users and a plan of ${ROWS} rows`, (service) => {
   let run: string;
   beforeAll(async () => {
     await seedUsers(service.app, 0, USERS);
     await refreshStatistics(service.app);
-    run = (await imported(service.key, FILE)).id;
+    run = (await runImport(service.key, FILE)).id;
   });
 
   const countElements = (page: ConsolePage): Promise<number> => page.page.locator('*').count();
@@ -35,7 +35,7 @@ withConsole(`the console with ${USERS} users and a plan of ${ROWS} rows`, (servi
   });
 
   test('no console page renders more than 3,000 elements, even with long lists', async () => {
-    const page = await service.admin();
+    const page = await service.openAsAdmin();
     for (const path of [
       '',
       '/users',
@@ -52,7 +52,7 @@ withConsole(`the console with ${USERS} users and a plan of ${ROWS} rows`, (servi
       '/audit',
     ]) {
       await page.goto(`/console${path}`);
-      await page.settled();
+      await page.waitUntilLoaded();
       const elements = await countElements(page);
       expect([path, elements, elements < MAX_ELEMENTS]).toEqual([path, elements, true]);
     }
@@ -61,16 +61,16 @@ withConsole(`the console with ${USERS} users and a plan of ${ROWS} rows`, (servi
   test('the preview of a long import file renders only its first rows', async () => {
     const path = join(service.folder, 'large.csv');
     writeFileSync(path, FILE);
-    const page = await service.admin('/console/imports/new');
-    await page.settled();
+    const page = await service.openAsAdmin('/console/imports/new');
+    await page.waitUntilLoaded();
     await page.page.setInputFiles('input[type=file]', path);
     await page.page.getByRole('region', { name: 'First rows' }).waitFor();
     expect(await countElements(page)).toBeLessThan(MAX_ELEMENTS);
   });
 
   test('typing in the search field of the console finds one of 1,500 users', async () => {
-    const page = await service.admin('/console/users');
-    await page.settled();
+    const page = await service.openAsAdmin('/console/users');
+    await page.waitUntilLoaded();
     await page.field('Search').pressSequentially('u0001321', { delay: 30 });
     await page.page.getByRole('row').filter({ hasText: 'u0001321@example.org' }).waitFor();
   });

@@ -2,9 +2,9 @@ import { beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ConsolePage } from '../support/browser/console-page.js';
-import { addresses } from '../support/browser/console-routes.js';
-import { withConsole } from '../support/browser/console-service.js';
-import { settled } from '../support/app/imports.js';
+import { listPages } from '../support/browser/console-routes.js';
+import { describeConsole } from '../support/browser/console-service.js';
+import { awaitRun } from '../support/app/imports.js';
 import { scimOf } from '../support/app/scim.js';
 import { aScimGroup } from '../support/app/scim-groups.js';
 
@@ -15,7 +15,7 @@ const SCRIPT = 'javascript:alert(1)//';
 const PASSWORD = 'plenty of markup';
 
 /** Every stored text is rendered as text, so that it never creates an element, a URL or an event handler. */
-withConsole('markup in the console', (service) => {
+describeConsole('markup in the console', (service) => {
   let page: ConsolePage;
   const ids: Record<string, string> = {};
 
@@ -58,7 +58,7 @@ withConsole('markup in the console', (service) => {
       };
       const sent = await key.send('POST', '/imports?dataset=evil', `${lines.join('\n')}\n`, name);
       expect(sent.status).toBe(202);
-      return (await settled(key, sent.body.id)).id;
+      return (await awaitRun(key, sent.body.id)).id;
     };
     await send([...header, ...rows('example.org')]);
     await send([`ExternalId,${EVIL}`, 'a,b']); // rejected, with the header in the reason
@@ -67,7 +67,7 @@ withConsole('markup in the console', (service) => {
     const group = { displayName: `${EVIL}${BREAKOUT}`, members: [{ value: made.body.uuid }] };
     ids['/groups/:id'] = (await aScimGroup(scimOf(service.app), group)).id;
   });
-  beforeEach(async () => void (page = await service.admin('/console', { userAgent: EVIL })));
+  beforeEach(async () => void (page = await service.openAsAdmin('/console', { userAgent: EVIL })));
 
   /** Finds elements, links and event handlers that the text has created on the page. */
   const findInjected = (): Promise<string[]> =>
@@ -84,9 +84,9 @@ withConsole('markup in the console', (service) => {
 
   test('stored markup is rendered as text on every page of the console', async () => {
     let shown = 0;
-    for (const [, address] of addresses(ids)) {
+    for (const [, address] of listPages(ids)) {
       await page.goto(address);
-      await page.settled();
+      await page.waitUntilLoaded();
       for (const summary of await page.page.locator('main summary:visible').all()) await summary.click();
       expect([address, await findInjected()]).toEqual([address, []]);
       shown += (await page.page.locator('main').innerText()).includes('data-evil') ? 1 : 0;
@@ -100,24 +100,24 @@ withConsole('markup in the console', (service) => {
     expect(Results).toHaveLength(4);
     for (const { id } of Results as { id: string }[]) {
       await page.goto(`/console/imports/${id}`);
-      await page.settled();
+      await page.waitUntilLoaded();
       expect(await findInjected()).toEqual([]);
     }
   });
 
   test('markup in an import file is rendered as text in the preview of the file', async () => {
     await page.goto('/console/imports/new');
-    await page.settled();
+    await page.waitUntilLoaded();
     const path = join(service.folder, `${EVIL.replaceAll(/[<>=]/g, '_')}.csv`);
     writeFileSync(path, `ExternalId,${EVIL},Email\n1,${EVIL},${EVIL}\n`);
     await page.page.setInputFiles('input[type=file]', path);
-    await page.shows(/data-evil src/);
+    await page.waitForText(/data-evil src/);
     expect(await findInjected()).toEqual([]);
   });
 
   test('markup in the profile of the current user or in the URL is rendered as text', async () => {
-    const own = await service.as(`u${EVIL}`, PASSWORD, '/console/me');
-    await own.settled();
+    const own = await service.openAs(`u${EVIL}`, PASSWORD, '/console/me');
+    await own.waitUntilLoaded();
     expect(await own.page.locator('[data-evil]').count()).toBe(0);
     const sent = encodeURIComponent(BREAKOUT);
     for (const address of [
@@ -129,7 +129,7 @@ withConsole('markup in the console', (service) => {
       `/console/${sent}`,
     ]) {
       await page.goto(address);
-      await page.settled();
+      await page.waitUntilLoaded();
       expect([address, await findInjected()]).toEqual([address, []]);
     }
   });

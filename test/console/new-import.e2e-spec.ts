@@ -2,11 +2,11 @@ import { expect, test } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ConsolePage } from '../support/browser/console-page.js';
-import { withConsole } from '../support/browser/console-service.js';
+import { describeConsole } from '../support/browser/console-service.js';
 
 const MARKUP = '<img src=x onerror=alert(1)>';
 
-withConsole('new imports in the console', (service) => {
+describeConsole('new imports in the console', (service) => {
   let page: ConsolePage;
 
   const writeFile = (name: string, lines: readonly string[]): string => {
@@ -26,11 +26,11 @@ withConsole('new imports in the console', (service) => {
   const plan = () => page.button('Create plan');
 
   test('the new-import page maps columns, saves a profile, and creates, applies and reverts a plan', async () => {
-    page = await service.admin('/console/imports/new');
+    page = await service.openAsAdmin('/console/imports/new');
     await page.field('Data set').fill('payroll');
     await choose(writeFile('payroll.csv', buildPayroll('example.org')));
-    await page.shows(/Encoding utf-8, delimiter semicolon\./);
-    await page.shows(/^The file would be rejected/);
+    await page.waitForText(/Encoding utf-8, delimiter semicolon\./);
+    await page.waitForText(/^The file would be rejected/);
     expect(await plan().isDisabled()).toBe(true);
     // The columns that the service suggests are preselected.
     for (const [source, column] of [
@@ -43,27 +43,27 @@ withConsole('new imports in the console', (service) => {
     await getColumn('Login').selectOption('Username');
     expect(await getColumn('Salary').inputValue()).toBe('ignore');
     await page.button('Save profile and refresh preview').click();
-    await page.shows('Profile payroll saved.');
+    await page.waitForText('Profile payroll saved.');
     await page.page.getByText(/^The file would be rejected/).waitFor({ state: 'detached' });
-    await page.shows(/Encoding utf-8, delimiter semicolon\.$/);
-    await page.isAt('/console/imports/new?dataset=payroll&profile=payroll');
-    expect((await page.rows('First rows'))[0]).toEqual([
+    await page.waitForText(/Encoding utf-8, delimiter semicolon\.$/);
+    await page.waitForPath('/console/imports/new?dataset=payroll&profile=payroll');
+    expect((await page.readRows('First rows'))[0]).toEqual([
       '2',
       'Created',
       expect.stringContaining('ada@example.org'),
     ]);
     await plan().click();
-    await page.titled(/^payroll\.csv/);
+    await page.waitForTitle(/^payroll\.csv/);
     await page.page.locator('h1', { hasText: 'Planned' }).waitFor();
     expect((await service.key.get('/users/search?managed_by=payroll')).body.Count).toBe(0);
     await page.button('Apply the plan').click();
-    await page.shows(/^5 users will be created\. /);
+    await page.waitForText(/^5 users will be created\. /);
     await page.page.getByRole('dialog').getByRole('button', { name: 'Apply' }).click();
     await page.page.locator('h1', { hasText: 'Completed' }).waitFor();
     expect((await service.key.get('/users/search?managed_by=payroll')).body.Count).toBe(5);
     await page.button('Revert').click();
     await page.page.getByRole('dialog').getByRole('button', { name: 'Revert' }).click();
-    await page.titled(/^Revert of/);
+    await page.waitForTitle(/^Revert of/);
     await page.page.locator('h1', { hasText: 'Completed' }).waitFor();
     expect((await service.key.get('/users/search?managed_by=payroll&status=Active')).body.Count).toBe(0);
   });
@@ -73,8 +73,8 @@ withConsole('new imports in the console', (service) => {
       dataset: 'dropped',
       columns: { No: 'ExternalId', Mail: 'Email', Login: 'Username' },
     });
-    page = await service.admin('/console/imports/new?profile=dropped');
-    await page.titled('New import');
+    page = await service.openAsAdmin('/console/imports/new?profile=dropped');
+    await page.waitForTitle('New import');
     const transfer = await page.page.evaluateHandle(
       ([name, text]) => {
         const browser = globalThis as unknown as {
@@ -88,15 +88,17 @@ withConsole('new imports in the console', (service) => {
       [`${MARKUP}.csv`, `No,Mail,Login\nD-1,no address,${MARKUP}\n`],
     );
     await page.page.dispatchEvent('.drop', 'drop', { dataTransfer: transfer });
-    await page.shows(`${MARKUP}.csv`);
+    await page.waitForText(`${MARKUP}.csv`);
     await problems().waitFor();
-    expect(await page.rows('Problems')).toEqual([['E-mail must be an e-mail address', '2', 'no address']]);
-    expect((await page.rows('First rows'))[0]?.[2]).toContain(MARKUP);
+    expect(await page.readRows('Problems')).toEqual([
+      ['E-mail must be an e-mail address', '2', 'no address'],
+    ]);
+    expect((await page.readRows('First rows'))[0]?.[2]).toContain(MARKUP);
     expect(await plan().isEnabled()).toBe(true);
   });
 
   test('the new-import page shows an error for an unreadable file and for an invalid profile name', async () => {
-    page = await service.admin('/console/imports/new');
+    page = await service.openAsAdmin('/console/imports/new');
     await choose(writeFile('empty.csv', ['']));
     await problems().getByText('Rejects the file').waitFor();
     await choose(writeFile('other.csv', ['Nr,Mail', '1,a@example.org']));

@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { type ConsolePage, NARROW, WIDE } from '../support/browser/console-page.js';
-import { PATHS, addresses } from '../support/browser/console-routes.js';
-import { withConsole } from '../support/browser/console-service.js';
-import { csv, imported } from '../support/app/imports.js';
+import { PATHS, listPages } from '../support/browser/console-routes.js';
+import { describeConsole } from '../support/browser/console-service.js';
+import { csv, runImport } from '../support/app/imports.js';
 import { scimOf } from '../support/app/scim.js';
 import { aScimGroup } from '../support/app/scim-groups.js';
 
@@ -13,7 +13,7 @@ const LOOKS = [
   ['light', 'narrow', NARROW],
 ] as const;
 
-withConsole('pages of the console', (service) => {
+describeConsole('pages of the console', (service) => {
   const ids: Record<string, string> = {};
   beforeAll(async () => {
     const file = (domain: string): string =>
@@ -23,8 +23,8 @@ withConsole('pages of the console', (service) => {
           (name, n) => `HR-${n},${name},${name}@${domain},${name},Of ${name}`,
         ),
       );
-    await imported(service.key, file('example.org'));
-    ids['/imports/:id'] = (await imported(service.key, file('example.net'))).id;
+    await runImport(service.key, file('example.org'));
+    ids['/imports/:id'] = (await runImport(service.key, file('example.net'))).id;
     const { id } = await aScimGroup(scimOf(service.app));
     ids['/groups/:id'] = String(id);
     ids['/users/:id'] = (await service.key.get('/users/search?username=ada')).body.Results[0].uuid;
@@ -40,62 +40,62 @@ withConsole('pages of the console', (service) => {
     for (const [colorScheme, size, viewport] of LOOKS) {
       await page.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
       await page.page.setViewportSize(viewport);
-      const look = [page.place, colorScheme, size];
-      expect([...look, await page.violations()]).toEqual([...look, []]);
-      expect([...look, await page.overflows()]).toEqual([...look, false]);
-      await page.picture(`${name}-${colorScheme}-${size}`);
+      const look = [page.path, colorScheme, size];
+      expect([...look, await page.findViolations()]).toEqual([...look, []]);
+      expect([...look, await page.hasOverflow()]).toEqual([...look, false]);
+      await page.takePicture(`${name}-${colorScheme}-${size}`);
     }
   }
 
   test('every console page passes axe-core without horizontal overflow, in light, dark and narrow layouts', async () => {
-    const page = await service.admin();
-    for (const [name, address] of addresses(ids)) {
+    const page = await service.openAsAdmin();
+    for (const [name, address] of listPages(ids)) {
       await page.page.setViewportSize(WIDE);
       await page.goto(address);
-      await page.settled();
+      await page.waitUntilLoaded();
       await check(page, name);
     }
   });
 
   test('the sign-in page passes axe-core without horizontal overflow', async () => {
     const page = await service.open();
-    await page.titled('Sign in to Rollcall');
+    await page.waitForTitle('Sign in to Rollcall');
     await page.page.getByText('How do I sign in?').click();
     await check(page, 'sign-in');
   });
 
   test('the console shows an error for an unknown path or user', async () => {
-    const page = await service.admin('/console/nowhere');
-    await page.titled('Page not found');
-    expect(await page.violations()).toEqual([]);
+    const page = await service.openAsAdmin('/console/nowhere');
+    await page.waitForTitle('Page not found');
+    expect(await page.findViolations()).toEqual([]);
     await page.goto('/console/users/0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10');
     await page.page.getByRole('alert').waitFor();
-    expect(await page.violations()).toEqual([]);
+    expect(await page.findViolations()).toEqual([]);
   });
 
   test('a console page that is opened with the keyboard moves the focus to its title', async () => {
-    const page = await service.admin('/console/users');
+    const page = await service.openAsAdmin('/console/users');
     await page.page.reload();
-    await page.titled('Users');
+    await page.waitForTitle('Users');
     const { keyboard } = page.page;
     const getName = (): Promise<string> => page.page.locator(':focus').innerText();
     await keyboard.press('Tab');
     expect(await getName()).toBe('Skip to content');
     for (let steps = 0; steps < 10 && (await getName()) !== 'Imports'; steps++) await keyboard.press('Tab');
     await keyboard.press('Enter');
-    await page.titled('Imports');
+    await page.waitForTitle('Imports');
     expect(await getName()).toBe('Imports');
   });
 
   test('the navigation is hidden in a narrow window until the Menu button is clicked', async () => {
-    const page = await service.admin('/console/users', { viewport: NARROW });
-    await page.titled('Users');
+    const page = await service.openAsAdmin('/console/users', { viewport: NARROW });
+    await page.waitForTitle('Users');
     const link = page.page.getByRole('link', { name: 'Imports' });
     expect(await link.isVisible()).toBe(false);
     await page.button('Menu').click();
-    expect(await page.violations()).toEqual([]);
+    expect(await page.findViolations()).toEqual([]);
     await link.click();
-    await page.titled('Imports');
+    await page.waitForTitle('Imports');
     expect(await link.isVisible()).toBe(false);
   });
 
@@ -104,7 +104,7 @@ withConsole('pages of the console', (service) => {
       ['Asia/Tokyo', /GMT\+9|JST/],
       ['America/New_York', /GMT-[45]|E[SD]T/],
     ] as const) {
-      const page = await service.admin(`/console/users/${ids['/users/:id'] ?? ''}`, { timezoneId });
+      const page = await service.openAsAdmin(`/console/users/${ids['/users/:id'] ?? ''}`, { timezoneId });
       expect(await page.page.locator('time').first().getAttribute('title')).toMatch(zone);
     }
   });

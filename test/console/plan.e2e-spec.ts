@@ -1,14 +1,14 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import type { Json } from '../support/app/client.js';
 import { type ConsolePage, NARROW } from '../support/browser/console-page.js';
-import { withConsole } from '../support/browser/console-service.js';
-import { csv, imported, linked } from '../support/app/imports.js';
+import { describeConsole } from '../support/browser/console-service.js';
+import { csv, runImport, findUser } from '../support/app/imports.js';
 
 const HEADER = 'ExternalId,Username,Email,Forename,Surname,Manager';
 const NAMES = ['Ada', 'Bela', 'Cleo', 'Dora', 'Emil', 'Fay', 'Gus', 'Hana'];
 
 /** A plan shows who its people are, finds a person, and shows the planned changes of each person. */
-withConsole('plans in the console', (service) => {
+describeConsole('plans in the console', (service) => {
   let page: ConsolePage;
   let run: Json;
   const buildRow = (name: string, n: number, domain: string, manager: string) =>
@@ -16,71 +16,71 @@ withConsole('plans in the console', (service) => {
   const buildFile = (domain: string, manager: string) =>
     csv(HEADER, ...NAMES.map((name, n) => buildRow(name, n, domain, n > 1 ? manager : '')));
   beforeAll(async () => {
-    await imported(service.key, buildFile('example.org', 'PL-0'), 'dataset=plan');
+    await runImport(service.key, buildFile('example.org', 'PL-0'), 'dataset=plan');
     const more = buildRow('Nora', 99, 'example.net', '');
-    run = await imported(service.key, `${buildFile('example.net', 'PL-1')}${more}\r\n`, 'dataset=plan');
+    run = await runImport(service.key, `${buildFile('example.net', 'PL-1')}${more}\r\n`, 'dataset=plan');
     expect(run.state).toBe('needs_approval');
   });
 
-  const listPeople = async () => (await page.rows('Rows')).map((cells) => cells[2]);
+  const listPeople = async () => (await page.readRows('Rows')).map((cells) => cells[2]);
 
   test('the plan page shows the names of people in rows, in guard examples and as managers', async () => {
-    page = await service.admin(`/console/imports/${run.id}`);
-    await page.shows('Cleo Planned');
+    page = await service.openAsAdmin(`/console/imports/${run.id}`);
+    await page.waitForText('Cleo Planned');
     expect(await listPeople()).toContain('Cleo PlannedPL-2');
     const guard = page.page.getByRole('region', { name: 'Examples: Changed field, E-mail' });
     await guard.getByText('Ada Planned').waitFor();
-    expect((await page.rows('Examples: Changed field, E-mail'))[0]?.[1]).toBe('Ada PlannedPL-0');
-    const cleo = (await page.rows('Rows')).find((cells) => cells[2]?.startsWith('Cleo'));
+    expect((await page.readRows('Examples: Changed field, E-mail'))[0]?.[1]).toBe('Ada PlannedPL-0');
+    const cleo = (await page.readRows('Rows')).find((cells) => cells[2]?.startsWith('Cleo'));
     expect(cleo?.[3]).toContain('ada.plan→bela.plan');
     expect(await page.page.getByText('Nora Planned').count()).toBe(1);
     expect(await page.page.getByRole('link', { name: 'Nora Planned' }).count()).toBe(0); // the user does not exist yet
   });
 
   test('the plan page finds people by name or external id, and its URL contains the search', async () => {
-    page = await service.admin(`/console/imports/${run.id}`);
+    page = await service.openAsAdmin(`/console/imports/${run.id}`);
     await page.field('Find a person').fill('cle pla');
-    await page.shows('1 row');
+    await page.waitForText('1 row');
     expect(await listPeople()).toEqual(['Cleo PlannedPL-2']);
-    await page.isAt(`/console/imports/${run.id}?person=cle+pla`);
+    await page.waitForPath(`/console/imports/${run.id}?person=cle+pla`);
     await page.field('Find a person').fill('PL-99');
     await page.page.getByText('Nora PlannedPL-99').waitFor();
     expect(await listPeople()).toEqual(['Nora PlannedPL-99']);
     await page.page.getByRole('link', { name: /^Updated/ }).click();
-    await page.shows('The plan has no rows for this person.');
-    expect(page.place).toContain('person=PL-99');
+    await page.waitForText('The plan has no rows for this person.');
+    expect(page.path).toContain('person=PL-99');
   });
 
   test('the page of a user with planned changes links to the rows of the plan for this user', async () => {
-    const user = await linked(service.key, 'PL-3');
-    page = await service.admin(`/console/users/${user.uuid}`);
-    await page.shows('dora@example.net');
+    const user = await findUser(service.key, 'PL-3');
+    page = await service.openAsAdmin(`/console/users/${user.uuid}`);
+    await page.waitForText('dora@example.net');
     await page.page.getByRole('link', { name: 'upload.csv' }).click();
-    await page.titled(/^upload\.csv/);
-    await page.shows('1 row');
+    await page.waitForTitle(/^upload\.csv/);
+    await page.waitForText('1 row');
     expect(await listPeople()).toEqual(['Dora PlannedPL-3']);
   });
 
   test('an import can be approved on a narrow screen and is marked as reverted after its revert', async () => {
-    page = await service.admin(`/console/imports/${run.id}`);
+    page = await service.openAsAdmin(`/console/imports/${run.id}`);
     await page.page.setViewportSize(NARROW);
     await page.page.getByText('Hana Planned').last().scrollIntoViewIfNeeded();
     const box = await page.button('Approve').boundingBox();
     expect(box && box.y > 0 && box.y + box.height <= NARROW.height).toBe(true);
-    expect(await page.overflows()).toBe(false);
-    expect(await page.violations()).toEqual([]);
+    expect(await page.hasOverflow()).toBe(false);
+    expect(await page.findViolations()).toEqual([]);
     await page.button('Approve').click();
     await page.page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click();
     await page.page.locator('h1', { hasText: 'Completed' }).waitFor();
     await page.button('Revert').click();
     await page.page.getByRole('dialog').getByRole('button', { name: 'Revert' }).click();
-    await page.titled(/^Revert of/);
+    await page.waitForTitle(/^Revert of/);
     await page.page.locator('h1', { hasText: 'Completed' }).waitFor();
     await page.goto(`/console/imports/${run.id}`);
-    await page.shows('This import was reverted');
+    await page.waitForText('This import was reverted');
     expect(await page.button('Revert').count()).toBe(0);
     await page.goto('/console/imports');
     await page.page.getByRole('link', { name: 'reverted' }).click();
-    await page.titled(/^Revert of/);
+    await page.waitForTitle(/^Revert of/);
   });
 });

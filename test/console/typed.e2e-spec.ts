@@ -1,18 +1,18 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { ADMIN_PASSWORD } from '../support/app/app.js';
 import type { ConsolePage } from '../support/browser/console-page.js';
-import { withConsole } from '../support/browser/console-service.js';
+import { describeConsole } from '../support/browser/console-service.js';
 import type { Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
 
 /** Typed input is not lost when the session ends or a page is left, or when users would remove their own role. */
-withConsole('unsaved input in the console', (service) => {
+describeConsole('unsaved input in the console', (service) => {
   let user: Json;
   let page: ConsolePage;
   beforeEach(async () => {
     user = await create(service.key, { firstname: 'Ada', surname: 'Typed' });
-    page = await service.admin(`/console/users/${user.uuid}`);
-    await page.titled(/Ada Typed/);
+    page = await service.openAsAdmin(`/console/users/${user.uuid}`);
+    await page.waitForTitle(/Ada Typed/);
   });
 
   const dialog = () => page.page.getByRole('dialog');
@@ -21,7 +21,7 @@ withConsole('unsaved input in the console', (service) => {
   const endSessions = async (): Promise<unknown> =>
     service.key.delete(`/users/${await idOf('admin')}/sessions`);
   const signInAgain = async (): Promise<void> => {
-    await page.shows('Your session has ended');
+    await page.waitForText('Your session has ended');
     await dialog().getByLabel('Password', { exact: true }).fill(ADMIN_PASSWORD);
     await dialog().getByRole('button', { name: 'Sign in' }).click();
     await page.page.getByText('Your session has ended').waitFor({ state: 'detached' });
@@ -36,15 +36,15 @@ withConsole('unsaved input in the console', (service) => {
     await edit('4711');
     await endSessions();
     await page.button('Save').click();
-    await page.shows('Your session has ended');
-    expect(await page.violations()).toEqual([]);
+    await page.waitForText('Your session has ended');
+    expect(await page.findViolations()).toEqual([]);
     await page.page.keyboard.press('Escape');
     await page.page.keyboard.press('Escape');
     await signInAgain();
     expect(await page.field('Phone').inputValue()).toBe('4711');
     expect(await page.page.getByText('not authenticated').count()).toBe(0);
     await page.button('Save').click();
-    await page.shows('Profile saved.');
+    await page.waitForText('Profile saved.');
     expect(await readPhone()).toBe('4711');
   });
 
@@ -65,7 +65,7 @@ withConsole('unsaved input in the console', (service) => {
     await signInAgain();
     await page.button('Create key').click();
     await page.button('I have copied it').click();
-    await page.shows('typed twice');
+    await page.waitForText('typed twice');
   });
 
   test('typed input is discarded if another user signs in', async () => {
@@ -73,11 +73,11 @@ withConsole('unsaved input in the console', (service) => {
     await edit('4712');
     await endSessions();
     await page.button('Save').click();
-    await page.shows('Your session has ended');
+    await page.waitForText('Your session has ended');
     await dialog().getByLabel('Username or e-mail').fill(username);
     await dialog().getByLabel('Password', { exact: true }).fill(ADMIN_PASSWORD);
     await dialog().getByRole('button', { name: 'Sign in' }).click();
-    await page.shows(username);
+    await page.waitForText(username);
     expect(await page.page.getByLabel('Phone', { exact: true }).count()).toBe(0);
   });
 
@@ -92,12 +92,12 @@ withConsole('unsaved input in the console', (service) => {
     await other.getByRole('heading', { name: 'Sign in to Rollcall' }).waitFor();
     await other.goto(page.page.url());
     await other.getByRole('button', { name: 'Sign out' }).click();
-    await page.titled('Sign in to Rollcall');
+    await page.waitForTitle('Sign in to Rollcall');
   });
 
   test('a link, a tab, the back button or sign-out discards typed input only after a confirmation', async () => {
     await page.page.getByRole('link', { name: 'My profile' }).click();
-    await page.titled(/^admin/);
+    await page.waitForTitle(/^admin/);
     await edit('4713');
     const exits: [string, () => Promise<unknown>][] = [
       ['a link', () => page.page.getByRole('link', { name: 'Groups' }).click()],
@@ -107,29 +107,29 @@ withConsole('unsaved input in the console', (service) => {
     ];
     for (const [name, leave] of exits) {
       await leave();
-      await page.shows('Leave without saving?');
+      await page.waitForText('Leave without saving?');
       await page.button('Stay').click();
       expect([name, await page.field('Phone').inputValue()]).toEqual([name, '4713']);
-      expect([name, page.place]).toEqual([name, '/console/me']);
+      expect([name, page.path]).toEqual([name, '/console/me']);
     }
     await page.page.getByRole('link', { name: 'Groups' }).click();
     await page.button('Leave').click();
-    await page.titled('Groups');
+    await page.waitForTitle('Groups');
     // A page without changes is left without a confirmation.
     await page.page.getByRole('link', { name: 'Audit' }).click();
-    await page.titled('Audit');
+    await page.waitForTitle('Audit');
   });
 
   test('typed input is discarded when the user confirms leaving with the back button', async () => {
     await page.page.getByRole('link', { name: 'Groups' }).click();
-    await page.titled('Groups');
+    await page.waitForTitle('Groups');
     await page.page.getByRole('link', { name: 'My profile' }).click();
     await edit('4714');
     await page.page.evaluate('history.back()');
-    await page.shows('Leave without saving?');
+    await page.waitForText('Leave without saving?');
     await page.button('Leave').click();
-    await page.titled('Groups');
-    await page.isAt('/console/groups');
+    await page.waitForTitle('Groups');
+    await page.waitForPath('/console/groups');
   });
 
   test('typed input makes the browser ask for confirmation before a reload', async () => {
@@ -139,27 +139,27 @@ withConsole('unsaved input in the console', (service) => {
       void question.accept();
     });
     await page.page.reload();
-    await page.titled(/Ada Typed/);
+    await page.waitForTitle(/Ada Typed/);
     expect(questions).toEqual([]);
     await edit('4715');
     await page.page.reload();
-    await page.titled(/Ada Typed/);
+    await page.waitForTitle(/Ada Typed/);
     expect(questions).toEqual(['beforeunload']);
   });
 
   test('users can remove their own Webmaster role only after a confirmation', async () => {
     const own = await create(service.key, { password: ADMIN_PASSWORD, roles: ['Webmaster'] });
     await page.close();
-    page = await service.as(own.username, ADMIN_PASSWORD, '/console/me');
+    page = await service.openAs(own.username, ADMIN_PASSWORD, '/console/me');
     await page.button('Edit').click();
     await page.field('Webmaster').uncheck();
     await page.button('Save').click();
-    await page.shows(/Only another Webmaster can restore it/);
+    await page.waitForText(/Only another Webmaster can restore it/);
     await dialog().getByRole('button', { name: 'Cancel' }).click();
     expect((await service.key.get(`/users/${own.uuid}`)).body.roles).toContain('Webmaster');
     await page.button('Save').click();
     await dialog().getByRole('button', { name: 'Save' }).click();
-    await page.shows('Profile saved.');
+    await page.waitForText('Profile saved.');
     expect((await service.key.get(`/users/${own.uuid}`)).body.roles).not.toContain('Webmaster');
   });
 });

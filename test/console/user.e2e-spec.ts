@@ -1,12 +1,12 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import type { ConsolePage } from '../support/browser/console-page.js';
-import { withConfiguredConsole } from '../support/browser/console-service.js';
+import { describeConfiguredConsole } from '../support/browser/console-service.js';
 import type { Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
-import { csv, imported } from '../support/app/imports.js';
+import { csv, runImport } from '../support/app/imports.js';
 import { PASSWORD } from '../support/app/people.js';
 
-withConfiguredConsole('a user in the console', { EXTRA_ROLES: 'Night shift' }, (service) => {
+describeConfiguredConsole('a user in the console', { EXTRA_ROLES: 'Night shift' }, (service) => {
   let user: Json;
   let page: ConsolePage;
   beforeEach(async () => {
@@ -19,8 +19,8 @@ withConfiguredConsole('a user in the console', { EXTRA_ROLES: 'Night shift' }, (
   });
 
   const open = async (tab = ''): Promise<void> => {
-    page = await service.admin(`/console/users/${user.uuid}${tab}`);
-    await page.titled(/Ada Lovelace/);
+    page = await service.openAsAdmin(`/console/users/${user.uuid}${tab}`);
+    await page.waitForTitle(/Ada Lovelace/);
   };
   const readUser = async (): Promise<Json> => (await service.key.get(`/users/${user.uuid}`)).body;
 
@@ -41,8 +41,8 @@ withConfiguredConsole('a user in the console', { EXTRA_ROLES: 'Night shift' }, (
       authname: { saml: ['ada@idp.example.org'], oidc: ['ada'] },
     });
     expect(sent.headers()['if-match']).toMatch(/^"/);
-    await page.titled(/Ada King/);
-    await page.shows('Profile saved.');
+    await page.waitForTitle(/Ada King/);
+    await page.waitForText('Profile saved.');
     await page.button('Edit').click();
     await page.field('Login names').fill('saml: ada@idp.example.org');
     await page.button('Save').click();
@@ -64,13 +64,13 @@ withConfiguredConsole('a user in the console', { EXTRA_ROLES: 'Night shift' }, (
     expect(await wrong.evaluateAll((found) => found.map((input) => input.getAttribute('name')))).toEqual([
       'email',
     ]);
-    await page.shows(/^E-mail must be an e-mail address/);
-    await page.shows(/^Social media must contain http or https URLs/);
-    expect(await page.violations()).toEqual([]);
+    await page.waitForText(/^E-mail must be an e-mail address/);
+    await page.waitForText(/^Social media must contain http or https URLs/);
+    expect(await page.findViolations()).toEqual([]);
     await page.field('E-mail').fill('admin@rollcall.invalid');
     await page.field('Facebook').fill('');
     await page.button('Save').click();
-    await page.shows('E-mail is already used by another user.');
+    await page.waitForText('E-mail is already used by another user.');
   });
 
   test('the user page shows conflicting fields and offers a choice if another operator has saved first', async () => {
@@ -83,18 +83,18 @@ withConfiguredConsole('a user in the console', { EXTRA_ROLES: 'Night shift' }, (
     await page.button('Save').click();
     const dialog = page.page.getByRole('dialog');
     await dialog.getByRole('heading', { name: 'Someone else has changed this user' }).waitFor();
-    expect(await page.rows('Changed fields')).toEqual([
+    expect(await page.readRows('Changed fields')).toEqual([
       ['Surname', 'Lovelace', 'Theirs', 'Mine'],
       ['Known as', 'empty', 'Their name', 'My name'],
       ['Mobile', 'empty', '3', 'unchanged'],
     ]);
     expect(await readUser()).toMatchObject({ surname: 'Theirs', phone: '1', mobile: '3' });
-    expect(await page.violations()).toEqual([]);
+    expect(await page.findViolations()).toEqual([]);
     await dialog.getByRole('radio', { name: 'Mine' }).check();
     await page.button('Continue editing').click();
     expect(await page.field('Mobile').inputValue()).toBe('3');
     await page.button('Save').click();
-    await page.shows('Profile saved.');
+    await page.waitForText('Profile saved.');
     const saved = { surname: 'Mine', known_as: 'Their name', phone: '2', mobile: '3' };
     expect(await readUser()).toMatchObject(saved);
   });
@@ -106,7 +106,7 @@ withConfiguredConsole('a user in the console', { EXTRA_ROLES: 'Night shift' }, (
     await service.key.put(`/users/${user.uuid}`, { surname: 'Theirs' });
     await page.button('Save').click();
     await page.button('Discard my changes').click();
-    await page.titled(/Ada Theirs/);
+    await page.waitForTitle(/Ada Theirs/);
     expect((await readUser()).surname).toBe('Theirs');
   });
 
@@ -114,17 +114,17 @@ withConfiguredConsole('a user in the console', { EXTRA_ROLES: 'Night shift' }, (
     const session = await service.app.login(user.username, PASSWORD);
     await open();
     await page.button('Block').click();
-    await page.shows(/can no longer sign in\. 1 open session ends immediately\./);
+    await page.waitForText(/can no longer sign in\. 1 open session ends immediately\./);
     await page.field('Reason (optional)').fill('Left, “for ever”');
     await page.page.getByRole('dialog').getByRole('button', { name: 'Block' }).click();
-    await page.shows('Ada Lovelace is blocked.');
+    await page.waitForText('Ada Lovelace is blocked.');
     expect((await session.get('/users/me')).status).toBe(401);
     await page.button('Reactivate').click();
     await page.page.getByRole('dialog').getByRole('button', { name: 'Reactivate' }).click();
     await page.button('Block').waitFor();
     expect((await readUser()).status).toBe('Active');
     await page.page.goto(`${page.page.url()}?tab=history`);
-    await page.shows('Left, “for ever”');
+    await page.waitForText('Left, “for ever”');
   });
 
   test('the user page lists the sessions of the user and ends one or all of them', async () => {
@@ -132,16 +132,16 @@ withConfiguredConsole('a user in the console', { EXTRA_ROLES: 'Night shift' }, (
     await open('?tab=sessions');
     await page.button('End').first().click();
     await page.page.getByRole('dialog').getByRole('button', { name: 'End' }).click();
-    await page.shows('The session has ended.');
+    await page.waitForText('The session has ended.');
     await page.button('End').nth(1).waitFor({ state: 'detached' });
     await page.button('End all').click();
     await page.page.getByRole('dialog').getByRole('button', { name: 'End' }).click();
-    await page.shows('Ada Lovelace has no open sessions.');
+    await page.waitForText('Ada Lovelace has no open sessions.');
   });
 
   test('the history of a user shows old and new values and the source of each change', async () => {
     await service.key.put(`/users/${user.uuid}`, { external_id: 'HR-9', phone: '2' });
-    await imported(service.key, csv('ExternalId,Phone', 'HR-9,3'));
+    await runImport(service.key, csv('ExternalId,Phone', 'HR-9,3'));
     await open('?tab=history');
     const events = page.page.locator('.timeline > li');
     await events.first().waitFor();
@@ -154,26 +154,26 @@ withConfiguredConsole('a user in the console', { EXTRA_ROLES: 'Night shift' }, (
       /\d{4}.*\d\d:\d\d:\d\d/,
     );
     await events.first().getByRole('link').click();
-    await page.titled(/upload/);
+    await page.waitForTitle(/upload/);
   });
 
   test('users can change the permitted fields of their own profile and their password', async () => {
-    page = await service.as(user.username, PASSWORD, '/console/me');
-    await page.titled(/Ada Lovelace/);
+    page = await service.openAs(user.username, PASSWORD, '/console/me');
+    await page.waitForTitle(/Ada Lovelace/);
     await page.button('Edit').click();
     expect(await page.page.getByLabel('Username', { exact: true }).count()).toBe(0);
     await page.field('Known as').fill('Countess');
     await page.button('Save').click();
-    await page.titled(/Countess Lovelace/);
+    await page.waitForTitle(/Countess Lovelace/);
     await page.field('Current password').fill('wrong');
     await page.field('New password').fill('a new one that is long');
     await page.button('Change password').click();
     await page.page.locator('[name=current_password][aria-invalid=true]').waitFor();
     await page.field('Current password').fill(PASSWORD);
     await page.button('Change password').click();
-    await page.shows(/Your password was changed/);
+    await page.waitForText(/Your password was changed/);
     await page.button('Sign out').click();
     await page.signIn(user.username, 'a new one that is long');
-    await page.titled('Users');
+    await page.waitForTitle('Users');
   });
 });

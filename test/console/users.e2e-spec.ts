@@ -1,18 +1,18 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import type { ConsolePage } from '../support/browser/console-page.js';
-import { withConsole } from '../support/browser/console-service.js';
+import { describeConsole } from '../support/browser/console-service.js';
 import { FORENAMES, SURNAMES } from '../../samples/names.js';
 import type { Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
-import { csv, imported } from '../support/app/imports.js';
+import { csv, runImport } from '../support/app/imports.js';
 import { PASSWORD } from '../support/app/people.js';
 
 const PEOPLE = 120;
 const pick = (names: readonly string[], n: number): string => names[n % names.length] ?? '';
 const nameOf = (n: number): string[] => [pick(FORENAMES, n), pick(SURNAMES, n * 7)];
 
-withConsole('the list of users in the console', (service) => {
+describeConsole('the list of users in the console', (service) => {
   let page: ConsolePage;
   beforeAll(async () => {
     const rows = Array.from({ length: PEOPLE }, (_, n) =>
@@ -25,7 +25,7 @@ withConsole('the list of users in the console', (service) => {
       ].join(),
     );
     const file = csv('ExternalId,Username,Email,Forename,Surname,Status', ...rows);
-    const { state, guards } = await imported(service.key, file);
+    const { state, guards } = await runImport(service.key, file);
     expect([state, guards.filter(({ hit }: Json) => hit)]).toEqual(['completed', []]);
     await create(service.key, {
       username: 'ada',
@@ -37,53 +37,53 @@ withConsole('the list of users in the console', (service) => {
     });
   });
 
-  const readFirst = async (): Promise<string | undefined> => (await page.rows('Users'))[0]?.[0];
+  const readFirst = async (): Promise<string | undefined> => (await page.readRows('Users'))[0]?.[0];
 
   test('the user list finds users while a name is typed, and its URL contains the search', async () => {
-    page = await service.admin('/console/users');
-    await page.shows('1 to 50 of 122 users');
+    page = await service.openAsAdmin('/console/users');
+    await page.waitForText('1 to 50 of 122 users');
     await page.field('Search').pressSequentially('ada love');
-    await page.shows('1 user');
-    await page.isAt('/console/users?q=ada+love');
+    await page.waitForText('1 user');
+    await page.waitForPath('/console/users?q=ada+love');
     await page.page.reload();
-    await page.shows('1 user');
+    await page.waitForText('1 user');
     expect(await readFirst()).toContain('Ada Lovelace');
     await page.page.goBack();
-    await page.shows('1 to 50 of 122 users');
+    await page.waitForText('1 to 50 of 122 users');
     expect(await page.field('Search').inputValue()).toBe('');
   });
 
   test('filtering and sorting the user list adds each step to the browser history', async () => {
-    page = await service.admin('/console/users');
-    await page.shows('1 to 50 of 122 users');
+    page = await service.openAsAdmin('/console/users');
+    await page.waitForText('1 to 50 of 122 users');
     await page.page.getByRole('combobox', { name: 'Status' }).selectOption('Blocked');
-    await page.shows('3 users');
+    await page.waitForText('3 users');
     await page.button('Name').click();
     await page.page.locator('th[aria-sort=ascending]', { hasText: 'Name' }).waitFor();
-    await page.isAt('/console/users?status=Blocked&sort=surname&order=asc');
+    await page.waitForPath('/console/users?status=Blocked&sort=surname&order=asc');
     await page.page.goBack();
     await page.page.locator('th[aria-sort=descending]', { hasText: 'Updated' }).waitFor();
     await page.page.goBack();
-    await page.shows('1 to 50 of 122 users');
+    await page.waitForText('1 to 50 of 122 users');
     await page.page.getByRole('combobox', { name: 'Role' }).selectOption('Editor');
-    await page.shows('1 user');
+    await page.waitForText('1 user');
   });
 
   test('the user list pages forward and back, and each page has a URL that survives a reload', async () => {
-    page = await service.admin('/console/users?sort=username&order=asc');
-    await page.shows('1 to 50 of 122 users');
+    page = await service.openAsAdmin('/console/users?sort=username&order=asc');
+    await page.waitForText('1 to 50 of 122 users');
     const beginning = await readFirst();
     await page.button('Next').click();
     await page.page.locator('tbody tr').first().filter({ hasNotText: 'Ada Lovelace' }).waitFor();
     const second = await readFirst();
     expect(second).not.toBe(beginning);
     await page.button('Next').click();
-    await page.shows('101 to 122 of 122 users');
+    await page.waitForText('101 to 122 of 122 users');
     expect(await page.button('Next').isDisabled()).toBe(true);
     await page.button('Previous').click();
-    await page.shows('51 to 100 of 122 users');
+    await page.waitForText('51 to 100 of 122 users');
     await page.page.reload();
-    await page.shows('51 to 100 of 122 users');
+    await page.waitForText('51 to 100 of 122 users');
     expect(await readFirst()).toBe(second);
     await page.button('Previous').click();
     await page.button('Previous').waitFor({ state: 'detached' });
@@ -92,25 +92,25 @@ withConsole('the list of users in the console', (service) => {
   });
 
   test('the columns chosen for the user list are in its URL and in the exported file', async () => {
-    page = await service.admin('/console/users?q=lovelace');
-    await page.shows('1 user');
+    page = await service.openAsAdmin('/console/users?q=lovelace');
+    await page.waitForText('1 user');
     await page.page.getByText('Columns').click();
     for (const column of ['Roles', 'Updated', 'Status', 'External ID'])
       await page.page.getByLabel(column).first().uncheck();
     await page.page.getByRole('checkbox', { name: 'Phone' }).check();
     await page.page.keyboard.press('Escape');
-    await page.isAt('/console/users?q=lovelace&columns=name%2Cemail%2Cphone');
+    await page.waitForPath('/console/users?q=lovelace&columns=name%2Cemail%2Cphone');
     const { email } = (await service.key.get('/users/search?username=ada')).body.Results[0];
     const [saved] = await Promise.all([page.page.waitForEvent('download'), page.button('Export').click()]);
     expect(readFileSync(await saved.path(), 'utf8')).toBe(
       `\ufeffName,E-mail,Phone\r\nAda Lovelace,${email},'=1+1\r\n`,
     );
-    await page.shows('1 user exported.');
+    await page.waitForText('1 user exported.');
   });
 
   test('the export of the user list contains the users of all pages', async () => {
-    page = await service.admin('/console/users?linked=yes&columns=username');
-    await page.shows(`50 of ${PEOPLE} users`);
+    page = await service.openAsAdmin('/console/users?linked=yes&columns=username');
+    await page.waitForText(`50 of ${PEOPLE} users`);
     const [saved] = await Promise.all([page.page.waitForEvent('download'), page.button('Export').click()]);
     const lines = readFileSync(await saved.path(), 'utf8')
       .trim()
@@ -120,8 +120,8 @@ withConsole('the list of users in the console', (service) => {
   });
 
   test('the user list shows the request id of a rejected search', async () => {
-    page = await service.admin('/console/users');
-    await page.shows('1 to 50 of 122 users');
+    page = await service.openAsAdmin('/console/users');
+    await page.waitForText('1 to 50 of 122 users');
     const refused = page.page.waitForResponse((answer) => answer.status() === 400);
     await page.field('Search').fill('a b c d e f g h i j k l m');
     const alert = page.page.getByRole('alert');
@@ -130,13 +130,13 @@ withConsole('the list of users in the console', (service) => {
   });
 
   test('the user list shows a member only active users, without a status filter or actions', async () => {
-    page = await service.as('ada', PASSWORD, '/console/users');
-    await page.shows('50 of 119 users');
+    page = await service.openAs('ada', PASSWORD, '/console/users');
+    await page.waitForText('50 of 119 users');
     expect(await page.page.getByRole('combobox', { name: 'Status' }).count()).toBe(0);
     await page.field('Search').fill('HR-119');
-    await page.shows('1 user');
+    await page.waitForText('1 user');
     await page.page.getByRole('link', { name: nameOf(119).join(' ') }).click();
-    await page.titled(new RegExp(nameOf(119).join(' ')));
+    await page.waitForTitle(new RegExp(nameOf(119).join(' ')));
     expect(await page.button('Edit').count()).toBe(0);
     expect(await page.button('Block').count()).toBe(0);
   });

@@ -4,9 +4,9 @@ import { ADMIN_PASSWORD, TestApp } from '../support/app/app.js';
 import type { Client, Json } from '../support/app/client.js';
 import { aUser, create } from '../support/data/factories.js';
 import { OPERATIONS } from '../support/app/operations.js';
-import { NARROW, scopeOf, statusFor } from '../support/app/route-scopes.js';
+import { NARROW_SCOPES, scopeOf, statusFor } from '../support/app/route-scopes.js';
 import { PASSWORD, databaseOf, inSeconds, sha256 } from '../support/app/people.js';
-import { servedRoutes } from '../support/app/served-routes.js';
+import { listServedRoutes } from '../support/app/served-routes.js';
 
 /** All kinds of callers, in the order of the columns below. */
 const WHO = ['anonymous', 'bad key', 'revoked key', 'External user', 'member', 'Webmaster', 'key'] as const;
@@ -145,7 +145,7 @@ beforeAll(async () => {
   for (const role of SESSIONS) {
     people.set(role, await create(app.key, { password: PASSWORD, roles: role === 'member' ? [] : [role] }));
   }
-  for (const scope of NARROW) {
+  for (const scope of NARROW_SCOPES) {
     narrow.set(scope, (await app.key.post('/api_keys', { name: scope, scopes: [scope] })).body.key);
   }
   revokedKey = generateApiKey();
@@ -157,10 +157,10 @@ beforeAll(async () => {
 afterAll(() => app.end());
 
 async function clientOf(who: Who): Promise<Client> {
-  if (who === 'anonymous') return app.nobody;
+  if (who === 'anonymous') return app.guest;
   if (who === 'key') return app.key;
-  if (who === 'bad key') return app.nobody.with({ 'x-api-key': generateApiKey() });
-  if (who === 'revoked key') return app.nobody.with({ 'x-api-key': revokedKey });
+  if (who === 'bad key') return app.guest.with({ 'x-api-key': generateApiKey() });
+  if (who === 'revoked key') return app.guest.with({ 'x-api-key': revokedKey });
   const client = sessions.get(who) ?? (await app.login(people.get(who).username, PASSWORD));
   sessions.set(who, client);
   return client;
@@ -185,11 +185,11 @@ test.each(cells)('$route$whose returns $status (caller: $who)', async ({ route, 
 const narrowCells = ROWS.flatMap(([route, whose, send, statuses]) => {
   const full = statuses[WHO.indexOf('key')];
   if (full === undefined) return [];
-  return NARROW.map((scope) => ({ route, whose, scope, status: statusFor(route, scope, full), send }));
+  return NARROW_SCOPES.map((scope) => ({ route, whose, scope, status: statusFor(route, scope, full), send }));
 });
 
 test.each(narrowCells)('$route$whose with scope $scope returns $status', async ({ scope, status, send }) => {
-  const client = app.nobody.with({ 'x-api-key': narrow.get(scope) ?? '' });
+  const client = app.guest.with({ 'x-api-key': narrow.get(scope) ?? '' });
   const answer = await send(client, { own: '', other: other.uuid });
   expect(answer.status).toBe(status);
   expect(answer.body?.code).toBe(status === 403 ? 'insufficient_scope' : CODES.get(status));
@@ -211,7 +211,7 @@ describe('the access matrix', () => {
   });
 
   test('covers every API route that the service serves', () => {
-    const served = servedRoutes(app.app).filter((route) => !OUTSIDE_API.test(route));
+    const served = listServedRoutes(app.app).filter((route) => !OUTSIDE_API.test(route));
     expect(new Set(served)).toEqual(new Set(routes.map((route) => route.replace(' ', ' /api/0.3'))));
   });
 });

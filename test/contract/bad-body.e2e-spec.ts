@@ -95,7 +95,7 @@ test.each(BODIES)('POST /users rejects %s with the code %s', async (_, code, bod
 });
 
 test.each(BODIES)('POST /sessions/login rejects %s', async (what, code, body, headers = {}) => {
-  expectRefused(await app.nobody.send('POST', '/sessions/login', body, headers), LOGIN_CODES[what] ?? code);
+  expectRefused(await app.guest.send('POST', '/sessions/login', body, headers), LOGIN_CODES[what] ?? code);
 });
 
 describe.each(ROUTES.filter(({ hasBody }) => hasBody))('$method $path', ({ method, path }) => {

@@ -41,7 +41,7 @@ describe.each(ROUTES)('$method $path', (route) => {
 
   test('returns 404 under another API version', async () => {
     const path = `/api/0.2${fillPath(route.path)}`;
-    const { status, body } = await webmaster.raw(route.method, path, ...bodyOf(route));
+    const { status, body } = await webmaster.fetch(route.method, path, ...bodyOf(route));
     expect([status, body?.code]).toEqual([404, 'not_found']);
   });
 });
@@ -56,7 +56,7 @@ test.each(['bogus', '__proto__=1', 'constructor=1', '=1', 'Limit=1', 'limit[]=1'
 );
 
 test.each(['0.30', '0x3', '1.0', '0.3.1', 'v0.3', ''])('the API version %j returns 404', async (version) => {
-  const { status, body } = await app.key.raw('GET', `/api/${version}/users/search`);
+  const { status, body } = await app.key.fetch('GET', `/api/${version}/users/search`);
   expect([status, body?.code]).toEqual([404, 'not_found']);
 });
 
@@ -105,16 +105,16 @@ describe.each(METHODS)('%s', (path, methods) => {
   test.each(wrong)(
     `%s returns 405 with Allow: ${allowed}, even if the path, query and body are invalid`,
     async (method) => {
-      const { status, body, headers } = await app.key.raw(method, `/api/0.3${fillPath(path)}`);
+      const { status, body, headers } = await app.key.fetch(method, `/api/0.3${fillPath(path)}`);
       expect([status, body?.code, headers['allow']]).toEqual([405, 'method_not_allowed', allowed]);
       const worse = `/api/0.3${fillPath(path, '%zz')}?no_parameter=1`;
-      const answer = await app.key.raw(method, worse, '{', { 'content-type': 'text/plain' });
+      const answer = await app.key.fetch(method, worse, '{', { 'content-type': 'text/plain' });
       expect([answer.status, answer.headers['allow']]).toEqual([405, allowed]);
     },
   );
 
   test('OPTIONS returns the allowed methods in the Allow header', async () => {
-    const { status, headers } = await app.nobody.raw('OPTIONS', `/api/0.3${fillPath(path)}`);
+    const { status, headers } = await app.guest.fetch('OPTIONS', `/api/0.3${fillPath(path)}`);
     expect([200, 204, 405]).toContain(status);
     expect(headers['allow']?.replace('OPTIONS, ', '')).toBe(allowed);
   });

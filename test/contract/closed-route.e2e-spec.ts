@@ -10,7 +10,7 @@ import { observeRequests } from '../../src/platform/telemetry/observe.js';
 import { loadEnv } from '../../src/platform/config/env.js';
 import { ADMIN_PASSWORD, API_KEY } from '../support/app/app.js';
 import { Client } from '../support/app/client.js';
-import { type TestDatabase, freshDatabase } from '../support/app/database.js';
+import { type TestDatabase, createDatabase } from '../support/app/database.js';
 import { problemOf } from '../support/app/people.js';
 
 @Controller('probe')
@@ -38,7 +38,7 @@ let database: TestDatabase;
 let nobody: Client;
 
 beforeAll(async () => {
-  database = await freshDatabase('first-start');
+  database = await createDatabase('first-start');
   const env = loadEnv({ DATABASE_URL: database.url, DATA_DIR: database.folder, LOG_LEVEL: 'silent' });
   const withProbe = { module: AppModule, imports: [AppModule.forRoot(env)], controllers: [ProbeController] };
   app = await NestFactory.create<NestExpressApplication>(withProbe, { bodyParser: false, logger: false });

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import type { Answer, Json } from '../support/app/client.js';
 import { aUser, create } from '../support/data/factories.js';
-import { csv, imported, rowsOf } from '../support/app/imports.js';
+import { csv, runImport, rowsOf } from '../support/app/imports.js';
 import { databaseOf } from '../support/app/people.js';
-import { refusal } from '../support/app/problems.js';
+import { refusalOf } from '../support/app/problems.js';
 import { aScimUser, scimOf } from '../support/app/scim.js';
 
 /**
@@ -52,7 +52,7 @@ test('an import reports the same error as the API for a surname with an invisibl
   const surname = 'ad\u202emin';
   const { body } = await app.key.post('/users', aUser({ surname }));
   const file = csv('ExternalId,Username,Email,Surname', `F1,file-user,file@example.org,${surname}`);
-  const run = await imported(app.key, file, 'dry_run=true');
+  const run = await runImport(app.key, file, 'dry_run=true');
   const [planned] = await rowsOf(app.key, run.id);
   const [{ field, code, message }] = body.errors;
   expect({ field, code }).toEqual({ field: 'surname', code: 'invisible_character' });
@@ -60,7 +60,7 @@ test('an import reports the same error as the API for a surname with an invisibl
 });
 
 test('a control character returns 400 in a search query and 404 in a path', async () => {
-  expect(refusal(await search('surname=a%00b'))).toEqual([400, 'invalid_parameter']);
+  expect(refusalOf(await search('surname=a%00b'))).toEqual([400, 'invalid_parameter']);
   expect((await app.key.get('/import_profiles/a%00b')).status).toBe(404);
 });
 
@@ -69,7 +69,7 @@ test.each(['a\0b', 'a\u001bb', 'a\ud800b'])('a login fails if name or password c
     { username: `admin${text}`, password: 'some good password' },
     { username: 'admin', password: `some ${text}` },
   ])
-    expect([401, 422]).toContain((await app.nobody.post('/sessions/login', login)).status);
+    expect([401, 422]).toContain((await app.guest.post('/sessions/login', login)).status);
 });
 
 test('an authname with a provider named __proto__ is stored unchanged', async () => {
@@ -114,15 +114,15 @@ describe('invisible characters stored by an older version', () => {
       surname: 'Doe\u200b',
     });
     const other = await app.key.put(`/users/${old.uuid}`, { ...(await read()), surname: 'Doe\u200b\u200b' });
-    expect(refusal(other)).toEqual([422, 'surname invisible_character']);
+    expect(refusalOf(other)).toEqual([422, 'surname invisible_character']);
   });
 
   test('are retained by an import that contains the stored value and changes another field', async () => {
     const file = (phone: string) => csv('ExternalId,Surname,Phone', `OLD,Doe\u200b,${phone}`);
     const { phone } = await read();
-    const same = await imported(app.key, file(phone), 'dry_run=true');
+    const same = await runImport(app.key, file(phone), 'dry_run=true');
     expect(same.counts).toMatchObject({ unchanged: 1, error: 0 });
-    const changed = await imported(app.key, file('3'), '');
+    const changed = await runImport(app.key, file('3'), '');
     expect([changed.state, changed.counts.updated]).toEqual(['completed', 1]);
     expect(await read()).toMatchObject({ phone: '3', surname: 'Doe\u200b' });
   });
@@ -131,19 +131,19 @@ describe('invisible characters stored by an older version', () => {
 test('a URL is normalized, and an import of an equivalent URL changes nothing', async () => {
   const row = (url: string, phone = '') =>
     csv('ExternalId,Username,Email,ImageUrl,Twitter,Phone', `U1,url,url@example.org,${url},${url},${phone}`);
-  expect((await imported(app.key, row('HTTP://Example.org'), '')).counts.created).toBe(1);
+  expect((await runImport(app.key, row('HTTP://Example.org'), '')).counts.created).toBe(1);
   const { Results } = (await search('external_id=U1')).body;
   expect(Results).toMatchObject([
     { user_avatar: 'http://example.org/', social_media: { twitter: 'http://example.org/' } },
   ]);
   for (const url of ['HTTP://Example.org', 'http://example.org/', 'http://EXAMPLE.org:80'])
-    expect((await imported(app.key, row(url), '')).counts).toMatchObject({ unchanged: 1, updated: 0 });
+    expect((await runImport(app.key, row(url), '')).counts).toMatchObject({ unchanged: 1, updated: 0 });
   // A URL that an older version stored is not rewritten.
   await databaseOf(app).execute('UPDATE users SET user_avatar = ? WHERE external_id = ?', [
     'http://example.org',
     'U1',
   ]);
-  const run = await imported(app.key, row('http://example.org', '5'), '');
+  const run = await runImport(app.key, row('http://example.org', '5'), '');
   const [changed] = await rowsOf(app.key, run.id);
   expect(changed.changes.map(({ field }: Json) => field)).toEqual(['phone']);
 });
@@ -154,7 +154,7 @@ test('the export escapes spreadsheet formulas, and importing the export again ch
     await create(app.key, { surname, known_as: surname, external_id: `${surname}${index}`, phone: surname });
   const { text } = await app.key.get('/users/export.csv');
   expect(text).not.toMatch(/(^|[,\n"])[=+\-@\t\uff1d\uff0b\uff0d\uff20]/);
-  const run = await imported(app.key, text, 'dry_run=true');
+  const run = await runImport(app.key, text, 'dry_run=true');
   const rows = text.trimEnd().split('\r\n').length - 1;
   expect(run.counts).toMatchObject({ unchanged: rows, updated: 0, created: 0, error: 0 });
 });

@@ -11,12 +11,12 @@ let page: string[];
 
 beforeAll(async () => {
   app = await TestApp.start();
-  const { text } = await app.nobody.raw('GET', '/docs');
+  const { text } = await app.guest.fetch('GET', '/docs');
   page = [...text.matchAll(/(?:href|src)="\.\/docs\/([^"]+)"/g)].map(([, file = '']) => file);
 });
 afterAll(() => app.end());
 
-const getStatus = async (path: string) => (await app.nobody.raw('GET', path)).status;
+const getStatus = async (path: string) => (await app.guest.fetch('GET', path)).status;
 
 test('/docs and /docs/ serve Swagger UI with every file that the page loads', async () => {
   expect(page).toContain('swagger-ui-bundle.js');
@@ -41,6 +41,6 @@ test.each([
   '/docs/swagger-ui.css%2f..%2fpackage.json',
   '/docs/docs/package.json',
 ])('GET %s returns 404', async (path) => {
-  const { status, headers } = await app.nobody.raw('GET', path);
+  const { status, headers } = await app.guest.fetch('GET', path);
   expect([status, headers['content-type']]).toEqual([404, expect.stringContaining('problem+json')]);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
-import { blocksOf } from '../support/process/guide/blocks.js';
+import { readBlocks } from '../support/process/guide/blocks.js';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
 const GENERATED = /^(node_modules|\.git|build|dist|data|coverage|artifacts)(\/|$)/;
@@ -72,7 +72,7 @@ test.each(documents)('the document %s names only existing files', (document) => 
 });
 
 test.each(documents)('the commands of the document %s are tested or have a reason why not', (document) => {
-  const blocks = blocksOf(document).filter(({ kind }) => kind === 'sh');
+  const blocks = readBlocks(document).filter(({ kind }) => kind === 'sh');
   for (const { noRun } of blocks) if (noRun !== undefined) expect(noRun).toMatch(/\w{2,}.* \w{2,}/);
   const guides = files.filter((file) => /^test\/.*guides?\.e2e-spec\.ts$/.test(file)).map(read);
   const isFollowed = guides.some((guide) => guide.includes(`'${document}'`));

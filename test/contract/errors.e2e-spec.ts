@@ -6,10 +6,10 @@ import { TestApp } from '../support/app/app.js';
 import type { Answer, Client } from '../support/app/client.js';
 import { withEndlessCount } from '../support/app/endless-count.js';
 import { aUser, create } from '../support/data/factories.js';
-import { imported } from '../support/app/imports.js';
-import { OF_REST, SCIM_ONLY } from '../support/app/scim-only.js';
-import { answerTo } from '../support/app/raw.js';
-import { lostCommit } from '../support/app/lost-commit.js';
+import { runImport } from '../support/app/imports.js';
+import { REST_ERRORS, SCIM_ONLY } from '../support/app/scim-only.js';
+import { sendForResponse } from '../support/app/raw.js';
+import { loseCommit } from '../support/app/lost-commit.js';
 
 const RATE = 300;
 const PASSWORD = 'a good password';
@@ -45,7 +45,7 @@ afterAll(() => app.end());
 
 const database = (): Database => app.app.get<Database>(DATABASE);
 const login = (username: string) =>
-  app.nobody.post('/sessions/login', { username, password: 'a wrong password' });
+  app.guest.post('/sessions/login', { username, password: 'a wrong password' });
 const UNKNOWN = '00000000-0000-4000-8000-00000000dead';
 
 /** Sends more logins at once than the hash queue accepts, and returns a refused response. */
@@ -71,21 +71,21 @@ const createConflicting = (overrides: Record<string, unknown>) => app.key.post('
 /** For each error code, a request that produces it. */
 const REQUESTS: Record<string, () => Promise<Answer>> = {
   malformed_json: () => app.key.send('POST', '/users', '{'),
-  malformed_request: () => answerTo(app.url, 'GET /api/0.3/status HTTP/1.1\r\n\r\n'),
+  malformed_request: () => sendForResponse(app.url, 'GET /api/0.3/status HTTP/1.1\r\n\r\n'),
   malformed_uuid: () => app.key.get('/users/1'),
   invalid_parameter: () => app.key.get('/users/search?surnam=doe'),
-  unauthenticated: () => app.nobody.get('/users/me'),
+  unauthenticated: () => app.guest.get('/users/me'),
   login_failed: () => login('nobody'),
   forbidden: () => member.post('/users', aUser()),
   field_not_permitted: () => member.put(`/users/${ids.member}`, { email: 'new@example.org' }),
   cross_site: () => webmaster.post('/users', aUser(), { origin: 'https://evil.example' }),
   insufficient_scope: async () => {
     const { body } = await app.key.post('/api_keys', { name: 'x', scopes: ['audit:read'] });
-    return app.nobody.with({ 'x-api-key': body.key as string }).get('/users/search');
+    return app.guest.with({ 'x-api-key': body.key as string }).get('/users/search');
   },
   network_not_permitted: async () => {
     const { body } = await app.key.post('/api_keys', { name: 'x', networks: ['192.0.2.0/24'] });
-    return app.nobody.with({ 'x-api-key': body.key as string }).get('/users/search');
+    return app.guest.with({ 'x-api-key': body.key as string }).get('/users/search');
   },
   self_block: () => webmaster.put(`/users/${ids.admin}`, { status: 'Blocked' }),
   not_found: () => app.key.get(`/users/${UNKNOWN}`),
@@ -96,11 +96,11 @@ const REQUESTS: Record<string, () => Promise<Answer>> = {
   authname_taken: () => createConflicting({ authname: { saml: ['t'] } }),
   last_webmaster: () => app.key.put(`/users/${ids.admin}`, { status: 'Blocked' }),
   wrong_state: async () => {
-    const { id } = await imported(app.key, 'ExternalId\n');
+    const { id } = await runImport(app.key, 'ExternalId\n');
     return app.key.post(`/imports/${id as string}/cancel`);
   },
   file_lost: async () => {
-    const { id } = await imported(app.key, 'ExternalId,Email\na,bad\nb,b@example.org\n');
+    const { id } = await runImport(app.key, 'ExternalId,Email\na,bad\nb,b@example.org\n');
     await database().execute('UPDATE import_rows SET cells = NULL WHERE run_id = ?', [id as string]);
     return app.key.get(`/imports/${id as string}/failed.csv`);
   },
@@ -108,11 +108,11 @@ const REQUESTS: Record<string, () => Promise<Answer>> = {
     app.key.put(`/users/${ids.other}`, { surname: 'x' }, { 'if-match': '"0.0.webmaster"' }),
   too_large: () => app.key.send('POST', '/users', `{"about_me":"${'x'.repeat(1024 * 1024)}"}`),
   unsupported_media_type: () => app.key.send('POST', '/users', '{}', { 'content-type': 'text/plain' }),
-  expectation_failed: () => app.nobody.raw('GET', '/api/0.3/status', undefined, { expect: 'a pony' }),
+  expectation_failed: () => app.guest.fetch('GET', '/api/0.3/status', undefined, { expect: 'a pony' }),
   validation_failed: () => app.key.post('/users', {}),
   request_timeout: () => app.key.send('POST', '/users', '{"username":', { 'content-length': '100' }),
   headers_too_large: () =>
-    answerTo(app.url, `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(17 * 1024)}\r\n\r\n`),
+    sendForResponse(app.url, `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(17 * 1024)}\r\n\r\n`),
   search_too_broad: () => withEndlessCount(database(), () => app.key.get('/users/search?managed_by=default')),
   rate_limited: async () => {
     let answer = await member.get('/users/me');
@@ -123,7 +123,7 @@ const REQUESTS: Record<string, () => Promise<Answer>> = {
     const { key } = (await app.key.post('/api_keys', { name: 'blocking key' })).body;
     const uuids = [(await create(app.key)).uuid, (await create(app.key)).uuid];
     const block = (uuid: string) =>
-      app.nobody.with({ 'x-api-key': key }).put(`/users/${uuid}`, { status: 'Blocked' });
+      app.guest.with({ 'x-api-key': key }).put(`/users/${uuid}`, { status: 'Blocked' });
     await block(uuids[0]);
     return block(uuids[1]);
   },
@@ -133,7 +133,7 @@ const REQUESTS: Record<string, () => Promise<Answer>> = {
   },
   internal: breakDatabase,
   unavailable: fillHashQueue,
-  outcome_unknown: () => lostCommit(app),
+  outcome_unknown: () => loseCommit(app),
 };
 
 /** Members in addition to the seven common members, and the headers that each code must have. */
@@ -164,24 +164,27 @@ test('this test has a request that produces each code of the error catalogue', (
   expect([...Object.keys(REQUESTS), ...Object.keys(SCIM_ONLY)].sort()).toEqual(Object.keys(CATALOGUE).sort());
 });
 
-test.each(OF_REST)('the error %s has all required members and headers', async (code, { status, title }) => {
-  faults.mockClear();
-  const answer = await REQUESTS[code]!();
-  expect({ status: answer.status, code: answer.body.code }).toEqual({ status, code });
-  expect(answer.headers['content-type']).toMatch(/^application\/problem\+json(; charset=utf-8)?$/);
-  expect(answer.body).toMatchObject({ type: `/problems/${code}`, title, status });
-  expect(answer.body.detail).toMatch(/^\S.+\.$/s);
-  // With headers that are too large, the parser fails before it reports the path.
-  expect(answer.body.instance).toMatch(code === 'headers_too_large' ? /^$/ : /^\/api\/0\.3\/[^?]+$/);
-  expect(answer.body.request_id).toBe(answer.headers['x-request-id']);
-  const { members = [], headers = {} } = EXTRAS[code] ?? {};
-  expect(Object.keys(answer.body).sort()).toEqual([...MEMBERS, ...members].sort());
-  for (const [name, form] of Object.entries(headers)) expect(answer.headers[name]).toMatch(form);
-  // Only 5xx errors are logged, with the request id that the client received.
-  const logged = faults.mock.calls.map(([id, what]) => [id, what]);
-  if (status < 500) expect(logged).toEqual([]);
-  else expect(logged).toContainEqual([answer.body.request_id, code]);
-});
+test.each(REST_ERRORS)(
+  'the error %s has all required members and headers',
+  async (code, { status, title }) => {
+    faults.mockClear();
+    const answer = await REQUESTS[code]!();
+    expect({ status: answer.status, code: answer.body.code }).toEqual({ status, code });
+    expect(answer.headers['content-type']).toMatch(/^application\/problem\+json(; charset=utf-8)?$/);
+    expect(answer.body).toMatchObject({ type: `/problems/${code}`, title, status });
+    expect(answer.body.detail).toMatch(/^\S.+\.$/s);
+    // With headers that are too large, the parser fails before it reports the path.
+    expect(answer.body.instance).toMatch(code === 'headers_too_large' ? /^$/ : /^\/api\/0\.3\/[^?]+$/);
+    expect(answer.body.request_id).toBe(answer.headers['x-request-id']);
+    const { members = [], headers = {} } = EXTRAS[code] ?? {};
+    expect(Object.keys(answer.body).sort()).toEqual([...MEMBERS, ...members].sort());
+    for (const [name, form] of Object.entries(headers)) expect(answer.headers[name]).toMatch(form);
+    // Only 5xx errors are logged, with the request id that the client received.
+    const logged = faults.mock.calls.map(([id, what]) => [id, what]);
+    if (status < 500) expect(logged).toEqual([]);
+    else expect(logged).toContainEqual([answer.body.request_id, code]);
+  },
+);
 
 test('a 409 response names each conflicting field and the user who has the same value', async () => {
   const { body } = await createConflicting({
@@ -215,7 +218,7 @@ test.each([
   ['*/*', 'application/problem+json'],
   ['text/html;q=0.5, */*', 'application/problem+json'],
 ])('an error for Accept: %s has the media type %s', async (accept, type) => {
-  const answer = await app.nobody.get('/users/me', { accept });
+  const answer = await app.guest.get('/users/me', { accept });
   expect(answer.headers['content-type']?.split(';')[0]).toBe(type);
   expect(answer.body).toMatchObject({
     code: 'unauthenticated',

@@ -6,7 +6,7 @@ import { create } from '../support/data/factories.js';
 import { type FuzzRequest, requestsOf } from '../support/data/fuzz-requests.js';
 import { type Operation, OPERATIONS } from '../support/app/operations.js';
 import { aGroup } from '../support/app/groups.js';
-import { csv, imported } from '../support/app/imports.js';
+import { csv, runImport } from '../support/app/imports.js';
 
 /**
  * Sends valid, almost valid and hostile requests to every operation of the OpenAPI file. A response must have a
@@ -32,7 +32,7 @@ beforeAll(async () => {
   const key = await app.key.post('/api_keys', { name: 'to be revoked' });
   known['key_id'] = [key.body.id];
   const file = csv('ExternalId,Username,Email', 'F-1,fuzzed,fuzzed@example.org', 'F-2,x,nowhere');
-  const runs = [await imported(app.key, file), await imported(app.key, file, 'dry_run=true')];
+  const runs = [await runImport(app.key, file), await runImport(app.key, file, 'dry_run=true')];
   known['import_id'] = runs.map(({ id }) => id as string);
   known['group_id'] = [(await aGroup(app)).uuid, (await aGroup(app)).uuid];
   known['name'] = ['moodle', 'fuzzed'];
@@ -69,7 +69,7 @@ async function findFault(client: Client, request: FuzzRequest, seen: Map<number,
   const path = fillPath(request.path, at);
   let answer: Answer;
   try {
-    answer = await limitTime(10_000, client.checked(method, path, body, headers));
+    answer = await limitTime(10_000, client.fetchChecked(method, path, body, headers));
   } catch (error) {
     return {
       why: String(error).slice(0, 1000),

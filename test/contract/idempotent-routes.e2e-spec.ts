@@ -5,7 +5,7 @@ import type { Answer, Client } from '../support/app/client.js';
 import { deletion, writeUsers } from '../support/app/deletion.js';
 import { aUser, create } from '../support/data/factories.js';
 import { aGroup } from '../support/app/groups.js';
-import { csv, imported, settled } from '../support/app/imports.js';
+import { csv, runImport, awaitRun } from '../support/app/imports.js';
 import { OPERATIONS } from '../support/app/operations.js';
 import { aPerson, databaseOf, fieldErrorsOf } from '../support/app/people.js';
 
@@ -27,7 +27,7 @@ afterAll(() => app.end());
 const UNKNOWN_ID = '00000000-0000-4000-8000-00000000dead';
 const HEAD = 'ExternalId,Username,Email';
 const aFile = (): string => csv(HEAD, `${randomUUID()},${randomUUID()},${randomUUID()}@example.org`);
-const planRun = async (): Promise<string> => (await imported(app.key, aFile(), 'dry_run=true')).id;
+const planRun = async (): Promise<string> => (await runImport(app.key, aFile(), 'dry_run=true')).id;
 
 /** Every unsafe route of the OpenAPI file that needs credentials. */
 const ROUTES: Record<string, () => Promise<Case> | Case> = {
@@ -98,7 +98,7 @@ const ROUTES: Record<string, () => Promise<Case> | Case> = {
   'POST /imports/{import_id}/cancel': async () => ({ path: `/imports/${await planRun()}/cancel` }),
   'POST /imports/{import_id}/reject': async () => ({ path: `/imports/${await planRun()}/reject` }),
   'POST /imports/{import_id}/revert': async () => ({
-    path: `/imports/${(await imported(app.key, aFile())).id}/revert`,
+    path: `/imports/${(await runImport(app.key, aFile())).id}/revert`,
     table: 'import_runs',
     settles: true,
   }),
@@ -157,7 +157,7 @@ describe.each(Object.keys(ROUTES))('%s', (route) => {
     const first = await send(app.key, route, path, body, key);
     expect(first.status).toBeLessThan(300);
     expect(first.headers['idempotency-replayed']).toBeUndefined();
-    if (settles) await settled(app.key, first.body.id);
+    if (settles) await awaitRun(app.key, first.body.id);
     const before = await countEffects(table);
     for (let retry = 0; retry < 2; retry++) {
       const again = await send(app.key, route, path, body, key);
@@ -181,8 +181,8 @@ test('two logins with the same Idempotency-Key start two sessions', async () => 
   const login = { username: 'admin', password: ADMIN_PASSWORD };
   const key = { 'idempotency-key': randomUUID() };
   const [first, second] = [
-    await app.nobody.post('/sessions/login', login, key),
-    await app.nobody.post('/sessions/login', login, key),
+    await app.guest.post('/sessions/login', login, key),
+    await app.guest.post('/sessions/login', login, key),
   ];
   expect([first.status, second.status]).toEqual([200, 200]);
   expect(second.cookie).not.toBe(first.cookie);

@@ -4,10 +4,10 @@ import type { Answer, Json } from '../support/app/client.js';
 import {
   OPERATIONS,
   type Operation,
-  filledPath,
-  jsonBody,
-  places,
-  put,
+  fillPath,
+  findJsonBody,
+  listPaths,
+  setAt,
   sendJson,
 } from '../support/app/operations.js';
 
@@ -71,9 +71,9 @@ function boundsOf(schema: Bounded, name = ''): Bound[] {
 
 const OF_API = OPERATIONS.filter(({ path }) => path.startsWith('/api/'));
 const FIELDS = OF_API.flatMap((operation) => {
-  const body = jsonBody(operation);
+  const body = findJsonBody(operation);
   if (!body) return [];
-  return [...places(body.schema)]
+  return [...listPaths(body.schema)]
     .filter(
       ({ path, schema }) =>
         path.length > 0 && !schema.readOnly && body.schema.properties[path[0] ?? '']?.readOnly !== true,
@@ -97,7 +97,7 @@ const paths = new Map<string, string>();
 
 /** Sends a body to a record that no earlier request has changed. */
 async function send(operation: Operation, body: Json): Promise<Answer> {
-  const at = paths.get(operation.operationId) ?? (await filledPath(app, operation));
+  const at = paths.get(operation.operationId) ?? (await fillPath(app, operation));
   const answer = await sendJson(app, operation, at, body);
   if (answer.status >= 400) paths.set(operation.operationId, at);
   else paths.delete(operation.operationId);
@@ -116,9 +116,9 @@ function errorsOf({ body }: Answer, [field]: string[]): string[] {
 }
 
 const BODIES = OPERATIONS.flatMap((operation) => {
-  const body = jsonBody(operation);
+  const body = findJsonBody(operation);
   if (!body) return [];
-  return [...places(body.schema)].map(({ path }) => ({
+  return [...listPaths(body.schema)].map(({ path }) => ({
     name: operation.operationId,
     place: path.join('.') || 'the body',
     operation,
@@ -129,7 +129,7 @@ const BODIES = OPERATIONS.flatMap((operation) => {
 
 test.each(BODIES)('$name returns no 5xx for any JSON type in $place', async ({ operation, path, least }) => {
   for (const value of [5, -0.5, true, 'a', '', null, [], [[]], {}, { a: { b: [null] } }]) {
-    const { status } = await send(operation, put(least, path, value));
+    const { status } = await send(operation, setAt(least, path, value));
     expect([value, status < 500]).toEqual([value, true]);
   }
 });
@@ -137,12 +137,12 @@ test.each(BODIES)('$name returns no 5xx for any JSON type in $place', async ({ o
 describe('the service enforces the limits of request bodies', () => {
   test('in every operation with a JSON body', () => {
     expect(new Set(FIELDS.map(({ name }) => name))).toEqual(
-      new Set(OF_API.filter((operation) => jsonBody(operation)).map(({ operationId }) => operationId)),
+      new Set(OF_API.filter((operation) => findJsonBody(operation)).map(({ operationId }) => operationId)),
     );
   });
 
   test.each(FIELDS)('in $name: $what of $place', async ({ what, operation, path, least, fits, exceeds }) => {
-    const refusals = async (value: Json) => errorsOf(await send(operation, put(least, path, value)), path);
+    const refusals = async (value: Json) => errorsOf(await send(operation, setAt(least, path, value)), path);
     const within = await refusals(fits);
     const beyond = await refusals(exceeds);
     expect(beyond).not.toEqual([]);
@@ -170,9 +170,9 @@ describe('the service enforces the limits of query parameters', () => {
   });
 
   test.each(PARAMETERS)('in $id: $what of $name', async ({ what, operation, name, fits, exceeds }) => {
-    const at = await filledPath(app, operation);
+    const at = await fillPath(app, operation);
     const refusal = async (value: Json) => {
-      const { status, body } = await app.key.raw(
+      const { status, body } = await app.key.fetch(
         'GET',
         `${at}?${new URLSearchParams({ [name]: String(value) })}`,
       );

@@ -7,8 +7,8 @@ import {
   type Link,
   OPERATIONS,
   type Operation,
-  filledPath,
-  jsonBody,
+  fillPath,
+  findJsonBody,
   sendJson,
 } from '../support/app/operations.js';
 import { ROOT } from '../support/process/process.js';
@@ -28,7 +28,7 @@ const EXAMPLES = OPERATIONS.flatMap((operation) => {
         operation,
         value,
       ])
-    : [[title, operation, jsonBody(operation)?.example] as [string, Operation, unknown]];
+    : [[title, operation, findJsonBody(operation)?.example] as [string, Operation, unknown]];
 });
 
 /** Returns true unless an operation is public. A public operation has an empty security requirement. */
@@ -41,7 +41,7 @@ afterAll(() => app.end());
 
 async function chooseClient({ operationId, security }: Operation): Promise<Client> {
   if (SESSION_ONLY.test(operationId)) return app.login();
-  return needsKey(security) ? app.key : app.nobody;
+  return needsKey(security) ? app.key : app.guest;
 }
 
 /** Builds the body as Swagger UI sends it. A login gets a valid password, and a form gets the sample as its file. */
@@ -74,10 +74,10 @@ async function follow({ operationId, parameters }: Link, answer: Answer): Promis
   const [[name, expression] = ['', '']] = Object.entries(parameters);
   if (!target) throw new Error(`unknown operation ${operationId}`);
   const path = target.path.replace(`{${name}}`, encodeURIComponent(evaluateExpression(expression, answer)));
-  const body = jsonBody(target);
+  const body = findJsonBody(target);
   const followed = await (body
     ? sendJson(app, target, path, body.example)
-    : app.key.raw(target.method, path));
+    : app.key.fetch(target.method, path));
   expect([path, String(followed.status)]).toEqual([path, Object.keys(target.responses)[0]]);
 }
 
@@ -88,10 +88,10 @@ test.each(EXAMPLES)(
   'the documented example of %s succeeds, and the links in its response work',
   async (_title, operation, example) => {
     const client = await chooseClient(operation);
-    const path = await filledPath(app, operation);
+    const path = await fillPath(app, operation);
     const [body, type] = bodyOf(operation, example);
     const headers = type === undefined ? {} : { 'content-type': type };
-    const answer = await client.checked(operation.method, path, body, headers);
+    const answer = await client.fetchChecked(operation.method, path, body, headers);
     const [status = '', response] = Object.entries(operation.responses)[0] ?? [];
     expect(`${answer.status} ${answer.text}`).toMatch(new RegExp(`^${status} `));
     const links = Object.values(response?.links ?? {}).toSorted((a, b) => rankOf(a) - rankOf(b));

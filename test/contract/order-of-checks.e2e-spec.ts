@@ -36,7 +36,7 @@ afterAll(() => app.end());
 /** Sends a `PUT` of another user with exactly these faults. */
 function send(faults: ReadonlySet<Fault>): Promise<Answer> {
   const client = faults.has('no credentials')
-    ? app.nobody
+    ? app.guest
     : faults.has('a role without permission')
       ? member.client
       : app.key;
@@ -132,7 +132,7 @@ describe('creating a user', () => {
 
   test('checks for errors in the same order as updating a user', async () => {
     const text = { 'content-type': 'text/plain' };
-    expect(await post('{', text, '/users?x=1', app.nobody)).toBe('401 unauthenticated');
+    expect(await post('{', text, '/users?x=1', app.guest)).toBe('401 unauthenticated');
     expect(await post('{', text, '/users?x=1', member.client)).toBe('415 unsupported_media_type');
     expect(await post('{', {}, '/users?x=1', member.client)).toBe('400 malformed_json');
     expect(await post(bad, {}, '/users?x=1', member.client)).toBe('400 invalid_parameter');
@@ -145,16 +145,16 @@ describe('creating a user', () => {
 });
 
 test('read and login requests check for errors in the same order as write requests', async () => {
-  expect(problemOf(await app.nobody.get('/users/not-a-uuid?x=1'))).toEqual([401, 'unauthenticated']);
+  expect(problemOf(await app.guest.get('/users/not-a-uuid?x=1'))).toEqual([401, 'unauthenticated']);
   expect(problemOf(await member.client.get('/users/not-a-uuid'))).toEqual([400, 'malformed_uuid']);
   const external = await aPerson(app, { roles: ['External user'] });
   expect(problemOf(await external.client.get(`/users/${UNKNOWN}`))).toEqual([403, 'forbidden']);
   expect(problemOf(await external.client.get('/users/search?limit=0'))).toEqual([400, 'invalid_parameter']);
   expect(problemOf(await member.client.get(`/users/${UNKNOWN}`))).toEqual([404, 'not_found']);
   const text = { 'content-type': 'text/plain' };
-  expect(toText(await app.nobody.send('POST', '/sessions/login', '{', text))).toBe(
+  expect(toText(await app.guest.send('POST', '/sessions/login', '{', text))).toBe(
     '415 unsupported_media_type',
   );
-  expect(toText(await app.nobody.send('POST', '/sessions/login?x=1', '{'))).toBe('400 malformed_json');
-  expect(toText(await app.nobody.send('POST', '/sessions/login?x=1', '{}'))).toBe('400 invalid_parameter');
+  expect(toText(await app.guest.send('POST', '/sessions/login?x=1', '{'))).toBe('400 malformed_json');
+  expect(toText(await app.guest.send('POST', '/sessions/login?x=1', '{}'))).toBe('400 invalid_parameter');
 });

@@ -17,7 +17,7 @@ beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
 
 const raw = (method: string, path: string, accept: string, headers = {}) =>
-  app.nobody.raw(method, path, undefined, { accept, ...headers });
+  app.guest.fetch(method, path, undefined, { accept, ...headers });
 
 describe('the base URL', () => {
   test.each(BROWSERS)('redirects a browser with Accept %j to the console', async (accept) => {
@@ -66,7 +66,7 @@ describe('guides', () => {
 });
 
 test.each(Object.entries(CATALOGUE))('/problems/%s explains the error', async (code, { status, title }) => {
-  const page = await app.nobody.raw('GET', `/problems/${code}`);
+  const page = await app.guest.fetch('GET', `/problems/${code}`);
   expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
   for (const part of [code, String(status), title]) expect(page.text).toContain(part);
   expect(page.text).not.toContain('`');
@@ -75,7 +75,7 @@ test.each(Object.entries(CATALOGUE))('/problems/%s explains the error', async (c
 test.each(['nothing', 'constructor', '__proto__', '', 'internal/x', '%00'])(
   '/problems/%s returns 404, because it is not an error code',
   async (code) => {
-    const page = await app.nobody.raw('GET', `/problems/${code}`);
+    const page = await app.guest.fetch('GET', `/problems/${code}`);
     expect([page.status, page.body?.code]).toEqual([404, 'not_found']);
   },
 );
@@ -109,7 +109,7 @@ describe.each(wrong)('the error for %s', (_, method, path, status) => {
 test('an HTML error page lists the invalid fields and escapes markup from the request', async () => {
   const headers = { 'content-type': 'application/json', ...app.key.headers };
   const body = JSON.stringify({ username: MARKUP, [MARKUP]: 1, email: '"><script>' });
-  const { status, text } = await app.nobody.raw('POST', '/api/0.3/users', body, {
+  const { status, text } = await app.guest.fetch('POST', '/api/0.3/users', body, {
     ...headers,
     accept: BROWSERS[0]!,
   });

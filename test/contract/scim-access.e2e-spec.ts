@@ -4,8 +4,8 @@ import { SCOPES } from '../../src/access/actor.js';
 import { TestApp } from '../support/app/app.js';
 import type { Client } from '../support/app/client.js';
 import { OPERATIONS } from '../support/app/operations.js';
-import { ScimClient, SCIM, scimAs, scimOf } from '../support/app/scim.js';
-import { servedRoutes } from '../support/app/served-routes.js';
+import { ScimClient, SCIM, createScimClient, scimOf } from '../support/app/scim.js';
+import { listServedRoutes } from '../support/app/served-routes.js';
 
 /** Routes that are always rejected and therefore not in the OpenAPI file. */
 const ME = Object.fromEntries(
@@ -50,13 +50,13 @@ const clients = new Map<string, ScimClient>();
 beforeAll(async () => {
   app = await TestApp.start();
   session = await app.login();
-  for (const scope of SCOPES) clients.set(scope, await scimAs(app, { scopes: [scope] }));
+  for (const scope of SCOPES) clients.set(scope, await createScimClient(app, { scopes: [scope] }));
 });
 afterAll(() => app.end());
 
 test('this test covers exactly the SCIM routes of the service, with the scopes of the OpenAPI file', () => {
   expect({ ...Object.fromEntries(documented), ...ME }).toEqual(TABLE);
-  const served = servedRoutes(app.app).filter((route) => route.includes(SCIM));
+  const served = listServedRoutes(app.app).filter((route) => route.includes(SCIM));
   expect(new Set(served)).toEqual(new Set(Object.keys(TABLE).map((route) => route.replace(' ', ` ${SCIM}`))));
 });
 
@@ -75,7 +75,7 @@ const isEnough = (route: string, needed: string, scope: string): boolean =>
 
 test.each(Object.entries(TABLE))('SCIM %s needs a key with scope: %s', async (route, needed) => {
   const outside: [string, ScimClient][] = [
-    ['no credentials', new ScimClient(app.nobody)],
+    ['no credentials', new ScimClient(app.guest)],
     ['an unknown key', scimOf(app, generateApiKey())],
     ['the session of a Webmaster', new ScimClient(session)],
   ];

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@
 import type { Request } from 'express';
 import { Log } from '../../src/platform/telemetry/log.js';
 import { TestApp } from '../support/app/app.js';
-import { RawConnection, lastAnswer, sendBytes } from '../support/app/raw.js';
+import { RawConnection, parseLastResponse, sendBytes } from '../support/app/raw.js';
 
 /** Requests that the server rejects before a route receives them. The response is an ordinary problem. */
 let app: TestApp;
@@ -87,7 +87,7 @@ const REFUSED: Case[] = [
 ];
 
 const countResponses = async (status: number): Promise<number> => {
-  const { text } = await app.nobody.raw('GET', '/metrics');
+  const { text } = await app.guest.fetch('GET', '/metrics');
   const lines = text.split('\n').filter((line) => line.startsWith('http_request_duration_seconds_count'));
   const own = lines.filter((line) => line.includes(`status="${status}"`));
   return own.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
@@ -97,7 +97,7 @@ async function expectRefusal(
   connection: RawConnection,
   [status, code, path]: readonly [number, string, string],
 ): Promise<void> {
-  const answer = lastAnswer(await connection.ended);
+  const answer = parseLastResponse(await connection.ended);
   connection.socket.destroy();
   expect([answer.status, answer.headers['content-type']?.split(';')[0]]).toEqual([
     status,
@@ -124,7 +124,7 @@ test.each(REFUSED)('%s is rejected, logged and counted', async (_, bytes, status
   connection.socket.write(bytes(), 'latin1');
   await expectRefusal(connection, [status, code, path]);
   expect((await countResponses(status)) - before).toBe(1);
-  expect((await app.nobody.get('/status')).status).toBe(200);
+  expect((await app.guest.get('/status')).status).toBe(200);
 });
 
 describe('time limits of requests', () => {
@@ -149,7 +149,7 @@ describe('time limits of requests', () => {
   test('an upload that is not complete in time returns 408', () =>
     withLimits({ headersTimeout: 1, requestTimeout: 1 }, async () => {
       const headers = { ...app.key.headers, 'content-type': 'text/csv', 'content-length': '100' };
-      const connection = await RawConnection.request(
+      const connection = await RawConnection.openWithRequest(
         app.url,
         'POST /api/0.3/imports',
         headers,
@@ -190,7 +190,7 @@ test('a request with two Content-Type headers returns 415', async () => {
     `POST /api/0.3/users HTTP/1.1\r\n${HOST}${formatKey()}${types}Content-Length: 2\r\n\r\n{}`,
     'latin1',
   );
-  const answer = lastAnswer(await connection.ended);
+  const answer = parseLastResponse(await connection.ended);
   connection.socket.destroy();
   expect(answer.status).toBe(415);
 });

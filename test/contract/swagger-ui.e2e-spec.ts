@@ -2,9 +2,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, tes
 import type { Browser } from 'playwright-core';
 import { ADMIN_PASSWORD, API_KEY, TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
-import { csv, imported } from '../support/app/imports.js';
+import { csv, runImport } from '../support/app/imports.js';
 import { DOCUMENT } from '../support/app/operations.js';
-import { NO_BROWSER, PAGE_URL, SwaggerPage, launch } from '../support/browser/swagger-page.js';
+import { NO_BROWSER, PAGE_URL, SwaggerPage, launchBrowser } from '../support/browser/swagger-page.js';
 
 /** Tests the page in a browser. `swagger-document` and `openapi-examples` test the document that it shows. */
 const TAGS = ['sessions', 'users', 'groups', 'imports', 'api keys', 'audit', 'scim', 'status'];
@@ -29,9 +29,9 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
   let page: SwaggerPage;
   beforeAll(async () => {
     app = await TestApp.start({ BASE_URL: PAGE_URL });
-    browser = await launch(app.url);
+    browser = await launchBrowser(app.url);
   });
-  beforeEach(async () => void (page = await SwaggerPage.at(PAGE_URL, browser)));
+  beforeEach(async () => void (page = await SwaggerPage.load(PAGE_URL, browser)));
   afterEach(() => page.close());
   afterAll(async () => {
     await browser.close();
@@ -39,7 +39,7 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
   });
 
   test('Swagger UI opens without errors or requests to other servers and shows the tags in order', async () => {
-    expect(await page.tags()).toEqual(TAGS);
+    expect(await page.readTags()).toEqual(TAGS);
     expect(page.problems).toEqual([]);
   });
 
@@ -53,7 +53,7 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
         operation === 'startImport' ? ['dry_run=true'] : [],
       ]);
       expect([operation, height < most || height]).toEqual([operation, true]);
-      await page.fold(operation);
+      await page.collapse(operation);
     }
   });
 
@@ -86,46 +86,48 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
   });
 
   test('Swagger UI stores the API key for the browser tab and shows which credential requests use', async () => {
-    await page.who(/Nobody is logged in/);
-    expect(await page.firstScheme()).toMatch(/^api_key\s/);
+    await page.waitForCredentials(/Nobody is logged in/);
+    expect(await page.readFirstScheme()).toMatch(/^api_key\s/);
     await page.authorize(API_KEY);
-    await page.who(/^Requests use the entered API key\.$/);
+    await page.waitForCredentials(/^Requests use the entered API key\.$/);
     await page.reload();
-    await page.who(/^Requests use the entered API key\.$/);
-    const other = await SwaggerPage.at(PAGE_URL, browser);
-    await other.who(/Not logged in/);
+    await page.waitForCredentials(/^Requests use the entered API key\.$/);
+    const other = await SwaggerPage.load(PAGE_URL, browser);
+    await other.waitForCredentials(/Not logged in/);
     await other.close();
-    await page.unauthorize();
-    await page.who(/^Not logged in/);
+    await page.removeKey();
+    await page.waitForCredentials(/^Not logged in/);
     const login = await page.execute('logIn', { body: () => JSON.stringify(LOGIN) });
-    await page.who(/^Requests use the session of admin\.$/);
+    await page.waitForCredentials(/^Requests use the session of admin\.$/);
     const me = await page.execute('getCurrentUser');
     expect([login.status, me.status, parseBody(me).uuid]).toEqual(['200', '200', parseBody(login).uuid]);
     await page.authorize(API_KEY);
-    await page.who(/^Requests use the entered API key, which takes precedence over the session of admin\.$/);
-    await page.unauthorize();
+    await page.waitForCredentials(
+      /^Requests use the entered API key, which takes precedence over the session of admin\.$/,
+    );
+    await page.removeKey();
     const logout = await page.execute('logOut');
     expect([logout.status, parseBody(logout)]).toEqual(['200', {}]);
-    await page.who(/^Nobody is logged in/);
+    await page.waitForCredentials(/^Nobody is logged in/);
     expect(page.problems).toEqual([]);
     expect((await page.execute('getCurrentUser')).status).toBe('401');
   });
 
   test('Swagger UI shows that a wrong, revoked or network-restricted API key is rejected', async () => {
     await page.authorize(`${API_KEY}x`);
-    await page.who(/^The entered API key was rejected\. It is unknown, expired or revoked\.$/);
-    await page.unauthorize();
+    await page.waitForCredentials(/^The entered API key was rejected\. It is unknown, expired or revoked\.$/);
+    await page.removeKey();
     const { body: made } = await app.key.post('/api_keys', { name: 'short-lived', scopes: ['users:read'] });
     await page.authorize(made.key as string);
-    await page.who(/^Requests use the API key [0-9a-f]{12}\.$/);
+    await page.waitForCredentials(/^Requests use the API key [0-9a-f]{12}\.$/);
     await app.key.delete(`/api_keys/${String(made.id)}`);
     await page.filter('users');
     expect((await page.execute('searchUsers')).status).toBe('401');
-    await page.who(/^The API key [0-9a-f]{12} was rejected\. /);
-    await page.unauthorize();
+    await page.waitForCredentials(/^The API key [0-9a-f]{12} was rejected\. /);
+    await page.removeKey();
     const { body: far } = await app.key.post('/api_keys', { name: 'far', networks: ['192.0.2.0/24'] });
     await page.authorize(far.key as string);
-    await page.who(/^The API key [0-9a-f]{12} was rejected\. .*127\.0\.0\.1/);
+    await page.waitForCredentials(/^The API key [0-9a-f]{12} was rejected\. .*127\.0\.0\.1/);
   });
 
   test('Swagger UI shows the guard for which an import waits for approval (takes the screenshots)', async () => {
@@ -134,8 +136,8 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
         'ExternalId,Username,Email,Forename,Surname',
         ...PEOPLE.map((name, n) => `HR-${n},${name},${name}@${domain},${name},Doe${n}`),
       );
-    await imported(app.key, people('example.org'));
-    const { id } = await imported(app.key, people('example.net'));
+    await runImport(app.key, people('example.org'));
+    const { id } = await runImport(app.key, people('example.net'));
     await page.authorize(API_KEY);
     await page.filter('imports');
     const shown = await page.execute('getImport', { fill: { import_id: id } });
@@ -146,11 +148,11 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
       state: 'needs_approval',
       hits: ['email'],
     });
-    await page.pictureOfAnswer('import', '@example.net');
-    await page.fold('getImport');
+    await page.takeResponsePicture('import', '@example.net');
+    await page.collapse('getImport');
     await page.filter('users');
     const found = await page.execute('searchUsers', { fill: { fulltext_search: 'ada' } });
     expect([found.status, parseBody(found).Count]).toEqual(['200', 1]);
-    await page.picture('swagger', 'searchUsers');
+    await page.takePicture('swagger', 'searchUsers');
   });
 });

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
-import { OPERATIONS, filledPath, jsonBody, places, put, sendJson } from '../support/app/operations.js';
+import { OPERATIONS, fillPath, findJsonBody, listPaths, setAt, sendJson } from '../support/app/operations.js';
 
 /** A schema has `additionalProperties: false` exactly where the service rejects unknown keys. */
 const KEY = 'unheardOf';
 /** Every object in a JSON body for which the OpenAPI file names the members. */
 const OBJECTS = OPERATIONS.flatMap((operation) => {
-  const body = jsonBody(operation);
+  const body = findJsonBody(operation);
   if (!body) return [];
-  const objects = [...places(body.schema)].filter(({ schema }) => schema.properties !== undefined);
+  const objects = [...listPaths(body.schema)].filter(({ schema }) => schema.properties !== undefined);
   return objects.map(({ path, schema }) => ({
     name: operation.operationId,
     place: path.join('.') || 'the body',
@@ -32,8 +32,8 @@ test('this test covers more than 20 closed and more than 20 open object schemas'
 test.each(OBJECTS)(
   '$name rejects an unknown key in $place if and only if the schema forbids additional properties',
   async ({ operation, path, isClosed, example }) => {
-    const at = await filledPath(app, operation);
-    const answer = await sendJson(app, operation, at, put(example, [...path, KEY], 1));
+    const at = await fillPath(app, operation);
+    const answer = await sendJson(app, operation, at, setAt(example, [...path, KEY], 1));
     const isRefused = answer.status >= 400 && answer.text.includes(KEY);
     expect([isRefused, answer.status]).toEqual([isClosed, isClosed ? 422 : answer.status]);
   },

@@ -15,7 +15,7 @@ test('new connections beyond MAX_CONNECTIONS are closed at once, until an earlie
   const warnings = jest.spyOn(app.app.get(Log), 'warn');
   const connections = await Promise.all(Array.from({ length: 10 }, () => RawConnection.open(app.url)));
   for (let more = 0; more < 2; more++) {
-    const refused = await RawConnection.request(app.url, 'GET /api/0.3/status', {});
+    const refused = await RawConnection.openWithRequest(app.url, 'GET /api/0.3/status', {});
     expect(await refused.ended).toBe('');
   }
   expect(warnings.mock.calls).toEqual([['connections refused', { limit: 10, refused: 1 }]]);
@@ -25,7 +25,7 @@ test('new connections beyond MAX_CONNECTIONS are closed at once, until an earlie
   while ((await promisify(server.getConnections.bind(server))()) === 10) await setImmediate();
   const nobody = new Client(app.url, { connection: 'close' });
   expect((await nobody.get('/status')).status).toBe(200);
-  const { text } = await nobody.raw('GET', '/metrics');
+  const { text } = await nobody.fetch('GET', '/metrics');
   expect(text).toMatch(/^rollcall_connections_refused 2$/m);
   expect(text).toMatch(/^rollcall_connections 10$/m);
   for (const { socket } of others) socket.destroy();

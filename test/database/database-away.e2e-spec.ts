@@ -3,7 +3,7 @@ import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
 import { ADMIN_PASSWORD, TestApp } from '../support/app/app.js';
 import type { Answer, Client } from '../support/app/client.js';
-import { ENGINE, type TestDatabase, asAdministrator, freshDatabase } from '../support/app/database.js';
+import { ENGINE, type TestDatabase, runAsAdministrator, createDatabase } from '../support/app/database.js';
 import { aUser } from '../support/data/factories.js';
 import { csv, upload } from '../support/app/imports.js';
 import { Link } from '../support/process/link.js';
@@ -13,13 +13,13 @@ jest.setTimeout(60_000);
 /** Builds one request of every kind: status, search, read, create, login and logout. */
 function buildRequests(app: TestApp, session: Client): [string, () => Promise<Answer>][] {
   return [
-    ['GET /status', () => app.nobody.get('/status')],
+    ['GET /status', () => app.guest.get('/status')],
     ['GET /users/search with a key', () => app.key.get('/users/search')],
     ['GET /users/me with a session', () => session.get('/users/me')],
     ['POST /users', () => app.key.post('/users', aUser())],
     [
       'POST /sessions/login',
-      () => app.nobody.post('/sessions/login', { username: 'admin', password: ADMIN_PASSWORD }),
+      () => app.guest.post('/sessions/login', { username: 'admin', password: ADMIN_PASSWORD }),
     ],
     ['POST /sessions/logout', () => session.send('POST', '/sessions/logout')],
   ];
@@ -40,9 +40,9 @@ onMariadb('an unreachable database server (MariaDB only)', () => {
   let app: TestApp;
   let session: Client;
   beforeAll(async () => {
-    direct = await freshDatabase();
-    link = await Link.to(direct.url);
-    app = await TestApp.on({ ...direct, url: link.through(direct.url) });
+    direct = await createDatabase();
+    link = await Link.open(direct.url);
+    app = await TestApp.startOn({ ...direct, url: link.rewriteUrl(direct.url) });
     session = await app.login();
   });
   afterAll(async () => {
@@ -68,7 +68,7 @@ onMariadb('an unreachable database server (MariaDB only)', () => {
   test('requests return 503 while the database server is unreachable, and succeed when it is back', async () => {
     await link.cut();
     for (const [where, send] of buildRequests(app, session)) expectUnavailable(where, await send());
-    await link.mend();
+    await link.restore();
     for (const [where, send] of buildRequests(app, session)) {
       const { status } = await send();
       expect([where, status]).toEqual([where, status < 300 ? status : 200]);
@@ -82,28 +82,28 @@ onMariadb('a database user without permissions (MariaDB only)', () => {
   let app: TestApp;
   let name: string;
   beforeAll(async () => {
-    direct = await freshDatabase();
+    direct = await createDatabase();
     name = new URL(direct.url).pathname.slice(1);
-    await asAdministrator(`CREATE USER ${USER}; GRANT ALL ON ${name}.* TO ${USER}`);
-    app = await TestApp.on({
+    await runAsAdministrator(`CREATE USER ${USER}; GRANT ALL ON ${name}.* TO ${USER}`);
+    app = await TestApp.startOn({
       ...direct,
       url: Object.assign(new URL(direct.url), { username: 'limited' }).href,
     });
   });
   afterAll(async () => {
     await app.stop();
-    await asAdministrator(`DROP USER ${USER}`);
+    await runAsAdministrator(`DROP USER ${USER}`);
     await direct.drop();
   });
 
   test.each(['', `; GRANT SELECT ON NAME.* TO ${USER}`])(
     'a create after REVOKE ALL%s returns 503 and succeeds within two seconds after a new GRANT',
     async (left) => {
-      await asAdministrator(
+      await runAsAdministrator(
         `REVOKE ALL ON ${name}.* FROM ${USER}${left.replace('NAME', name)}; KILL USER limited`,
       );
       expectUnavailable('POST /users', await app.key.post('/users', aUser()));
-      await asAdministrator(`GRANT ALL ON ${name}.* TO ${USER}`);
+      await runAsAdministrator(`GRANT ALL ON ${name}.* TO ${USER}`);
       const granted = Date.now();
       while ((await app.key.post('/users', aUser())).status !== 201) await delay(50);
       expect(Date.now() - granted).toBeLessThan(2000);

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { join } from 'node:path';
-import { selfSigned } from '../support/process/certificate.js';
-import { ENGINE, type TestDatabase, freshDatabase } from '../support/app/database.js';
+import { createCertificate } from '../support/process/certificate.js';
+import { ENGINE, type TestDatabase, createDatabase } from '../support/app/database.js';
 import { TestApp } from '../support/app/app.js';
 import { databaseOf } from '../support/app/people.js';
-import { Process, newcomer } from '../support/process/process.js';
+import { Process, envOf } from '../support/process/process.js';
 
 /** The certificate of the test server. It is unknown for a server from TEST_DATABASE_URL. */
 const ca = process.env['TEST_DATABASE_CA'];
@@ -15,7 +15,7 @@ withServer('an encrypted database connection (test server with TLS only)', () =>
   let database: TestDatabase;
   let named: string;
   beforeAll(async () => {
-    database = await freshDatabase();
+    database = await createDatabase();
     named = database.url.replace('127.0.0.1', 'localhost');
   });
   afterAll(async () => {
@@ -23,13 +23,13 @@ withServer('an encrypted database connection (test server with TLS only)', () =>
     await database.drop();
   });
   const readCipher = async (url: string, settings: Record<string, string>) => {
-    const app = await TestApp.on({ ...database, url }, settings);
+    const app = await TestApp.startOn({ ...database, url }, settings);
     const status = await databaseOf(app).query<{ Value: string }>("SHOW SESSION STATUS LIKE 'Ssl_cipher'");
     await app.stop();
     return status[0]?.Value;
   };
   const readRefusal = async (url: string, file: string) => {
-    const settings = { ...newcomer(database), DATABASE_URL: url, DATABASE_TLS_CA_FILE: file };
+    const settings = { ...envOf(database), DATABASE_URL: url, DATABASE_TLS_CA_FILE: file };
     const service = new Process('dist/main.js', settings);
     expect((await service.exit).code).toBe(1);
     expect(service.err).not.toMatch(/^\s+at /m);
@@ -42,7 +42,7 @@ withServer('an encrypted database connection (test server with TLS only)', () =>
   });
 
   test('a database connection is refused if no CA in DATABASE_TLS_CA_FILE signed the server certificate', async () => {
-    const unknown = selfSigned(database.folder, 'DNS:localhost', 'stranger-');
+    const unknown = createCertificate(database.folder, 'DNS:localhost', 'stranger-');
     expect(await readRefusal(named, unknown.cert)).toMatch(/self-signed certificate/);
   });
 
@@ -57,8 +57,8 @@ withServer('an encrypted database connection (test server with TLS only)', () =>
     );
     const missing = join(database.folder, 'missing.pem');
     expect(await readRefusal(named, missing)).toMatch(/DATABASE_TLS_CA_FILE names a file .*ENOENT/);
-    const doctor = Process.command(['doctor'], {
-      ...newcomer(database),
+    const doctor = Process.startCommand(['doctor'], {
+      ...envOf(database),
       DATABASE_URL: named,
       DATABASE_TLS_CA_FILE: missing,
     });

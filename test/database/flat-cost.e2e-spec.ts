@@ -3,11 +3,11 @@ import { TransactionRunner } from '../../src/platform/database/transaction-runne
 import { UserWriter } from '../../src/users/writer/user-writer.service.js';
 import { TestApp } from '../support/app/app.js';
 import type { Client } from '../support/app/client.js';
-import { effortOf } from '../support/app/effort.js';
+import { measureEffort } from '../support/app/effort.js';
 import { ENGINE } from '../support/app/database.js';
 import { aUser } from '../support/data/factories.js';
 import { PASSWORD, aPerson, databaseOf } from '../support/app/people.js';
-import { NARROW, ok } from '../support/app/scenario.js';
+import { NARROW, check } from '../support/app/scenario.js';
 import { nextOf, queryOf, search } from '../support/app/search.js';
 import { refreshStatistics, seedUsers, seededUser, seededUuid } from '../support/app/seed.js';
 
@@ -29,19 +29,19 @@ let username: string;
 let changes = 0;
 
 const uuid = seededUuid(500);
-const searchPage = (query: object) => () => ok(search(app.key, { limit: 25, ...query }));
+const searchPage = (query: object) => () => check(search(app.key, { limit: 25, ...query }));
 /** Filters with one condition. With several conditions, the cost may be the product of their matches. */
 const SINGLE = NARROW.filter((filter) => Object.keys(filter).length === 1);
 const WORK: [string, () => Promise<unknown>][] = [
-  ['a read by id with an API key', () => ok(app.key.get(`/users/${uuid}`))],
-  ['a read with a session', () => ok(client.get('/users/me'))],
+  ['a read by id with an API key', () => check(app.key.get(`/users/${uuid}`))],
+  ['a read with a session', () => check(client.get('/users/me'))],
   ['a login', () => app.login(username, PASSWORD)],
-  ['a change of one field', () => ok(app.key.put(`/users/${uuid}`, { phone: `${++changes}` }))],
-  ['a create', () => ok(app.key.post('/users', aUser()), 201)],
+  ['a change of one field', () => check(app.key.put(`/users/${uuid}`, { phone: `${++changes}` }))],
+  ['a create', () => check(app.key.post('/users', aUser()), 201)],
   ['a page of all users with Count', searchPage({})],
   ['a page sorted by surname', searchPage({ sort: 'surname', order: 'asc' })],
   ['a page of blocked users with Count', searchPage({ status: 'Blocked' })],
-  ['a page for a member', () => ok(search(client))],
+  ['a page for a member', () => check(search(client))],
   ...SINGLE.map((filter): (typeof WORK)[number] => [`a search with ${queryOf(filter)}`, searchPage(filter)]),
   ...SINGLE.map((filter): (typeof WORK)[number] => [
     `a search with ${queryOf(filter)} sorted by surname`,
@@ -66,7 +66,7 @@ beforeAll(async () => {
   ] as const) {
     await seedUsers(app, from, to);
     await refreshStatistics(app);
-    for (const [name, work] of WORK) efforts.get(name)?.push(await effortOf(app, work));
+    for (const [name, work] of WORK) efforts.get(name)?.push(await measureEffort(app, work));
   }
 });
 afterAll(() => app.end());
@@ -83,13 +83,13 @@ describe('the number of rows read for a page does not grow with its depth', () =
 
   /** Measures the cost of the page after a number of users, which is reached by its cursor. */
   const costAfter = async (walk: object, users: number): Promise<number> => {
-    const before = await ok(search(app.key, { ...walk, limit: 1, offset: users - 1 }));
+    const before = await check(search(app.key, { ...walk, limit: 1, offset: users - 1 }));
     const next = nextOf(before)?.replace('limit=1&', 'limit=25&') ?? '';
-    return effortOf(app, () => ok(app.key.get(next)));
+    return measureEffort(app, () => check(app.key.get(next)));
   };
 
   test.each(walks)('for a cursor of sort=$sort&order=$order', async (walk) => {
-    const first = await effortOf(app, searchPage(walk));
+    const first = await measureEffort(app, searchPage(walk));
     for (const depth of DEPTHS)
       expect(await costAfter(walk, depth * MANY)).toBeLessThanOrEqual(RATIO * first);
   });
@@ -98,7 +98,7 @@ describe('the number of rows read for a page does not grow with its depth', () =
   const unset = ENGINE === 'sqlite' ? ['asc', 'desc'] : ['asc'];
   test.each(unset)('for a cursor among users without external_id (order=%s)', async (order) => {
     const walk = { sort: 'external_id', order };
-    const first = await effortOf(app, searchPage(walk));
+    const first = await measureEffort(app, searchPage(walk));
     const unlinked = [seededUuid(MANY / 2)];
     await databaseOf(app).execute('UPDATE users SET external_id_key = NULL WHERE uuid < ?', unlinked);
     await refreshStatistics(app);

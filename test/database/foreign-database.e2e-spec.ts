@@ -3,10 +3,10 @@ import { loadEnv } from '../../src/platform/config/env.js';
 import { openDatabase } from '../../src/platform/database/engine/database.js';
 import { ENGINE } from '../support/app/database.js';
 import { runCommand } from '../support/process/command.js';
-import { ROOT, newcomer, processDatabase } from '../support/process/process.js';
+import { ROOT, envOf, setUpDatabase } from '../support/process/process.js';
 
 /** A mistyped DATABASE_URL may name the database of another program. */
-const database = processDatabase();
+const database = setUpDatabase();
 
 const COMMANDS = [['migrate'], ['users', 'find', 'ann'], ['import', `${ROOT}samples/users.csv`]];
 
@@ -14,7 +14,7 @@ const COMMANDS = [['migrate'], ['users', 'find', 'ann'], ['import', `${ROOT}samp
 test.each(['invoices', 'users', 'user_groups'].flatMap((table) => COMMANDS.map((args) => ({ table, args }))))(
   'rollcall $args refuses a database of another program with a table $table and leaves it unchanged',
   async ({ table, args }) => {
-    const sql = await openDatabase(loadEnv({ ...newcomer(database), DATABASE_URL: database.url }));
+    const sql = await openDatabase(loadEnv({ ...envOf(database), DATABASE_URL: database.url }));
     await sql.execute(`CREATE TABLE ${table} (id INTEGER)`);
     const listTables = () =>
       sql.query(
@@ -46,7 +46,7 @@ test.each([
     /the table sessions without its migration/,
   ],
 ])('a database of an unreleased build with %s is refused and unchanged', async (_case, statements, found) => {
-  const sql = await openDatabase(loadEnv({ ...newcomer(database), DATABASE_URL: database.url }));
+  const sql = await openDatabase(loadEnv({ ...envOf(database), DATABASE_URL: database.url }));
   for (const statement of statements) await sql.execute(statement);
   const before = await sql.query('SELECT * FROM migrations');
   const name = new URL(database.url).pathname.replace(ENGINE === 'sqlite' ? '' : '/', '');

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { TestApp } from '../support/app/app.js';
 import type { Answer } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
-import { csv, settled } from '../support/app/imports.js';
+import { csv, awaitRun } from '../support/app/imports.js';
 import { PASSWORD, aPerson, databaseOf, fieldErrorsOf, problemOf } from '../support/app/people.js';
 
 let app: TestApp;
@@ -70,7 +70,7 @@ test('an idempotent form upload may be retried with another boundary, but not wi
   const again = await sendForm('two', 'upsert');
   expect([again.status, again.text]).toEqual([202, first.text]);
   expect((await sendForm('three', 'create_only')).status).toBe(422);
-  await settled(app.key, first.body.id);
+  await awaitRun(app.key, first.body.id);
 });
 
 test('the stored response with a new API key is encrypted with the Idempotency-Key', async () => {

@@ -5,13 +5,13 @@ import { API_KEY } from '../support/app/app.js';
 import { type Answer, Client } from '../support/app/client.js';
 import { RawConnection } from '../support/app/raw.js';
 import { aUser } from '../support/data/factories.js';
-import { Process, newcomer, processDatabase } from '../support/process/process.js';
+import { Process, envOf, setUpDatabase } from '../support/process/process.js';
 
 /** Kills the service during requests with an `Idempotency-Key`. KILLS=20 sets a higher number of kills. */
 const KILLS = Number(process.env['KILLS'] ?? 3);
 const CLIENTS = 6;
-const database = processDatabase('tables');
-const settings = () => ({ ...newcomer(database), BOOTSTRAP_API_KEY: API_KEY });
+const database = setUpDatabase('tables');
+const settings = () => ({ ...envOf(database), BOOTSTRAP_API_KEY: API_KEY });
 const clientOf = (service: Process) => new Client(service.url, { 'x-api-key': API_KEY });
 
 /** Sends a request, and kills the service when the first byte of the response arrives. */
@@ -23,7 +23,7 @@ async function loseResponse(service: Process, path: string, body: object, key: s
     'content-type': 'application/json',
     'content-length': String(Buffer.byteLength(text)),
   };
-  const { socket } = await RawConnection.request(service.url, `POST /api/0.3${path}`, headers, text);
+  const { socket } = await RawConnection.openWithRequest(service.url, `POST /api/0.3${path}`, headers, text);
   await once(socket, 'data');
   service.signal('SIGKILL');
   socket.destroy();
@@ -35,8 +35,8 @@ test.each([
   ['/api_keys', () => ({ name: randomUUID() }), 'api_key.created'],
 ] as const)('a POST %s that is retried after a kill takes effect once', async (path, make, action) => {
   const [body, key] = [make(), randomUUID()];
-  await loseResponse(await Process.running(settings()), path, body, key);
-  const client = clientOf(await Process.running(settings()));
+  await loseResponse(await Process.startService(settings()), path, body, key);
+  const client = clientOf(await Process.startService(settings()));
   const countEvents = async () => (await client.get(`/audit?action=${action}`)).body.Results.length as number;
   const before = await countEvents();
   const answers = [await client.post(path, body, { 'idempotency-key': key })];
@@ -50,7 +50,7 @@ test.each([
 });
 
 test('every retried POST takes effect once when the service is killed at random moments', async () => {
-  let service = await Process.running(settings());
+  let service = await Process.startService(settings());
   let killed = 0;
   const sent: string[] = [];
   /** Sends the same request until it gets a response below 500, as a connector does. */
@@ -79,7 +79,7 @@ test('every retried POST takes effect once when the service is killed at random 
     const until = sent.length + 5 + Math.floor(Math.random() * 20);
     while (sent.length < until) await clientOf(service).get('/status');
     service.signal('SIGKILL');
-    started = service.exit.then(async () => (service = await Process.running(settings())));
+    started = service.exit.then(async () => (service = await Process.startService(settings())));
     await started;
     killed++;
   }

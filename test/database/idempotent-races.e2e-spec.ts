@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { TestApp } from '../support/app/app.js';
-import { auditRows } from '../support/app/audit-rows.js';
+import { readAuditRows } from '../support/app/audit-rows.js';
 import type { Answer, Client } from '../support/app/client.js';
 import { aUser, create } from '../support/data/factories.js';
 import { csv } from '../support/app/imports.js';
@@ -13,7 +13,7 @@ let app: TestApp;
 let second: TestApp;
 beforeAll(async () => {
   app = await TestApp.start();
-  second = await TestApp.on(app.database);
+  second = await TestApp.startOn(app.database);
 });
 afterAll(async () => {
   await second.stop();
@@ -48,14 +48,14 @@ test('concurrent copies of an idempotent PUT with If-Match all return 200 and ch
     client.put(`/users/${uuid}`, { phone: '1' }, { 'if-match': etag, ...key }),
   );
   expect(answer?.status).toBe(200);
-  expect(await auditRows(app, uuid)).toHaveLength(2);
+  expect(await readAuditRows(app, uuid)).toHaveLength(2);
 });
 
 test('concurrent copies of an idempotent POST of an API key create one key', async () => {
   const before = await count('api_keys');
   const [answer] = await sendCopies((client, key) => client.post('/api_keys', { name: 'one' }, key));
   expect(await count('api_keys')).toBe(before + 1);
-  expect((await app.nobody.get('/users/search', { 'x-api-key': answer?.body.key })).status).toBe(200);
+  expect((await app.guest.get('/users/search', { 'x-api-key': answer?.body.key })).status).toBe(200);
 });
 
 test('concurrent copies of an idempotent upload create one import and store one file', async () => {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { DatabaseError } from '../../src/platform/database/engine/database-error.js';
 import type { InsertStatement, SqlValue } from '../../src/platform/database/engine/sql.js';
 import { TestApp } from '../support/app/app.js';
-import { ENGINE, freshDatabase } from '../support/app/database.js';
+import { ENGINE, createDatabase } from '../support/app/database.js';
 import { databaseOf } from '../support/app/people.js';
 
 /** Number of rows from which MariaDB loads them as a stream, if it permits streams. */
@@ -18,7 +18,7 @@ const DAY = '2026-01-02 03:04:05.678';
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await TestApp.on(await freshDatabase());
+  app = await TestApp.startOn(await createDatabase());
   await databaseOf(app).execute(
     `CREATE TABLE many_rows (id int NOT NULL PRIMARY KEY, name varchar(40) NOT NULL, note varchar(40), day datetime(3))${ENGINE === 'sqlite' ? '' : ' CHARACTER SET utf8mb4 COLLATE utf8mb4_bin'}`,
   );

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import { problemOf } from '../support/app/people.js';
-import { ENGINE, type TestDatabase, freshDatabase } from '../support/app/database.js';
+import { ENGINE, type TestDatabase, createDatabase } from '../support/app/database.js';
 import { aUser } from '../support/data/factories.js';
 import { Link } from '../support/process/link.js';
 import { databaseOf } from '../support/app/people.js';
@@ -14,9 +14,9 @@ onMariadb('a lost database connection (MariaDB only)', () => {
   let link: Link;
   let app: TestApp;
   beforeAll(async () => {
-    direct = await freshDatabase();
-    link = await Link.to(direct.url);
-    app = await TestApp.on({ ...direct, url: link.through(direct.url) });
+    direct = await createDatabase();
+    link = await Link.open(direct.url);
+    app = await TestApp.startOn({ ...direct, url: link.rewriteUrl(direct.url) });
   });
   afterAll(async () => {
     await app.stop();

@@ -6,16 +6,16 @@ import { openDataSource } from '../../src/platform/database/data-source.js';
 import { MIGRATIONS } from '../../src/platform/database/migrations/migrations.js';
 import { ENTITIES } from '../../src/entities.js';
 import { ENGINE } from '../support/app/database.js';
-import { Process, newcomer, processDatabase } from '../support/process/process.js';
+import { Process, envOf, setUpDatabase } from '../support/process/process.js';
 
 /**
  * Kills processes while they migrate, and lets other processes take over. This file tests the lease. `migrations`
  * tests the state of the database after each statement.
  */
-const database = processDatabase();
+const database = setUpDatabase();
 const onMariadb = ENGINE === 'mariadb' ? test : test.skip;
 
-const startMigrator = () => Process.command(['migrate'], newcomer(database));
+const startMigrator = () => Process.startCommand(['migrate'], envOf(database));
 
 async function withConnection<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
   const connection = await createConnection({ uri: database.url.replace(/^mariadb:/, 'mysql:') });

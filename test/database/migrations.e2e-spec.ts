@@ -6,14 +6,14 @@ import { hasPendingMigrations, migrate } from '../../src/platform/database/migra
 import { ENTITIES } from '../../src/entities.js';
 import { MIGRATIONS } from '../../src/platform/database/migrations/migrations.js';
 import { TestApp } from '../support/app/app.js';
-import { ENGINE, type TestDatabase, freshDatabase } from '../support/app/database.js';
+import { ENGINE, type TestDatabase, createDatabase } from '../support/app/database.js';
 import { databaseOf } from '../support/app/people.js';
 import { service } from '../support/jest/native.js';
 
 let database: TestDatabase;
 let dataSource: DataSource;
 beforeAll(async () => {
-  database = await freshDatabase();
+  database = await createDatabase();
   dataSource = await openDataSource(loadEnv({ DATABASE_URL: database.url }), ENTITIES);
 });
 afterAll(async () => {
@@ -97,13 +97,13 @@ test('the comparison of tables and entities detects a column with a different le
 });
 
 test('the service does not start if the schema is newer than the program', async () => {
-  const database = await freshDatabase();
-  const app = await TestApp.on(database);
+  const database = await createDatabase();
+  const app = await TestApp.startOn(database);
   await databaseOf(app).execute(
     "INSERT INTO migrations (timestamp, name) VALUES (4102444800000, 'Future4102444800000')",
   );
   await app.stop();
-  await expect(TestApp.on(database)).rejects.toThrow(
+  await expect(TestApp.startOn(database)).rejects.toThrow(
     /newer version \(it has the migration Future4102444800000\)/,
   );
   await database.drop();

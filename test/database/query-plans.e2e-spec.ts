@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
-import { Driven } from '../support/app/driven.js';
-import { ENGINE, freshDatabase } from '../support/app/database.js';
+import { RequestRecorder } from '../support/app/request-recorder.js';
+import { ENGINE, createDatabase } from '../support/app/database.js';
 import { aPerson, databaseOf } from '../support/app/people.js';
-import { plansOf } from '../support/app/plans.js';
-import { Recorder, type Statement, formOf } from '../support/app/recorder.js';
+import { explainStatements } from '../support/app/plans.js';
+import { StatementRecorder, type Statement, formOf } from '../support/app/recorder.js';
 import * as scenario from '../support/app/scenario.js';
-import { liveInGroups } from '../support/app/scenario-groups.js';
-import { liveInScim } from '../support/app/scenario-scim.js';
-import { importEverything } from '../support/app/scenario-imports.js';
-import { refreshStatistics, removeDeleted, seedUsers, seededUuid } from '../support/app/seed.js';
+import { exerciseGroups } from '../support/app/scenario-groups.js';
+import { exerciseScim } from '../support/app/scenario-scim.js';
+import { exerciseImports } from '../support/app/scenario-imports.js';
+import { refreshStatistics, waitForPurge, seedUsers, seededUuid } from '../support/app/seed.js';
 import { seedHistory } from '../support/app/seed-history.js';
-import { sourceSql } from '../support/data/source-sql.js';
+import { findSourceSql } from '../support/data/source-sql.js';
 
 /**
  * Checks the plan of every statement that the service runs: no statement may read a large table needlessly. A full
@@ -67,19 +67,19 @@ const BROAD: [RegExp, string][] = [
 ];
 
 jest.setTimeout(120_000);
-const recorder = new Recorder();
+const recorder = new StatementRecorder();
 let app: TestApp;
-let driven: Driven;
+let driven: RequestRecorder;
 beforeAll(async () => {
-  const database = await freshDatabase();
-  app = await TestApp.on(database, {
+  const database = await createDatabase();
+  app = await TestApp.startOn(database, {
     AUDIT_RETENTION_DAYS: '30',
     IMPORT_OVERDUE_HOURS: '1',
     IMPORT_FOLDER: database.folder,
   });
-  driven = new Driven(app);
+  driven = new RequestRecorder(app);
   // Statistics before the first seal, which the service creates after a minute.
-  await scenario.ok(app.key.get('/statistics?days=1'));
+  await scenario.check(app.key.get('/statistics?days=1'));
   await seedUsers(app, 0, USERS);
   await seedHistory(app, HISTORY);
   await refreshStatistics(app);
@@ -89,18 +89,18 @@ afterAll(() => app.end());
 /** Finds the faults in the plans of all statements since the last call. */
 async function findFaults(allowed: readonly [RegExp, string][], most = MOST): Promise<string[]> {
   const found: string[] = [];
-  recorder.listens = false;
-  await removeDeleted(app);
+  recorder.isEnabled = false;
+  await waitForPurge(app);
   const isAllowed = ({ sql }: Statement): boolean => allowed.some(([pattern]) => pattern.test(formOf(sql)));
   const planned = recorder.take().filter((statement) => isPlanned(statement) && !isAllowed(statement));
-  for await (const [statement, { scans, effort, text }] of plansOf(app, planned)) {
+  for await (const [statement, { scans, effort, text }] of explainStatements(app, planned)) {
     const form = formOf(statement.sql);
     const large = scans.filter((table) => !SMALL.has(table));
     const about = `${form} ${JSON.stringify(statement.params.slice(0, 20))}\n${text}`;
     if (large.length > 0) found.push(`reads all of ${large.join()}: ${about}`);
     if (effort > most) found.push(`reads ${effort} rows: ${about}`);
   }
-  recorder.listens = true;
+  recorder.isEnabled = true;
   return found;
 }
 
@@ -134,15 +134,15 @@ test('a search finds matches at the end of the sort order without reading all ro
 });
 
 test.each([
-  ['users', scenario.liveThrough],
-  ['groups', liveInGroups],
-  ['SCIM users', liveInScim],
-  ['broad searches', scenario.nameTheBroadest],
-  ['logins and sessions', scenario.comeAndGo],
-  ['API keys, audit and metrics', scenario.lookAround],
-  ['imports and exports', importEverything],
+  ['users', scenario.exerciseUser],
+  ['groups', exerciseGroups],
+  ['SCIM users', exerciseScim],
+  ['broad searches', scenario.findBroadestFilter],
+  ['logins and sessions', scenario.exerciseSessions],
+  ['API keys, audit and metrics', scenario.exerciseReads],
+  ['imports and exports', exerciseImports],
   ['purges', scenario.purge],
-  ['audit seals', scenario.seal],
+  ['audit seals', scenario.sealAudit],
 ])('the statements for %s read only the necessary rows', async (_, live) => {
   await live(app);
   expect(await findFaults(WALKS)).toEqual([]);
@@ -151,7 +151,7 @@ test.each([
 test('the requests of this test run every SQL statement of src and every API operation', () => {
   const { texts } = recorder;
   // Excludes migrations, commands, and statements that read the state of the server instead of a table.
-  const known = sourceSql([
+  const known = findSourceSql([
     'platform/database/migrat',
     'platform/database/mysql/session.ts',
     'platform/database/mysql/mysql-statement.ts',
@@ -164,9 +164,9 @@ test('the requests of this test run every SQL statement of src and every API ope
   ]);
   expect(known.length).toBeGreaterThan(70);
   const missing = known
-    .filter(({ place }) => ENGINE === 'sqlite' || !ON_SQLITE_ONLY.test(place))
+    .filter(({ position }) => ENGINE === 'sqlite' || !ON_SQLITE_ONLY.test(position))
     .filter(({ pattern }) => !texts.some((text) => pattern.test(text)));
-  expect(missing.map(({ place }) => place)).toEqual([]);
+  expect(missing.map(({ position }) => position)).toEqual([]);
   expect(driven.missing).toEqual([]);
   const forms = texts.map(formOf);
   const unused = [...WALKS, ...BROAD].filter(([pattern]) => !forms.some((form) => pattern.test(form)));

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import { join } from 'node:path';
 import { type Database, openDatabase } from '../../src/platform/database/engine/database.js';
 import { ALL_BUT_INTERVALS } from '../support/app/clock.js';
-import { ENGINE, type TestDatabase, freshDatabase } from '../support/app/database.js';
+import { ENGINE, type TestDatabase, createDatabase } from '../support/app/database.js';
 import { ROOT, childrenOf } from '../support/process/process.js';
 
 /** The read worker runs searches, exports and audit queries of SQLite in a separate process. */
@@ -15,7 +15,7 @@ onSqlite('the read worker (SQLite only)', () => {
   let folder: TestDatabase;
   let database: Database;
   beforeAll(async () => {
-    folder = await freshDatabase();
+    folder = await createDatabase();
     database = await openDatabase(
       { databaseUrl: folder.url, DATABASE_POOL_SIZE: 1 },
       { reader: join(ROOT, 'dist/read-worker.js') },

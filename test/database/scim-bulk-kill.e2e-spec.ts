@@ -2,14 +2,14 @@ import { expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { API_KEY } from '../support/app/app.js';
 import { type Answer, Client, type Json } from '../support/app/client.js';
-import { Process, newcomer, processDatabase } from '../support/process/process.js';
+import { Process, envOf, setUpDatabase } from '../support/process/process.js';
 import { group, post } from '../support/app/scim-bulk.js';
 
 /** Kills the service during a Bulk request with an `Idempotency-Key`. KILLS=20 sets a higher number of kills. */
 const KILLS = Number(process.env['KILLS'] ?? 2);
 const USERS = 600;
-const database = processDatabase('tables');
-const settings = () => ({ ...newcomer(database), BOOTSTRAP_API_KEY: API_KEY });
+const database = setUpDatabase('tables');
+const settings = () => ({ ...envOf(database), BOOTSTRAP_API_KEY: API_KEY });
 const clientOf = (service: Process) => new Client(service.url, { 'x-api-key': API_KEY });
 async function countUsers(client: Client): Promise<number> {
   const { body, status, text } = await client.get('/users/search?limit=1');
@@ -23,11 +23,11 @@ const operations = [...ids.map((id) => post(id)), group('all', ...ids.map((id) =
 test('a SCIM Bulk request that is retried after kills of the service creates every resource only once', async () => {
   const key = randomUUID();
   const send = (service: Process): Promise<Answer> =>
-    clientOf(service).raw('POST', '/scim/v2/Bulk', JSON.stringify({ Operations: operations }), {
+    clientOf(service).fetch('POST', '/scim/v2/Bulk', JSON.stringify({ Operations: operations }), {
       'content-type': 'application/scim+json',
       'idempotency-key': key,
     });
-  let service = await Process.running(settings());
+  let service = await Process.startService(settings());
   const before = await countUsers(clientOf(service));
   let reached = before;
   for (let kill = 0; kill < KILLS; kill++) {
@@ -38,7 +38,7 @@ test('a SCIM Bulk request that is retried after kills of the service creates eve
     service.signal('SIGKILL');
     await service.exit;
     await lost;
-    service = await Process.running(settings());
+    service = await Process.startService(settings());
     const kept = await countUsers(clientOf(service));
     expect(kept).toBeGreaterThanOrEqual(reached);
     reached = kept;

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { MariaDb } from '../../tools/bench/faults/servers.js';
 import { TestApp } from '../support/app/app.js';
 import type { Answer } from '../support/app/client.js';
-import { ENGINE, type TestDatabase, freshDatabase } from '../support/app/database.js';
+import { ENGINE, type TestDatabase, createDatabase } from '../support/app/database.js';
 import { aUser } from '../support/data/factories.js';
 import { databaseOf } from '../support/app/people.js';
 
@@ -22,8 +22,8 @@ onMariadb('a database primary and its replica (MariaDB only)', () => {
   let app: TestApp;
   beforeAll(async () => {
     const shared = ['--skip-name-resolve', '--log-bin', '--gtid-strict-mode=1'];
-    primary = await MariaDb.make(undefined, [...shared, '--server-id=1']);
-    replica = await MariaDb.make(undefined, [...shared, '--server-id=2']);
+    primary = await MariaDb.create(undefined, [...shared, '--server-id=1']);
+    replica = await MariaDb.create(undefined, [...shared, '--server-id=2']);
     replica.sql('RESET MASTER; SET GLOBAL read_only = 1'); // later changes come from the primary
     replica.sql('SET GLOBAL gtid_slave_pos = @@global.gtid_slave_pos');
     replica.sql('DROP DATABASE rollcall; RESET MASTER');
@@ -34,10 +34,10 @@ onMariadb('a database primary and its replica (MariaDB only)', () => {
     primary.sql(USER);
     await waitForReplica();
     database = {
-      ...(await freshDatabase()),
+      ...(await createDatabase()),
       url: `mysql://service@${hostOf(primary)},${hostOf(replica)}/rollcall`,
     };
-    app = await TestApp.on(database);
+    app = await TestApp.startOn(database);
   });
   afterAll(async () => {
     await app.stop();
@@ -48,8 +48,9 @@ onMariadb('a database primary and its replica (MariaDB only)', () => {
     const [position = ''] = primary.sql('SELECT @@gtid_binlog_pos');
     while (replica.sql(`SELECT MASTER_GTID_WAIT('${position}', 10)`)[0] !== '0') await delay(100);
   };
-  const readPort = async () => (await databaseOf(app).queryOne<{ port: number }>('SELECT @@port AS port'))?.port;
-  const getReadiness = () => app.nobody.raw('GET', '/health/ready');
+  const readPort = async () =>
+    (await databaseOf(app).queryOne<{ port: number }>('SELECT @@port AS port'))?.port;
+  const getReadiness = () => app.guest.fetch('GET', '/health/ready');
 
   /** Starts clients that create users until `end` is called. */
   function startClients(count: number) {

@@ -42,9 +42,7 @@ onServer('database statements (MariaDB only)', () => {
   test('a statement over max_statement_time reports unavailable, and its connection remains usable', async () => {
     const tx = await database.begin();
     await tx.query('SET SESSION max_statement_time = 0.1');
-    await expect(tx.query(ENDLESS)).rejects.toMatchObject({
-      code: 'unavailable',
-    });
+    await expect(tx.query(ENDLESS)).rejects.toMatchObject({ code: 'unavailable' });
     await tx.query('SET SESSION max_statement_time = 14');
     const after = await tx.query('SELECT 1 AS one');
     await tx.rollback();

@@ -68,7 +68,7 @@ describe('roles of groups', () => {
       'validation_failed',
     ]);
     const { body } = await app.key.post('/api_keys', { name: 'narrow', scopes: ['users:write'] });
-    const narrow = app.nobody.with({ 'x-api-key': body.key as string });
+    const narrow = app.guest.with({ 'x-api-key': body.key as string });
     expect(problemOf(await narrow.put(`/users/${uuid}`, { phone: '1' }))).toEqual([
       403,
       'insufficient_scope',

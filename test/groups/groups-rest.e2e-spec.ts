@@ -3,7 +3,7 @@ import { TestApp } from '../support/app/app.js';
 import type { Client, Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
 import { aGroup } from '../support/app/groups.js';
-import { eventsAbout } from '../support/app/audit-rows.js';
+import { listEvents } from '../support/app/audit-rows.js';
 import { fieldErrorsOf, problemOf } from '../support/app/people.js';
 import { nextOf } from '../support/app/search.js';
 import { seedUsers, seededUuid, seededUuids } from '../support/app/seed.js';
@@ -21,9 +21,9 @@ afterAll(() => app.end());
 
 async function createKeyClient(...scopes: string[]): Promise<Client> {
   const { body } = await key.post('/api_keys', { name: 'narrow', scopes });
-  return app.nobody.with({ 'x-api-key': body.key as string });
+  return app.guest.with({ 'x-api-key': body.key as string });
 }
-const readEvents = (target: { uuid: string }): Promise<Json[]> => eventsAbout(key, target);
+const readEvents = (target: { uuid: string }): Promise<Json[]> => listEvents(key, target);
 
 describe('GET /groups', () => {
   let groups: { uuid: string; display_name: string }[];

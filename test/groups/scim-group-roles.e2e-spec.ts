@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
-import { SYSTEM, aGroup, groupsOf, move } from '../support/app/groups.js';
+import { SYSTEM, aGroup, groupsOf, editMembers } from '../support/app/groups.js';
 import { databaseOf } from '../support/app/people.js';
 import { seedUsers, seededUuid } from '../support/app/seed.js';
 import { search } from '../support/app/search.js';
@@ -34,7 +34,7 @@ describe('a member of a group', () => {
   test('gets the roles of the group, and loses them with the membership', async () => {
     const group = await createGroup(['Editor', 'Author'], jane);
     expect(await readRoles(jane)).toEqual(['Author', 'Editor']);
-    await move(app, group, { add: [john.uuid], remove: [jane.uuid] });
+    await editMembers(app, group, { add: [john.uuid], remove: [jane.uuid] });
     expect([await readRoles(jane), await readRoles(john)]).toEqual([[], ['Author', 'Editor']]);
   });
 
@@ -42,7 +42,7 @@ describe('a member of a group', () => {
     const one = await createGroup(['Editor', 'Author'], jane);
     const other = await createGroup(['Editor', 'Blogger'], jane);
     expect(await readRoles(jane)).toEqual(['Author', 'Blogger', 'Editor']);
-    await move(app, one, { remove: [jane.uuid] });
+    await editMembers(app, one, { remove: [jane.uuid] });
     expect(await readRoles(jane)).toEqual(['Blogger', 'Editor']);
     await groupsOf(app).delete(other.uuid, undefined, SYSTEM);
     expect(await readRoles(jane)).toEqual([]);
@@ -62,10 +62,10 @@ describe('a member of a group', () => {
     const other = await createGroup(['Editor'], jane);
     const before = await readVersion(jane);
     const group = await createGroup([], jane);
-    await move(app, group, { remove: [jane.uuid] });
+    await editMembers(app, group, { remove: [jane.uuid] });
     await createGroup(['Editor'], jane);
     expect(await readVersion(jane)).toBe(before);
-    await move(app, other, { remove: [jane.uuid] });
+    await editMembers(app, other, { remove: [jane.uuid] });
     expect(await readVersion(jane)).toBe(before);
   });
 
@@ -80,7 +80,7 @@ describe('a member of a group', () => {
 describe('a group role that conflicts with a direct role of a user', () => {
   test('prevents the user from becoming a member, and the error names the user', async () => {
     const group = await createGroup(['External user']);
-    const error = await catchError(move(app, group, { add: [jane.uuid] }));
+    const error = await catchError(editMembers(app, group, { add: [jane.uuid] }));
     expect(error).toMatchObject({ code: 'validation_failed' });
     expect(toProblem(error).detail).toContain(jane.uuid);
     expect((await app.key.get(`/groups/${group.uuid}`)).body.members).toEqual([]);
@@ -106,12 +106,12 @@ describe('the last Webmaster, who has the role from a group', () => {
     await app.key.put(`/users/${admin}`, { roles: ['Editor'] });
     const last = { code: 'last_webmaster' };
     try {
-      expect(await catchError(move(app, group, { remove: [jane.uuid] }))).toMatchObject(last);
+      expect(await catchError(editMembers(app, group, { remove: [jane.uuid] }))).toMatchObject(last);
       expect(await catchError(setRoles(group, []))).toMatchObject(last);
       expect(await catchError(groupsOf(app).delete(group.uuid, undefined, SYSTEM))).toMatchObject(last);
       expect((await app.key.put(`/users/${jane.uuid}`, { status: 'Blocked' })).body).toMatchObject(last);
-      await move(app, group, { add: [john.uuid] });
-      await move(app, group, { remove: [jane.uuid] });
+      await editMembers(app, group, { add: [john.uuid] });
+      await editMembers(app, group, { remove: [jane.uuid] });
     } finally {
       await app.key.put(`/users/${admin}`, { roles: ['Webmaster'] });
     }
@@ -122,16 +122,16 @@ describe('concurrent changes of groups', () => {
   test('that add one user to two groups give the user the roles of both', async () => {
     for (let round = 0; round < 5; round++) {
       const [one, other] = [await createGroup(['Editor']), await createGroup(['Author'])];
-      await Promise.all([one, other].map((group) => move(app, group, { add: [jane.uuid] })));
+      await Promise.all([one, other].map((group) => editMembers(app, group, { add: [jane.uuid] })));
       expect(await readRoles(jane)).toEqual(['Author', 'Editor']);
-      await Promise.all([one, other].map((group) => move(app, group, { remove: [jane.uuid] })));
+      await Promise.all([one, other].map((group) => editMembers(app, group, { remove: [jane.uuid] })));
       expect(await readRoles(jane)).toEqual([]);
     }
   });
 
   test('that set the roles and add a member give the roles to the new member', async () => {
     const group = await createGroup([]);
-    await Promise.all([setRoles(group, ['Editor']), move(app, group, { add: [jane.uuid] })]);
+    await Promise.all([setRoles(group, ['Editor']), editMembers(app, group, { add: [jane.uuid] })]);
     expect(await readRoles(jane)).toEqual(['Editor']);
   });
 
@@ -139,7 +139,7 @@ describe('concurrent changes of groups', () => {
     const group = await createGroup(['Editor']);
     await Promise.allSettled([
       groupsOf(app).delete(group.uuid, undefined, SYSTEM),
-      move(app, group, { add: [jane.uuid] }),
+      editMembers(app, group, { add: [jane.uuid] }),
     ]);
     expect((await app.key.get(`/groups/${group.uuid}`)).status).toBe(404);
     expect(await readRoles(jane)).toEqual([]);
@@ -156,7 +156,7 @@ test('all 1,100 members of a group get a new role of the group, and lose it with
   const countBloggers = async () => (await search(app.key, { role: 'Blogger', limit: 1 })).body.Count;
   await setRoles(group, ['Blogger']);
   expect(await countBloggers()).toBe(SIZE);
-  await move(app, group, { remove: members.slice(0, 600) });
+  await editMembers(app, group, { remove: members.slice(0, 600) });
   expect(await countBloggers()).toBe(SIZE - 600);
   await groupsOf(app).delete(group.uuid, undefined, SYSTEM);
   expect(await countBloggers()).toBe(0);

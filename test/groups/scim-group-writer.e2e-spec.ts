@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { MAX_MEMBERS_PER_EVENT } from '../../src/groups/group-writer.service.js';
 import { TestApp } from '../support/app/app.js';
 import type { Client, Json } from '../support/app/client.js';
-import { SYSTEM, aGroup, groupsOf, move } from '../support/app/groups.js';
-import { eventsAbout } from '../support/app/audit-rows.js';
+import { SYSTEM, aGroup, groupsOf, editMembers } from '../support/app/groups.js';
+import { listEvents } from '../support/app/audit-rows.js';
 import { seedUsers, seededUuid, seededUuids } from '../support/app/seed.js';
 
 /** Group changes that are refused, and the audit events of group changes. */
@@ -18,13 +18,13 @@ beforeAll(async () => {
 });
 afterAll(() => app.end());
 
-const readEvents = (target: { uuid: string }): Promise<Json[]> => eventsAbout(key, target);
+const readEvents = (target: { uuid: string }): Promise<Json[]> => listEvents(key, target);
 
 describe('the audit of group members', () => {
   test('lists removed members as old and added members as new', async () => {
     const group = await aGroup(app, { members: seededUuids(0, 2) });
-    await move(app, group, { add: [seededUuid(5)], remove: [seededUuid(1), seededUuid(9)] });
-    await move(app, group, { add: [seededUuid(5), UNKNOWN] });
+    await editMembers(app, group, { add: [seededUuid(5)], remove: [seededUuid(1), seededUuid(9)] });
+    await editMembers(app, group, { add: [seededUuid(5), UNKNOWN] });
     await groupsOf(app).delete(group.uuid, undefined, SYSTEM);
     const [created, moved, last, ...more] = await readEvents(group);
     expect(more).toEqual([]);

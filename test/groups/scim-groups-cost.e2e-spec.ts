@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { insertRows } from '../../src/platform/database/engine/sql.js';
 import { GroupMemberEntity } from '../../src/groups/group.entity.js';
 import { TestApp } from '../support/app/app.js';
-import { effortOf } from '../support/app/effort.js';
+import { measureEffort } from '../support/app/effort.js';
 import { aGroup } from '../support/app/groups.js';
 import { databaseOf } from '../support/app/people.js';
-import { ok } from '../support/app/scenario.js';
-import { type ScimClient, scimAs } from '../support/app/scim.js';
+import { check } from '../support/app/scenario.js';
+import { type ScimClient, createScimClient } from '../support/app/scim.js';
 import { refreshStatistics, seedUsers, seededUuid } from '../support/app/seed.js';
 
 /** The cost of adding or removing a member does not depend on the size of the group. */
@@ -25,7 +25,7 @@ let used = 0;
 
 beforeAll(async () => {
   app = await TestApp.start({ DATABASE_POOL_SIZE: '1' });
-  scim = await scimAs(app, { profile: 'entra' });
+  scim = await createScimClient(app, { profile: 'entra' });
   await seedUsers(app, 0, USERS);
   [small, large] = [(await aGroup(app)).uuid, (await aGroup(app)).uuid];
   const buildRows = (group_uuid: string, count: number) =>
@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.end());
 
-const patch = (group: string, operation: object) => ok(scim.patch(`/Groups/${group}`, operation), 204);
+const patch = (group: string, operation: object) => check(scim.patch(`/Groups/${group}`, operation), 204);
 /** Returns a different user on each call, who is not a member of either group. */
 const pickNew = () => seededUuid(next++ % USERS);
 /** Returns a different member of the group on each call. */
@@ -56,13 +56,14 @@ test.each<[string, (group: string) => Promise<unknown>]>([
     (group) => patch(group, { op: 'add', path: 'members', value: [{ value: pickOld(group) }] }),
   ],
   ['rename', (group) => patch(group, { op: 'replace', path: 'displayName', value: `Name ${next++}` })],
-  ['read without members', (group) => ok(scim.get(`/Groups/${group}?excludedAttributes=members`))],
+  ['read without members', (group) => check(scim.get(`/Groups/${group}?excludedAttributes=members`))],
   [
     'list the groups of a user',
-    (group) => ok(scim.get(`/Groups?filter=members.value+eq+"${pickOld(group)}"&excludedAttributes=members`)),
+    (group) =>
+      check(scim.get(`/Groups?filter=members.value+eq+"${pickOld(group)}"&excludedAttributes=members`)),
   ],
 ])('a group operation costs the same for 40 and for 100,000 members: %s', async (_, work) => {
-  const efforts = [await effortOf(app, () => work(small)), await effortOf(app, () => work(large))];
+  const efforts = [await measureEffort(app, () => work(small)), await measureEffort(app, () => work(large))];
   const [few = 0, many = 0] = efforts;
   expect({ efforts, grows: many > RATIO * few }).toEqual({ efforts, grows: false });
 });

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
-import { type ScimClient, errorOf, scimAs, scimOf } from '../support/app/scim.js';
-import { aScimGroup, membersIn, of, pathOf } from '../support/app/scim-groups.js';
+import { type ScimClient, errorOf, createScimClient, scimOf } from '../support/app/scim.js';
+import { aScimGroup, listMemberIds, toRefs, pathOf } from '../support/app/scim-groups.js';
 import { seedUsers, seededUuid } from '../support/app/seed.js';
 
 /** PATCH of groups, in the formats of all supported identity providers. */
@@ -22,12 +22,12 @@ beforeAll(async () => {
 afterAll(() => app.end());
 
 const aGroup = (body: object = {}, client = scim): Promise<Json> => aScimGroup(client, body);
-const readMembers = (group: Json): Promise<string[]> => membersIn(scim, group);
+const readMembers = (group: Json): Promise<string[]> => listMemberIds(scim, group);
 
 describe('a PATCH of group members', () => {
   let group: Json;
-  beforeEach(async () => void (group = await aGroup({ members: of(jane) })));
-  const add = (...ids: string[]) => ({ op: 'add', path: 'members', value: of(...ids) });
+  beforeEach(async () => void (group = await aGroup({ members: toRefs(jane) })));
+  const add = (...ids: string[]) => ({ op: 'add', path: 'members', value: toRefs(...ids) });
   const pathTo = (id: string) => `members[value eq "${id}"]`;
   const s = seededUuid;
 
@@ -38,7 +38,11 @@ describe('a PATCH of group members', () => {
       () => [{ op: 'Add', path: 'members', value: { value: john } }],
       () => [jane, john],
     ],
-    ['add without a path (Okta)', () => [{ op: 'add', value: { members: of(john) } }], () => [jane, john]],
+    [
+      'add without a path (Okta)',
+      () => [{ op: 'add', value: { members: toRefs(john) } }],
+      () => [jane, john],
+    ],
     ['add an existing member twice', () => [add(jane.toUpperCase(), jane)], () => [jane]],
     ['add unknown ids', () => [add(UNKNOWN, 'no uuid')], () => [jane]],
     ['remove by a filter', () => [{ op: 'remove', path: pathTo(jane) }], () => []],
@@ -56,19 +60,19 @@ describe('a PATCH of group members', () => {
     ['remove an unknown member', () => [{ op: 'remove', path: pathTo(john) }], () => [jane]],
     [
       'remove with a list (Entra)',
-      () => [add(john), { op: 'Remove', path: 'members', value: of(jane, UNKNOWN) }],
+      () => [add(john), { op: 'Remove', path: 'members', value: toRefs(jane, UNKNOWN) }],
       () => [john],
     ],
     ['remove with an object', () => [{ op: 'remove', path: 'members', value: { value: jane } }], () => []],
     ['remove all members', () => [add(john), { op: 'remove', path: 'members' }], () => []],
     ['remove an empty list', () => [{ op: 'remove', path: 'members', value: [] }], () => [jane]],
-    ['replace all', () => [{ op: 'replace', path: 'members', value: of(john) }], () => [john]],
+    ['replace all', () => [{ op: 'replace', path: 'members', value: toRefs(john) }], () => [john]],
     ['replace by an empty list', () => [{ op: 'replace', path: 'members', value: [] }], () => []],
     ['replace one', () => [{ op: 'replace', path: pathTo(jane), value: { value: john } }], () => [john]],
     [
       'apply several operations in order',
       () => [
-        { op: 'replace', path: 'members', value: of(s(1), s(2)) },
+        { op: 'replace', path: 'members', value: toRefs(s(1), s(2)) },
         { op: 'remove', path: pathTo(s(2)) },
         add(s(3)),
       ],
@@ -76,7 +80,7 @@ describe('a PATCH of group members', () => {
     ],
     [
       'replace the name and the members together',
-      () => [{ op: 'replace', value: { displayName: 'Renamed', members: of(john) } }],
+      () => [{ op: 'replace', value: { displayName: 'Renamed', members: toRefs(john) } }],
       () => [john],
     ],
   ])('sets the expected members: %s', async (_, operations, expected) => {
@@ -93,7 +97,7 @@ describe('a PATCH of group members', () => {
       400,
       'noTarget',
     ],
-    ['an unknown path', () => [{ op: 'add', path: 'member', value: of(john) }], 400, 'invalidPath'],
+    ['an unknown path', () => [{ op: 'add', path: 'member', value: toRefs(john) }], 400, 'invalidPath'],
     [
       'an invalid operation after a valid operation',
       () => [add(john), { op: 'replace', path: 'displayName', value: '' }],
@@ -124,7 +128,7 @@ describe('a PATCH of group members', () => {
   });
 
   test('returns 204 to Entra and for groups with many members, but 200 if the request selects attributes', async () => {
-    const entra = await scimAs(app, { profile: 'entra' });
+    const entra = await createScimClient(app, { profile: 'entra' });
     expect((await entra.patch(pathOf(group), add(john))).status).toBe(204);
     const chosen = await entra.send('PATCH', `${pathOf(group)}?attributes=displayName`, {
       Operations: [add(john)],
@@ -141,7 +145,7 @@ describe('a PATCH of group members', () => {
 });
 
 test('a PATCH of a group sets and removes externalId and roles', async () => {
-  const group = await aGroup({ externalId: 'before', members: of(jane) });
+  const group = await aGroup({ externalId: 'before', members: toRefs(jane) });
   const patched = await scim.patch(
     pathOf(group),
     { op: 'replace', value: { [`${ROLES}:roles`]: [{ value: 'Editor' }], externalId: 'after' } },
@@ -149,7 +153,7 @@ test('a PATCH of a group sets and removes externalId and roles', async () => {
   );
   expect(patched.body).toMatchObject({
     displayName: group.displayName,
-    members: of(jane),
+    members: toRefs(jane),
     [ROLES]: { roles: [{ value: 'Editor' }] },
   });
   expect(patched.body).not.toHaveProperty('externalId');

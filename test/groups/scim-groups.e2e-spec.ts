@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
-import { type ScimClient, errorOf, scimAs, scimOf } from '../support/app/scim.js';
-import { aName, aScimGroup, membersIn, of, pathOf } from '../support/app/scim-groups.js';
+import { type ScimClient, errorOf, createScimClient, scimOf } from '../support/app/scim.js';
+import { aName, aScimGroup, listMemberIds, toRefs, pathOf } from '../support/app/scim-groups.js';
 
 /** Groups as an identity provider sees them: created, read, replaced, patched and deleted. */
 const GROUP = 'urn:ietf:params:scim:schemas:core:2.0:Group';
@@ -21,11 +21,11 @@ beforeAll(async () => {
 afterAll(() => app.end());
 
 const aGroup = (body: object = {}, client = scim): Promise<Json> => aScimGroup(client, body);
-const readMembers = (group: Json): Promise<string[]> => membersIn(scim, group);
+const readMembers = (group: Json): Promise<string[]> => listMemberIds(scim, group);
 
 describe('POST /Groups', () => {
   test('returns the group with its location and version', async () => {
-    const body = { displayName: aName(), externalId: 'ext-1', members: of(john, jane, jane, UNKNOWN) };
+    const body = { displayName: aName(), externalId: 'ext-1', members: toRefs(john, jane, jane, UNKNOWN) };
     const answer = await scim.post('/Groups', body);
     const { id } = answer.body;
     const location = `http://rollcall.test/scim/v2/Groups/${id as string}`;
@@ -66,7 +66,7 @@ describe('POST /Groups', () => {
 
   test('returns 400 for a group as a member, and 409 with the id of the other group for a taken name', async () => {
     const other = await aGroup({ externalId: 'taken' });
-    const refused = await scim.post('/Groups', { displayName: aName(), members: of(jane, other.id) });
+    const refused = await scim.post('/Groups', { displayName: aName(), members: toRefs(jane, other.id) });
     expect(errorOf(refused)).toEqual([400, 'invalidValue', expect.stringContaining(other.id)]);
     for (const body of [
       { displayName: other.displayName.toUpperCase() },
@@ -80,7 +80,7 @@ describe('POST /Groups', () => {
 
 describe('GET /Groups/{id}', () => {
   test('returns only the selected attributes', async () => {
-    const group = await aGroup({ members: of(jane) });
+    const group = await aGroup({ members: toRefs(jane) });
     const readKeys = async (query: string) =>
       Object.keys((await scim.get(`${pathOf(group)}?${query}`)).body).sort();
     expect(await readKeys('excludedAttributes=members')).toEqual(['displayName', 'id', 'meta', 'schemas']);
@@ -102,50 +102,54 @@ describe('PUT /Groups/{id}', () => {
   test('clears omitted attributes, except members and roles', async () => {
     const group = await aGroup({
       externalId: 'put',
-      members: of(jane),
+      members: toRefs(jane),
       [ROLES]: { roles: [{ value: 'editor' }] },
     });
     const displayName = aName();
     const { body, status } = await scim.put(pathOf(group), { displayName });
     expect(status).toBe(200);
-    expect(body).toMatchObject({ displayName, members: of(jane), [ROLES]: { roles: [{ value: 'Editor' }] } });
+    expect(body).toMatchObject({
+      displayName,
+      members: toRefs(jane),
+      [ROLES]: { roles: [{ value: 'Editor' }] },
+    });
     expect(body).not.toHaveProperty('externalId');
     const emptied = await scim.put(pathOf(group), { displayName, members: [] });
     expect(emptied.body).not.toHaveProperty('members');
   });
 
   test('with the response of GET changes nothing', async () => {
-    const group = await aGroup({ externalId: 'same', members: of(jane, john) });
+    const group = await aGroup({ externalId: 'same', members: toRefs(jane, john) });
     const before = await scim.get(pathOf(group));
     const answer = await scim.put(pathOf(group), before.body);
     expect([answer.status, answer.body, answer.headers['etag']]).toEqual([200, before.body, 'W/"1"']);
   });
 
   test('replaces the members, and returns 412 for an outdated If-Match', async () => {
-    const group = await aGroup({ members: of(jane) });
+    const group = await aGroup({ members: toRefs(jane) });
     const put = (tag: string) =>
-      scim.put(pathOf(group), { displayName: group.displayName, members: of(john) }, { 'if-match': tag });
+      scim.put(pathOf(group), { displayName: group.displayName, members: toRefs(john) }, { 'if-match': tag });
     expect(errorOf(await put('W/"9"'))[0]).toBe(412);
     expect((await put('"1"')).status).toBe(200);
     expect(await readMembers(group)).toEqual([john]);
   });
 
   test('requires displayName and refuses another id, but accepts partial bodies from midPoint', async () => {
-    const group = await aGroup({ externalId: 'mid', members: of(jane) });
+    const group = await aGroup({ externalId: 'mid', members: toRefs(jane) });
     expect(errorOf(await scim.put(pathOf(group), {}))).toEqual([
       400,
       'invalidValue',
       expect.stringContaining('displayName'),
     ]);
     expect((await scim.put(pathOf(group), { ...group, id: UNKNOWN })).status).toBe(400);
-    const midpoint = await scimAs(app, { profile: 'midpoint' });
-    const { body } = await midpoint.put(pathOf(group), { members: of(john) });
-    expect(body).toMatchObject({ displayName: group.displayName, externalId: 'mid', members: of(john) });
+    const midpoint = await createScimClient(app, { profile: 'midpoint' });
+    const { body } = await midpoint.put(pathOf(group), { members: toRefs(john) });
+    expect(body).toMatchObject({ displayName: group.displayName, externalId: 'mid', members: toRefs(john) });
   });
 });
 
 test('DELETE /Groups/{id} deletes the group, and returns 412 for an outdated If-Match', async () => {
-  const group = await aGroup({ members: of(jane) });
+  const group = await aGroup({ members: toRefs(jane) });
   expect((await scim.delete(pathOf(group), { 'if-match': 'W/"7"' })).status).toBe(412);
   expect((await scim.delete(pathOf(group), { 'if-match': 'W/"1"' })).status).toBe(204);
   expect((await scim.delete(pathOf(group))).status).toBe(404);
@@ -154,14 +158,14 @@ test('DELETE /Groups/{id} deletes the group, and returns 412 for an outdated If-
 
 describe('SCIM permissions for groups', () => {
   test('changing group roles or the memberships of Webmasters needs the scope webmasters', async () => {
-    const narrow = await scimAs(app, { scopes: ['groups:read', 'groups:write'] });
+    const narrow = await createScimClient(app, { scopes: ['groups:read', 'groups:write'] });
     // Users of an identity provider, because this key does not see local operators as members.
     const webmaster = (await create(app.key, { roles: ['Webmaster'], external_id: 'W' })).uuid as string;
     const member = (await create(app.key, { external_id: 'M' })).uuid as string;
-    const buildGroup = (role: string) => ({ members: of(member), [ROLES]: { roles: [{ value: role }] } });
+    const buildGroup = (role: string) => ({ members: toRefs(member), [ROLES]: { roles: [{ value: role }] } });
     const group = await aGroup(buildGroup('Webmaster'));
     await aGroup(buildGroup('Webmaster')); // a member of both groups, so removing one membership changes no role
-    const add = (id: string) => ({ op: 'add', path: 'members', value: of(id) });
+    const add = (id: string) => ({ op: 'add', path: 'members', value: toRefs(id) });
     const refused = [
       await narrow.patch(pathOf(group), {
         op: 'replace',
@@ -182,17 +186,17 @@ describe('SCIM permissions for groups', () => {
   });
 
   test('a key without the scope webmasters can neither see nor change Webmasters without an externalId as members', async () => {
-    const narrow = await scimAs(app, { scopes: ['groups:read', 'groups:write'] });
+    const narrow = await createScimClient(app, { scopes: ['groups:read', 'groups:write'] });
     const operator = (await create(app.key, { roles: ['Webmaster'] })).uuid as string;
-    const group = await aGroup({ members: of(operator, jane) });
+    const group = await aGroup({ members: toRefs(operator, jane) });
     const readGroups = async (query = '') => (await narrow.get(`/Groups${query}`)).body;
     expect((await narrow.get(pathOf(group))).body.members).toHaveLength(1);
     expect((await readGroups(`?filter=members.value%20eq%20"${operator}"`)).totalResults).toBe(0);
-    await narrow.put(pathOf(group), { displayName: group.displayName, members: of(john) });
+    await narrow.put(pathOf(group), { displayName: group.displayName, members: toRefs(john) });
     expect(await readMembers(group)).toEqual([john, operator].sort());
     await narrow.patch(pathOf(group), { op: 'remove', path: `members[value eq "${operator}"]` });
     expect(await readMembers(group)).toEqual([john, operator].sort());
-    const other = await aGroup({ members: of(operator) }, narrow);
+    const other = await aGroup({ members: toRefs(operator) }, narrow);
     expect(await readMembers(other)).toEqual([]);
   });
 });

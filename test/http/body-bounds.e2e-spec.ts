@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { BodyBudget, IN_FLIGHT_BYTES, JSON_BODY, LOGIN_BODY } from '../../src/platform/http/body-reader.js';
 import { TestApp } from '../support/app/app.js';
 import { aUser } from '../support/data/factories.js';
-import { RawConnection, lastAnswer, sendChunked } from '../support/app/raw.js';
+import { RawConnection, parseLastResponse, sendChunked } from '../support/app/raw.js';
 
 /** Limits on the memory of a body before it is known to be valid (interface §9). */
 let app: TestApp;
@@ -31,11 +31,11 @@ afterAll(() => app.end());
 const MIB = 1024 * 1024;
 const JSON_TYPE = { 'content-type': 'application/json' };
 const CSV_TYPE = { 'content-type': 'text/csv' };
-const codeOf = (text: string): string => (JSON.parse(lastAnswer(text).body) as { code: string }).code;
+const codeOf = (text: string): string => (JSON.parse(parseLastResponse(text).body) as { code: string }).code;
 
 describe('a login', () => {
   const login = (body: string | Uint8Array, headers = {}) =>
-    app.nobody.send('POST', '/sessions/login', body, headers);
+    app.guest.send('POST', '/sessions/login', body, headers);
   const buildLogin = (bytes: number) => {
     const empty = JSON.stringify({ username: 'x', password: '' }).length;
     return JSON.stringify({ username: 'x', password: 'p'.repeat(bytes - empty) });
@@ -53,7 +53,7 @@ describe('a login', () => {
 
   test.each(['gzip', 'deflate', 'br', 'zstd', 'compress'])('rejects a body in %s', async (encoding) => {
     const headers = { ...JSON_TYPE, 'content-encoding': encoding, 'content-length': '1000' };
-    const connection = await RawConnection.request(app.url, 'POST /api/0.3/sessions/login', headers);
+    const connection = await RawConnection.openWithRequest(app.url, 'POST /api/0.3/sessions/login', headers);
     expect(codeOf(await connection.ended)).toBe('unsupported_media_type'); // before any byte of the body
     connection.socket.destroy();
   });
@@ -69,7 +69,7 @@ describe('unfinished request bodies', () => {
   const open = (count: number, headers: Record<string, string>, body: Uint8Array) =>
     Promise.all(
       Array.from({ length: count }, () =>
-        RawConnection.request(app.url, 'POST /api/0.3/users', headers, body),
+        RawConnection.openWithRequest(app.url, 'POST /api/0.3/users', headers, body),
       ),
     );
   const close = (connections: readonly RawConnection[]): void => {
@@ -114,7 +114,12 @@ describe('unfinished request bodies', () => {
 
   test('with an import file count as 1 MiB', async () => {
     const headers = { ...app.key.headers, ...CSV_TYPE, 'content-length': '1000' };
-    const connection = await RawConnection.request(app.url, 'POST /api/0.3/imports', headers, 'ExternalId\n');
+    const connection = await RawConnection.openWithRequest(
+      app.url,
+      'POST /api/0.3/imports',
+      headers,
+      'ExternalId\n',
+    );
     await waitUntil(() => budget.bytes > 0);
     expect(budget.bytes).toBe(MIB);
     connection.socket.destroy();

@@ -8,7 +8,7 @@ import { RunEvents } from '../../src/import/report/run-events.js';
 import { UsersExport } from '../../src/import/report/users-export.js';
 import { Log } from '../../src/platform/telemetry/log.js';
 import { TestApp } from '../support/app/app.js';
-import { csv, imported } from '../support/app/imports.js';
+import { csv, runImport } from '../support/app/imports.js';
 import { RawConnection } from '../support/app/raw.js';
 
 /** A request that the client aborts is logged and counted as `aborted`, not as a success or a fault of the service. */
@@ -44,7 +44,7 @@ const open = async (
   headers: Record<string, string> = {},
   body: string | Uint8Array = '',
 ): Promise<Socket> =>
-  (await RawConnection.request(app.url, line, { ...app.key.headers, ...headers }, body)).socket;
+  (await RawConnection.openWithRequest(app.url, line, { ...app.key.headers, ...headers }, body)).socket;
 
 /** Ways in which a client ends a connection: orderly or with a reset. */
 const DISCONNECTS: Record<string, (socket: Socket) => void> = {
@@ -53,7 +53,7 @@ const DISCONNECTS: Record<string, (socket: Socket) => void> = {
 };
 
 async function readStatuses(): Promise<string[]> {
-  const { text } = await app.nobody.raw('GET', '/metrics');
+  const { text } = await app.guest.fetch('GET', '/metrics');
   return [...text.matchAll(/http_request_duration_seconds_count\{.*status="(\w+)"\} [1-9]/g)].map(
     ([, status = '']) => status,
   );
@@ -84,7 +84,7 @@ describe.each(Object.entries(DISCONNECTS))('a client that %s its connection', (_
     'during an upload of %s is logged as aborted and causes no fault',
     async (name, line, headers, body) => {
       const socket = await open(line, headers, body);
-      await app.nobody.get('/status'); // the service has read the sent part
+      await app.guest.get('/status'); // the service has read the sent part
       disconnect(socket);
       if (name !== 'a compressed body') await failed; // the body reader waits until its time-out
       expect(await findAborted()).toMatchObject({ method: 'POST', ip: '127.0.0.1' });
@@ -127,13 +127,13 @@ describe.each(Object.entries(DISCONNECTS))('a client that %s its connection', (_
 
   test('during an event stream is not logged as a fault of the service', async () => {
     const file = csv('ExternalId,Username,Email', 'e,e,e@example.org');
-    const { id } = await imported(app.key, file, 'dry_run=true');
+    const { id } = await runImport(app.key, file, 'dry_run=true');
     jest.spyOn(app.app.get(RunEvents), 'watch').mockImplementation(async function* (_id, signal) {
       if (signal) await once(signal, 'abort');
       yield* [];
     });
     const socket = await open(`GET /api/0.3/imports/${id as string}/events`);
-    await app.nobody.get('/status');
+    await app.guest.get('/status');
     disconnect(socket);
     await findAborted();
     expect(faults.mock.calls).toEqual([]);

@@ -4,14 +4,14 @@ import { type IncomingMessage, request } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { API_KEY, TestApp } from '../support/app/app.js';
 import { create } from '../support/data/factories.js';
-import { csv, imported } from '../support/app/imports.js';
+import { csv, runImport } from '../support/app/imports.js';
 
 let app: TestApp;
 let run: string;
 beforeAll(async () => {
   app = await TestApp.start();
   for (let each = 0; each < 12; each++) await create(app.key, { about_me: 'words '.repeat(100) });
-  run = (await imported(app.key, csv('ExternalId,Username,Email', 'e,e,e@example.org'))).id as string;
+  run = (await runImport(app.key, csv('ExternalId,Username,Email', 'e,e,e@example.org'))).id as string;
 });
 afterAll(() => app.end());
 
@@ -95,7 +95,7 @@ test('responses of /api_keys and /sessions/login are not compressed', async () =
   const login = { username: 'admin', password: 'x' };
   for (const answer of [
     await app.key.post('/api_keys', { name: 'n'.repeat(100) }, GZIP),
-    await app.nobody.post('/sessions/login', login, GZIP),
+    await app.guest.post('/sessions/login', login, GZIP),
   ]) {
     expect(answer.headers['content-encoding']).toBeUndefined();
   }

@@ -3,7 +3,7 @@ import { Log } from '../../src/platform/telemetry/log.js';
 import { TestApp } from '../support/app/app.js';
 import { aUser } from '../support/data/factories.js';
 import { problemOf } from '../support/app/people.js';
-import { auditRows } from '../support/app/audit-rows.js';
+import { readAuditRows } from '../support/app/audit-rows.js';
 
 /** Log, audit and limits use one form of each IP address, as forwarded by a trusted proxy. */
 let app: TestApp;
@@ -37,8 +37,8 @@ test.each([
   app = await TestApp.start({ TRUST_PROXY: '1' });
   const request = jest.spyOn(app.app.get(Log), 'logRequest');
   const { body } = await clientFrom(sent).post('/users', aUser());
-  expect((await auditRows(app, body.uuid)).map(({ ip }) => ip)).toEqual([address]);
-  await app.nobody.get('/users/me', { 'x-forwarded-for': sent });
+  expect((await readAuditRows(app, body.uuid)).map(({ ip }) => ip)).toEqual([address]);
+  await app.guest.get('/users/me', { 'x-forwarded-for': sent });
   expect(request.mock.lastCall?.[0]).toMatchObject({ status: 401, ip: address });
 });
 
@@ -48,7 +48,7 @@ async function guessPasswords(settings: Record<string, string>, addresses: strin
   const statuses: number[] = [];
   for (const address of addresses) {
     const body = { username: 'admin', password: 'wrong password' };
-    const answer = await app.nobody.post('/sessions/login', body, { 'x-forwarded-for': address });
+    const answer = await app.guest.post('/sessions/login', body, { 'x-forwarded-for': address });
     statuses.push(answer.status);
   }
   return statuses;
@@ -79,7 +79,7 @@ test('without TRUST_PROXY, the recorded IP address is the remote address of the 
   app = await TestApp.start();
   const { status, body } = await clientFrom('junk').post('/users', aUser());
   expect(status).toBe(201);
-  expect((await auditRows(app, body.uuid)).map(({ ip }) => ip)).toEqual(['127.0.0.1']);
+  expect((await readAuditRows(app, body.uuid)).map(({ ip }) => ip)).toEqual(['127.0.0.1']);
 });
 
 test.each([{}, { TRUST_PROXY: '1' }])(

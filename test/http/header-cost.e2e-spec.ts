@@ -20,7 +20,7 @@ async function measureCpu(path: string, headers: Record<string, string>): Promis
   const rounds: number[] = [];
   for (let round = 0; round < 3; round++) {
     const before = process.cpuUsage();
-    for (let sent = 0; sent < REPEATS; sent++) await member.client.raw('GET', path, undefined, headers);
+    for (let sent = 0; sent < REPEATS; sent++) await member.client.fetch('GET', path, undefined, headers);
     const { user, system } = process.cpuUsage(before);
     rounds.push((user + system) / 1000 / REPEATS);
   }

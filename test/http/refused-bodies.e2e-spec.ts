@@ -3,7 +3,7 @@ import { LINGER_MILLIS } from '../../src/platform/http/body-reader.js';
 import { TestApp } from '../support/app/app.js';
 import { aUser } from '../support/data/factories.js';
 import { type Person, aPerson } from '../support/app/people.js';
-import { RawConnection, lastAnswer, sendChunked } from '../support/app/raw.js';
+import { RawConnection, parseLastResponse, sendChunked } from '../support/app/raw.js';
 
 /** A body that is rejected because of the request headers is not read, and gets no 100 Continue. */
 let app: TestApp;
@@ -61,9 +61,12 @@ const REFUSED = [
 test('the response to a rejected request body closes the connection, even if the client is still sending', () =>
   Promise.all(
     REFUSED.map(async ([what, line, who, headers, status]) => {
-      const connection = await RawConnection.request(app.url, line, { ...headersOf(who), ...headers });
+      const connection = await RawConnection.openWithRequest(app.url, line, {
+        ...headersOf(who),
+        ...headers,
+      });
       const drip = setInterval(() => connection.socket.write('1\r\nx\r\n'), 50);
-      const { status: answered, headers: sent } = lastAnswer(await connection.ended);
+      const { status: answered, headers: sent } = parseLastResponse(await connection.ended);
       const since = performance.now();
       expect({ what, answered, connection: sent['connection'] }).toEqual({
         what,
@@ -78,7 +81,7 @@ test('the response to a rejected request body closes the connection, even if the
 
 test.each(REFUSED)('a request body %s gets no 100 Continue', async (_, line, who, headers, status) => {
   const expecting = { ...headersOf(who), ...headers, expect: '100-continue' };
-  const connection = await RawConnection.request(app.url, line, expecting);
+  const connection = await RawConnection.openWithRequest(app.url, line, expecting);
   const text = await connection.ended;
   connection.socket.destroy();
   expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
@@ -86,8 +89,8 @@ test.each(REFUSED)('a request body %s gets no 100 Continue', async (_, line, who
 
 test('the connection stays open after a body with invalid content is rejected', async () => {
   const headers = { ...app.key.headers, ...JSON_TYPE, 'content-length': '2' };
-  const connection = await RawConnection.request(app.url, 'POST /api/0.3/users', headers, '{}');
-  const answer = lastAnswer(await connection.until(/\}$/));
+  const connection = await RawConnection.openWithRequest(app.url, 'POST /api/0.3/users', headers, '{}');
+  const answer = parseLastResponse(await connection.waitFor(/\}$/));
   expect([answer.status, answer.headers['connection']]).toEqual([422, 'keep-alive']);
   connection.socket.destroy();
 });
@@ -111,11 +114,11 @@ test.each([
 ])('%s with valid headers gets 100 Continue', async (_, line, type, body, status) => {
   const expecting = { expect: '100-continue', ...withLength(body.length) };
   const headers = { ...app.key.headers, ...type, ...expecting };
-  const connection = await RawConnection.request(app.url, line, headers);
-  await connection.until(/^HTTP\/1\.1 100 Continue\r\n\r\n/);
+  const connection = await RawConnection.openWithRequest(app.url, line, headers);
+  await connection.waitFor(/^HTTP\/1\.1 100 Continue\r\n\r\n/);
   connection.socket.write(body);
-  const text = await connection.until(/\}$/);
+  const text = await connection.waitFor(/\}$/);
   connection.socket.destroy();
-  expect(lastAnswer(text).status).toBe(status);
+  expect(parseLastResponse(text).status).toBe(status);
   expect(text.match(/HTTP\/1\.1/g)).toHaveLength(2);
 });

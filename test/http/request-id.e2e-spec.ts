@@ -27,7 +27,7 @@ test.each(['', 'x'.repeat(65), 'a b', 'a/b', 'a,b', 'é', '<script>', 'a"b', '{}
 );
 
 test('every request without X-Request-Id gets a different generated id', async () => {
-  const answers = await Promise.all(Array.from({ length: 20 }, () => app.nobody.get('/status')));
+  const answers = await Promise.all(Array.from({ length: 20 }, () => app.guest.get('/status')));
   const ids = answers.map(({ headers }) => headers['x-request-id']);
   for (const id of ids) expect(id).toMatch(GENERATED);
   expect(new Set(ids).size).toBe(20);
@@ -41,7 +41,9 @@ test.each([
   ['a problem page', '/problems/internal', 200],
   ['the OpenAPI file', '/docs/openapi.json', 200],
 ])('the response for %s contains the X-Request-Id', async (_, path, expected) => {
-  const { status, headers, body } = await app.nobody.raw('GET', path, undefined, { 'x-request-id': 'my-id' });
+  const { status, headers, body } = await app.guest.fetch('GET', path, undefined, {
+    'x-request-id': 'my-id',
+  });
   expect(headers['x-request-id']).toBe('my-id');
   if (expected !== undefined) expect(status).toBe(expected);
   if (status >= 400) expect(body.request_id).toBe('my-id');
@@ -53,7 +55,7 @@ test('the X-Request-Id is in the error body, the log line and the audit event', 
   const created = await app.key.post('/users', aUser(), { 'x-request-id': id });
   const refused = await app.key.post('/users', {}, { 'x-request-id': id });
   expect([created.status, refused.status, refused.body.request_id]).toEqual([201, 422, id]);
-  await app.nobody.get('/status'); // the log line of the previous request is written by now
+  await app.guest.get('/status'); // the log line of the previous request is written by now
   const lines = logged.mock.calls.map(([fields]) => fields).filter((fields) => fields.request_id === id);
   const line = {
     ...{ request_id: id, method: 'POST', path: '/api/0.3/users', ms: expect.any(Number) },

@@ -6,9 +6,9 @@ import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { TestApp } from '../support/app/app.js';
-import { selfSigned } from '../support/process/certificate.js';
-import { type TestDatabase, freshDatabase } from '../support/app/database.js';
-import { Process, newcomer } from '../support/process/process.js';
+import { createCertificate } from '../support/process/certificate.js';
+import { type TestDatabase, createDatabase } from '../support/app/database.js';
+import { Process, envOf } from '../support/process/process.js';
 
 /** Security headers, connections and HTTPS. */
 let app: TestApp;
@@ -23,7 +23,7 @@ describe('security headers', () => {
     ['/nowhere', 404],
     ['/health/live', 200],
   ])('are sent with the response to GET %s (status %d)', async (path, status) => {
-    const answer = await app.nobody.raw('GET', path);
+    const answer = await app.guest.fetch('GET', path);
     expect(answer.status).toBe(status);
     expect(answer.headers).toMatchObject({
       'content-security-policy':
@@ -37,12 +37,12 @@ describe('security headers', () => {
   });
   test('forbid caching of API responses', async () => {
     for (const prefix of ['/api', '/API']) {
-      const { status, headers } = await app.key.raw('GET', `${prefix}/0.3/users/search`);
+      const { status, headers } = await app.key.fetch('GET', `${prefix}/0.3/users/search`);
       expect([status, headers['cache-control']]).toEqual([200, 'no-store']);
     }
   });
   test('permit only scripts of the service in Swagger UI', async () => {
-    const { headers } = await app.nobody.raw('GET', '/docs');
+    const { headers } = await app.guest.fetch('GET', '/docs');
     expect(headers['content-security-policy']).toContain("script-src 'self';");
     expect(headers['content-security-policy']).not.toContain('unsafe-eval');
   });
@@ -60,9 +60,9 @@ describe('built-in HTTPS', () => {
   let database: TestDatabase;
   let settings: Record<string, string>;
   beforeAll(async () => {
-    database = await freshDatabase();
-    const { cert, key } = selfSigned(database.folder, 'IP:127.0.0.1');
-    settings = { ...newcomer(database), TLS_CERT_FILE: cert, TLS_KEY_FILE: key };
+    database = await createDatabase();
+    const { cert, key } = createCertificate(database.folder, 'IP:127.0.0.1');
+    settings = { ...envOf(database), TLS_CERT_FILE: cert, TLS_KEY_FILE: key };
   });
   afterAll(async () => {
     await Process.killAll();
@@ -70,7 +70,7 @@ describe('built-in HTTPS', () => {
   });
 
   test('uses the configured certificate, sends HSTS and rejects old protocols and weak ciphers', async () => {
-    const service = await Process.running(settings);
+    const service = await Process.startService(settings);
     const url = /^ *API +(https:\S+)$/m.exec(service.err)?.[1] ?? '';
     const ca = readFileSync(settings['TLS_CERT_FILE'] ?? '');
     const [answer] = (await once(get(`${url}/status`, { ca }), 'response')) as [IncomingMessage];

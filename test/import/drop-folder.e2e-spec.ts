@@ -5,19 +5,19 @@ import { type Server, createServer } from 'node:net';
 import { join } from 'node:path';
 import { DropFolder } from '../../src/import/schedule/drop-folder.js';
 import { Log } from '../../src/platform/telemetry/log.js';
-import { Dropped, Scheduled } from '../support/app/drop-folder.js';
-import { csv, linked } from '../support/app/imports.js';
-import { Process, newcomer } from '../support/process/process.js';
+import { TestDropFolder, ScheduleFixture } from '../support/app/drop-folder.js';
+import { csv, findUser } from '../support/app/imports.js';
+import { Process, envOf } from '../support/process/process.js';
 
 /** Entries that a process with write access can put into the drop folder. They must not affect other files. */
-const scheduled = new Scheduled();
-let drop: Dropped;
+const scheduled = new ScheduleFixture();
+let drop: TestDropFolder;
 let folder: string;
 let secret: string;
 let servers: Server[] = [];
 beforeEach(() => {
   ({ drop } = scheduled);
-  folder = scheduled.newFolder();
+  folder = scheduled.createFolder();
   secret = join(folder, 'secret.csv');
   writeFileSync(secret, csv('ExternalId,Username,Email', 'top,top-secret,top@example.org'));
   servers = [];
@@ -59,18 +59,18 @@ test('a drop folder entry that is not a regular file is logged once and not impo
   const entries = kinds.map((_, i) => `${ID.replace('dead', `000${i}`)}~a.csv`);
   kinds.forEach(([, make], i) => {
     make(join(drop.folder, names[i] ?? ''));
-    drop.mark(names[i] ?? '');
+    drop.markDone(names[i] ?? '');
     make(join(drop.work, 'processing', entries[i] ?? ''));
   });
   writeFileSync(join(drop.work, 'processing', '1~short.csv'), '');
-  drop.person('b');
+  drop.addUser('b');
   const warnings = jest.spyOn(Log.prototype, 'warn');
   await scheduled.start();
-  await scheduled.ended(1);
-  expect(drop.names()).toEqual(expect.arrayContaining(names.flatMap((name) => [name, `${name}.done`])));
-  expect(drop.names('processing')).toEqual([...entries, '1~short.csv']);
-  expect((await scheduled.runs()).map((run) => run.file.name)).toEqual(['b.csv']);
-  expect((await linked(scheduled.app.key, 'b')).username).toBe('b');
+  await scheduled.waitForFiles(1);
+  expect(drop.list()).toEqual(expect.arrayContaining(names.flatMap((name) => [name, `${name}.done`])));
+  expect(drop.list('processing')).toEqual([...entries, '1~short.csv']);
+  expect((await scheduled.listRuns()).map((run) => run.file.name)).toEqual(['b.csv']);
+  expect((await findUser(scheduled.app.key, 'b')).username).toBe('b');
   expect(getSkipped(warnings).sort()).toEqual([
     ...kinds.map(([kind], i) => `${entries[i] ?? ''}: ${kind}`),
     '1~short.csv: not a file of this service',
@@ -80,15 +80,15 @@ test('a drop folder entry that is not a regular file is logged once and not impo
 
 test('a service with named pipes in its drop folder exits with code 0 on SIGTERM', async () => {
   for (const path of ['a.csv', `processing/${ID}~a.csv`]) KINDS['a pipe']?.(join(drop.folder, path));
-  drop.mark('a.csv');
-  drop.person('b');
-  const service = await Process.running({
-    ...newcomer(scheduled.app.database),
+  drop.markDone('a.csv');
+  drop.addUser('b');
+  const service = await Process.startService({
+    ...envOf(scheduled.app.database),
     DATABASE_URL: scheduled.app.database.url,
     IMPORT_FOLDER: drop.folder,
     IMPORT_CRON: '0 0 1 1 *',
   });
-  await scheduled.ended(1);
+  await scheduled.waitForFiles(1);
   expect(service.out).toMatch(/"file skipped"/);
   expect(await service.stop()).toEqual({ code: 0, signal: null });
 }, 60_000);
@@ -98,7 +98,7 @@ test('an import schedule takes no files if its folder processing/ is a symbolic 
   renameSync(join(drop.work, 'processing'), elsewhere);
   symlinkSync(elsewhere, join(drop.work, 'processing'));
   writeFileSync(join(elsewhere, `${ID}~a.csv`), csv('ExternalId,Username,Email', 'x,x,x@example.org'));
-  drop.person('b');
+  drop.addUser('b');
   const warned = new Promise<unknown>((resolve) => {
     jest.spyOn(Log.prototype, 'warn').mockImplementation((message, fields) => {
       if (message === 'drop folder unusable') resolve(fields);
@@ -106,61 +106,61 @@ test('an import schedule takes no files if its folder processing/ is a symbolic 
   });
   await scheduled.start();
   expect(await warned).toEqual({ reason: 'processing is a link or a file, not a folder' });
-  expect(drop.names()).toContain('b.csv');
-  expect(await scheduled.runs()).toEqual([]);
+  expect(drop.list()).toContain('b.csv');
+  expect(await scheduled.listRuns()).toEqual([]);
 });
 
 test('an import schedule with IMPORT_WORK_FOLDER moves all files from the drop folder to done/ or failed/', async () => {
-  drop = scheduled.drop = new Dropped(join(folder, 'incoming'), join(folder, 'work'));
-  drop.person('b');
-  drop.file('c.csv', 'c,,');
-  drop.mark('c.csv');
+  drop = scheduled.drop = new TestDropFolder(join(folder, 'incoming'), join(folder, 'work'));
+  drop.addUser('b');
+  drop.addFile('c.csv', 'c,,');
+  drop.markDone('c.csv');
   writeFileSync(join(drop.folder, 'd.csv'), 'Nonsense\n1\n');
-  drop.mark('d.csv');
+  drop.markDone('d.csv');
   await scheduled.start();
-  await scheduled.ended(2, 1);
-  expect([drop.names(), drop.names('processing')]).toEqual([[], []]);
+  await scheduled.waitForFiles(2, 1);
+  expect([drop.list(), drop.list('processing')]).toEqual([[], []]);
 });
 
 test('a dropped file is imported even if its name contains a line break', async () => {
-  drop.file('two\nlines.csv', 'o,o,o@example.org');
-  drop.mark('two\nlines.csv');
+  drop.addFile('two\nlines.csv', 'o,o,o@example.org');
+  drop.markDone('two\nlines.csv');
   await scheduled.start();
-  await scheduled.ended(1);
-  expect((await linked(scheduled.app.key, 'o')).username).toBe('o');
+  await scheduled.waitForFiles(1);
+  expect((await findUser(scheduled.app.key, 'o')).username).toBe('o');
 });
 
 const createSystemError = (code: string) => Object.assign(new Error(code), { code, syscall: 'any' });
 
 test('an unreadable dropped file is moved to failed/, and the next file is imported', async () => {
-  drop.person('a');
-  drop.person('b');
+  drop.addUser('a');
+  drop.addUser('b');
   jest.spyOn(DropFolder.prototype, 'read').mockImplementationOnce(() => {
     throw createSystemError('EACCES');
   });
   await scheduled.start();
-  await scheduled.ended(1, 1);
-  expect(drop.names('failed')).toEqual([expect.stringMatching(/^a\..*\.csv$/)]);
+  await scheduled.waitForFiles(1, 1);
+  expect(drop.list('failed')).toEqual([expect.stringMatching(/^a\..*\.csv$/)]);
 });
 
 test.each(['moveToProcessing', 'archive'] as const)(
   'if moving a dropped file fails because the disk is full, only this file is delayed (%s)',
   async (step) => {
-    drop.person('a');
-    drop.person('b');
+    drop.addUser('a');
+    drop.addUser('b');
     jest.spyOn(DropFolder.prototype, step).mockRejectedValueOnce(createSystemError('ENOSPC'));
     const warnings = jest.spyOn(Log.prototype, 'warn');
     await scheduled.start();
-    await scheduled.ended(2);
+    await scheduled.waitForFiles(2);
     expect(getSkipped(warnings)).toEqual([
       expect.stringMatching(/a\.csv: cannot be moved to \w+ \(ENOSPC\)$/),
     ]);
-    expect(await scheduled.runs()).toHaveLength(2);
+    expect(await scheduled.listRuns()).toHaveLength(2);
   },
 );
 
 test('a missing drop folder is logged once, and its files are imported when the folder is back', async () => {
-  drop.person('a');
+  drop.addUser('a');
   const away = join(folder, 'away');
   renameSync(drop.folder, away);
   const faults = jest.spyOn(Log.prototype, 'logFault');
@@ -172,13 +172,13 @@ test('a missing drop folder is logged once, and its files are imported when the 
   await scheduled.start();
   await missed;
   renameSync(away, drop.folder);
-  await scheduled.ended(1);
+  await scheduled.waitForFiles(1);
   expect(faults).toHaveBeenCalledTimes(1);
 });
 
 test('an import schedule takes at most 100 files out of the drop folder at a time', async () => {
   const all = Array.from({ length: 105 }, (_, i) => `p${1000 + i}`);
-  for (const id of all) drop.person(id);
+  for (const id of all) drop.addUser(id);
   let most = 0;
   const claim = Reflect.get(DropFolder.prototype, 'moveToProcessing');
   jest.spyOn(DropFolder.prototype, 'moveToProcessing').mockImplementation(async function (
@@ -186,10 +186,10 @@ test('an import schedule takes at most 100 files out of the drop folder at a tim
     ...args
   ) {
     const file = await claim.apply(this, args);
-    most = Math.max(most, drop.names('processing').length);
+    most = Math.max(most, drop.list('processing').length);
     return file;
   });
   await scheduled.start();
-  await scheduled.ended(all.length);
+  await scheduled.waitForFiles(all.length);
   expect(most).toBeLessThanOrEqual(100);
 });

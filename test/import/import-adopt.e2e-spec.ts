@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
-import { counted, csv, imported, linked, rowsOf } from '../support/app/imports.js';
+import { countsOf, csv, runImport, findUser, rowsOf } from '../support/app/imports.js';
 
 /** Files with the option `adopt`, which link existing users without an `external_id` to their rows. */
 let app: TestApp;
@@ -27,19 +27,19 @@ const row = (prefix: string, i: number, manager: string) =>
 test('an import row can name a manager whom an earlier or later row of the same file adopts', async () => {
   const users = await createUnlinked('a', 3);
   const file = csv(HEAD, row('a', 0, 'a1'), row('a', 1, 'a2'), row('a', 2, ''), row('a', 3, 'a0'));
-  const run = await imported(app.key, file, 'adopt=email');
-  expect([run.problems, counted(run)]).toEqual([[], { created: 1, updated: 3 }]);
+  const run = await runImport(app.key, file, 'adopt=email');
+  expect([run.problems, countsOf(run)]).toEqual([[], { created: 1, updated: 3 }]);
   const managers = await Promise.all(
-    [0, 1, 2, 3].map(async (i) => (await linked(app.key, `a${i}`)).manager_uuid),
+    [0, 1, 2, 3].map(async (i) => (await findUser(app.key, `a${i}`)).manager_uuid),
   );
   expect(managers).toEqual([users[1]?.uuid, users[2]?.uuid, null, users[0]?.uuid]);
-  expect(counted(await imported(app.key, file, 'adopt=email'))).toEqual({ unchanged: 4 });
+  expect(countsOf(await runImport(app.key, file, 'adopt=email'))).toEqual({ unchanged: 4 });
 });
 
 test('an import row fails with unknown_reference if the row that would adopt its manager is invalid', async () => {
   await createUnlinked('b', 3);
   const bad = row('b', 1, '').replace('b1,b1', `b1,${'x'.repeat(300)}`);
-  const run = await imported(app.key, csv(HEAD, row('b', 0, 'b1'), bad, row('b', 2, '')), 'adopt=email');
+  const run = await runImport(app.key, csv(HEAD, row('b', 0, 'b1'), bad, row('b', 2, '')), 'adopt=email');
   const errors = (await rowsOf(app.key, run.id, 'outcome=error')).map(({ line, errors: [error] }) => [
     line,
     error.field,
@@ -49,13 +49,16 @@ test('an import row fails with unknown_reference if the row that would adopt its
     [2, 'manager_uuid', 'unknown_reference'],
     [3, 'username', 'too_long'],
   ]);
-  expect([await linked(app.key, 'b0'), (await linked(app.key, 'b2')).username]).toEqual([undefined, 'b2']);
+  expect([await findUser(app.key, 'b0'), (await findUser(app.key, 'b2')).username]).toEqual([
+    undefined,
+    'b2',
+  ]);
 });
 
 test('an import row is refused with cycle if the user it adopts already manages its manager', async () => {
   const [first, second] = await createUnlinked('c', 2);
   await app.key.put(`/users/${first?.uuid}`, { manager_uuid: second?.uuid });
-  const run = await imported(
+  const run = await runImport(
     app.key,
     csv('ExternalId,Email,Manager', 'c1,c1@example.org,c0', 'c0,c0@example.org,'),
     'adopt=email&blank_cells=keep',

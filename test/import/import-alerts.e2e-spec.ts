@@ -7,12 +7,12 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
-import { type TestDatabase, freshDatabase } from '../support/app/database.js';
-import { csv, imported, settled } from '../support/app/imports.js';
+import { type TestDatabase, createDatabase } from '../support/app/database.js';
+import { csv, runImport, awaitRun } from '../support/app/imports.js';
 import { HEAD, people as peopleOf } from '../support/data/user-file.js';
-import { hurry } from '../support/app/clock.js';
+import { speedUpIntervals } from '../support/app/clock.js';
 
-hurry();
+speedUpIntervals();
 
 /** Alerts to operators through `NOTIFY_URL` and `NOTIFY_COMMAND` (interface §6, "Schedule"). */
 const KEY = Buffer.from('0123456789abcdef0123456789abcdef');
@@ -58,7 +58,7 @@ let url: string;
 let apps: TestApp[] = [];
 jest.setTimeout(60_000);
 beforeEach(async () => {
-  database = await freshDatabase();
+  database = await createDatabase();
   receiver = new Receiver();
   url = await receiver.start();
   apps = [];
@@ -70,7 +70,7 @@ afterEach(async () => {
 });
 
 const start = async (settings: Record<string, string>) => {
-  const app = await TestApp.on(database, settings);
+  const app = await TestApp.startOn(database, settings);
   apps.push(app);
   return app;
 };
@@ -82,8 +82,8 @@ const getHookSettings = () => ({ NOTIFY_URL: url, NOTIFY_SECRET: `whsec_${KEY.to
 
 /** Creates a run that waits for approval because it blocks half of its data set. */
 async function createWaitingRun(app: TestApp): Promise<Json> {
-  await imported(app.key, csv(HEAD, ...people(30)), 'dataset=hr');
-  const run = await imported(app.key, csv(HEAD, ...people(15)), 'dataset=hr&missing=block');
+  await runImport(app.key, csv(HEAD, ...people(30)), 'dataset=hr');
+  const run = await runImport(app.key, csv(HEAD, ...people(15)), 'dataset=hr&missing=block');
   expect(run.state).toBe('needs_approval');
   return run;
 }
@@ -148,7 +148,7 @@ test('an overdue import sends one alert, which is not repeated after a restart',
   });
   await stop(app);
   const next = await start(settings);
-  await imported(next.key, csv(HEAD, ...people(1)));
+  await runImport(next.key, csv(HEAD, ...people(1)));
   await stop(next);
   expect(receiver.alerts).toHaveLength(1);
 });
@@ -172,7 +172,7 @@ test('NOTIFY_COMMAND receives an alert on stdin, but no service settings in its 
 });
 
 test('the service does not start with NOTIFY_URL but without NOTIFY_SECRET', async () => {
-  await expect(TestApp.on(database, { NOTIFY_URL: url })).rejects.toThrow('NOTIFY_SECRET is missing');
+  await expect(TestApp.startOn(database, { NOTIFY_URL: url })).rejects.toThrow('NOTIFY_SECRET is missing');
 });
 
 test('with IMPORT_FOUR_EYES, the sender of an import cannot approve it, but another person can', async () => {
@@ -197,13 +197,13 @@ test('with IMPORT_FOUR_EYES, an API key and the keys it created count as the per
   const child = app.key.with({
     'x-api-key': (await key.post('/api_keys', { name: 'child' })).body.key as string,
   });
-  await imported(child, csv(HEAD, ...people(30)), 'dataset=hr');
-  const { id } = await imported(child, csv(HEAD, ...people(15)), 'dataset=hr&missing=block');
+  await runImport(child, csv(HEAD, ...people(30)), 'dataset=hr');
+  const { id } = await runImport(child, csv(HEAD, ...people(15)), 'dataset=hr&missing=block');
   for (const one of [child, key, master])
     expect((await one.post(`/imports/${id as string}/apply`)).status).toBe(403);
   expect((await app.key.post(`/imports/${id as string}/apply`)).status).toBe(202);
-  await settled(app.key, id);
-  const ofMaster = await imported(master, csv(HEAD, ...people(5)), 'dataset=hr&missing=block');
+  await awaitRun(app.key, id);
+  const ofMaster = await runImport(master, csv(HEAD, ...people(5)), 'dataset=hr&missing=block');
   expect(ofMaster.state).toBe('needs_approval');
   for (const one of [child, key])
     expect((await one.post(`/imports/${ofMaster.id as string}/apply`)).status).toBe(403);
@@ -211,6 +211,6 @@ test('with IMPORT_FOUR_EYES, an API key and the keys it created count as the per
 
 test('with IMPORT_FOUR_EYES, the sender of a dry run can apply it if it hits no guard', async () => {
   const app = await start({ IMPORT_FOUR_EYES: 'true' });
-  const run = await imported(app.key, csv(HEAD, ...people(3)), 'dry_run=true');
+  const run = await runImport(app.key, csv(HEAD, ...people(3)), 'dry_run=true');
   expect((await app.key.post(`/imports/${run.id as string}/apply`)).status).toBe(202);
 });

@@ -3,7 +3,7 @@ import { Applier } from '../../src/import/apply/applier.service.js';
 import { PlanGuards } from '../../src/import/guards/plan-guards.service.js';
 import { ImportRowsRepository } from '../../src/import/runs/import-rows.repository.js';
 import { TestApp } from '../support/app/app.js';
-import { counted, csv, imported, rowsOf, settled, upload } from '../support/app/imports.js';
+import { countsOf, csv, runImport, rowsOf, awaitRun, upload } from '../support/app/imports.js';
 import { HEAD, fileOf, people } from '../support/data/user-file.js';
 
 /** Cancellation of runs, and the order of queued runs. */
@@ -31,8 +31,8 @@ test('an import cancelled while it writes stops after its current batch and skip
     if (++reads === 3) statuses.push((await cancel(id)).status);
     return batches(id, ...range);
   });
-  const run = await imported(app.key, file('w'));
-  const { created = 0, skipped = 0 } = counted(run);
+  const run = await runImport(app.key, file('w'));
+  const { created = 0, skipped = 0 } = countsOf(run);
   expect([statuses, run.state, created + skipped, created % BATCH]).toEqual([[202], 'cancelled', ROWS, 0]);
   expect(created).toBeGreaterThan(0);
   expect(skipped).toBeGreaterThan(0);
@@ -50,9 +50,9 @@ test('an import cancelled during its validation changes no user and stores no ro
     planning.push(state, progress.rows_done > 0, (await cancel(id)).status);
     return [];
   });
-  const run = await imported(app.key, file('p'));
+  const run = await runImport(app.key, file('p'));
   expect(planning).toEqual(['validating', true, 202]);
-  expect([run.state, counted(run), await countUsers()]).toEqual(['cancelled', {}, before]);
+  expect([run.state, countsOf(run), await countUsers()]).toEqual(['cancelled', {}, before]);
   expect(await rowsOf(app.key, run.id)).toEqual([]);
 });
 
@@ -70,9 +70,9 @@ test('queued imports run one after another, in the order of their uploads', asyn
   expect([(await readRun(ids[1])).state, (await readRun(ids[2])).state]).toEqual(['queued', 'queued']);
   release();
   const [first, second, third] = [
-    await settled(app.key, ids[0]),
-    await settled(app.key, ids[1]),
-    await settled(app.key, ids[2]),
+    await awaitRun(app.key, ids[0]),
+    await awaitRun(app.key, ids[1]),
+    await awaitRun(app.key, ids[2]),
   ];
   expect([first.state, second.state, third.state]).toEqual(['completed', 'completed', 'completed']);
   expect(first.finished <= second.started && second.finished <= third.started).toBe(true);

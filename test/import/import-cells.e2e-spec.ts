@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
-import { counted, csv, imported, linked, rowsOf } from '../support/app/imports.js';
+import { countsOf, csv, runImport, findUser, rowsOf } from '../support/app/imports.js';
 
 /** Rows with a wrong number of cells, and truncated files. Every test has its own data set. */
 let app: TestApp;
@@ -16,12 +16,12 @@ function people(count: number) {
   const row = (i: number, phone = '1') =>
     `${dataset}-${i},${dataset}-${i},${dataset}-${i}@example.org,${phone},Lee`;
   const rows = Array.from({ length: count }, (_, i) => row(i));
-  const run = (file: string, options = '') => imported(app.key, file, `dataset=${dataset}${options}`);
+  const run = (file: string, options = '') => runImport(app.key, file, `dataset=${dataset}${options}`);
   return { dataset, row, rows, run, id: (i: number) => `${dataset}-${i}` };
 }
 const getFailed = async ({ id }: Json) => (await app.key.get(`/imports/${id}/failed.csv`)).text;
 const statesOf = async (ids: string[]) =>
-  Promise.all(ids.map(async (id) => (await linked(app.key, id)).status));
+  Promise.all(ids.map(async (id) => (await findUser(app.key, id)).status));
 
 describe('an import row with too few or too many cells', () => {
   test('fails alone, and its user is neither changed nor counted as missing', async () => {
@@ -32,7 +32,7 @@ describe('an import row with too few or too many cells', () => {
     const wide = `${row(5, '2')},more`;
     const file = csv(HEAD, ...rows.slice(0, 3), cut, shifted, wide, ...rows.slice(6));
     const after = await run(file, '&missing=block');
-    expect([after.state, counted(after), after.missing]).toEqual([
+    expect([after.state, countsOf(after), after.missing]).toEqual([
       'completed_with_errors',
       { unchanged: 17, error: 3 },
       { reported: 0, blocked: 0 },
@@ -44,7 +44,7 @@ describe('an import row with too few or too many cells', () => {
     ]);
     expect(after.problems[0].message).toMatch(/^has 3 cells, but the header has 5; /);
     expect(await statesOf([id(3), id(4), id(5)])).toEqual(['Active', 'Active', 'Active']);
-    expect((await linked(app.key, id(5))).phone).toBe('1');
+    expect((await findUser(app.key, id(5))).phone).toBe('1');
   });
 
   test('does not count as a duplicate of another row or as the manager of another row', async () => {
@@ -58,7 +58,7 @@ describe('an import row with too few or too many cells', () => {
       `${rows[2]},`,
     );
     const after = await run(manager);
-    expect(counted(after)).toEqual({ created: 2, error: 3 });
+    expect(countsOf(after)).toEqual({ created: 2, error: 3 });
     expect(
       (await rowsOf(app.key, after.id, 'outcome=error')).map(({ line, errors }) => [line, errors[0].code]),
     ).toEqual([
@@ -96,8 +96,8 @@ describe('an import row with too few or too many cells', () => {
       .replace(`," Jr","${note}"`, '')
       .replace(`,"${note}"`, '')
       .replace('Lee,4', '"Lee, Jr",4');
-    expect(counted(await run(corrected))).toEqual({ created: 2 });
-    expect((await linked(app.key, id(8))).surname).toBe('Lee, Jr');
+    expect(countsOf(await run(corrected))).toEqual({ created: 2 });
+    expect((await findUser(app.key, id(8))).surname).toBe('Lee, Jr');
   });
 });
 
@@ -108,7 +108,7 @@ describe('an import file without a line break at its end', () => {
     await run(file);
     const after = await run(file.slice(0, -3));
     expect(after).toMatchObject({ state: 'failed', problems: [{ code: 'cut_short' }] });
-    expect(counted(await run(file))).toEqual({ unchanged: 9 });
+    expect(countsOf(await run(file))).toEqual({ unchanged: 9 });
   });
   test('is imported if the last completed file had none either, whatever dry runs and failed runs had', async () => {
     const { rows, run } = people(9);
@@ -128,7 +128,7 @@ describe('an import file without a line break at its end', () => {
 });
 
 test('the problems of an import list every error in the header of its file', async () => {
-  const run = await imported(app.key, csv('', 'Usrname,Email,E-mail,Pwd,Shoe size', 'a,b,c,d,e'));
+  const run = await runImport(app.key, csv('', 'Usrname,Email,E-mail,Pwd,Shoe size', 'a,b,c,d,e'));
   expect(run.problems.map(({ line, code, field }: Json) => [line, code, field])).toEqual([
     [2, 'missing_column', ''],
     [2, 'unknown_column', ''],
@@ -141,7 +141,7 @@ test('the problems of an import list every error in the header of its file', asy
 
 test('the import option delimiter overrides the delimiter detected in the file', async () => {
   const text = csv('ExternalId;Username;Email', 'f1;f1;f1@example.org');
-  const run = await imported(app.key, text, 'delimiter=,');
+  const run = await runImport(app.key, text, 'delimiter=,');
   const codes = run.problems.map(({ code }: Json) => code);
   expect([run.state, codes]).toEqual(['failed', ['missing_column', 'unknown_column']]);
 });

@@ -7,7 +7,7 @@ import type {
   SqlValue,
 } from '../../src/platform/database/engine/sql.js';
 import { TestApp } from '../support/app/app.js';
-import { csv, imported, settled } from '../support/app/imports.js';
+import { csv, runImport, awaitRun } from '../support/app/imports.js';
 
 /**
  * After a crash a run continues at its checkpoint, so every write of a run must be committed together with the checkpoint
@@ -56,8 +56,8 @@ const file = (from: number, to: number, phone = (n: number) => n) =>
 
 test('every write of an import is committed in the same transaction as the checkpoint of the import', async () => {
   const query = 'dataset=hr&part=a&missing=block';
-  await imported(app.key, file(1, 120), query);
-  const second = await imported(
+  await runImport(app.key, file(1, 120), query);
+  const second = await runImport(
     app.key,
     file(6, 180, (n) => n + (n % 9 ? 0 : 1000)),
     query,
@@ -67,9 +67,9 @@ test('every write of an import is committed in the same transaction as the check
     counts: { created: 60, updated: 13 },
     missing: { blocked: 5 },
   });
-  await imported(app.key, file(1, 180), query); // missing users return
+  await runImport(app.key, file(1, 180), query); // missing users return
   const { body } = await app.key.post(`/imports/${second.id}/revert`);
-  expect((await settled(app.key, body.id)).state).toMatch(/^completed/);
+  expect((await awaitRun(app.key, body.id)).state).toMatch(/^completed/);
 
   const written = committed.filter((statements) => statements.some((sql) => WRITES.test(sql)));
   const users = written.filter((statements) =>

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import { LAX_GUARDS } from '../support/app/guards.js';
 import { create } from '../support/data/factories.js';
-import { counted, csv, imported, linked, rowsOf } from '../support/app/imports.js';
+import { countsOf, csv, runImport, findUser, rowsOf } from '../support/app/imports.js';
 
 /** Conflicts of usernames, e-mails, logins and managers, which are checked on the state after the whole file. */
 let app: TestApp;
@@ -17,7 +17,7 @@ const usernamesOf = async (prefix: string, count: number) =>
   Promise.all(
     Array.from(
       { length: count },
-      async (_, i) => (await linked(app.key, `${prefix}${i}`)).username as string,
+      async (_, i) => (await findUser(app.key, `${prefix}${i}`)).username as string,
     ),
   );
 
@@ -26,30 +26,30 @@ test.each([
   ['a chain that ends with a free username', 4, (i: number) => i + 1],
 ])('an import file can exchange usernames between its users: %s', async (what, count, next) => {
   const prefix = `${what.replaceAll(' ', '')}-`;
-  await imported(app.key, csv(HEAD, ...people(prefix, count)));
-  const run = await imported(app.key, csv(HEAD, ...people(prefix, count, next)), 'dataset=x');
-  expect([counted(run), run.problems]).toEqual([{ updated: count }, []]);
+  await runImport(app.key, csv(HEAD, ...people(prefix, count)));
+  const run = await runImport(app.key, csv(HEAD, ...people(prefix, count, next)), 'dataset=x');
+  expect([countsOf(run), run.problems]).toEqual([{ updated: count }, []]);
   expect(await usernamesOf(prefix, count)).toEqual(
     Array.from({ length: count }, (_, i) => `${prefix}n${next(i)}`),
   );
 });
 
 test("an import row with another user's username fails and reports the uuid of the other user", async () => {
-  await imported(app.key, csv(HEAD, ...people('t-', 2)));
-  const run = await imported(app.key, csv(HEAD, 't-9,T-N0,t-9@example.org'));
-  const owner = await linked(app.key, 't-0');
+  await runImport(app.key, csv(HEAD, ...people('t-', 2)));
+  const run = await runImport(app.key, csv(HEAD, 't-9,T-N0,t-9@example.org'));
+  const owner = await findUser(app.key, 't-0');
   expect(run.problems).toMatchObject([{ field: 'username', code: 'username_taken', uuid: owner.uuid }]);
 });
 
 test('an import file can exchange logins between its users, but cannot take the login of another user', async () => {
-  await imported(
+  await runImport(
     app.key,
     csv(`${HEAD},saml`, 's-0,s-0,s-0@example.org,one', 's-1,s-1,s-1@example.org,two|three'),
   );
-  const moved = await imported(app.key, csv('ExternalId,Authname', 's-0,two|three', 's-1,one'));
-  expect([counted(moved), moved.problems]).toEqual([{ updated: 2 }, []]);
-  expect((await linked(app.key, 's-0')).authname).toEqual({ saml: ['two', 'three'] });
-  const taken = await imported(app.key, csv('ExternalId,Authname', 's-0,one'));
+  const moved = await runImport(app.key, csv('ExternalId,Authname', 's-0,two|three', 's-1,one'));
+  expect([countsOf(moved), moved.problems]).toEqual([{ updated: 2 }, []]);
+  expect((await findUser(app.key, 's-0')).authname).toEqual({ saml: ['two', 'three'] });
+  const taken = await runImport(app.key, csv('ExternalId,Authname', 's-0,one'));
   expect(taken.problems).toMatchObject([{ field: 'authname', code: 'authname_taken' }]);
 });
 
@@ -58,35 +58,35 @@ test('an import of 600 rows can set managers and rotate usernames across its bat
     { length: 600 },
     (_, i) => `b-${i},b-n${i},b-${i}@example.org,${i < 599 ? `b-${i + 1}` : ''}`,
   );
-  const first = await imported(app.key, csv(`${HEAD},Manager`, ...rows), 'dataset=b');
-  expect([first.state, counted(first)]).toEqual(['completed', { created: 600 }]);
-  expect((await linked(app.key, 'b-0')).manager_uuid).toBe((await linked(app.key, 'b-1')).uuid);
+  const first = await runImport(app.key, csv(`${HEAD},Manager`, ...rows), 'dataset=b');
+  expect([first.state, countsOf(first)]).toEqual(['completed', { created: 600 }]);
+  expect((await findUser(app.key, 'b-0')).manager_uuid).toBe((await findUser(app.key, 'b-1')).uuid);
   const ring = [0, 300, 599];
   const renamed = rows.map((row, i) => {
     const to = ring[(ring.indexOf(i) + 1) % 3] ?? 0;
     return ring.includes(i) ? row.replace(`b-n${i},`, `b-n${to},`) : row;
   });
-  const second = await imported(app.key, csv(`${HEAD},Manager`, ...renamed), 'dataset=b');
-  expect([second.state, counted(second)]).toEqual(['completed', { updated: 3, unchanged: 597 }]);
-  expect((await linked(app.key, 'b-599')).username).toBe('b-n0');
+  const second = await runImport(app.key, csv(`${HEAD},Manager`, ...renamed), 'dataset=b');
+  expect([second.state, countsOf(second)]).toEqual(['completed', { updated: 3, unchanged: 597 }]);
+  expect((await findUser(app.key, 'b-599')).username).toBe('b-n0');
 });
 
 test('an import file can reverse a chain of managers', async () => {
   // 0 → 1 → … → 9 becomes 9 → 8 → … → 0. Row by row, a step would create a cycle.
   const line = (manager: (i: number) => string) =>
     Array.from({ length: 10 }, (_, i) => `m-${i},m-${i},m-${i}@example.org,${manager(i)}`);
-  await imported(app.key, csv(`${HEAD},Manager`, ...line((i) => (i < 9 ? `m-${i + 1}` : ''))), 'dataset=m');
-  const run = await imported(
+  await runImport(app.key, csv(`${HEAD},Manager`, ...line((i) => (i < 9 ? `m-${i + 1}` : ''))), 'dataset=m');
+  const run = await runImport(
     app.key,
     csv(`${HEAD},Manager`, ...line((i) => (i > 0 ? `m-${i - 1}` : ''))),
     'dataset=m',
   );
-  expect([counted(run), run.problems]).toEqual([{ updated: 10 }, []]);
-  expect((await linked(app.key, 'm-9')).manager_uuid).toBe((await linked(app.key, 'm-8')).uuid);
+  expect([countsOf(run), run.problems]).toEqual([{ updated: 10 }, []]);
+  expect((await findUser(app.key, 'm-9')).manager_uuid).toBe((await findUser(app.key, 'm-8')).uuid);
 });
 
 test('an import row is refused if it creates a manager cycle through users outside the file', async () => {
-  await imported(
+  await runImport(
     app.key,
     csv(
       `${HEAD},Manager`,
@@ -95,29 +95,29 @@ test('an import row is refused if it creates a manager cycle through users outsi
       'd-2,d-2,d-2@example.org,d-1',
     ),
   );
-  const run = await imported(app.key, csv('ExternalId,Manager', 'd-0,d-2'));
+  const run = await runImport(app.key, csv('ExternalId,Manager', 'd-0,d-2'));
   expect(run.problems).toMatchObject([{ line: 2, field: 'manager_uuid', code: 'cycle' }]);
-  expect((await linked(app.key, 'd-0')).manager_uuid).toBeNull();
+  expect((await findUser(app.key, 'd-0')).manager_uuid).toBeNull();
 });
 
 test('a Manager cell can name a manager without an external id by uuid', async () => {
   const boss = await create(app.key);
-  const run = await imported(
+  const run = await runImport(
     app.key,
     csv(`${HEAD},Manager`, `w-0,w-0,w-0@example.org,uuid:${boss.uuid.toUpperCase()}`),
   );
-  expect(counted(run)).toEqual({ created: 1 });
-  expect((await linked(app.key, 'w-0')).manager_uuid).toBe(boss.uuid);
+  expect(countsOf(run)).toEqual({ created: 1 });
+  expect((await findUser(app.key, 'w-0')).manager_uuid).toBe(boss.uuid);
 });
 
 test('the error of an import row has the uuid of its user only if this user already exists', async () => {
-  await imported(app.key, csv(HEAD, 'none-0,none-old,none0@example.org'));
+  await runImport(app.key, csv(HEAD, 'none-0,none-old,none0@example.org'));
   const rows = [
     'none-1,none-same,none1@example.org',
     'none-2,none-same,none2@example.org',
     'none-0,none-same,',
   ];
-  const run = await imported(app.key, csv(HEAD, ...rows));
+  const run = await runImport(app.key, csv(HEAD, ...rows));
   const uuids = (await rowsOf(app.key, run.id, 'outcome=error')).map(({ uuid }) => uuid);
-  expect(uuids).toEqual([null, null, (await linked(app.key, 'none-0')).uuid]);
+  expect(uuids).toEqual([null, null, (await findUser(app.key, 'none-0')).uuid]);
 });

@@ -6,7 +6,7 @@ import { TransactionRunner } from '../../src/platform/database/transaction-runne
 import { toEntity, ImportRowsRepository } from '../../src/import/runs/import-rows.repository.js';
 import { ImportRowEntity } from '../../src/import/runs/import.entity.js';
 import { TestApp } from '../support/app/app.js';
-import { effortOf } from '../support/app/effort.js';
+import { measureEffort } from '../support/app/effort.js';
 import { seededUuid } from '../support/app/seed.js';
 
 /**
@@ -68,8 +68,8 @@ test.each([
     ],
   ),
 ])('reading %s needs no more work in a large import', async (_, read: (id: string) => Promise<unknown>) => {
-  const few = await effortOf(app, () => read(runs.few));
-  const many = await effortOf(app, () => read(runs.many));
+  const few = await measureEffort(app, () => read(runs.few));
+  const many = await measureEffort(app, () => read(runs.many));
   expect(few).toBeGreaterThan(0);
   expect(many).toBeLessThanOrEqual(RATIO * few);
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
-import { counted, csv, imported, rowsOf } from '../support/app/imports.js';
+import { countsOf, csv, runImport, rowsOf } from '../support/app/imports.js';
 import { HEAD, person as personOf } from '../support/data/user-file.js';
 
 /** Cells that a spreadsheet or a wrong encoding has damaged. Every test has its own external ids. */
@@ -39,7 +39,7 @@ test.each([
   ['M\ufffdller', 'broken_character'],
 ])('the import cell %j is refused with %s in every column that sets a field', async (cell, code) => {
   const rows = FIELDS.map((_, index) => rowWith(index, cell));
-  const run = await imported(app.key, csv(COLUMNS, ...rows), 'dry_run=true');
+  const run = await runImport(app.key, csv(COLUMNS, ...rows), 'dry_run=true');
   const found = (await rowsOf(app.key, run.id)).map(({ errors }) =>
     errors.filter((error: Json) => error.code === code).map(({ field, value }: Json) => [field, value]),
   );
@@ -48,20 +48,20 @@ test.each([
 
 test('text that only resembles a spreadsheet error, such as #1! or n/a, is imported', async () => {
   const values = ['#N/A is not a name', '#', '#1!', '#GO!', 'n/a', 'Err:', '1E5', '?'];
-  const run = await imported(
+  const run = await runImport(
     app.key,
     csv(`${HEAD},AboutMe`, ...values.map((value, i) => person(`x${i}`, value))),
   );
-  expect([counted(run), run.problems]).toEqual([{ created: values.length }, []]);
+  expect([countsOf(run), run.problems]).toEqual([{ created: values.length }, []]);
 });
 
 test('an import accepts spreadsheet errors in columns that it ignores', async () => {
-  const run = await imported(
+  const run = await runImport(
     app.key,
     csv(`${HEAD},_x,Shoe size`, person('a', '#N/A', '#REF!')),
     'ignore_unknown_columns=true',
   );
-  expect(counted(run)).toEqual({ created: 1 });
+  expect(countsOf(run)).toEqual({ created: 1 });
 });
 
 test('an import accepts a spreadsheet error or broken character if the user already has this value', async () => {
@@ -77,8 +77,8 @@ test('an import accepts a spreadsheet error or broken character if the user alre
       'ExternalId,ForeName,Surname,Phone,Authname,Mobile',
       `${toId('k')},#N/A,M\ufffdller,${phone},#REF!,${mobile}`,
     );
-  expect(counted(await imported(app.key, file('1E5', '7')))).toEqual({ updated: 1 });
-  const run = await imported(app.key, file('2E5', '#N/A'));
+  expect(countsOf(await runImport(app.key, file('1E5', '7')))).toEqual({ updated: 1 });
+  const run = await runImport(app.key, file('2E5', '#N/A'));
   expect(run.problems.map(({ field, code }: Json) => [field, code])).toEqual([
     ['phone', 'spreadsheet_number'],
     ['mobile', 'spreadsheet_error'],

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import { LAX_GUARDS } from '../support/app/guards.js';
-import { counted, csv, imported, linked } from '../support/app/imports.js';
+import { countsOf, csv, runImport, findUser } from '../support/app/imports.js';
 import { HEAD, people as peopleOf } from '../support/data/user-file.js';
 
 /** Data sets that a source delivers in several files (interface §6, option `part`). */
@@ -10,8 +10,8 @@ beforeAll(async () => void (app = await TestApp.start(LAX_GUARDS)));
 afterAll(async () => app.end());
 
 const people = (part: string, count = 30) => peopleOf(`${part}-`, count);
-const send = (rows: readonly string[], options: string) => imported(app.key, csv(HEAD, ...rows), options);
-const statusOf = async (id: string) => (await linked(app.key, id)).status;
+const send = (rows: readonly string[], options: string) => runImport(app.key, csv(HEAD, ...rows), options);
+const statusOf = async (id: string) => (await findUser(app.key, id)).status;
 
 test('an import of one part of a data set counts only missing users of this part', async () => {
   const [north, south] = [people('north'), people('south')];
@@ -27,7 +27,7 @@ test('an import of one part of a data set counts only missing users of this part
   const later = await sendPart(north.slice(1), 'north');
   expect([later.state, later.missing]).toEqual(['completed', { reported: 1, blocked: 1 }]);
   expect([await statusOf('north-0'), await statusOf('south-0')]).toEqual(['Blocked', 'Active']);
-  expect(counted(await sendPart(north, 'north'))).toEqual({ reactivated: 1, unchanged: 29 });
+  expect(countsOf(await sendPart(north, 'north'))).toEqual({ reactivated: 1, unchanged: 29 });
 });
 
 test('a user who moves to another part of a data set is active after both imports, in either order', async () => {
@@ -41,7 +41,7 @@ test('a user who moves to another part of a data set is active after both import
   expect((await sendPart(east.slice(1), 'east')).missing).toEqual({ reported: 0, blocked: 0 });
   expect(await statusOf('east-0')).toBe('Active');
   expect((await sendPart(west, 'west')).missing).toEqual({ reported: 1, blocked: 1 }); // removed from the old part first
-  expect(counted(await sendPart(east, 'east'))).toEqual({ reactivated: 1, unchanged: 29 });
+  expect(countsOf(await sendPart(east, 'east'))).toEqual({ reactivated: 1, unchanged: 29 });
   expect(await statusOf('east-0')).toBe('Active');
 });
 
@@ -50,7 +50,7 @@ test('after a data set is split into parts, the first import of each part counts
   await send(all, 'dataset=cut&missing=block');
   for (const part of [0, 1]) {
     const run = await send(all.slice(part * 20, part * 20 + 20), `dataset=cut&part=p${part}&missing=block`);
-    expect([run.state, counted(run), run.missing]).toEqual([
+    expect([run.state, countsOf(run), run.missing]).toEqual([
       'completed',
       { unchanged: 20 },
       { reported: 0, blocked: 0 },
@@ -66,7 +66,7 @@ test('an import without the option part covers the users of all parts of its dat
   await send(south, 'dataset=whole&part=south&missing=block');
   const rest = [...north.slice(1), ...south.slice(1)];
   const first = await send(rest, 'dataset=whole&missing=block');
-  expect([first.state, counted(first), first.missing]).toEqual([
+  expect([first.state, countsOf(first), first.missing]).toEqual([
     'completed',
     { unchanged: 38 },
     { reported: 2, blocked: 2 },

@@ -10,7 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { databaseOf } from '../support/app/people.js';
 import { ImportsService } from '../../src/import/imports.service.js';
 import { TestApp } from '../support/app/app.js';
-import { counted, csv, imported, linked, rowsOf, settled, upload } from '../support/app/imports.js';
+import { countsOf, csv, runImport, findUser, rowsOf, awaitRun, upload } from '../support/app/imports.js';
 import { fileOf } from '../support/data/user-file.js';
 
 /** Late events and faults at the end of a run. */
@@ -22,11 +22,11 @@ afterAll(() => app.end());
 const readRun = async (id: string) => (await app.key.get(`/imports/${id}`)).body;
 
 test.each([1, 2])('a completed import is not run again after %i stale reads of the queue', async (stale) => {
-  const run = await imported(app.key, fileOf(`stale${stale}`));
+  const run = await runImport(app.key, fileOf(`stale${stale}`));
   const next = jest.spyOn(app.app.get(ImportRunsRepository), 'findNext');
   for (let i = 0; i < stale; i++) next.mockResolvedValueOnce(run.id);
   app.app.get(ImportWorker).wake();
-  await imported(app.key, fileOf(`after${stale}`));
+  await runImport(app.key, fileOf(`after${stale}`));
   expect(next.mock.calls.length).toBeGreaterThan(stale);
   expect(await readRun(run.id)).toEqual(run);
 });
@@ -44,8 +44,8 @@ test('an import that is cancelled while a worker takes it from the queue stays c
     return id;
   });
   const { body } = await upload(app.key, fileOf('cancelled'));
-  expect(await settled(app.key, body.id)).toMatchObject({ state: 'cancelled', problems: [] });
-  await imported(app.key, fileOf('next'));
+  expect(await awaitRun(app.key, body.id)).toMatchObject({ state: 'cancelled', problems: [] });
+  await runImport(app.key, fileOf('next'));
   expect(cancelled).toEqual([202]);
   expect((await readRun(body.id)).state).toBe('cancelled');
 });
@@ -67,11 +67,11 @@ test('a lease is renewed while its work continues, so that no other instance can
 test('an import whose stored file cannot be deleted stays completed, and the next purge deletes the file', async () => {
   const interrupted = Object.assign(new Error('interrupted'), { code: 'ER_QUERY_INTERRUPTED' });
   const deleted = jest.spyOn(app.app.get(ImportFilesRepository), 'delete').mockRejectedValueOnce(interrupted);
-  const run = await imported(app.key, fileOf('kept'));
-  await imported(app.key, fileOf('later')); // by then the worker has finished the first run
+  const run = await runImport(app.key, fileOf('kept'));
+  await runImport(app.key, fileOf('later')); // by then the worker has finished the first run
   expect(deleted).toHaveBeenCalledTimes(2);
   const later = await readRun(run.id);
-  expect([run.state, later.state, counted(later)]).toEqual(['completed', 'completed', { created: 1 }]);
+  expect([run.state, later.state, countsOf(later)]).toEqual(['completed', 'completed', { created: 1 }]);
   expect(await rowsOf(app.key, run.id)).toHaveLength(1);
   const readParts = () => databaseOf(app).query('SELECT run_id FROM import_file_parts');
   expect(await readParts()).toEqual([{ run_id: run.id }]);
@@ -80,8 +80,8 @@ test('an import whose stored file cannot be deleted stays completed, and the nex
 });
 
 test('failed.csv of an import that is cancelled while it writes has the cells of the failed rows', async () => {
-  await imported(app.key, fileOf('moved'));
-  const user = await linked(app.key, 'moved');
+  await runImport(app.key, fileOf('moved'));
+  const user = await findUser(app.key, 'moved');
   const applier = app.app.get(Applier);
   const apply = applier.apply.bind(applier);
   jest.spyOn(applier, 'apply').mockImplementationOnce(async (run, work) => {
@@ -90,7 +90,7 @@ test('failed.csv of an import that is cancelled while it writes has the cells of
     await app.key.post(`/imports/${run.id}/cancel`);
   });
   const cells = 'moved,moved,moved@example.org,3';
-  const run = await imported(app.key, csv('ExternalId,Username,Email,Phone', cells));
+  const run = await runImport(app.key, csv('ExternalId,Username,Email,Phone', cells));
   const text = (await app.key.get(`/imports/${run.id as string}/failed.csv`)).text;
   expect([run.state, text]).toEqual(['cancelled', expect.stringContaining(`${cells},2,precondition_failed`)]);
 });
@@ -105,6 +105,6 @@ test('an import is retried and completes if its failure could not be recorded', 
     if (change.state === 'failed' && killed++ === 0) throw createUnavailableError('killed');
     return move(sql, id, change);
   });
-  const run = await imported(app.key, fileOf('again'));
-  expect([killed, run.state, counted(run)]).toEqual([1, 'completed', { created: 1 }]);
+  const run = await runImport(app.key, fileOf('again'));
+  expect([killed, run.state, countsOf(run)]).toEqual([1, 'completed', { created: 1 }]);
 });

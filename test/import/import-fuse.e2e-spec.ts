@@ -2,11 +2,11 @@ import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/global
 import { randomUUID } from 'node:crypto';
 import { Applier } from '../../src/import/apply/applier.service.js';
 import { TestApp } from '../support/app/app.js';
-import { auditRows } from '../support/app/audit-rows.js';
+import { readAuditRows } from '../support/app/audit-rows.js';
 import type { Client, Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
 import { aKey } from '../support/app/credentials.js';
-import { counted, csv, imported, linked, settled } from '../support/app/imports.js';
+import { countsOf, csv, runImport, findUser, awaitRun } from '../support/app/imports.js';
 import { HEAD, people, person } from '../support/data/user-file.js';
 
 /** The fuse of an API key counts users whom its imports block, unless another credential has approved the run. */
@@ -29,39 +29,39 @@ const fileOf = (name: string, users: number, blocked = 0): string =>
 /** Imports a new data set of active users as a Webmaster. */
 async function aDataset(users: number): Promise<{ name: string; id: string }> {
   const name = randomUUID();
-  const run = await imported(await app.login(), fileOf(name, users), `dataset=${name}`);
+  const run = await runImport(await app.login(), fileOf(name, users), `dataset=${name}`);
   expect(run.state).toBe('completed');
   return { name, id: run.id };
 }
 const fuseOf = (run: Json): Json => (run.guards as Json[]).find(({ name }) => name === 'key_fuse');
 const apply = async (client: Client, id: string): Promise<Json> => {
   expect((await client.post(`/imports/${id}/apply`)).status).toBe(202);
-  return settled(app.key, id);
+  return awaitRun(app.key, id);
 };
 const blockOne = async (client: Client): Promise<number> =>
   (await client.put(`/users/${(await create(app.key)).uuid as string}`, { status: 'Blocked' })).status;
 
 test('an import that would blow the fuse of its API key waits until another credential approves it', async () => {
   const [{ client }, { name }] = [await aKey(app), await aDataset(6)];
-  const run = await imported(client, fileOf(name, 6, 4), `dataset=${name}`);
+  const run = await runImport(client, fileOf(name, 6, 4), `dataset=${name}`);
   expect([run.state, fuseOf(run)]).toEqual([
     'needs_approval',
     expect.objectContaining({ name: 'key_fuse', value: 4, limit: 3, hit: true }),
   ]);
   const done = await apply(await app.login(), run.id);
-  expect([done.state, counted(done)]).toEqual(['completed', { blocked: 4, unchanged: 2 }]);
+  expect([done.state, countsOf(done)]).toEqual(['completed', { blocked: 4, unchanged: 2 }]);
   expect(await blockOne(client)).toBe(200); // the fuse does not count an approved run
 });
 
 test('the fuse of an API key adds up users blocked by its requests and by its imports of all data sets', async () => {
   const [{ client }, one, two] = [await aKey(app), await aDataset(3), await aDataset(3)];
-  const first = await imported(client, fileOf(one.name, 3, 2), `dataset=${one.name}`);
+  const first = await runImport(client, fileOf(one.name, 3, 2), `dataset=${one.name}`);
   expect([first.state, fuseOf(first)]).toEqual([
     'completed',
     expect.objectContaining({ name: 'key_fuse', value: 2, limit: 3, hit: false }),
   ]);
   expect(await blockOne(client)).toBe(200);
-  const second = await imported(client, fileOf(two.name, 3, 1), `dataset=${two.name}`);
+  const second = await runImport(client, fileOf(two.name, 3, 1), `dataset=${two.name}`);
   expect([second.state, fuseOf(second).value]).toEqual(['needs_approval', 4]);
   expect(await blockOne(client)).toBe(429);
 });
@@ -69,11 +69,11 @@ test('the fuse of an API key adds up users blocked by its requests and by its im
 test('an import revert that would blow the fuse of its API key waits for approval', async () => {
   const [{ client }, { name, id }] = [await aKey(app), await aDataset(5)];
   const { body } = await client.post(`/imports/${id}/revert`);
-  const run = await settled(app.key, body.id);
+  const run = await awaitRun(app.key, body.id);
   expect([run.state, fuseOf(run).value]).toEqual(['needs_approval', 5]);
-  expect((await linked(app.key, `${name}-0`)).status).toBe('Active');
+  expect((await findUser(app.key, `${name}-0`)).status).toBe('Active');
   expect((await apply(app.key, run.id)).state).toBe('completed');
-  expect((await linked(app.key, `${name}-0`)).status).toBe('Blocked');
+  expect((await findUser(app.key, `${name}-0`)).status).toBe('Blocked');
 });
 
 /** Reactivates users with a new phone in an import, then changes the phone over the API. @returns the id of the run. */
@@ -84,10 +84,10 @@ async function reactivate(client: Client, ids: readonly string[], more = '', opt
       ...ids.map((id) => person(id, status, `${phone}${more}`)),
     );
   const dataset = `dataset=${randomUUID()}${options}`;
-  await imported(client, rows('Blocked', '1'), dataset);
-  const { id, state } = await imported(client, rows('Active', '2'), dataset);
+  await runImport(client, rows('Blocked', '1'), dataset);
+  const { id, state } = await runImport(client, rows('Active', '2'), dataset);
   expect(state).toBe('completed');
-  for (const each of ids) await app.key.put(`/users/${(await linked(app.key, each)).uuid}`, { phone: '3' });
+  for (const each of ids) await app.key.put(`/users/${(await findUser(app.key, each)).uuid}`, { phone: '3' });
   return id;
 }
 
@@ -95,33 +95,33 @@ test('users blocked by an import revert count for the key fuse, even with confli
   const name = randomUUID();
   const ids = [0, 1, 2, 3].map((i) => `${name}-${i}`);
   const [{ client }, id] = [await aKey(app), await reactivate(await app.login(), ids)];
-  const run = await settled(app.key, (await client.post(`/imports/${id}/revert`)).body.id);
-  expect([run.state, counted(run), fuseOf(run)]).toEqual([
+  const run = await awaitRun(app.key, (await client.post(`/imports/${id}/revert`)).body.id);
+  expect([run.state, countsOf(run), fuseOf(run)]).toEqual([
     'needs_approval',
     { error: 4 },
     expect.objectContaining({ value: 4, limit: 3, hit: true }),
   ]);
   expect((await apply(app.key, run.id)).state).toBe('completed_with_errors');
-  expect((await linked(app.key, `${name}-3`)).status).toBe('Blocked');
+  expect((await findUser(app.key, `${name}-3`)).status).toBe('Blocked');
 });
 
 test('a user cannot approve an import revert that blocks this user, even with conflicts in other fields', async () => {
   const id = `webmaster-${randomUUID()}`;
   const run = await reactivate(app.key, [id], ',Webmaster', '&allow_privileged=true');
-  const { uuid } = await linked(app.key, id);
+  const { uuid } = await findUser(app.key, id);
   await app.key.put(`/users/${uuid}`, { password: 'paint the garden fence' });
-  const plan = await settled(app.key, (await app.key.post(`/imports/${run}/revert?dry_run=true`)).body.id);
-  expect([plan.state, counted(plan)]).toEqual(['planned', { error: 1 }]);
+  const plan = await awaitRun(app.key, (await app.key.post(`/imports/${run}/revert?dry_run=true`)).body.id);
+  expect([plan.state, countsOf(plan)]).toEqual(['planned', { error: 1 }]);
   const own = await app.login(id, 'paint the garden fence');
   expect((await own.post(`/imports/${plan.id}/apply`)).body.code).toBe('self_block');
   expect((await app.key.get(`/imports/${plan.id}`)).body.state).toBe('planned');
   expect((await apply(app.key, plan.id)).state).toBe('completed_with_errors');
-  expect((await linked(app.key, id)).status).toBe('Blocked');
+  expect((await findUser(app.key, id)).status).toBe('Blocked');
 });
 
 test('missing users whom an import blocks count for the fuse of its API key', async () => {
   const [{ client }, { name }] = [await aKey(app), await aDataset(6)];
-  const run = await imported(client, fileOf(name, 2), `dataset=${name}&missing=block`);
+  const run = await runImport(client, fileOf(name, 2), `dataset=${name}&missing=block`);
   expect([run.state, fuseOf(run).value]).toEqual(['needs_approval', 4]);
 });
 
@@ -133,14 +133,14 @@ test('an import that blows the fuse of its API key while it writes is cancelled 
     expect([await blockOne(client), await blockOne(client)]).toEqual([200, 200]);
     await write(...args);
   });
-  const run = await imported(client, fileOf(name, 3, 2), `dataset=${name}`);
-  expect([run.state, run.problems[0].code, counted(run)]).toEqual([
+  const run = await runImport(client, fileOf(name, 3, 2), `dataset=${name}`);
+  expect([run.state, run.problems[0].code, countsOf(run)]).toEqual([
     'cancelled',
     'fuse_blown',
     { skipped: 2, unchanged: 1 },
   ]);
-  expect((await linked(app.key, `${name}-0`)).status).toBe('Active');
-  expect((await auditRows(app, id)).at(-1)?.action).toBe('api_key.fuse_blown');
+  expect((await findUser(app.key, `${name}-0`)).status).toBe('Active');
+  expect((await readAuditRows(app, id)).at(-1)?.action).toBe('api_key.fuse_blown');
 });
 
 test('an import that hits the key_fuse guard cannot be approved by its API key or by a key with scopes', async () => {
@@ -149,7 +149,7 @@ test('an import that hits the key_fuse guard cannot be approved by its API key o
   const { client: other } = await aKey(app, ...SCOPES);
   for (const starter of [limited, full]) {
     const { name } = await aDataset(6);
-    const run = await imported(starter, fileOf(name, 6, 4), `dataset=${name}`);
+    const run = await runImport(starter, fileOf(name, 6, 4), `dataset=${name}`);
     expect([run.state, fuseOf(run).hit]).toEqual(['needs_approval', true]);
     for (const approver of [starter, other]) {
       const again = await apply(approver, run.id);
@@ -161,6 +161,6 @@ test('an import that hits the key_fuse guard cannot be approved by its API key o
 
 test('an import by a Webmaster in a session has no key_fuse guard', async () => {
   const { name } = await aDataset(6);
-  const run = await imported(await app.login(), fileOf(name, 6, 5), `dataset=${name}`);
+  const run = await runImport(await app.login(), fileOf(name, 6, 5), `dataset=${name}`);
   expect([run.state, fuseOf(run)]).toEqual(['completed', undefined]);
 });

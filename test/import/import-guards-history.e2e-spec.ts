@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { toDbTime } from '../../src/platform/common/time.js';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
-import { csv, imported, linked, settled } from '../support/app/imports.js';
+import { csv, runImport, findUser, awaitRun } from '../support/app/imports.js';
 import { databaseOf } from '../support/app/people.js';
 
 /** Guards that compare a run with earlier runs of its data set. */
@@ -36,7 +36,7 @@ const fileOf = (count: number, change: (i: number) => Cells = () => ({})): strin
     }),
   );
 const importFile = async (file: string, options = ''): Promise<Json> =>
-  imported(app.key, file, `dataset=${dataset}${options}`);
+  runImport(app.key, file, `dataset=${dataset}${options}`);
 const send = async (count: number, change?: (i: number) => Cells, options = ''): Promise<Json> =>
   importFile(fileOf(count, change), options);
 const hitsOf = (run: Json): string[] =>
@@ -46,11 +46,11 @@ const expectWaiting = (run: Json, ...guards: string[]) =>
   expect([hitsOf(run), run.state]).toEqual([guards, 'needs_approval']);
 const approve = async ({ id }: Json): Promise<Json> => {
   expect((await app.key.post(`/imports/${id as string}/apply`)).status).toBe(202);
-  return settled(app.key, id as string);
+  return awaitRun(app.key, id as string);
 };
 const revert = async ({ id }: Json): Promise<Json> => {
   const answer = await app.key.post(`/imports/${id as string}/revert`);
-  return settled(app.key, answer.body.id as string);
+  return awaitRun(app.key, answer.body.id as string);
 };
 const blockFirst = (to: number) => (i: number) => (i < to ? { status: 'Blocked' } : {});
 
@@ -105,7 +105,7 @@ test('users created by the last import and missing from the next one count for t
 test('an import into the wrong data set waits for approval, and later imports pass once it is approved', async () => {
   expectPassed(await send(40));
   const importOther = (change?: (i: number) => Cells) =>
-    imported(app.key, fileOf(40, change), `dataset=${dataset}-typo`);
+    runImport(app.key, fileOf(40, change), `dataset=${dataset}-typo`);
   const run = await importOther();
   expectWaiting(run, 'foreign_dataset');
   expect(run.guards.find(({ name }: Json) => name === 'foreign_dataset')).toMatchObject({
@@ -139,7 +139,7 @@ test('importing users whom a revert has blocked needs approval, unless the rever
   const hires = await send(62);
   expectPassed(hires);
   const undo = await revert(hires);
-  expect((await linked(app.key, `${dataset}-60`)).status).toBe('Blocked');
+  expect((await findUser(app.key, `${dataset}-60`)).status).toBe('Blocked');
   expectWaiting(await send(62), 'after_revert');
   expect((await revert(undo)).state).toBe('completed');
   expectPassed(await send(62, (i) => (i === 60 ? { phone: '+49 1' } : {})));
@@ -148,10 +148,7 @@ test('importing users whom a revert has blocked needs approval, unless the rever
 test('an import plan that is created again for its approval has the same guard results', async () => {
   expectPassed(await send(60));
   expectPassed(await send(60, (i) => (i < 6 ? { phone: `+49 ${i}` } : {})));
-  const run = await send(60, (i) => ({
-    phone: `+33 ${(i + 1) % 60}`,
-    surname: i < 30 ? 'Same' : `Sun${i}`,
-  }));
+  const run = await send(60, (i) => ({ phone: `+33 ${(i + 1) % 60}`, surname: i < 30 ? 'Same' : `Sun${i}` }));
   expect(run.state).toBe('needs_approval');
   const done = await approve(run);
   expect([done.state, done.guards]).toEqual(['completed', run.guards]);

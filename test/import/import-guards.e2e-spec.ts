@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
-import { counted, csv, imported, linked, settled } from '../support/app/imports.js';
+import { countsOf, csv, runImport, findUser, awaitRun } from '../support/app/imports.js';
 import { databaseOf } from '../support/app/people.js';
 import { type Change, fillAll, encodeTwice, maskAccents, shiftUp, mapText } from '../nights/changes.js';
 import { people, toCsv } from '../nights/people.js';
@@ -21,13 +21,13 @@ const COLUMNS = `${HEAD},Status`;
 const rows = (count: number, blocked = 0) =>
   peopleOf(`${dataset}-`, count, (i) => [i < blocked ? 'Blocked' : 'Active']);
 const importRows = (count: number, blocked?: number) =>
-  imported(app.key, csv(COLUMNS, ...rows(count, blocked)), `dataset=${dataset}`);
+  runImport(app.key, csv(COLUMNS, ...rows(count, blocked)), `dataset=${dataset}`);
 const readUsers = () => databaseOf(app).query('SELECT * FROM users ORDER BY uuid');
 
 test('an import file with only half of the users waits for approval and changes no user', async () => {
   await importRows(30);
   const before = await readUsers();
-  const run = await imported(app.key, csv(COLUMNS, ...rows(15)), `dataset=${dataset}&missing=block`);
+  const run = await runImport(app.key, csv(COLUMNS, ...rows(15)), `dataset=${dataset}&missing=block`);
   expect(run.state).toBe('needs_approval');
   const guard = { name: 'shrunken_file', value: 15, limit: 24, hit: true };
   expect(run.guards).toContainEqual(expect.objectContaining(guard));
@@ -36,8 +36,8 @@ test('an import file with only half of the users waits for approval and changes 
 
 test('a hit import guard reports its field, value, limit, five example rows and a hint', async () => {
   const all = people(dataset, 50);
-  await imported(app.key, toCsv(all), `dataset=${dataset}`);
-  const run = await imported(app.key, toCsv(shiftUp('phone', -1)(all)), `dataset=${dataset}`);
+  await runImport(app.key, toCsv(all), `dataset=${dataset}`);
+  const run = await runImport(app.key, toCsv(shiftUp('phone', -1)(all)), `dataset=${dataset}`);
   const guards = run.guards as Json[];
   const guard = guards.find(({ name }) => name === 'changed_field');
   expect(guard).toMatchObject({ field: 'phone', value: 50, limit: 10, hit: true });
@@ -57,7 +57,7 @@ test.each<[string, Change, string]>([
   ['surnames encoded twice', mapText(['surname'], encodeTwice), 'garbled_text'],
   ['question marks for accents', mapText(['surname'], maskAccents), 'garbled_text'],
 ])('the first file of a data set waits for approval if it has %s', async (_, change, guard) => {
-  const run = await imported(app.key, toCsv(change(people(dataset, 60))), `dataset=${dataset}`);
+  const run = await runImport(app.key, toCsv(change(people(dataset, 60))), `dataset=${dataset}`);
   expect([run.state, hitsOf(run)]).toEqual(['needs_approval', expect.arrayContaining([guard])]);
 });
 
@@ -68,15 +68,15 @@ describe('an import that waits for a decision', () => {
   };
   test('is superseded at its approval if a user of its plan has changed in the meantime', async () => {
     const run = await createWaiting();
-    const user = await linked(app.key, `${dataset}-0`);
+    const user = await findUser(app.key, `${dataset}-0`);
     await app.key.put(`/users/${user.uuid}`, { status: 'Blocked' });
     await app.key.post(`/imports/${run.id}/apply`);
-    const done = await settled(app.key, run.id);
+    const done = await awaitRun(app.key, run.id);
     expect({ state: done.state, code: done.problems[0].code }).toEqual({
       state: 'superseded',
       code: 'plan_changed',
     });
-    expect((await linked(app.key, `${dataset}-1`)).status).toBe('Active');
+    expect((await findUser(app.key, `${dataset}-1`)).status).toBe('Active');
   });
   test.each([
     ['reject', 'rejected'],
@@ -97,14 +97,14 @@ describe('an import that waits for a decision', () => {
   });
   test('creates users with the uuids of its plan if it is a dry run that is applied', async () => {
     const file = csv(COLUMNS, ...rows(3));
-    const plan = await imported(app.key, file, `dataset=${dataset}&dry_run=true`);
-    expect([plan.state, plan.dry_run, counted(plan)]).toEqual(['planned', true, { created: 3 }]);
-    expect(await linked(app.key, `${dataset}-0`)).toBeUndefined();
+    const plan = await runImport(app.key, file, `dataset=${dataset}&dry_run=true`);
+    expect([plan.state, plan.dry_run, countsOf(plan)]).toEqual(['planned', true, { created: 3 }]);
+    expect(await findUser(app.key, `${dataset}-0`)).toBeUndefined();
     const listed = (await app.key.get(`/imports/${plan.id}/rows`)).body.Results;
     const answer = await app.key.post(`/imports/${plan.id.toUpperCase()}/apply`);
     expect([answer.status, answer.headers['location']]).toEqual([202, `/api/0.3/imports/${plan.id}`]);
-    const done = await settled(app.key, plan.id);
-    expect([done.state, done.dry_run, counted(done)]).toEqual(['completed', false, { created: 3 }]);
-    expect((await linked(app.key, `${dataset}-0`)).uuid).toBe(listed[0].uuid);
+    const done = await awaitRun(app.key, plan.id);
+    expect([done.state, done.dry_run, countsOf(done)]).toEqual(['completed', false, { created: 3 }]);
+    expect((await findUser(app.key, `${dataset}-0`)).uuid).toBe(listed[0].uuid);
   });
 });

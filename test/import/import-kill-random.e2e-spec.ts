@@ -1,10 +1,10 @@
 import { afterAll, expect, jest, test } from '@jest/globals';
-import { differences } from '../support/app/database-image.js';
+import { compareImages } from '../support/app/database-image.js';
 import { NIGHTS } from '../support/data/import-nights.js';
 import type { Moment } from '../../tools/kill-switch.js';
-import { type Shift, workThrough } from '../support/process/night-shift.js';
+import { type NightsResult, runNights } from '../support/process/nightly-imports.js';
 import { Process } from '../support/process/process.js';
-import { randoms } from '../support/data/random.js';
+import { createRandom } from '../support/data/random.js';
 
 /**
  * Kills the service at random moments of imports with parts, a profile, leavers, returners, an approval and a revert.
@@ -21,7 +21,11 @@ afterAll(() => Process.killAll());
  * Returns the kills of a pass, by step. Half of them happen at a commit, because some phases have few commits. Several kills
  * of one step divide its statements, because the work before a kill is not repeated.
  */
-function momentsOf(calm: Shift, kills: number, random: (below: number) => number): Map<number, Moment[]> {
+function momentsOf(
+  calm: NightsResult,
+  kills: number,
+  random: (below: number) => number,
+): Map<number, Moment[]> {
   const exchange = calm.steps.findIndex(({ name }) => name === 'the plan is approved');
   expect(exchange).not.toBe(-1);
   // With any seed, the first three kills happen while many users exchange their e-mails.
@@ -42,16 +46,16 @@ function momentsOf(calm: Shift, kills: number, random: (below: number) => number
 }
 
 test(`imports have the same results if the service is killed at random moments (KILL_SEED=${SEED})`, async () => {
-  const random = randoms(SEED);
-  const calm = await workThrough();
+  const random = createRandom(SEED);
+  const calm = await runNights();
   expect(calm.steps.map(({ name, state }) => [name, state])).toEqual(
     NIGHTS.map(({ name, ends }) => [name, ends]),
   );
   for (let left = KILLS; left > 0; left -= KILLS_A_PASS) {
-    const killed = await workThrough(momentsOf(calm, Math.min(left, KILLS_A_PASS), random));
+    const killed = await runNights(momentsOf(calm, Math.min(left, KILLS_A_PASS), random));
     if (process.env['KILLS_SHOWN'] !== undefined) process.stdout.write(`${killed.kills.join('\n')}\n`);
     const { kills, reports } = killed;
-    const differs = differences(calm.image, killed.image);
+    const differs = compareImages(calm.image, killed.image);
     expect({ kills, differs, reports }).toEqual({ kills, differs: {}, reports: calm.reports });
   }
 });

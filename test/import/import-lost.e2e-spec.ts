@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
-import { counted, csv, imported, linked, settled } from '../support/app/imports.js';
+import { countsOf, csv, runImport, findUser, awaitRun } from '../support/app/imports.js';
 import { HEAD, people, person } from '../support/data/user-file.js';
 import { databaseOf } from '../support/app/people.js';
 
@@ -19,29 +19,29 @@ test.each([
   ['the beginning of its stored file', ' AND part = 0'],
 ])('an approved import dry run fails with file_lost if %s is missing', async (_, part) => {
   const rows = people('l', 80, () => ['x'.repeat(9000)]);
-  const planned = await imported(app.key, csv(COLUMNS, ...rows), 'dry_run=true&dataset=lost');
+  const planned = await runImport(app.key, csv(COLUMNS, ...rows), 'dry_run=true&dataset=lost');
   await deleteParts(planned.id, part);
   await app.key.post(`/imports/${planned.id}/apply`);
-  const run = await settled(app.key, planned.id);
+  const run = await awaitRun(app.key, planned.id);
   expect(run).toMatchObject({ state: 'failed', problems: [{ code: 'file_lost' }] });
   expect((await app.key.get('/users/search?managed_by=lost')).body.Count).toBe(0);
 });
 
 test('an import that loses its stored file while it is applied completes, and its failed.csv returns 410', async () => {
-  await imported(app.key, csv(COLUMNS, person('m1', '1'), person('m2', '1')), 'dataset=m');
+  await runImport(app.key, csv(COLUMNS, person('m1', '1'), person('m2', '1')), 'dataset=m');
   const change = csv(COLUMNS, person('m1', '2'), person('m2', '2'));
-  const { id } = await imported(app.key, change, 'dry_run=true&dataset=m');
-  await app.key.put(`/users/${(await linked(app.key, 'm1')).uuid}`, { about_me: '3' });
+  const { id } = await runImport(app.key, change, 'dry_run=true&dataset=m');
+  await app.key.put(`/users/${(await findUser(app.key, 'm1')).uuid}`, { about_me: '3' });
   await deleteParts(id);
   // The state that a killed instance leaves.
   await databaseOf(app).execute("UPDATE import_runs SET state = 'applying' WHERE id = ?", [id]);
-  const run = await settled(app.key, id);
-  expect([run.state, counted(run)]).toEqual(['completed_with_errors', { updated: 1, error: 1 }]);
+  const run = await awaitRun(app.key, id);
+  expect([run.state, countsOf(run)]).toEqual(['completed_with_errors', { updated: 1, error: 1 }]);
   expect(run.problems.map(({ code }: { code: string }) => code)).toEqual([
     'file_lost',
     'precondition_failed',
   ]);
-  expect((await linked(app.key, 'm1')).about_me).toBe('3');
+  expect((await findUser(app.key, 'm1')).about_me).toBe('3');
   const answer = await app.key.get(`/imports/${id}/failed.csv`);
   expect([answer.status, answer.body.code]).toEqual([410, 'file_lost']);
   expect(answer.headers['content-type']).toContain('application/problem+json');

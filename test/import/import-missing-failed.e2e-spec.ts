@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import { LAX_GUARDS } from '../support/app/guards.js';
-import { csv, imported, linked } from '../support/app/imports.js';
+import { csv, runImport, findUser } from '../support/app/imports.js';
 
 /** A user who is identified by a failed row does not count as missing, whatever the error is. */
 let app: TestApp;
@@ -19,7 +19,7 @@ const person = (set: string, i: number): Cells => [
 const people = (set: string) => Array.from({ length: 12 }, (_, i) => person(set, i));
 const file = (rows: readonly (readonly string[])[]) => csv(HEAD, ...rows.map((row) => row.join(',')));
 const statusesOf = async (ids: readonly string[]) =>
-  Promise.all(ids.map(async (id) => (await linked(app.key, id)).status));
+  Promise.all(ids.map(async (id) => (await findUser(app.key, id)).status));
 
 /** Damaged rows of user 4. The file also has the undamaged rows of users 0 to 3, and lacks user 5. */
 const DAMAGES: [string, (set: string) => string[][]][] = [
@@ -43,18 +43,18 @@ const DAMAGES: [string, (set: string) => string[][]][] = [
 test.each(DAMAGES)('a failed import row with %s does not make its user missing', async (name, damaged) => {
   const set = `f-${name.replaceAll(' ', '-')}`;
   const rows = people(set);
-  await imported(app.key, file(rows), `dataset=${set}`);
+  await runImport(app.key, file(rows), `dataset=${set}`);
   const sent = [...rows.slice(0, 4), ...damaged(set), ...rows.slice(6)];
-  const run = await imported(app.key, file(sent), `dataset=${set}&missing=block`);
+  const run = await runImport(app.key, file(sent), `dataset=${set}&missing=block`);
   expect([run.state, run.missing]).toEqual(['completed_with_errors', { reported: 1, blocked: 1 }]);
   expect(await statusesOf([`${set}-2`, `${set}-4`, `${set}-5`])).toEqual(['Active', 'Active', 'Blocked']);
 });
 
 test('an import plan that is created again for its approval has the same missing users', async () => {
   const rows = people('again');
-  await imported(app.key, file(rows), 'dataset=again');
+  await runImport(app.key, file(rows), 'dataset=again');
   const sent = [...rows.slice(0, 4), person('again', 4).with(0, '#N/A'), ...rows.slice(6)];
-  const plan = await imported(app.key, file(sent), 'dataset=again&missing=block&dry_run=true');
+  const plan = await runImport(app.key, file(sent), 'dataset=again&missing=block&dry_run=true');
   expect([plan.state, plan.missing]).toEqual(['planned', { reported: 1, blocked: 1 }]);
   await app.key.post(`/imports/${plan.id as string}/apply`);
   await app.key.get(`/imports/${plan.id as string}/events`);

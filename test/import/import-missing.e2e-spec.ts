@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { UserDirectory } from '../../src/users/search/user-directory.service.js';
 import { TestApp } from '../support/app/app.js';
-import { counted, csv, imported, linked, rowsOf } from '../support/app/imports.js';
+import { countsOf, csv, runImport, findUser, rowsOf } from '../support/app/imports.js';
 import { PASSWORD } from '../support/app/people.js';
 import { RARE, seedUsers } from '../support/app/seed.js';
 import { create } from '../support/data/factories.js';
@@ -12,7 +12,7 @@ let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(async () => app.end());
 
-const statusOf = async (id: string) => (await linked(app.key, id)).status;
+const statusOf = async (id: string) => (await findUser(app.key, id)).status;
 
 test.each([
   ['keep', { reported: 0, blocked: 0 }, 'Active', []],
@@ -21,9 +21,9 @@ test.each([
 ])('an import with missing=%s counts %j, missing users are %s', async (missing, counts, after, listed) => {
   const dataset = `dataset=${missing}`;
   const rows = people(`${missing}-`, 9);
-  await imported(app.key, csv(HEAD, ...rows), dataset);
-  const run = await imported(app.key, csv(HEAD, ...rows.slice(1)), `${dataset}&missing=${missing}`);
-  expect([run.state, counted(run), run.missing]).toEqual(['completed', { unchanged: 8 }, counts]);
+  await runImport(app.key, csv(HEAD, ...rows), dataset);
+  const run = await runImport(app.key, csv(HEAD, ...rows.slice(1)), `${dataset}&missing=${missing}`);
+  expect([run.state, countsOf(run), run.missing]).toEqual(['completed', { unchanged: 8 }, counts]);
   const missingId = `${missing}-0`;
   expect([await statusOf(missingId), await statusOf(`${missing}-1`)]).toEqual([after, 'Active']);
   expect((await rowsOf(app.key, run.id)).map((row) => [row.line, row.outcome, row.external_id])).toEqual(
@@ -33,26 +33,26 @@ test.each([
 
 test('a user whom an import blocks as missing is logged out and is not reported as missing again', async () => {
   const rows = people('l-', 9);
-  await imported(app.key, csv(HEAD, ...rows), 'dataset=l');
-  const leaver = await linked(app.key, 'l-0');
+  await runImport(app.key, csv(HEAD, ...rows), 'dataset=l');
+  const leaver = await findUser(app.key, 'l-0');
   await app.key.put(`/users/${leaver.uuid}`, { password: PASSWORD });
   const session = await app.login('l-0', PASSWORD);
-  await imported(app.key, csv(HEAD, ...rows.slice(1)), 'dataset=l&missing=block');
+  await runImport(app.key, csv(HEAD, ...rows.slice(1)), 'dataset=l&missing=block');
   expect((await session.get('/users/me')).status).toBe(401);
   expect((await app.key.get('/users/search?managed_by=l')).body.Count).toBe(8);
-  const again = await imported(app.key, csv(HEAD, ...rows.slice(1)), 'dataset=l&missing=block');
-  expect([again.missing, counted(again)]).toEqual([{ reported: 0, blocked: 0 }, { unchanged: 8 }]);
+  const again = await runImport(app.key, csv(HEAD, ...rows.slice(1)), 'dataset=l&missing=block');
+  expect([again.missing, countsOf(again)]).toEqual([{ reported: 0, blocked: 0 }, { unchanged: 8 }]);
 });
 
 test('rows of blocked users, Webmasters or other data sets do not reduce the number of missing users', async () => {
   const options = 'dataset=hidden&allow_privileged=true';
   const [blocked, master, other] = ['h-blocked', 'h-master', 'h-other'];
-  await imported(app.key, csv(HEAD, person('h-gone'), person('h-twice')), options);
+  await runImport(app.key, csv(HEAD, person('h-gone'), person('h-twice')), options);
   const rows = [`${person(blocked)},Blocked,`, `${person(master)},,Webmaster`, `${person(other)},,`];
-  await imported(app.key, csv(`${HEAD},Status,Roles`, ...rows.slice(0, 2)), options);
-  await imported(app.key, csv(`${HEAD},Status,Roles`, rows[2] ?? ''), 'dataset=another');
+  await runImport(app.key, csv(`${HEAD},Status,Roles`, ...rows.slice(0, 2)), options);
+  await runImport(app.key, csv(`${HEAD},Status,Roles`, rows[2] ?? ''), 'dataset=another');
   const names = [blocked, master, other, 'h-twice', 'h-twice'];
-  const run = await imported(
+  const run = await runImport(
     app.key,
     csv(HEAD, ...names.map((name) => person(name))),
     `${options}&missing=report`,
@@ -61,13 +61,13 @@ test('rows of blocked users, Webmasters or other data sets do not reduce the num
 });
 
 test('Webmasters and users of other data sets do not count as missing in an import', async () => {
-  await imported(app.key, fileOf('o-1'), 'dataset=other');
-  await imported(
+  await runImport(app.key, fileOf('o-1'), 'dataset=other');
+  await runImport(
     app.key,
     csv(`${HEAD},Roles`, `${person('o-2')},Webmaster`, `${person('o-3')},`),
     'dataset=own&allow_privileged=true',
   );
-  const run = await imported(app.key, fileOf('o-3'), 'dataset=own&missing=report');
+  const run = await runImport(app.key, fileOf('o-3'), 'dataset=own&missing=report');
   expect(run.missing).toEqual({ reported: 0, blocked: 0 });
   expect([await statusOf('o-1'), await statusOf('o-2')]).toEqual(['Active', 'Active']);
 });
@@ -75,8 +75,8 @@ test('Webmasters and users of other data sets do not count as missing in an impo
 test('a user created over the API joins the data set of an import that lists the user', async () => {
   const user = await create(app.key, { username: 'api', email: 'api@example.org', external_id: 'api' });
   const before = (await app.key.get(`/users/${user.uuid as string}`)).body;
-  const run = await imported(app.key, fileOf('api'), 'dataset=claims');
-  expect(counted(run)).toEqual({ unchanged: 1 });
+  const run = await runImport(app.key, fileOf('api'), 'dataset=claims');
+  expect(countsOf(run)).toEqual({ unchanged: 1 });
   expect((await app.key.get(`/users/${user.uuid as string}`)).body).toEqual(before);
   expect((await app.key.get('/users/search?managed_by=claims')).body.Count).toBe(1);
 });

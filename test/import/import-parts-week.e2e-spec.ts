@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
-import { csv, imported } from '../support/app/imports.js';
+import { csv, runImport } from '../support/app/imports.js';
 import { HEAD, people } from '../support/data/user-file.js';
 
 /** The weekly limit of the deactivations guard, which applies to a data set with all its parts (interface §6). */
@@ -17,7 +17,7 @@ async function send(dataset: string, from: number): Promise<string[]> {
   const states: string[] = [];
   for (let office = 0; office < OFFICES; office++) {
     const body = file(`${dataset}-${office}`, from);
-    const run = await imported(app.key, body, `dataset=${dataset}&part=o${office}&missing=block`);
+    const run = await runImport(app.key, body, `dataset=${dataset}&part=o${office}&missing=block`);
     const hits = run.guards.filter(({ hit }: { hit: boolean }) => hit);
     states.push([run.state, ...hits.map(({ name }: { name: string }) => name)].join(' '));
   }

@@ -8,7 +8,7 @@ import { DATABASE } from '../../src/platform/database/engine/database.js';
 import { Leases } from '../../src/platform/database/leases/leases.service.js';
 import { IMPORT_LEASE } from '../../src/import/runs/run-transitions.service.js';
 import { TestApp } from '../support/app/app.js';
-import { counted, settled } from '../support/app/imports.js';
+import { countsOf, awaitRun } from '../support/app/imports.js';
 import { fileOf } from '../support/data/user-file.js';
 
 /** Stored parts of a file between its upload and its run. */
@@ -34,8 +34,8 @@ test('an import file that is purged before its import is queued is refused and c
   await app.app.get(ImportsService).purge();
   await expect(queue.submit(stored, options, CALLER)).rejects.toMatchObject({ code: 'unavailable' });
   await queue.submit(await store.store('a.csv', toStream('a'), id), options, CALLER);
-  const run = await settled(app.key, id);
-  expect([run.state, counted(run)]).toEqual(['completed', { created: 1 }]);
+  const run = await awaitRun(app.key, id);
+  expect([run.state, countsOf(run)]).toEqual(['completed', { created: 1 }]);
 });
 
 test('neither a purge nor a second upload of its file deletes the stored file of a queued import', async () => {
@@ -46,6 +46,6 @@ test('neither a purge nor a second upload of its file deletes the stored file of
   await app.app.get(ImportsService).purge();
   await expect(store.store('b.csv', toStream('x'), id)).rejects.toMatchObject({ fault: 'duplicate' });
   await leases.release(IMPORT_LEASE);
-  const run = await settled(app.key, id);
-  expect([run.state, counted(run)]).toEqual(['completed', { created: 1 }]);
+  const run = await awaitRun(app.key, id);
+  expect([run.state, countsOf(run)]).toEqual(['completed', { created: 1 }]);
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
-import { csv, imported, settled, upload } from '../support/app/imports.js';
+import { csv, runImport, awaitRun, upload } from '../support/app/imports.js';
 import { HEAD, people } from '../support/data/user-file.js';
 
 /** Progress of a run in its events. */
@@ -30,7 +30,7 @@ function expectIncrease(runs: readonly Json[]): void {
 }
 
 test('the progress of an import only increases until its last row is applied, even across an approval', async () => {
-  await imported(app.key, csv(HEAD, ...people('q', 4000)), 'dataset=q');
+  await runImport(app.key, csv(HEAD, ...people('q', 4000)), 'dataset=q');
   const renamed = people('q', 4000).map((row) => row.replace('@example.org', '@example.com'));
   const { id } = (await upload(app.key, csv(HEAD, ...renamed), 'dataset=q')).body;
   const planning = await readEvents(id);
@@ -52,7 +52,7 @@ test('the progress of an import only increases until its last row is applied, ev
 });
 
 test('the progress of an import dry run reaches 100 percent and starts again when it is applied', async () => {
-  const planned = await imported(app.key, csv(HEAD, ...people('d', 300)), 'dataset=d&dry_run=true');
+  const planned = await runImport(app.key, csv(HEAD, ...people('d', 300)), 'dataset=d&dry_run=true');
   expect(planned).toMatchObject({
     state: 'planned',
     progress: { percent: 100, rows_done: 300, rows_total: 300 },
@@ -60,5 +60,5 @@ test('the progress of an import dry run reaches 100 percent and starts again whe
   const approved = (await app.key.post(`/imports/${planned.id}/apply`)).body;
   expect(approved.progress).toMatchObject({ percent: 0, rows_done: 0 });
   expectIncrease([approved, ...(await readEvents(planned.id))]);
-  expect((await settled(app.key, planned.id)).progress).toMatchObject({ percent: 100, rows_done: 300 });
+  expect((await awaitRun(app.key, planned.id)).progress).toMatchObject({ percent: 100, rows_done: 300 });
 });

@@ -7,7 +7,7 @@ import { IMPORT_LEASE } from '../../src/import/runs/run-transitions.service.js';
 import { PurgeService } from '../../src/operations/start/purge.service.js';
 import { TestApp } from '../support/app/app.js';
 import { ALL_BUT_DATE } from '../support/app/clock.js';
-import { counted, imported, linked, settled } from '../support/app/imports.js';
+import { countsOf, runImport, findUser, awaitRun } from '../support/app/imports.js';
 import { fileOf } from '../support/data/user-file.js';
 
 /** Decisions of an operator that arrive while a run is purged. */
@@ -45,7 +45,7 @@ async function withoutWorker(work: () => Promise<void>): Promise<void> {
 }
 
 test('an import plan that is approved just before its purge keeps its file and is applied', async () => {
-  const { id } = await imported(app.key, fileOf('a'), 'dry_run=true');
+  const { id } = await runImport(app.key, fileOf('a'), 'dry_run=true');
   passRetention();
   await withoutWorker(async () => {
     const waiting = runs.listWaitingSince.bind(runs);
@@ -57,12 +57,12 @@ test('an import plan that is approved just before its purge keeps its file and i
     });
     await purge();
   });
-  const run = await settled(app.key, id);
-  expect([run.state, counted(run)]).toEqual(['completed', { created: 1 }]);
+  const run = await awaitRun(app.key, id);
+  expect([run.state, countsOf(run)]).toEqual(['completed', { created: 1 }]);
 });
 
 test('an import revert requested just before the import is purged still reverts all its rows', async () => {
-  const { id } = await imported(app.key, fileOf('c'));
+  const { id } = await runImport(app.key, fileOf('c'));
   passRetention();
   let revert = '';
   await withoutWorker(async () => {
@@ -75,16 +75,16 @@ test('an import revert requested just before the import is purged still reverts 
     });
     await purge();
   });
-  const run = await settled(app.key, revert);
-  expect([run.state, counted(run)]).toEqual(['completed', { blocked: 1 }]);
-  expect((await linked(app.key, 'c')).status).toBe('Blocked');
+  const run = await awaitRun(app.key, revert);
+  expect([run.state, countsOf(run)]).toEqual(['completed', { blocked: 1 }]);
+  expect((await findUser(app.key, 'c')).status).toBe('Blocked');
   passRetention();
   await purge();
   expect((await app.key.get('/imports')).body.Count).toBe(0);
 });
 
 test('an import revert requested while the rows of the import are purged is refused', async () => {
-  const { id } = await imported(app.key, fileOf('d'));
+  const { id } = await runImport(app.key, fileOf('d'));
   passRetention();
   const rows = app.app.get(ImportRowsRepository);
   const deleteAll = rows.deleteAll.bind(rows);

@@ -9,7 +9,7 @@ import { Leases } from '../../src/platform/database/leases/leases.service.js';
 import { Checkpoint, LeaseLostError } from '../../src/import/runs/run-transitions.service.js';
 import { TestApp } from '../support/app/app.js';
 import { ENGINE } from '../support/app/database.js';
-import { csv, imported, linked, rowsOf, settled } from '../support/app/imports.js';
+import { csv, runImport, findUser, rowsOf, awaitRun } from '../support/app/imports.js';
 import { HEAD, fileOf, people, person } from '../support/data/user-file.js';
 import { databaseOf } from '../support/app/people.js';
 
@@ -36,8 +36,8 @@ async function isWaiting(): Promise<boolean> {
 onMariadb(
   'a decision about an import is refused while a newer import supersedes it (only on MariaDB)',
   async () => {
-    await imported(app.key, file(0));
-    const waiting = await imported(app.key, file(10));
+    await runImport(app.key, file(0));
+    const waiting = await runImport(app.key, file(10));
     expect(waiting.state).toBe('needs_approval');
     const runs = app.app.get(ImportRunsRepository);
     const inScope = runs.listInScope.bind(runs);
@@ -50,15 +50,15 @@ onMariadb(
       while (!(await Promise.race([answered, isWaiting()])));
       return older;
     });
-    expect((await imported(app.key, file(0))).state).toBe('completed');
+    expect((await runImport(app.key, file(0))).state).toBe('completed');
     const answer = await decision;
     expect([answer?.status, answer?.body.code]).toEqual([409, 'wrong_state']);
-    expect((await settled(app.key, waiting.id)).state).toBe('superseded');
+    expect((await awaitRun(app.key, waiting.id)).state).toBe('superseded');
   },
 );
 
 test('an import worker that has lost its lease unnoticed deletes no planned rows of another worker', async () => {
-  const { id } = await imported(app.key, fileOf('n'), 'dry_run=true');
+  const { id } = await runImport(app.key, fileOf('n'), 'dry_run=true');
   const planned = await rowsOf(app.key, id);
   expect(planned).toHaveLength(1);
   const late = new Checkpoint(
@@ -76,8 +76,8 @@ test('an import worker that has lost its lease unnoticed deletes no planned rows
 });
 
 test('failed.csv that is requested before the end of an import has its values in the right columns', async () => {
-  await imported(app.key, csv(`${HEAD},Phone`, person('f1', '1')));
-  const user = await linked(app.key, 'f1');
+  await runImport(app.key, csv(`${HEAD},Phone`, person('f1', '1')));
+  const user = await findUser(app.key, 'f1');
   const applier = app.app.get(Applier);
   const apply = applier.apply.bind(applier);
   let text = '';
@@ -87,7 +87,7 @@ test('failed.csv that is requested before the end of an import has its values in
     text = (await app.key.get(`/imports/${run.id}/failed.csv`)).text;
   });
   const failing = csv(`${HEAD},Phone`, person('f1', '3'), 'f2,f2,no address,1');
-  expect((await imported(app.key, failing)).state).toBe('completed_with_errors');
+  expect((await runImport(app.key, failing)).state).toBe('completed_with_errors');
   const cells = text.split('\r\n').map((line) => line.split(','));
   expect(cells.map((line) => line.slice(4, 6))).toEqual([
     ['_line', '_code'],

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { PurgeService } from '../../src/operations/start/purge.service.js';
 import { TestApp } from '../support/app/app.js';
 import { create } from '../support/data/factories.js';
-import { counted, csv, imported, linked, upload } from '../support/app/imports.js';
+import { countsOf, csv, runImport, findUser, upload } from '../support/app/imports.js';
 import { databaseOf, inSeconds } from '../support/app/people.js';
 import { HEAD, fileOf, people, person } from '../support/data/user-file.js';
 
@@ -18,7 +18,7 @@ test('failed.csv contains the failed rows of an import and can be corrected and 
     '\ufeffExternalId;Username;Email;Phone;Shoe size\r\nr1;r1;r1@example.org;+44 1;43\r\nr2;r2;wrong;"+44; 2";44\r\nr3;;r3@example.org;;"4""5"\r\n',
     'utf16le',
   );
-  const run = await imported(app.key, file, 'ignore_unknown_columns=true');
+  const run = await runImport(app.key, file, 'ignore_unknown_columns=true');
   const answer = await app.key.get(`/imports/${run.id}/failed.csv`);
   expect(answer.headers['content-type']).toBe('text/csv; charset=utf-8');
   expect(answer.headers['content-disposition']).toBe(`attachment; filename="failed-${run.id}.csv"`);
@@ -27,16 +27,18 @@ test('failed.csv contains the failed rows of an import and can be corrected and 
       "r2,r2,wrong,'+44; 2,44,3,invalid_format,email must be an e-mail address\r\n" +
       'r3,,r3@example.org,,"4""5",4,required,username is required\r\n',
   );
-  const again = await imported(app.key, answer.text, 'ignore_unknown_columns=true');
+  const again = await runImport(app.key, answer.text, 'ignore_unknown_columns=true');
   expect(await getFailed(again.id)).toBe(answer.text.replace(',3,inv', ',2,inv').replace(',4,req', ',3,req'));
   const corrected = answer.text.replace('wrong', 'r2@example.org').replace('r3,,', 'r3,r3,');
-  expect(counted(await imported(app.key, corrected, 'ignore_unknown_columns=true'))).toEqual({ created: 2 });
-  expect((await linked(app.key, 'r2')).phone).toBe('+44; 2');
+  expect(countsOf(await runImport(app.key, corrected, 'ignore_unknown_columns=true'))).toEqual({
+    created: 2,
+  });
+  expect((await findUser(app.key, 'r2')).phone).toBe('+44; 2');
 });
 
 test('failed.csv contains rows that conflict with other rows of the import, with all their cells', async () => {
-  await imported(app.key, fileOf('d1'));
-  const run = await imported(
+  await runImport(app.key, fileOf('d1'));
+  const run = await runImport(
     app.key,
     csv(HEAD, person('d1'), 'd1,d1,d9@example.org', person('d2'), 'd3,D2,d3@example.org'),
   );
@@ -52,7 +54,7 @@ test('failed.csv contains rows that conflict with other rows of the import, with
 test('GET /imports lists imports newest first, with paging and filters by state and data set', async () => {
   const ids: string[] = [];
   for (const dry of ['true', 'false', 'true'])
-    ids.unshift((await imported(app.key, fileOf('l'), `dataset=list&dry_run=${dry}`)).id);
+    ids.unshift((await runImport(app.key, fileOf('l'), `dataset=list&dry_run=${dry}`)).id);
   const list = async (query: string) => {
     const { Count, Results } = (await app.key.get(`/imports?dataset=list&${query}`)).body;
     return [Count, Results.map((run: { id: string }) => run.id)];
@@ -90,7 +92,7 @@ test('GET /imports/template.csv returns a header with every column and no rows',
     '\ufeffExternalId,Username,Email,ForeName,Surname,MiddleName,KnownAs,Phone,Mobile,Status,Roles,Authname,Manager,' +
       'HideEmail,HidePhone,Linkedin,Facebook,Twitter,ImageUrl,AboutMe\r\n',
   );
-  expect((await imported(app.key, text)).problems[0].code).toBe('empty_file');
+  expect((await runImport(app.key, text)).problems[0].code).toBe('empty_file');
 });
 
 test('importing a user export changes no user, even with special characters in every field', async () => {
@@ -121,8 +123,8 @@ test('importing a user export changes no user, even with special characters in e
   const { text } = await app.key.get('/users/export.csv');
   expect(text).not.toContain('boss without id,');
   const rows = text.trimEnd().split('\r\n').length - 1;
-  const run = await imported(app.key, text, 'dataset=export');
-  expect([run.problems, counted(run)]).toEqual([[], { unchanged: rows }]);
+  const run = await runImport(app.key, text, 'dataset=export');
+  expect([run.problems, countsOf(run)]).toEqual([[], { unchanged: rows }]);
   expect((await readUsers()).map((user) => ({ ...user, managed_by: '' }))).toEqual(before);
   expect(await countAudits()).toEqual(auditsBefore);
   expect((await app.key.get('/users/export.csv?all=true')).text).toContain('boss without id,');
@@ -131,7 +133,7 @@ test('importing a user export changes no user, even with special characters in e
 test('a second import of the same file writes nothing except its run and its audit events', async () => {
   const rows = people('n', 600, (i) => [`+44 ${i}`, i < 599 ? `n${i + 1}` : '', i < 599 ? '' : 'Editor']);
   const file = csv(`${HEAD},Phone,Manager,Roles`, ...rows);
-  expect(counted(await imported(app.key, file, 'dataset=twice'))).toEqual({ created: 600 });
+  expect(countsOf(await runImport(app.key, file, 'dataset=twice'))).toEqual({ created: 600 });
   const tables = [
     'users',
     'user_identifiers',
@@ -155,14 +157,14 @@ test('a second import of the same file writes nothing except its run and its aud
     return contents;
   };
   const before = await readTables();
-  expect(counted(await imported(app.key, file, 'dataset=twice'))).toEqual({ unchanged: 600 });
+  expect(countsOf(await runImport(app.key, file, 'dataset=twice'))).toEqual({ unchanged: 600 });
   expect(await readTables()).toEqual(before);
 });
 
 test('finished imports and the files of waiting plans are purged after IMPORT_RETENTION_DAYS', async () => {
   const database = databaseOf(app);
   const addAged = async (name: string, column: string, days: number): Promise<string> => {
-    const { id } = await imported(app.key, fileOf(name), column === 'created' ? 'dry_run=true' : '');
+    const { id } = await runImport(app.key, fileOf(name), column === 'created' ? 'dry_run=true' : '');
     const past = inSeconds(-days * 24 * 3600);
     await database.execute(`UPDATE import_runs SET ${column} = ? WHERE id = ?`, [past, id]);
     return id as string;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import { LAX_GUARDS } from '../support/app/guards.js';
-import { counted, csv, imported, linked, rowsOf } from '../support/app/imports.js';
+import { countsOf, csv, runImport, findUser, rowsOf } from '../support/app/imports.js';
 import { HEAD, people as peopleOf, person } from '../support/data/user-file.js';
 
 /** Users who are missing from a file and return in a later file (interface §6, "Leavers and returners"). */
@@ -12,15 +12,15 @@ afterAll(async () => app.end());
 const COLUMNS = `${HEAD},Surname`;
 const people = (dataset: string, count = 60) => peopleOf(`${dataset}-`, count, (i) => [`Name${i}`]);
 const file = (rows: readonly string[]) => csv(COLUMNS, ...rows);
-const statusOf = async (id: string) => (await linked(app.key, id)).status;
+const statusOf = async (id: string) => (await findUser(app.key, id)).status;
 const problemsOf = (run: { problems: { code: string; line: number | null }[] }) =>
   run.problems.map(({ code, line }) => [code, line]);
 
 /** Imports a data set whose first two users are then blocked as missing. @returns all its rows. */
 async function blockTwo(dataset: string): Promise<string[]> {
   const rows = people(dataset);
-  await imported(app.key, file(rows), `dataset=${dataset}`);
-  const later = await imported(app.key, file(rows.slice(2)), `dataset=${dataset}&missing=block`);
+  await runImport(app.key, file(rows), `dataset=${dataset}`);
+  const later = await runImport(app.key, file(rows.slice(2)), `dataset=${dataset}&missing=block`);
   expect([later.state, later.missing]).toEqual(['completed', { reported: 2, blocked: 2 }]);
   return rows;
 }
@@ -28,22 +28,22 @@ async function blockTwo(dataset: string): Promise<string[]> {
 test('a user blocked as missing is reactivated and updated by an import that lists the user again', async () => {
   const rows = await blockTwo('back');
   const married = file([person('back-0', 'Married'), ...rows.slice(1)]);
-  const back = await imported(app.key, married, 'dataset=back&missing=block');
-  expect([back.state, counted(back), back.problems]).toEqual([
+  const back = await runImport(app.key, married, 'dataset=back&missing=block');
+  expect([back.state, countsOf(back), back.problems]).toEqual([
     'completed',
     { reactivated: 2, unchanged: 58 },
     [],
   ]);
-  expect(await linked(app.key, 'back-0')).toMatchObject({ status: 'Active', surname: 'Married' });
+  expect(await findUser(app.key, 'back-0')).toMatchObject({ status: 'Active', surname: 'Married' });
   expect(await statusOf('back-1')).toBe('Active');
-  const again = await imported(app.key, married, 'dataset=back&missing=block');
-  expect([counted(again), again.missing]).toEqual([{ unchanged: 60 }, { reported: 0, blocked: 0 }]);
+  const again = await runImport(app.key, married, 'dataset=back&missing=block');
+  expect([countsOf(again), again.missing]).toEqual([{ unchanged: 60 }, { reported: 0, blocked: 0 }]);
 });
 
 test('an import with returning=report reports returning users and leaves them blocked', async () => {
   const rows = await blockTwo('noted');
-  const run = await imported(app.key, file(rows), 'dataset=noted&returning=report');
-  expect([run.state, counted(run)]).toEqual(['completed', { unchanged: 60 }]);
+  const run = await runImport(app.key, file(rows), 'dataset=noted&returning=report');
+  expect([run.state, countsOf(run)]).toEqual(['completed', { unchanged: 60 }]);
   expect(problemsOf(run)).toEqual([
     ['returned', 2],
     ['returned', 3],
@@ -53,19 +53,22 @@ test('an import with returning=report reports returning users and leaves them bl
 
 test('an import leaves a user blocked by hand blocked with a warning, but updates the other fields', async () => {
   const rows = people('hand', 5);
-  await imported(app.key, file(rows), 'dataset=hand');
-  const { uuid } = await linked(app.key, 'hand-1');
+  await runImport(app.key, file(rows), 'dataset=hand');
+  const { uuid } = await findUser(app.key, 'hand-1');
   await app.key.put(`/users/${uuid as string}`, { status: 'Blocked' });
-  const same = await imported(app.key, file(rows), 'dataset=hand');
-  expect([same.state, counted(same), problemsOf(same)]).toEqual([
+  const same = await runImport(app.key, file(rows), 'dataset=hand');
+  expect([same.state, countsOf(same), problemsOf(same)]).toEqual([
     'completed',
     { unchanged: 5 },
     [['blocked_elsewhere', 3]],
   ]);
   const changed = rows.with(1, person('hand-1', 'Other'));
-  const run = await imported(app.key, file(changed), 'dataset=hand');
-  expect([counted(run), problemsOf(run)]).toEqual([{ updated: 1, unchanged: 4 }, [['blocked_elsewhere', 3]]]);
-  expect(await linked(app.key, 'hand-1')).toMatchObject({ status: 'Blocked', surname: 'Other' });
+  const run = await runImport(app.key, file(changed), 'dataset=hand');
+  expect([countsOf(run), problemsOf(run)]).toEqual([
+    { updated: 1, unchanged: 4 },
+    [['blocked_elsewhere', 3]],
+  ]);
+  expect(await findUser(app.key, 'hand-1')).toMatchObject({ status: 'Blocked', surname: 'Other' });
 });
 
 test.each([
@@ -74,32 +77,32 @@ test.each([
 ])('in the next import, a missing user %s', async (how, statuses, warned) => {
   const dataset = how.includes('saved') ? 'saved' : 'twice';
   const rows = await blockTwo(dataset);
-  const { uuid } = await linked(app.key, `${dataset}-0`);
+  const { uuid } = await findUser(app.key, `${dataset}-0`);
   for (const status of statuses) await app.key.put(`/users/${uuid as string}`, { status });
-  const run = await imported(app.key, file(rows), `dataset=${dataset}`);
+  const run = await runImport(app.key, file(rows), `dataset=${dataset}`);
   expect(problemsOf(run).map(([code]) => code)).toEqual(warned === undefined ? [] : [warned]);
   expect(await statusOf(`${dataset}-0`)).toBe(warned === undefined ? 'Active' : 'Blocked');
 });
 
 test('an import of another data set does not reactivate users who were blocked as missing', async () => {
   const rows = await blockTwo('hr');
-  const run = await imported(app.key, file(rows.slice(0, 1)), 'dataset=payroll');
-  expect([counted(run), problemsOf(run)]).toEqual([{ unchanged: 1 }, [['blocked_elsewhere', 2]]]);
-  const back = await imported(app.key, file(rows), 'dataset=hr');
-  expect(counted(back)).toEqual({ reactivated: 2, unchanged: 58 });
+  const run = await runImport(app.key, file(rows.slice(0, 1)), 'dataset=payroll');
+  expect([countsOf(run), problemsOf(run)]).toEqual([{ unchanged: 1 }, [['blocked_elsewhere', 2]]]);
+  const back = await runImport(app.key, file(rows), 'dataset=hr');
+  expect(countsOf(back)).toEqual({ reactivated: 2, unchanged: 58 });
 });
 
 test('an import with more returning users than the reactivations guard allows waits for approval', async () => {
   const rows = people('many', 40);
-  await imported(app.key, file(rows), 'dataset=many');
+  await runImport(app.key, file(rows), 'dataset=many');
   for (const night of [1, 2]) {
-    const run = await imported(app.key, file(rows.slice(4 * night)), 'dataset=many&missing=block');
+    const run = await runImport(app.key, file(rows.slice(4 * night)), 'dataset=many&missing=block');
     if (run.state === 'needs_approval') {
       await app.key.post(`/imports/${run.id}/apply`);
       await app.key.get(`/imports/${run.id}/events`);
     }
   }
-  const back = await imported(app.key, file(rows), 'dataset=many');
+  const back = await runImport(app.key, file(rows), 'dataset=many');
   expect(back.state).toBe('needs_approval');
   expect(back.guards.find(({ name }: { name: string }) => name === 'reactivations')).toMatchObject({
     value: 8,
@@ -110,7 +113,7 @@ test('an import with more returning users than the reactivations guard allows wa
 
 test('the revert of an import that reactivated missing users blocks them again', async () => {
   const rows = await blockTwo('undo');
-  const back = await imported(app.key, file(rows), 'dataset=undo');
+  const back = await runImport(app.key, file(rows), 'dataset=undo');
   const undone = await app.key.post(`/imports/${back.id}/revert`);
   await app.key.get(`/imports/${undone.body.id as string}/events`);
   expect(await statusOf('undo-0')).toBe('Blocked');
@@ -123,15 +126,15 @@ test('the revert of an import that reactivated missing users blocks them again',
 test('a missing user who returns with the status Blocked is reactivated only by the status Active', async () => {
   const rows = await blockTwo('decided');
   const blocked = csv(`${COLUMNS},Status`, ...rows.map((row, i) => `${row},${i === 0 ? 'Blocked' : ''}`));
-  const run = await imported(app.key, blocked, 'dataset=decided');
-  expect([run.state, counted(run)]).toEqual(['completed', { updated: 1, reactivated: 1, unchanged: 58 }]);
-  const again = await imported(app.key, blocked, 'dataset=decided');
-  expect(counted(again)).toEqual({ unchanged: 60 });
-  const back = await imported(app.key, file(rows), 'dataset=decided');
-  expect([counted(back), problemsOf(back)]).toEqual([{ unchanged: 60 }, [['blocked_elsewhere', 2]]]);
+  const run = await runImport(app.key, blocked, 'dataset=decided');
+  expect([run.state, countsOf(run)]).toEqual(['completed', { updated: 1, reactivated: 1, unchanged: 58 }]);
+  const again = await runImport(app.key, blocked, 'dataset=decided');
+  expect(countsOf(again)).toEqual({ unchanged: 60 });
+  const back = await runImport(app.key, file(rows), 'dataset=decided');
+  expect([countsOf(back), problemsOf(back)]).toEqual([{ unchanged: 60 }, [['blocked_elsewhere', 2]]]);
   expect([await statusOf('decided-0'), await statusOf('decided-1')]).toEqual(['Blocked', 'Active']);
   const active = csv(`${COLUMNS},Status`, ...rows.map((row) => `${row},Active`));
-  expect(counted(await imported(app.key, active, 'dataset=decided'))).toEqual({
+  expect(countsOf(await runImport(app.key, active, 'dataset=decided'))).toEqual({
     reactivated: 1,
     unchanged: 59,
   });
@@ -142,14 +145,14 @@ test.each(['reactivate', 'report'])(
   async (returning) => {
     const dataset = `only-${returning}`;
     const rows = await blockTwo(dataset);
-    const { uuid } = await linked(app.key, `${dataset}-9`);
+    const { uuid } = await findUser(app.key, `${dataset}-9`);
     await app.key.put(`/users/${uuid as string}`, { status: 'Blocked' });
-    const run = await imported(
+    const run = await runImport(
       app.key,
       file(rows),
       `dataset=${dataset}&mode=create_only&returning=${returning}`,
     );
-    expect([run.state, counted(run)]).toEqual(['completed', { skipped: 60 }]);
+    expect([run.state, countsOf(run)]).toEqual(['completed', { skipped: 60 }]);
     expect(problemsOf(run)).toEqual([
       ['returned', 2],
       ['returned', 3],

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
-import { counted, csv, imported, linked, rowsOf, settled } from '../support/app/imports.js';
+import { countsOf, csv, runImport, findUser, rowsOf, awaitRun } from '../support/app/imports.js';
 import { HEAD, people, person } from '../support/data/user-file.js';
 
 /** Reverts, which undo a run in a new run. */
@@ -14,11 +14,11 @@ async function revert(id: string) {
   const answer = await app.key.post(`/imports/${id}/revert`);
   expect([answer.status, answer.body.reverts]).toEqual([202, id]);
   expect(answer.headers['location']).toBe(`/api/0.3/imports/${answer.body.id}`);
-  return settled(app.key, answer.body.id);
+  return awaitRun(app.key, answer.body.id);
 }
 
 test('an import revert restores old values, blocks new users and reports values that changed since', async () => {
-  await imported(
+  await runImport(
     app.key,
     csv(
       COLUMNS,
@@ -28,8 +28,8 @@ test('an import revert restores old values, blocks new users and reports values 
       'd,d,d@example.org,1,,Active,',
     ),
   );
-  const before = await Promise.all(['a', 'b', 'c', 'd'].map((id) => linked(app.key, id)));
-  const run = await imported(
+  const before = await Promise.all(['a', 'b', 'c', 'd'].map((id) => findUser(app.key, id)));
+  const run = await runImport(
     app.key,
     csv(
       COLUMNS,
@@ -40,17 +40,17 @@ test('an import revert restores old values, blocks new users and reports values 
       'e,e,e@example.org,1,,Active,',
     ),
   );
-  expect(counted(run)).toEqual({ created: 1, updated: 2, blocked: 1, reactivated: 1 });
+  expect(countsOf(run)).toEqual({ created: 1, updated: 2, blocked: 1, reactivated: 1 });
   await app.key.put(`/users/${before[3].uuid}`, { phone: '3' });
   const undone = await revert(run.id);
-  expect([undone.state, counted(undone)]).toEqual([
+  expect([undone.state, countsOf(undone)]).toEqual([
     'completed_with_errors',
     { updated: 1, blocked: 2, reactivated: 1, error: 1 },
   ]);
-  const after = await Promise.all(['a', 'b', 'c', 'd'].map((id) => linked(app.key, id)));
+  const after = await Promise.all(['a', 'b', 'c', 'd'].map((id) => findUser(app.key, id)));
   const values = (user: object) => ({ ...user, updated: '' });
   expect(after.slice(0, 3).map(values)).toEqual(before.slice(0, 3).map(values));
-  expect({ phone: after[3].phone, status: (await linked(app.key, 'e')).status }).toEqual({
+  expect({ phone: after[3].phone, status: (await findUser(app.key, 'e')).status }).toEqual({
     phone: '3',
     status: 'Blocked',
   });
@@ -62,9 +62,9 @@ test('an import revert restores old values, blocks new users and reports values 
 });
 
 test('an import revert restores the other values of a user if one value has changed since the import', async () => {
-  await imported(app.key, csv(`${HEAD},Phone,Mobile`, person('f', '1', '1')), 'dataset=f');
-  const run = await imported(app.key, csv('ExternalId,Phone,Mobile', 'f,2,2'), 'dataset=f');
-  await app.key.put(`/users/${(await linked(app.key, 'f')).uuid}`, { mobile: '3' });
+  await runImport(app.key, csv(`${HEAD},Phone,Mobile`, person('f', '1', '1')), 'dataset=f');
+  const run = await runImport(app.key, csv('ExternalId,Phone,Mobile', 'f,2,2'), 'dataset=f');
+  await app.key.put(`/users/${(await findUser(app.key, 'f')).uuid}`, { mobile: '3' });
   const undone = await revert(run.id);
   const [row] = await rowsOf(app.key, undone.id);
   const conflict = {
@@ -78,27 +78,27 @@ test('an import revert restores the other values of a user if one value has chan
     changes: [{ field: 'phone', old: '2', new: '1' }],
     errors: [conflict],
   });
-  expect(await linked(app.key, 'f')).toMatchObject({ phone: '1', mobile: '3' });
-  expect([undone.state, counted(undone), undone.problems]).toEqual([
+  expect(await findUser(app.key, 'f')).toMatchObject({ phone: '1', mobile: '3' });
+  expect([undone.state, countsOf(undone), undone.problems]).toEqual([
     'completed_with_errors',
     { error: 1 },
     [{ line: 1, ...conflict }],
   ]);
   expect((await app.key.get(`/imports/${undone.id}/failed.csv`)).text).toBe(
     '\ufeffExternalId,_uuid,_field,_value,_line,_code,_message\r\n' +
-      `f,${(await linked(app.key, 'f')).uuid},mobile,1,1,changed_since,"${conflict.message}"\r\n`,
+      `f,${(await findUser(app.key, 'f')).uuid},mobile,1,1,changed_since,"${conflict.message}"\r\n`,
   );
   const again = await revert(undone.id);
-  expect([again.state, counted(again)]).toEqual(['completed', { updated: 1 }]);
-  expect(await linked(app.key, 'f')).toMatchObject({ phone: '2', mobile: '3' });
+  expect([again.state, countsOf(again)]).toEqual(['completed', { updated: 1 }]);
+  expect(await findUser(app.key, 'f')).toMatchObject({ phone: '2', mobile: '3' });
 });
 
 test('an import revert reactivates users who were blocked as missing and restores their data set', async () => {
   const rows = people('h-', 9);
-  await imported(app.key, csv(HEAD, ...rows), 'dataset=h');
-  const run = await imported(app.key, csv(HEAD, ...rows.slice(1)), 'dataset=h&missing=block');
-  expect((await linked(app.key, 'h-0')).status).toBe('Blocked');
-  expect(counted(await revert(run.id))).toEqual({ reactivated: 1 });
+  await runImport(app.key, csv(HEAD, ...rows), 'dataset=h');
+  const run = await runImport(app.key, csv(HEAD, ...rows.slice(1)), 'dataset=h&missing=block');
+  expect((await findUser(app.key, 'h-0')).status).toBe('Blocked');
+  expect(countsOf(await revert(run.id))).toEqual({ reactivated: 1 });
   expect((await app.key.get('/users/search?managed_by=h&status=Active')).body.Count).toBe(9);
 });
 
@@ -106,19 +106,19 @@ test.each([
   ['an import dry run', 'dry_run=true', 'x1,x1,x1@example.org'],
   ['an import that changed nothing', '', 'a,,'],
 ])('%s cannot be reverted', async (_, options, row) => {
-  const run = await imported(app.key, csv(HEAD, row), options);
+  const run = await runImport(app.key, csv(HEAD, row), options);
   const { status, body } = await app.key.post(`/imports/${run.id}/revert`);
   expect([status, body.code]).toEqual([409, 'wrong_state']);
 });
 
 test('an import revert reports no conflict for a value that is already restored', async () => {
   const file = csv(HEAD, ...people('again', 12));
-  const hired = await imported(app.key, file, 'dataset=again');
-  expect([hired.state, counted(hired), hired.problems]).toEqual(['completed', { created: 12 }, []]);
+  const hired = await runImport(app.key, file, 'dataset=again');
+  expect([hired.state, countsOf(hired), hired.problems]).toEqual(['completed', { created: 12 }, []]);
   const undone = await revert(hired.id);
-  expect(counted(undone)).toEqual({ blocked: 12 });
-  await imported(app.key, file, 'dataset=again'); // they belong to the data set again, and stay blocked
+  expect(countsOf(undone)).toEqual({ blocked: 12 });
+  await runImport(app.key, file, 'dataset=again'); // they belong to the data set again, and stay blocked
   const back = await revert(undone.id);
-  expect([back.state, counted(back), back.problems]).toEqual(['completed', { reactivated: 12 }, []]);
-  expect((await linked(app.key, 'again11')).status).toBe('Active');
+  expect([back.state, countsOf(back), back.problems]).toEqual(['completed', { reactivated: 12 }, []]);
+  expect((await findUser(app.key, 'again11')).status).toBe('Active');
 });

@@ -7,8 +7,8 @@ import { PlanGuards } from '../../src/import/guards/plan-guards.service.js';
 import { ImportRowsRepository } from '../../src/import/runs/import-rows.repository.js';
 import { TestApp } from '../support/app/app.js';
 import type { Client, Json } from '../support/app/client.js';
-import { ENDS, aKey, aWebmaster, changeUser } from '../support/app/credentials.js';
-import { counted, csv, imported, linked, settled, upload } from '../support/app/imports.js';
+import { INVALIDATIONS, aKey, aWebmaster, changeUser } from '../support/app/credentials.js';
+import { countsOf, csv, runImport, findUser, awaitRun, upload } from '../support/app/imports.js';
 import { HEAD, people } from '../support/data/user-file.js';
 
 /** A run writes nothing after the credential that started or approved it becomes invalid. */
@@ -44,7 +44,7 @@ const apply = async (client: Client, id: string): Promise<void> => {
   expect((await client.post(`/imports/${id}/apply`)).status).toBe(202);
 };
 
-describe.each(ENDS)('if %s', (_, make, end) => {
+describe.each(INVALIDATIONS)('if %s', (_, make, end) => {
   test('while its import is queued, the import is cancelled and writes nothing', async () => {
     const starter = await make(app);
     const { file, first } = aFile();
@@ -53,24 +53,24 @@ describe.each(ENDS)('if %s', (_, make, end) => {
       await end(app, starter.id);
       return body;
     });
-    const run = await settled(app.key, id);
-    expect([...endOf(run), counted(run)]).toEqual([...CANCELLED, {}]);
+    const run = await awaitRun(app.key, id);
+    expect([...endOf(run), countsOf(run)]).toEqual([...CANCELLED, {}]);
     expect(run.problems[0].message).toContain(starter.id);
-    expect(await linked(app.key, first)).toBeUndefined();
+    expect(await findUser(app.key, first)).toBeUndefined();
   });
 
   test('after its approval of an import, the import is cancelled and writes nothing', async () => {
     const approver = await make(app);
     const { file, first } = aFile();
-    const { id } = await imported(app.key, file, `dry_run=true&${PRIVILEGED}`);
+    const { id } = await runImport(app.key, file, `dry_run=true&${PRIVILEGED}`);
     await holdQueue(async () => {
       await apply(approver.client, id);
       await end(app, approver.id);
     });
-    const run = await settled(app.key, id);
+    const run = await awaitRun(app.key, id);
     expect(endOf(run)).toEqual(CANCELLED);
     expect(run.approved_by.id).toBe(approver.id);
-    expect(await linked(app.key, first)).toBeUndefined();
+    expect(await findUser(app.key, first)).toBeUndefined();
   });
 
   test('while its import writes, the written batches stay and no further batch is written', async () => {
@@ -85,26 +85,26 @@ describe.each(ENDS)('if %s', (_, make, end) => {
       return batches(...args);
     });
     const query = `${PRIVILEGED}&dataset=${randomUUID()}`;
-    const run = await settled(app.key, (await upload(starter.client, file, query)).body.id);
+    const run = await awaitRun(app.key, (await upload(starter.client, file, query)).body.id);
     expect(endOf(run)).toEqual(CANCELLED);
-    const { created = 0, skipped = 0 } = counted(run);
+    const { created = 0, skipped = 0 } = countsOf(run);
     expect([created > 0, skipped > 0, created + skipped]).toEqual([true, true, 3000]);
-    expect(await linked(app.key, externalId(2999))).toBeUndefined();
+    expect(await findUser(app.key, externalId(2999))).toBeUndefined();
   });
 
   test('before its import revert starts, the revert is cancelled and can be requested by another credential', async () => {
     const { file, first } = aFile();
-    const { id } = await imported(app.key, file, PRIVILEGED);
+    const { id } = await runImport(app.key, file, PRIVILEGED);
     const starter = await make(app);
     const revert = await holdQueue(async () => {
       const { body } = await starter.client.post(`/imports/${id}/revert`);
       await end(app, starter.id);
       return body;
     });
-    expect(endOf(await settled(app.key, revert.id))).toEqual(CANCELLED);
-    expect((await linked(app.key, first)).status).toBe('Active');
+    expect(endOf(await awaitRun(app.key, revert.id))).toEqual(CANCELLED);
+    expect((await findUser(app.key, first)).status).toBe('Active');
     const again = (await app.key.post(`/imports/${id}/revert`)).body;
-    expect((await settled(app.key, again.id)).state).toBe('completed');
+    expect((await awaitRun(app.key, again.id)).state).toBe('completed');
   });
 
   test('after the last batch of its import, the import is completed', async () => {
@@ -116,8 +116,8 @@ describe.each(ENDS)('if %s', (_, make, end) => {
       await end(app, starter.id);
     });
     const { id } = (await upload(starter.client, aFile().file, PRIVILEGED)).body;
-    const run = await settled(app.key, id);
-    expect([run.state, counted(run)]).toEqual(['completed', { created: 1 }]);
+    const run = await awaitRun(app.key, id);
+    expect([run.state, countsOf(run)]).toEqual(['completed', { created: 1 }]);
   });
 });
 
@@ -128,7 +128,7 @@ test('a queued import completes even if its user loses and regains the role Webm
     for (const role of ['Editor', 'Webmaster']) await changeUser(app, starter.id, { roles: [role] });
     return body;
   });
-  expect((await settled(app.key, id)).state).toBe('completed');
+  expect((await awaitRun(app.key, id)).state).toBe('completed');
 });
 
 test.each<[string, (interrupt: () => Promise<never>) => void]>([
@@ -155,9 +155,9 @@ test.each<[string, (interrupt: () => Promise<never>) => void]>([
       throw createUnavailableError('The database is unavailable.');
     });
     const { id } = (await upload(starter.client, aFile(2999).file, PRIVILEGED)).body;
-    const run = await settled(app.key, id);
+    const run = await awaitRun(app.key, id);
     expect(endOf(run)).toEqual(CANCELLED);
-    const { created = 0, skipped = 0 } = counted(run);
+    const { created = 0, skipped = 0 } = countsOf(run);
     expect([created > 0, skipped > 0]).toEqual(phase === 'writes' ? [true, true] : [false, false]);
     expect(created + skipped).toBe(phase === 'writes' ? 3000 : 0);
     expect(await countUsers()).toBe(before + created);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import { create } from '../support/data/factories.js';
-import { counted, csv, imported, linked } from '../support/app/imports.js';
+import { countsOf, csv, runImport, findUser } from '../support/app/imports.js';
 import { HEAD, person as personOf } from '../support/data/user-file.js';
 
 /** Roles in imports, and the protection of Webmasters. */
@@ -17,17 +17,19 @@ const person = (name: string, ...more: string[]) => personOf(toId(name), ...more
 describe('an import without allow_privileged', () => {
   const roles = (cell: string, status = 'Active') => csv(`${HEAD},Roles,Status`, person('a', cell, status));
   test('cannot grant the role Webmaster or change roles or status of a Webmaster', async () => {
-    const grant = await imported(app.key, roles('Webmaster'));
+    const grant = await runImport(app.key, roles('Webmaster'));
     expect(grant.problems).toMatchObject([{ field: 'roles', code: 'privileged_user' }]);
-    expect(counted(await imported(app.key, roles('Webmaster'), 'allow_privileged=true'))).toEqual({
+    expect(countsOf(await runImport(app.key, roles('Webmaster'), 'allow_privileged=true'))).toEqual({
       created: 1,
     });
-    expect(counted(await imported(app.key, csv(`${HEAD},Phone`, person('a', '9'))))).toEqual({ updated: 1 });
-    const demoted = await imported(app.key, roles('Editor'));
+    expect(countsOf(await runImport(app.key, csv(`${HEAD},Phone`, person('a', '9'))))).toEqual({
+      updated: 1,
+    });
+    const demoted = await runImport(app.key, roles('Editor'));
     expect(demoted.problems).toMatchObject([{ field: 'roles', code: 'privileged_user' }]);
-    const blocked = await imported(app.key, roles('Webmaster', 'Blocked'));
+    const blocked = await runImport(app.key, roles('Webmaster', 'Blocked'));
     expect(blocked.problems).toMatchObject([{ field: 'status', code: 'privileged_user' }]);
-    expect(counted(await imported(app.key, roles('Editor'), 'allow_privileged=true'))).toEqual({
+    expect(countsOf(await runImport(app.key, roles('Editor'), 'allow_privileged=true'))).toEqual({
       updated: 1,
     });
   });
@@ -39,13 +41,13 @@ describe('an import without allow_privileged', () => {
       ['a', 'Editor', boss],
       ['b', 'Webmaster', member],
     ] as const) {
-      const run = await imported(app.key, one(name, cell));
+      const run = await runImport(app.key, one(name, cell));
       expect(run.problems).toMatchObject([
         { code: 'privileged_user', message: expect.stringContaining(uuid as string) },
       ]);
       expect((await app.key.get(`/imports/${run.id as string}/failed.csv`)).text).toContain(uuid);
     }
-    const created = await imported(app.key, csv(`${HEAD},Roles`, person('c', 'Webmaster')));
+    const created = await runImport(app.key, csv(`${HEAD},Roles`, person('c', 'Webmaster')));
     expect(created.problems).toMatchObject([
       { message: expect.stringMatching(/^would grant the role Webmaster, /) },
     ]);
@@ -53,11 +55,11 @@ describe('an import without allow_privileged', () => {
 });
 
 test('the import option default_roles applies only to new users without roles in their row', async () => {
-  await imported(
+  await runImport(
     app.key,
     csv(`${HEAD},Roles`, person('a', ''), person('b', 'Editor')),
     'default_roles=author;Blogger',
   );
-  expect((await linked(app.key, toId('a'))).roles).toEqual(['Author', 'Blogger']);
-  expect((await linked(app.key, toId('b'))).roles).toEqual(['Editor']);
+  expect((await findUser(app.key, toId('a'))).roles).toEqual(['Author', 'Blogger']);
+  expect((await findUser(app.key, toId('b'))).roles).toEqual(['Editor']);
 });

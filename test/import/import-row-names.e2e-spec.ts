@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
-import { csv, imported, linked, rowsOf, settled } from '../support/app/imports.js';
+import { csv, runImport, findUser, rowsOf, awaitRun } from '../support/app/imports.js';
 
 /** Names of users in the rows of a run, the filter by external id, and the link to the revert of a run. */
 let app: TestApp;
@@ -19,8 +19,8 @@ const namesOf = async (run: Json, query?: string) =>
   (await rowsOf(app.key, run.id, query)).map(({ external_id, name }) => [external_id, name]);
 
 test('an import row shows the current name of its user, or the name in the file for a new user', async () => {
-  await imported(app.key, csv(HEAD, person('a', 'Ann', 'Old'), person('b', '', '')));
-  const run = await imported(
+  await runImport(app.key, csv(HEAD, person('a', 'Ann', 'Old'), person('b', '', '')));
+  const run = await runImport(
     app.key,
     csv(HEAD, person('a', 'Ann', 'New'), person('b', '', 'Bee'), person('c', 'Cy', ''), person('d', '', '')),
     'dry_run=true',
@@ -32,7 +32,7 @@ test('an import row shows the current name of its user, or the name in the file 
     [toId('d'), toId('d').toLowerCase()],
   ]);
   await app.key.post(`/imports/${run.id}/apply`, {});
-  const applied = await settled(app.key, run.id);
+  const applied = await awaitRun(app.key, run.id);
   expect(applied.state).toBe('completed');
   expect(await namesOf(applied)).toEqual([
     [toId('a'), 'Ann New'],
@@ -44,9 +44,9 @@ test('an import row shows the current name of its user, or the name in the file 
 
 test('the rows, the audit and the user history show an imported manager change with both usernames', async () => {
   const people = [person('boss', 'Bo', 'Boss'), person('chef', 'Che', 'Chef')];
-  await imported(app.key, csv(HEAD, ...people, person('a', 'Ann', 'Lee', 'boss')));
-  const run = await imported(app.key, csv(HEAD, ...people, person('a', 'Ann', 'Lee', 'chef')));
-  const user = await linked(app.key, toId('a'));
+  await runImport(app.key, csv(HEAD, ...people, person('a', 'Ann', 'Lee', 'boss')));
+  const run = await runImport(app.key, csv(HEAD, ...people, person('a', 'Ann', 'Lee', 'chef')));
+  const user = await findUser(app.key, toId('a'));
   const [row] = await rowsOf(app.key, run.id);
   const [event] = (await app.key.get(`/audit?target=${user.uuid}`)).body.Results;
   const [past] = (await app.key.get(`/users/${user.uuid}/history`)).body.Results;
@@ -58,7 +58,7 @@ test('the rows, the audit and the user history show an imported manager change w
         new_name: toId('chef').toLowerCase(),
       }),
     ]);
-  const bare = await imported(app.key, csv(HEAD, ...people, person('a', 'Ann', 'Lee')));
+  const bare = await runImport(app.key, csv(HEAD, ...people, person('a', 'Ann', 'Lee')));
   const [cleared] = await rowsOf(app.key, bare.id);
   expect(cleared.changes).toEqual([
     expect.objectContaining({ new: null, old_name: toId('chef').toLowerCase() }),
@@ -67,21 +67,21 @@ test('the rows, the audit and the user history show an imported manager change w
 });
 
 test('an API key without users:read sees no user names in the rows of an import', async () => {
-  await imported(app.key, csv(HEAD, person('boss', 'Bo', 'Boss'), person('a', 'Ann', 'Lee', 'boss')));
-  const run = await imported(app.key, csv(HEAD, person('boss', 'Bo', 'Boss'), person('a', 'Eve', 'Lee')));
+  await runImport(app.key, csv(HEAD, person('boss', 'Bo', 'Boss'), person('a', 'Ann', 'Lee', 'boss')));
+  const run = await runImport(app.key, csv(HEAD, person('boss', 'Bo', 'Boss'), person('a', 'Eve', 'Lee')));
   const created = (await app.key.post('/api_keys', { name: 'reader', scopes: ['imports:read'] })).body;
-  const rows = await rowsOf(app.nobody.with({ 'x-api-key': created.key }), run.id);
+  const rows = await rowsOf(app.guest.with({ 'x-api-key': created.key }), run.id);
   expect(rows.map(({ name }) => name)).toEqual(['']);
   expect(JSON.stringify(rows)).not.toContain('_name"');
 });
 
 test('GET /imports/{id}/rows filters rows of every outcome by external_id', async () => {
-  await imported(
+  await runImport(
     app.key,
     csv(HEAD, ...['a', 'b', 'c', 'gone'].map((each) => person(each, 'Old', each))),
     'dataset=people',
   );
-  const run = await imported(
+  const run = await runImport(
     app.key,
     csv(
       HEAD,
@@ -123,17 +123,17 @@ test('GET /imports/{id}/rows filters rows of every outcome by external_id', asyn
 });
 
 test('reverted_by of an import is the id of its revert, but not of a planned or rejected revert', async () => {
-  const run = await imported(app.key, csv(HEAD, person('a', 'Ann', 'Lee')));
+  const run = await runImport(app.key, csv(HEAD, person('a', 'Ann', 'Lee')));
   expect(run.reverted_by).toBeNull();
   const plan = (await app.key.post(`/imports/${run.id}/revert?dry_run=true`, {})).body;
-  await settled(app.key, plan.id);
+  await awaitRun(app.key, plan.id);
   const stateOf = async () => (await app.key.get(`/imports/${run.id}`)).body.reverted_by;
   expect(await stateOf()).toBeNull(); // a plan changes nothing
   await app.key.post(`/imports/${plan.id}/reject`, {});
   expect(await stateOf()).toBeNull();
   const revert = (await app.key.post(`/imports/${run.id}/revert`, {})).body;
   expect(await stateOf()).toBe(revert.id);
-  await settled(app.key, revert.id);
+  await awaitRun(app.key, revert.id);
   expect(await stateOf()).toBe(revert.id);
   const listed = (await app.key.get('/imports?limit=100')).body.Results as Json[];
   expect(listed.find((each) => each.id === run.id)?.reverted_by).toBe(revert.id);

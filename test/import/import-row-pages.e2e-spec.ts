@@ -5,7 +5,7 @@ import { type StagedRow, EMPTY_ROW } from '../../src/import/runs/import-row.js';
 import { toEntity } from '../../src/import/runs/import-rows.repository.js';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
-import { imported } from '../support/app/imports.js';
+import { runImport } from '../support/app/imports.js';
 import { fileOf } from '../support/data/user-file.js';
 import { databaseOf } from '../support/app/people.js';
 
@@ -26,7 +26,7 @@ const rows: StagedRow[] = Array.from({ length: COUNT }, (_, i) => {
 
 beforeAll(async () => {
   app = await TestApp.start();
-  id = (await imported(app.key, fileOf('w'))).id;
+  id = (await runImport(app.key, fileOf('w'))).id;
   await databaseOf(app).execute('DELETE FROM import_rows WHERE run_id = ?', [id]);
   const entities = rows.map((row) => toEntity(id, row));
   await insertRows(databaseOf(app), ImportRowEntity, entities);

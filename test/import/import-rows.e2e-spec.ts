@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
-import { counted, csv, imported, linked, rowsOf } from '../support/app/imports.js';
+import { countsOf, csv, runImport, findUser, rowsOf } from '../support/app/imports.js';
 import { HEAD, person as personOf } from '../support/data/user-file.js';
 
 /** Outcomes of single rows. Every test has its own external ids. */
@@ -25,8 +25,8 @@ test('each import row has one outcome, and the counts of the outcomes add up to 
     person('c', 'Active', '1'),
     person('d', 'Blocked', '1'),
   );
-  await imported(app.key, first);
-  const run = await imported(
+  await runImport(app.key, first);
+  const run = await runImport(
     app.key,
     csv(
       `${HEAD},Status,Phone`,
@@ -57,15 +57,15 @@ test('each import row has one outcome, and the counts of the outcomes add up to 
     [7, 'skipped', undefined],
     [8, 'error', 'invalid_value'],
   ]);
-  expect([(await linked(app.key, toId('b'))).status, (await linked(app.key, toId('d'))).status]).toEqual([
+  expect([(await findUser(app.key, toId('b'))).status, (await findUser(app.key, toId('d'))).status]).toEqual([
     'Blocked',
     'Active',
   ]);
 });
 
 test('an updated import row lists its changes, and a failed row the field, code and value of each error', async () => {
-  await imported(app.key, csv(`${HEAD},Phone`, person('a', '+44 1')));
-  const run = await imported(
+  await runImport(app.key, csv(`${HEAD},Phone`, person('a', '+44 1')));
+  const run = await runImport(
     app.key,
     csv(`${HEAD},Phone,AboutMe`, person('a', '+44 2', '"two\nlines"'), '', `${toId('b')},,bad,,`),
   );
@@ -87,7 +87,7 @@ describe('an import of an existing user', () => {
   const FULL = `${HEAD},Status,Roles,ForeName,Phone,Authname,HideEmail,Linkedin,AboutMe`;
   const blank = () => `${toId('a')},,,,,,,,,,`;
   beforeEach(async () => {
-    await imported(
+    await runImport(
       app.key,
       csv(FULL, person('a', 'Blocked', 'Editor', 'Ann', '1', toId('saml'), 'yes', 'https://l.test/a', 'x')),
     );
@@ -99,9 +99,9 @@ describe('an import of an existing user', () => {
     roles: ['Editor'],
   });
   test('clears the fields of blank cells, except username, e-mail, status and roles', async () => {
-    const run = await imported(app.key, csv(FULL, blank()));
-    expect(counted(run)).toEqual({ updated: 1 });
-    expect(await linked(app.key, toId('a'))).toMatchObject({
+    const run = await runImport(app.key, csv(FULL, blank()));
+    expect(countsOf(run)).toEqual({ updated: 1 });
+    expect(await findUser(app.key, toId('a'))).toMatchObject({
       ...kept(),
       firstname: '',
       phone: '',
@@ -112,39 +112,39 @@ describe('an import of an existing user', () => {
     });
   });
   test('with blank_cells=keep leaves the fields of blank cells unchanged', async () => {
-    const before = await linked(app.key, toId('a'));
-    const run = await imported(app.key, csv(FULL, blank().replace(/,$/, ',new')), 'blank_cells=keep');
-    expect(counted(run)).toEqual({ updated: 1 });
-    const { about_me, updated: _, version: _v, ...rest } = await linked(app.key, toId('a'));
+    const before = await findUser(app.key, toId('a'));
+    const run = await runImport(app.key, csv(FULL, blank().replace(/,$/, ',new')), 'blank_cells=keep');
+    expect(countsOf(run)).toEqual({ updated: 1 });
+    const { about_me, updated: _, version: _v, ...rest } = await findUser(app.key, toId('a'));
     expect([about_me, rest]).toEqual(['new', expect.objectContaining({ ...kept(), phone: '1' })]);
     expect(before).toMatchObject(rest);
   });
   test('leaves the fields of missing columns unchanged', async () => {
-    const run = await imported(app.key, csv('ExternalId,ForeName', `${toId('a')},Anne`));
-    expect(counted(run)).toEqual({ updated: 1 });
-    expect(await linked(app.key, toId('a'))).toMatchObject({ ...kept(), firstname: 'Anne', phone: '1' });
+    const run = await runImport(app.key, csv('ExternalId,ForeName', `${toId('a')},Anne`));
+    expect(countsOf(run)).toEqual({ updated: 1 });
+    expect(await findUser(app.key, toId('a'))).toMatchObject({ ...kept(), firstname: 'Anne', phone: '1' });
   });
 });
 
 describe('an import of an existing and a new user', () => {
   const file = (phone: string) => csv(`${HEAD},Phone`, person('old', phone), person('new', phone));
-  beforeEach(() => imported(app.key, csv(HEAD, person('old'))));
+  beforeEach(() => runImport(app.key, csv(HEAD, person('old'))));
   test.each([
     ['upsert', { updated: 1, created: 1 }],
     ['create_only', { skipped: 1, created: 1 }],
     ['update_only', { updated: 1, skipped: 1 }],
   ])('with mode=%s has the outcomes %j', async (mode, counts) => {
-    expect(counted(await imported(app.key, file('7'), `mode=${mode}`))).toEqual(counts);
+    expect(countsOf(await runImport(app.key, file('7'), `mode=${mode}`))).toEqual(counts);
   });
 });
 
 describe('import rows with the same identifier', () => {
   test('all fail if one of them differs', async () => {
-    const run = await imported(
+    const run = await runImport(
       app.key,
       csv(`${HEAD},Phone`, person('a', '1'), person('a', '1'), person('a', '2'), person('b', '1')),
     );
-    expect(counted(run)).toEqual({ created: 1, error: 3 });
+    expect(countsOf(run)).toEqual({ created: 1, error: 3 });
     const rows = (await rowsOf(app.key, run.id)).slice(0, 3);
     const duplicate = (line: number) => [
       { field: 'external_id', code: 'duplicate', message: `is also set by another change: line ${line}` },
@@ -156,11 +156,11 @@ describe('import rows with the same identifier', () => {
     ]);
   });
   test('all fail if one of them differs, even if another row equals the stored user', async () => {
-    await imported(app.key, csv(`${HEAD},Phone`, person('a', '1')));
-    const run = await imported(app.key, csv(`${HEAD},Phone`, person('a', '1'), person('a', '2')));
-    expect(counted(run)).toEqual({ error: 2 });
+    await runImport(app.key, csv(`${HEAD},Phone`, person('a', '1')));
+    const run = await runImport(app.key, csv(`${HEAD},Phone`, person('a', '1'), person('a', '2')));
+    expect(countsOf(run)).toEqual({ error: 2 });
     expect((await rowsOf(app.key, run.id)).map((row) => row.external_id)).toEqual([toId('a'), toId('a')]);
-    expect((await linked(app.key, toId('a'))).phone).toBe('1');
+    expect((await findUser(app.key, toId('a'))).phone).toBe('1');
   });
   test('fail if the identifier is a username or e-mail, even in another case or in the other field', async () => {
     const [a, b, c, d, e, f] = ['a', 'b', 'c', 'd', 'e', 'f'].map(toId);
@@ -174,8 +174,8 @@ describe('import rows with the same identifier', () => {
       `${f},${f},${f}@example.org`,
       person('g'),
     );
-    const run = await imported(app.key, file);
-    expect(counted(run)).toEqual({ created: 1, error: 6 });
+    const run = await runImport(app.key, file);
+    expect(countsOf(run)).toEqual({ created: 1, error: 6 });
     const errors = (await rowsOf(app.key, run.id, 'outcome=error')).map((row) => row.errors[0]);
     expect(errors.map(({ code }) => code)).toEqual(Array.from({ length: 6 }, () => 'duplicate'));
     const fields = ['username', 'username', 'email', 'email', 'username', 'email'];
@@ -186,7 +186,7 @@ describe('import rows with the same identifier', () => {
 describe('a user without external id', () => {
   test('causes unlinked_conflict with its uuid if an import row has the same username or e-mail', async () => {
     const user = await create(app.key, { username: toId('u'), email: `${toId('u')}@example.org` });
-    const run = await imported(
+    const run = await runImport(
       app.key,
       csv(
         HEAD,
@@ -203,7 +203,7 @@ describe('a user without external id', () => {
   test('is not adopted by an import with adopt=email if only its username is the e-mail of the row', async () => {
     const name = `${toId('u')}@example.org`;
     const user = await create(app.key, { username: name, email: `${toId('u')}@example.com` });
-    const run = await imported(app.key, csv(HEAD, `${toId('a')},${toId('a')},${name}`), 'adopt=email');
+    const run = await runImport(app.key, csv(HEAD, `${toId('a')},${toId('a')},${name}`), 'adopt=email');
     expect(run.problems).toMatchObject([{ field: 'email', code: 'unlinked_conflict', uuid: user.uuid }]);
   });
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { aUser } from '../support/data/factories.js';
-import { csv, imported, rowsOf } from '../support/app/imports.js';
+import { csv, runImport, rowsOf } from '../support/app/imports.js';
 
 /** The importer refuses a value with the same error as the API. */
 let app: TestApp;
@@ -67,7 +67,7 @@ test.each(BAD)('imports refuse %s with %s like POST /users', async (column, _, c
   };
   const api = await app.key.post('/users', { ...body, [field]: value });
   expect(api.status).toBe(422);
-  const run = await imported(
+  const run = await runImport(
     app.key,
     csv(Object.keys(cells).join(','), Object.values(cells).map(quote).join(',')),
   );
@@ -78,7 +78,7 @@ test.each(BAD)('imports refuse %s with %s like POST /users', async (column, _, c
 
 test('an import refuses a new user without username and e-mail with the same errors as POST /users', async () => {
   const api = await app.key.post('/users', { external_id: 'new' });
-  const run = await imported(app.key, csv('ExternalId,Surname', 'new,Lee'));
+  const run = await runImport(app.key, csv('ExternalId,Surname', 'new,Lee'));
   const [row] = await rowsOf(app.key, run.id);
   expect(formatErrors(row.errors)).toEqual(formatErrors(api.body.errors));
 });
@@ -88,7 +88,7 @@ test('an import normalizes values in the same way as POST /users', async () => {
     'ExternalId,Username,Email,ForeName,Phone,Roles,Linkedin,AboutMe',
     ' ok , Jo   Doe ,JO@Example.org,  Jose\u0301 ,"  +44  20 ",editor; AUTHOR,https://l.example/x,"  two\r\nlines "',
   );
-  const run = await imported(app.key, file);
+  const run = await runImport(app.key, file);
   expect(run.problems).toEqual([]);
   const found = (await app.key.get('/users/search?external_id=ok')).body.Results[0];
   const created = await app.key.post('/users', {

@@ -5,16 +5,16 @@ import { DropFolder } from '../../src/import/schedule/drop-folder.js';
 import { Log } from '../../src/platform/telemetry/log.js';
 import type { TestApp } from '../support/app/app.js';
 import { ALL_BUT_DATE, stopClock } from '../support/app/clock.js';
-import { type Dropped, Scheduled, noteTick } from '../support/app/drop-folder.js';
-import { imported, linked } from '../support/app/imports.js';
+import { type TestDropFolder, ScheduleFixture, recordTick } from '../support/app/drop-folder.js';
+import { runImport, findUser } from '../support/app/imports.js';
 import { databaseOf, inSeconds } from '../support/app/people.js';
 import { fileOf } from '../support/data/user-file.js';
-import { Process, newcomer } from '../support/process/process.js';
+import { Process, envOf } from '../support/process/process.js';
 
 /** Scheduled imports of files in a drop folder. */
-const scheduled = new Scheduled({ IMPORT_OVERDUE_HOURS: '24' });
+const scheduled = new ScheduleFixture({ IMPORT_OVERDUE_HOURS: '24' });
 let app: TestApp;
-let drop: Dropped;
+let drop: TestDropFolder;
 beforeEach(() => void ({ app, drop } = scheduled));
 afterEach(async () => {
   jest.useRealTimers();
@@ -23,77 +23,77 @@ afterEach(async () => {
 });
 
 test('a missed tick of the import schedule is made up once and moves its files to done/ or failed/', async () => {
-  drop.person('a');
-  drop.file('b.csv', 'b,,');
-  drop.mark('b.csv');
+  drop.addUser('a');
+  drop.addFile('b.csv', 'b,,');
+  drop.markDone('b.csv');
   writeFileSync(join(drop.folder, 'c.csv'), 'Nonsense\n1\n');
-  drop.mark('c.csv');
-  drop.file('d.txt', 'd,d,d@example.org');
-  drop.mark('d.txt');
+  drop.markDone('c.csv');
+  drop.addFile('d.txt', 'd,d,d@example.org');
+  drop.markDone('d.txt');
   const schedule = await scheduled.start({ IMPORT_OPTIONS: 'dataset=hr&missing=report' });
-  await scheduled.ended(2, 1);
-  const runs = await scheduled.runs();
+  await scheduled.waitForFiles(2, 1);
+  const runs = await scheduled.listRuns();
   const idOf = (name: string) => runs.find((run) => run.file.name === name).id as string;
-  expect(drop.names('done')).toEqual([`a.${idOf('a.csv')}.csv`, `b.${idOf('b.csv')}.csv`]);
-  expect(drop.names('failed')).toEqual([`c.${idOf('c.csv')}.csv`]);
-  expect(drop.names('processing')).toEqual([]);
-  expect(drop.names()).toEqual(['d.txt', 'd.txt.done', 'done', 'failed', 'processing']);
+  expect(drop.list('done')).toEqual([`a.${idOf('a.csv')}.csv`, `b.${idOf('b.csv')}.csv`]);
+  expect(drop.list('failed')).toEqual([`c.${idOf('c.csv')}.csv`]);
+  expect(drop.list('processing')).toEqual([]);
+  expect(drop.list()).toEqual(['d.txt', 'd.txt.done', 'done', 'failed', 'processing']);
   expect(runs[0]).toMatchObject({
     options: { dataset: 'hr', missing: 'report' },
     actor: { kind: 'system', id: null },
   });
-  expect((await linked(app.key, 'a')).username).toBe('a');
-  drop.person('e');
+  expect((await findUser(app.key, 'a')).username).toBe('a');
+  drop.addUser('e');
   await scheduled.stop(schedule);
   await scheduled.stop(await scheduled.start());
-  expect(drop.names()).toContain('e.csv');
-  expect(await scheduled.runs()).toHaveLength(3);
+  expect(drop.list()).toContain('e.csv');
+  expect(await scheduled.listRuns()).toHaveLength(3);
 });
 
 test('a new import schedule imports nothing before its first tick', async () => {
   await databaseOf(app).execute("DELETE FROM leases WHERE name = 'schedule.tick'");
-  drop.person('first');
+  drop.addUser('first');
   await scheduled.stop(await scheduled.start());
   await scheduled.stop(await scheduled.start());
-  expect(drop.names()).toContain('first.csv');
+  expect(drop.list()).toContain('first.csv');
 });
 
 test('a dropped file without a .done marker is imported after it has been unchanged for ten seconds', async () => {
-  drop.file('still.csv', 'still,still,still@example.org');
+  drop.addFile('still.csv', 'still,still,still@example.org');
   utimesSync(join(drop.folder, 'still.csv'), 0, 0);
   const written = Date.now();
   const clock = stopClock();
   clock.setSystemTime(written + 9_000);
   await scheduled.stop(await scheduled.start());
-  expect(drop.names()).toContain('still.csv');
+  expect(drop.list()).toContain('still.csv');
   clock.setSystemTime(written + 11_000);
   await scheduled.start();
-  await scheduled.ended(1);
+  await scheduled.waitForFiles(1);
 });
 
 test('a file dropped after a tick of the import schedule is imported at the next tick', async () => {
   const nextMinute = Math.ceil(Date.now() / 60_000) * 60_000;
   jest.useFakeTimers({ now: nextMinute - 1000, advanceTimers: true, doNotFake: ALL_BUT_DATE });
-  await noteTick(app, 0);
+  await recordTick(app, 0);
   await scheduled.start({ IMPORT_CRON: '* * * * *' });
-  drop.person('next');
-  await scheduled.ended(1);
+  drop.addUser('next');
+  await scheduled.waitForFiles(1);
   expect(Date.now()).toBeGreaterThanOrEqual(nextMinute);
 });
 
 test('an import schedule whose last tick was recorded days in the future still imports at its next tick', async () => {
-  await noteTick(app, 2 * 24 * 3600);
-  drop.person('ahead');
+  await recordTick(app, 2 * 24 * 3600);
+  drop.addUser('ahead');
   const clock = stopClock();
   await scheduled.stop(await scheduled.start({ IMPORT_CRON: '* * * * *' }));
-  expect(drop.names()).toContain('ahead.csv'); // a corrected clock does not count as a tick
+  expect(drop.list()).toContain('ahead.csv'); // a corrected clock does not count as a tick
   clock.setSystemTime(Date.now() + 61_000);
   await scheduled.start({ IMPORT_CRON: '* * * * *' });
-  await scheduled.ended(1);
+  await scheduled.waitForFiles(1);
 });
 
 test('a dropped file that grows while it is read is imported after it is complete', async () => {
-  drop.person('begun');
+  drop.addUser('begun');
   const read = Reflect.get(DropFolder.prototype, 'read');
   jest.spyOn(DropFolder.prototype, 'read').mockImplementationOnce(async function* (
     this: DropFolder,
@@ -111,40 +111,40 @@ test('a dropped file that grows while it is read is imported after it is complet
     clock.setSystemTime(Date.now() + 11_000);
   });
   await scheduled.start();
-  await scheduled.ended(1);
+  await scheduled.waitForFiles(1);
   expect(warnings.mock.calls).toEqual([
     [
       'file skipped',
       expect.objectContaining({ file: expect.stringMatching(/~begun\.csv$/), reason: 'still being written' }),
     ],
   ]);
-  expect(await scheduled.runs()).toHaveLength(1);
-  expect((await linked(app.key, 'more')).username).toBe('more');
+  expect(await scheduled.listRuns()).toHaveLength(1);
+  expect((await findUser(app.key, 'more')).username).toBe('more');
 });
 
 test('a dropped file that a killed instance has moved to processing/ is imported at the next start', async () => {
   const id = '01a1fc00-0000-7000-8000-00000000dead';
-  drop.file(join('processing', `${id}~late.csv`), 'late,late,late@example.org');
+  drop.addFile(join('processing', `${id}~late.csv`), 'late,late,late@example.org');
   await scheduled.start();
-  await scheduled.ended(1);
-  expect(drop.names('done')).toEqual([`late.${id}.csv`]);
-  expect((await linked(app.key, 'late')).username).toBe('late');
+  await scheduled.waitForFiles(1);
+  expect(drop.list('done')).toEqual([`late.${id}.csv`]);
+  expect((await findUser(app.key, 'late')).username).toBe('late');
 });
 
 test('several instances with the same drop folder import each file once', async () => {
   const people = Array.from({ length: 6 }, (_, i) => `several-${i}`);
-  for (const id of people) drop.person(id);
+  for (const id of people) drop.addUser(id);
   await Promise.all([scheduled.start(), scheduled.start(), scheduled.start()]);
-  await scheduled.ended(people.length);
-  const runs = await scheduled.runs();
+  await scheduled.waitForFiles(people.length);
+  const runs = await scheduled.listRuns();
   expect(runs.map((run) => run.file.name).sort()).toEqual(people.map((id) => `${id}.csv`));
   expect(runs.every((run) => run.counts.created === 1)).toBe(true);
 });
 
 test('GET /status reports an overdue import', async () => {
-  const isOverdue = async () => (await app.nobody.get('/status')).body.import_overdue as boolean;
+  const isOverdue = async () => (await app.guest.get('/status')).body.import_overdue as boolean;
   expect(await isOverdue()).toBe(true);
-  await imported(app.key, fileOf('x'));
+  await runImport(app.key, fileOf('x'));
   expect(await isOverdue()).toBe(false);
   await databaseOf(app).execute('UPDATE import_runs SET finished = ?', [inSeconds(-25 * 3600)]);
   expect(await isOverdue()).toBe(true);
@@ -165,7 +165,7 @@ test.each([
 
 test('a service with invalid IMPORT_OPTIONS exits with code 1 and names the option', async () => {
   const service = new Process('dist/main.js', {
-    ...newcomer(app.database),
+    ...envOf(app.database),
     IMPORT_FOLDER: drop.folder,
     IMPORT_OPTIONS: 'mode=sideways',
   });

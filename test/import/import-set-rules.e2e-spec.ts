@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
-import { counted, csv, imported, linked, rowsOf, settled } from '../support/app/imports.js';
+import { countsOf, csv, runImport, findUser, rowsOf, awaitRun } from '../support/app/imports.js';
 
 /** Rules about the whole file, for which the plan and the writer must have the same results. */
 let app: TestApp;
@@ -23,7 +23,7 @@ async function applyPlan(plan: Json): Promise<Json> {
   const rows = async () => (await rowsOf(app.key, plan.id)).map(({ name: _, ...row }) => row);
   const planned = await rows();
   await app.key.post(`/imports/${plan.id}/apply`);
-  const run = await settled(app.key, plan.id);
+  const run = await awaitRun(app.key, plan.id);
   expect([run.counts, await rows()]).toEqual([plan.counts, planned]);
   return run;
 }
@@ -37,11 +37,11 @@ test('an import can demote the last Webmaster in its first row if its last row a
     ...others,
     'W2,heir,heir@example.org,Webmaster',
   );
-  const plan = await imported(app.key, file, `dry_run=true&${PRIVILEGED}`);
-  expect(counted(plan)).toEqual({ created: 601, updated: 1 });
+  const plan = await runImport(app.key, file, `dry_run=true&${PRIVILEGED}`);
+  expect(countsOf(plan)).toEqual({ created: 601, updated: 1 });
   await app.key.post(`/imports/${plan.id}/apply`);
-  expect(counted(await settled(app.key, plan.id))).toEqual({ created: 601, updated: 1 });
-  expect([(await getAdmin()).roles, (await linked(app.key, 'W2')).roles]).toEqual([
+  expect(countsOf(await awaitRun(app.key, plan.id))).toEqual({ created: 601, updated: 1 });
+  expect([(await getAdmin()).roles, (await findUser(app.key, 'W2')).roles]).toEqual([
     ['Organisational user'],
     ['Webmaster'],
   ]);
@@ -49,29 +49,29 @@ test('an import can demote the last Webmaster in its first row if its last row a
 });
 
 test('an import can replace the last Webmaster, but not if the row of the new Webmaster is invalid', async () => {
-  await app.key.put(`/users/${(await linked(app.key, 'W2')).uuid}`, { status: 'Blocked' });
+  await app.key.put(`/users/${(await findUser(app.key, 'W2')).uuid}`, { status: 'Blocked' });
   const file = csv(
     'ExternalId,Username,Email,Status,Roles',
     'W1,old admin,,Blocked,',
     'W3,admin,w3@example.org,,Webmaster',
   );
-  const plan = await imported(app.key, file, `dry_run=true&${PRIVILEGED}`);
+  const plan = await runImport(app.key, file, `dry_run=true&${PRIVILEGED}`);
   // The new Webmaster takes the username of the last Webmaster, so each row depends on the other row.
-  expect(counted(plan)).toEqual({ created: 1, blocked: 1 });
+  expect(countsOf(plan)).toEqual({ created: 1, blocked: 1 });
   const bad = file.replace('w3@example.org', 'no address');
-  const refused = await imported(app.key, bad, `dry_run=true&${PRIVILEGED}`);
+  const refused = await runImport(app.key, bad, `dry_run=true&${PRIVILEGED}`);
   expect(await failuresOf(refused)).toEqual([
     [2, 'status', 'last_webmaster'],
     [3, 'email', 'invalid_format'],
   ]);
   await applyPlan(plan);
-  expect((await linked(app.key, 'W3')).username).toBe('admin');
+  expect((await findUser(app.key, 'W3')).username).toBe('admin');
 });
 
 test('two import rows that adopt the same user both fail', async () => {
   const user = await create(app.key, { username: 'orla', email: 'orla@example.org', external_id: undefined });
   const file = csv('ExternalId,Username,Email', 'o1,orla,orla@example.org', 'o2,orla2,Orla@example.org');
-  const plan = await imported(app.key, file, 'dry_run=true&adopt=email');
+  const plan = await runImport(app.key, file, 'dry_run=true&adopt=email');
   expect(await failuresOf(plan)).toEqual([
     [2, 'external_id', 'duplicate'],
     [3, 'external_id', 'duplicate'],
@@ -92,9 +92,9 @@ test('an import row that would block the sender of the file fails with self_bloc
   });
   const session = await app.login('boss', 'a password of the boss');
   const file = csv('ExternalId,Status', 'B1,Blocked');
-  const plan = await imported(session, file, `dry_run=true&${PRIVILEGED}`);
+  const plan = await runImport(session, file, `dry_run=true&${PRIVILEGED}`);
   expect(await failuresOf(plan)).toEqual([[2, 'status', 'self_block']]);
   await session.post(`/imports/${plan.id}/apply`);
-  await settled(session, plan.id);
+  await awaitRun(session, plan.id);
   expect((await app.key.get(`/users/${webmaster.uuid}`)).body.status).toBe('Active');
 });

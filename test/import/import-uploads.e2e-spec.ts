@@ -4,7 +4,7 @@ import { type ClientRequest, request } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { API_KEY, TestApp } from '../support/app/app.js';
 import type { Answer } from '../support/app/client.js';
-import { counted, settled, upload } from '../support/app/imports.js';
+import { countsOf, awaitRun, upload } from '../support/app/imports.js';
 import { fileOf } from '../support/data/user-file.js';
 import { databaseOf, problemOf } from '../support/app/people.js';
 
@@ -58,7 +58,7 @@ describe('an import upload as a multipart form', () => {
       file: { name: 'Nächte.csv' },
       options: { mode: 'upsert', dataset: 'form', missing: 'report', blank_cells: 'clear' },
     });
-    expect(counted(await settled(app.key, answer.body.id))).toEqual({ created: 1 });
+    expect(countsOf(await awaitRun(app.key, answer.body.id))).toEqual({ created: 1 });
   });
   test.each<[string, () => string, string, RegExp]>([
     [

@@ -2,10 +2,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import { randomUUID } from 'node:crypto';
 import { ImportWorker } from '../../src/import/apply/import-worker.service.js';
 import { TestApp } from '../support/app/app.js';
-import { auditRows } from '../support/app/audit-rows.js';
+import { readAuditRows } from '../support/app/audit-rows.js';
 import type { Json } from '../support/app/client.js';
-import { type Credential, ENDS, aKey, aWebmaster, changeUser } from '../support/app/credentials.js';
-import { csv, imported, linked, settled } from '../support/app/imports.js';
+import { type Credential, INVALIDATIONS, aKey, aWebmaster, changeUser } from '../support/app/credentials.js';
+import { csv, runImport, findUser, awaitRun } from '../support/app/imports.js';
 import { HEAD, fileOf, people, person } from '../support/data/user-file.js';
 import { PASSWORD, databaseOf, problemOf } from '../support/app/people.js';
 
@@ -14,7 +14,7 @@ let app: TestApp;
 let other: TestApp;
 beforeAll(async () => {
   app = await TestApp.start();
-  other = await TestApp.on(app.database);
+  other = await TestApp.startOn(app.database);
 });
 afterEach(() => void jest.restoreAllMocks());
 afterAll(async () => {
@@ -28,14 +28,14 @@ async function createWaiting({ client }: Credential): Promise<{ id: string; firs
   const file = (status: (i: number) => string) =>
     csv(`${HEAD},Status`, ...people(`${name}-`, 7, (i) => [status(i)]));
   const all = file(() => 'Active');
-  expect((await imported(app.key, all, `dataset=${name}`)).state).toBe('completed');
+  expect((await runImport(app.key, all, `dataset=${name}`)).state).toBe('completed');
   const few = file((i) => (i > 0 ? 'Blocked' : 'Active'));
-  const run = await imported(client, few, `dataset=${name}`);
+  const run = await runImport(client, few, `dataset=${name}`);
   expect(run.state).toBe('needs_approval');
   return { id: run.id, first: `${name}-1` };
 }
 const createPlan = async ({ client }: Credential): Promise<string> => {
-  const run = await imported(client, fileOf(randomUUID()), 'dry_run=true');
+  const run = await runImport(client, fileOf(randomUUID()), 'dry_run=true');
   expect(run.state).toBe('planned');
   return run.id as string;
 };
@@ -53,7 +53,7 @@ const disableWorker = (): void => {
   jest.spyOn(app.app.get(ImportWorker), 'endRevokedRuns').mockResolvedValue(undefined);
 };
 
-describe.each(ENDS)('if %s', (_, make, end) => {
+describe.each(INVALIDATIONS)('if %s', (_, make, end) => {
   test('while its imports wait for a decision, the imports are cancelled', async () => {
     const starter = await make(app);
     const [{ id, first }, plan] = [await createWaiting(starter), await createPlan(starter)];
@@ -63,9 +63,9 @@ describe.each(ENDS)('if %s', (_, make, end) => {
     expect(endOf(run)).toEqual(ENDED);
     expect(run.problems[0].message).toContain(starter.id);
     expect(endOf(await readRun(plan))).toEqual(ENDED);
-    expect((await linked(app.key, first)).status).toBe('Active');
+    expect((await findUser(app.key, first)).status).toBe('Active');
     expect([await countParts(id), await countParts(plan)]).toEqual([0, 0]);
-    const last = (await auditRows(app, id)).at(-1);
+    const last = (await readAuditRows(app, id)).at(-1);
     expect([last?.action, last?.changes]).toEqual([
       'import.cancelled',
       expect.stringContaining('credential_revoked'),
@@ -79,7 +79,7 @@ describe.each(ENDS)('if %s', (_, make, end) => {
     await end(app, starter.id);
     expect(problemOf(await app.key.post(`/imports/${id}/apply`))).toEqual([409, 'wrong_state']);
     expect(endOf(await readRun(id))).toEqual(ENDED);
-    expect((await linked(app.key, first)).status).toBe('Active');
+    expect((await findUser(app.key, first)).status).toBe('Active');
   });
 });
 
@@ -128,7 +128,7 @@ test('two instances that check waiting imports at the same time cancel the impor
   const { id } = await createWaiting(starter);
   await app.key.delete(`/api_keys/${starter.id}`);
   await Promise.all([endRevoked(), other.app.get(ImportWorker).endRevokedRuns()]);
-  const ends = (await auditRows(app, id)).filter(({ action }) => action === 'import.cancelled');
+  const ends = (await readAuditRows(app, id)).filter(({ action }) => action === 'import.cancelled');
   expect(ends).toHaveLength(1);
 });
 
@@ -140,38 +140,38 @@ describe('a decision about an import', () => {
     const externalId = randomUUID();
     const { id: uuid, client } = await aWebmaster(app, { external_id: externalId });
     const file = csv(COLUMNS, `${externalId},,,Blocked,`);
-    const { id } = await imported(app.key, file, `dry_run=true&${PRIVILEGED}`);
+    const { id } = await runImport(app.key, file, `dry_run=true&${PRIVILEGED}`);
     expect(problemOf(await client.post(`/imports/${id as string}/apply`))).toEqual([403, 'self_block']);
     expect((await readRun(id)).state).toBe('planned');
     expect((await (await app.login()).post(`/imports/${id as string}/apply`)).status).toBe(202);
-    expect((await settled(app.key, id)).state).toBe('completed');
+    expect((await awaitRun(app.key, id)).state).toBe('completed');
     expect((await app.key.get(`/users/${uuid}`)).body.status).toBe('Blocked');
   });
 
   test('is accepted if the import only changes the phone of the approver', async () => {
     const externalId = randomUUID();
     const { client } = await aWebmaster(app, { external_id: externalId });
-    const { id } = await imported(
+    const { id } = await runImport(
       app.key,
       csv('ExternalId,Phone', `${externalId},+441`),
       'dry_run=true&dataset=x',
     );
     expect((await client.post(`/imports/${id as string}/apply`)).status).toBe(202);
-    expect((await settled(app.key, id)).state).toBe('completed');
+    expect((await awaitRun(app.key, id)).state).toBe('completed');
   });
 
   test('to revert it leaves the requesting user active, and the revert reports self_block', async () => {
     const name = randomUUID();
     const file = csv(COLUMNS, person(name, 'Active', 'Webmaster'));
-    const run = await imported(app.key, file, PRIVILEGED);
-    const { uuid } = await linked(app.key, name);
+    const run = await runImport(app.key, file, PRIVILEGED);
+    const { uuid } = await findUser(app.key, name);
     await changeUser(app, uuid, { password: PASSWORD });
     const { body } = await (await app.login(name, PASSWORD)).post(`/imports/${run.id as string}/revert`);
-    const reverted = await settled(app.key, body.id);
+    const reverted = await awaitRun(app.key, body.id);
     expect({ state: reverted.state, code: reverted.problems[0].code }).toEqual({
       state: 'completed_with_errors',
       code: 'self_block',
     });
-    expect((await linked(app.key, name)).status).toBe('Active');
+    expect((await findUser(app.key, name)).status).toBe('Active');
   });
 });

@@ -7,14 +7,14 @@ import { TestApp } from '../support/app/app.js';
 import type { Client } from '../support/app/client.js';
 import { aKey } from '../support/app/credentials.js';
 import { problemOf } from '../support/app/people.js';
-import { imported } from '../support/app/imports.js';
+import { runImport } from '../support/app/imports.js';
 import { fileOf } from '../support/data/user-file.js';
 
 let app: TestApp;
 let id: string;
 beforeAll(async () => {
   app = await TestApp.start();
-  id = (await imported(app.key, fileOf('e'))).id as string;
+  id = (await runImport(app.key, fileOf('e'))).id as string;
 });
 afterAll(() => app.end());
 afterEach(() => {

@@ -6,17 +6,17 @@ import { API_KEY } from '../support/app/app.js';
 import type { TestDatabase } from '../support/app/database.js';
 import { Client } from '../support/app/client.js';
 import { aUser } from '../support/data/factories.js';
-import { counted, csv, settled, upload } from '../support/app/imports.js';
+import { countsOf, csv, awaitRun, upload } from '../support/app/imports.js';
 import { HEAD, people } from '../support/data/user-file.js';
-import { Process, childrenOf, newcomer, processDatabase } from '../support/process/process.js';
+import { Process, childrenOf, envOf, setUpDatabase } from '../support/process/process.js';
 
 /** Imports in the import worker: if this process fails, the service still responds and the run is completed. */
-const [database, otherDatabase] = [processDatabase('tables'), processDatabase('tables')];
+const [database, otherDatabase] = [setUpDatabase('tables'), setUpDatabase('tables')];
 jest.setTimeout(240_000);
 const ROWS = 3000;
 const file = (prefix: string, rows = ROWS) => csv(HEAD, ...people(prefix, rows));
 const start = (level = 'warn', of = database) =>
-  Process.running({ ...newcomer(of), BOOTSTRAP_API_KEY: API_KEY, LOG_LEVEL: level });
+  Process.startService({ ...envOf(of), BOOTSTRAP_API_KEY: API_KEY, LOG_LEVEL: level });
 const clientOf = ({ url }: Process) => new Client(url, { 'x-api-key': API_KEY });
 
 const isAlive = (pid: number): boolean => {
@@ -44,7 +44,7 @@ test('the first import starts one import worker, whose runs and log lines appear
   expect(childrenOf(service.pid)).toEqual([]);
   const client = clientOf(service);
   const { id } = (await upload(client, file('a', 10))).body;
-  expect(counted(await settled(client, id))).toEqual({ created: 10 });
+  expect(countsOf(await awaitRun(client, id))).toEqual({ created: 10 });
   const [worker = 0, ...others] = childrenOf(service.pid);
   expect(others).toEqual([]);
   expect(getPriority(worker)).toBe(10); // requests have priority over imports
@@ -66,8 +66,8 @@ test('if the import worker is killed, the service still responds and a new worke
   process.kill(worker, 'SIGKILL');
   // The killed process no longer holds the write lock.
   expect((await client.post('/users', aUser())).status).toBe(201);
-  const run = await settled(client, id);
-  expect([run.state, counted(run)]).toEqual(['completed', { created: ROWS }]);
+  const run = await awaitRun(client, id);
+  expect([run.state, countsOf(run)]).toEqual(['completed', { created: ROWS }]);
   expect((await client.get('/users/search?limit=1')).body.Count).toBe(ROWS + 2);
   expect(await service.stop()).toEqual({ code: 0, signal: null });
   expect(service.out).toContain('"exit":"SIGKILL"');
@@ -80,11 +80,11 @@ test('SIGTERM stops an import at a checkpoint, and the next start of the service
   process.kill(worker, 'SIGTERM');
   expect(await service.stop()).toEqual({ code: 0, signal: null });
   expect(isAlive(worker)).toBe(false);
-  expect(service.complaints).toBe('');
+  expect(service.unexpectedOutput).toBe('');
   const client = clientOf(await start());
   // The lease was given back, so the next process does not wait until it expires.
-  const run = await settled(client, id);
-  expect([run.state, counted(run)]).toEqual(['completed', { created: ROWS }]);
+  const run = await awaitRun(client, id);
+  expect([run.state, countsOf(run)]).toEqual(['completed', { created: ROWS }]);
 });
 
 /** Starts a service and suspends its import worker while the worker writes. */
@@ -101,8 +101,8 @@ test('a suspended import worker is replaced and does not delay the exit of the s
   const [serving, ending] = [await startSuspended(database), await startSuspended(otherDatabase)];
   const exit = ending.service.stop();
   expect((await serving.client.post('/users', aUser())).status).toBe(201);
-  const run = await settled(serving.client, serving.id);
-  expect([run.state, counted(run)]).toEqual(['completed', { created: ROWS }]);
+  const run = await awaitRun(serving.client, serving.id);
+  expect([run.state, countsOf(run)]).toEqual(['completed', { created: ROWS }]);
   expect(await exit).toEqual({ code: 0, signal: null });
   expect([isAlive(serving.worker), isAlive(ending.worker)]).toEqual([false, false]);
 }, 120_000);

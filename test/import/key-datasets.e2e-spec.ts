@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import type { Answer, Client } from '../support/app/client.js';
 import { aKey } from '../support/app/credentials.js';
-import { counted, csv, imported, linked, settled, upload } from '../support/app/imports.js';
+import { countsOf, csv, runImport, findUser, awaitRun, upload } from '../support/app/imports.js';
 import { HEAD, fileOf, person } from '../support/data/user-file.js';
 import { problemOf } from '../support/app/people.js';
 
@@ -49,8 +49,8 @@ test.each(['apply', 'cancel', 'reject', 'revert'])(
   async (word) => {
     const dryRun = `dry_run=${String(word !== 'revert')}`;
     const [own, other] = [
-      await imported(app.key, file(), `${dryRun}&dataset=hr`),
-      await imported(app.key, file(), `${dryRun}&dataset=it`),
+      await runImport(app.key, file(), `${dryRun}&dataset=hr`),
+      await runImport(app.key, file(), `${dryRun}&dataset=it`),
     ];
     expect(problemOf(await decide(hr, other.id, word))).toEqual(REFUSED);
     expect((await reader.get(`/imports/${other.id as string}`)).body.state).toBe(other.state);
@@ -59,7 +59,7 @@ test.each(['apply', 'cancel', 'reject', 'revert'])(
 );
 
 test('a key for one data set gets 403, not 409, for a decision about an ended import of another data set', async () => {
-  const ended = await imported(app.key, file(), 'dataset=it');
+  const ended = await runImport(app.key, file(), 'dataset=it');
   expect(problemOf(await decide(hr, ended.id, 'apply'))).toEqual(REFUSED);
 });
 
@@ -73,18 +73,18 @@ test('a key with only imports:write cannot read imports, and a key with only imp
 test('an import by a key for one data set fails only for rows that change users of another data set', async () => {
   const people = ['a', 'b'].map((letter) => `F-${letter}-${++n}`);
   const lines = (phone: string, ids = people) => csv(`${HEAD},Phone`, ...ids.map((id) => person(id, phone)));
-  expect((await imported(app.key, lines('1'), 'dataset=it')).state).toBe('completed');
+  expect((await runImport(app.key, lines('1'), 'dataset=it')).state).toBe('completed');
   const own = `F-own-${++n}`;
   const { id } = (await upload(hr, lines('2', [...people, own]), 'dataset=hr')).body;
-  const run = await settled(app.key, id);
-  expect([run.state, counted(run)]).toEqual(['completed_with_errors', { created: 1, error: 2 }]);
+  const run = await awaitRun(app.key, id);
+  expect([run.state, countsOf(run)]).toEqual(['completed_with_errors', { created: 1, error: 2 }]);
   expect(run.problems[0].code).toBe('insufficient_scope');
-  expect((await linked(app.key, people[0] ?? '')).phone).toBe('1');
+  expect((await findUser(app.key, people[0] ?? '')).phone).toBe('1');
   // Unchanged rows succeed, and their users stay in the other data set.
-  const same = await settled(app.key, (await upload(hr, lines('1'), 'dataset=hr')).body.id);
-  expect([same.state, counted(same)]).toEqual(['completed', { unchanged: 2 }]);
+  const same = await awaitRun(app.key, (await upload(hr, lines('1'), 'dataset=hr')).body.id);
+  expect([same.state, countsOf(same)]).toEqual(['completed', { unchanged: 2 }]);
   expect((await app.key.get('/users/search?managed_by=it')).body.Count).toBeGreaterThanOrEqual(2);
   const both = await createKey('imports:write:hr', 'imports:write:it');
-  const done = await settled(app.key, (await upload(both, lines('3'), 'dataset=hr')).body.id);
-  expect([done.state, counted(done)]).toEqual(['completed', { updated: 2 }]);
+  const done = await awaitRun(app.key, (await upload(both, lines('3'), 'dataset=hr')).body.id);
+  expect([done.state, countsOf(done)]).toEqual(['completed', { updated: 2 }]);
 });

@@ -7,7 +7,7 @@ import type { ChangeOutcome, UserChange } from '../../src/users/writer/change-se
 import { UserWriter } from '../../src/users/writer/user-writer.service.js';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
-import { imported, rowsOf, settled } from '../support/app/imports.js';
+import { runImport, rowsOf, awaitRun } from '../support/app/imports.js';
 import {
   type Person,
   type Seeded,
@@ -16,7 +16,7 @@ import {
   options,
   person,
   toFile,
-} from '../support/data/judge-cases.js';
+} from '../support/data/plan-cases.js';
 import { databaseOf } from '../support/app/people.js';
 
 /**
@@ -164,7 +164,7 @@ test(
         async (people, rows, chosen) => {
           const users = await seed(people);
           const { adopt, blank, mode, dataset } = chosen;
-          const plan = await imported(
+          const plan = await runImport(
             app.key,
             toFile(rows, chosen),
             `dry_run=true&allow_privileged=true&missing=keep&adopt=${adopt}&blank_cells=${blank}&mode=${mode}&dataset=${dataset}`,
@@ -205,7 +205,7 @@ test(
           // The plan, applied in its batches.
           const status = (await app.key.post(`/imports/${plan.id}/apply`)).status;
           expect(status).toBe(202);
-          const run = await settled(app.key, plan.id);
+          const run = await awaitRun(app.key, plan.id);
           expect([run.state, run.counts]).toEqual([
             plan.counts.error > 0 ? 'completed_with_errors' : 'completed',
             plan.counts,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
-import { counted, imported, linked } from '../support/app/imports.js';
-import { sample } from '../support/app/profiles.js';
+import { countsOf, runImport, findUser } from '../support/app/imports.js';
+import { readSample } from '../support/app/profiles.js';
 
 /** Exports of well-known services, each imported with its built-in profile. */
 let app: TestApp;
@@ -104,22 +104,22 @@ const EXPECTED: Record<string, Record<string, object>> = {
 describe.each(Object.entries(EXPECTED))('the built-in import profile %s', (name, users) => {
   test('imports its sample export, and a second import of the same sample changes no user', async () => {
     const rows = Object.keys(users).length;
-    const run = await imported(app.key, sample(name), `profile=${name}`);
-    expect([run.problems, run.state, counted(run)]).toEqual([[], 'completed', { created: rows }]);
+    const run = await runImport(app.key, readSample(name), `profile=${name}`);
+    expect([run.problems, run.state, countsOf(run)]).toEqual([[], 'completed', { created: rows }]);
     expect({
       profile: run.profile,
       dataset: run.options.dataset,
       ignore_unknown_columns: run.options.ignore_unknown_columns,
     }).toEqual({ profile: name, dataset: name, ignore_unknown_columns: true });
     for (const [externalId, fields] of Object.entries(users))
-      expect(await linked(app.key, externalId)).toMatchObject({ external_id: externalId, ...fields });
-    const again = await imported(app.key, sample(name), `profile=${name}`);
-    expect(counted(again)).toEqual({ unchanged: rows });
+      expect(await findUser(app.key, externalId)).toMatchObject({ external_id: externalId, ...fields });
+    const again = await runImport(app.key, readSample(name), `profile=${name}`);
+    expect(countsOf(again)).toEqual({ unchanged: rows });
   });
 });
 
 test('the built-in import profile google finds managers by their e-mail', async () => {
-  const boss = await linked(app.key, 'grace.hill@example.org');
+  const boss = await findUser(app.key, 'grace.hill@example.org');
   for (const id of ['noor.haddad@example.org', 'emil.sorensen@example.org'])
-    expect((await linked(app.key, id)).manager_uuid).toBe(boss.uuid);
+    expect((await findUser(app.key, id)).manager_uuid).toBe(boss.uuid);
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TestApp } from '../support/app/app.js';
-import { csv, linked } from '../support/app/imports.js';
+import { csv, findUser } from '../support/app/imports.js';
 import { runCommand } from '../support/process/command.js';
 import { ROOT } from '../support/process/process.js';
 
@@ -36,7 +36,7 @@ test('rollcall import --profile accepts a built-in profile or a JSON file, and e
     0,
     expect.objectContaining({ profile: 'payroll', options: expect.objectContaining({ dataset: 'pay' }) }),
   ]);
-  expect((await linked(app.key, 'c1')).email).toBe('c1@example.org');
+  expect((await findUser(app.key, 'c1')).email).toBe('c1@example.org');
 
   for (const [text, message] of [
     ['{', 'is not JSON'],

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
-import { counted, csv, imported, linked } from '../support/app/imports.js';
+import { countsOf, csv, runImport, findUser } from '../support/app/imports.js';
 
 /** `failed.csv` of imports with a profile, which can be corrected and sent again with the same profile. */
 let app: TestApp;
@@ -41,16 +41,16 @@ test.each([
     user(`${name}3`, '+Plus;1,2', 'wrong'),
     `Total${delimiter}3`,
   );
-  const run = await imported(app.key, file, `profile=${name}`);
-  expect(counted(run)).toEqual({ created: 1, error: 2 });
+  const run = await runImport(app.key, file, `profile=${name}`);
+  expect(countsOf(run)).toEqual({ created: 1, error: 2 });
   const failed = await readFailed(run.id);
   expect(failed).not.toContain('SECRET');
   expect(failed).toContain(['Nr', 'State', 'Last', 'First', 'Mail', 'Private mail', '_line'].join(delimiter));
-  const again = await imported(app.key, failed, `profile=${name}`);
-  expect([again.problems.length, counted(again)]).toEqual([2, { error: 2 }]);
-  const corrected = await imported(app.key, failed.replaceAll('wrong', ''), `profile=${name}`);
-  expect([corrected.problems, counted(corrected)]).toEqual([[], { created: 2 }]);
-  expect(await linked(app.key, `${name}2`)).toMatchObject({
+  const again = await runImport(app.key, failed, `profile=${name}`);
+  expect([again.problems.length, countsOf(again)]).toEqual([2, { error: 2 }]);
+  const corrected = await runImport(app.key, failed.replaceAll('wrong', ''), `profile=${name}`);
+  expect([corrected.problems, countsOf(corrected)]).toEqual([[], { created: 2 }]);
+  expect(await findUser(app.key, `${name}2`)).toMatchObject({
     surname: '=Sum',
     username: `${name}.=sum`,
     status: 'Active',
@@ -69,12 +69,12 @@ test('failed.csv omits cells of a row with a wrong cell count if they may belong
   rows[7]?.splice(5, 0, 'x');
   rows[8]?.splice(0, 1);
   rows[9]?.splice(1, 2);
-  const run = await imported(
+  const run = await runImport(
     app.key,
     csv(header.join(','), ...rows.map((row) => row.join(','))),
     'profile=moved',
   );
-  expect(counted(run)).toEqual({ created: 55, error: 5 });
+  expect(countsOf(run)).toEqual({ created: 55, error: 5 });
   const failed = await readFailed(run.id);
   expect(failed).not.toContain('SECRET');
   for (const [row, cells] of [

@@ -1,16 +1,16 @@
 import { expect, test } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Scheduled } from '../support/app/drop-folder.js';
-import { csv, linked } from '../support/app/imports.js';
+import { ScheduleFixture } from '../support/app/drop-folder.js';
+import { csv, findUser } from '../support/app/imports.js';
 
 /** A file in the drop folder uses the profile whose pattern matches its name. */
-const scheduled = new Scheduled();
+const scheduled = new ScheduleFixture();
 const COLUMNS = { Nr: 'ExternalId', Login: 'Username', Mail: 'Email' };
 const save = (name: string, profile: object) => scheduled.app.key.put(`/import_profiles/${name}`, profile);
 const dropFile = (name: string, ...lines: string[]) => {
   writeFileSync(join(scheduled.drop.folder, name), csv(...lines));
-  scheduled.drop.mark(name);
+  scheduled.drop.markDone(name);
 };
 test('a dropped file uses the profile with the longest pattern that matches its name, or IMPORT_OPTIONS', async () => {
   await save('any-hr', {
@@ -23,8 +23,8 @@ test('a dropped file uses the profile with the longest pattern that matches its 
   dropFile('hr-2026.csv', 'Nr,Login,Mail', 'h1,h1,h1@example.org');
   dropFile('sales.csv', 'Key,Login,Mail', 's1,s1,s1@example.org');
   await scheduled.start({ IMPORT_OPTIONS: 'profile=others&missing=block&dataset=default' });
-  await scheduled.ended(2);
-  const runs = await scheduled.runs();
+  await scheduled.waitForFiles(2);
+  const runs = await scheduled.listRuns();
   const shown = runs.map(({ file, profile, options }) => [
     file.name,
     profile,
@@ -35,7 +35,7 @@ test('a dropped file uses the profile with the longest pattern that matches its 
     ['hr-2026.csv', 'hr', 'hr', 'report'],
     ['sales.csv', 'others', 'default', 'block'],
   ]);
-  for (const id of ['h1', 's1']) expect((await linked(scheduled.app.key, id)).username).toBe(id);
+  for (const id of ['h1', 's1']) expect((await findUser(scheduled.app.key, id)).username).toBe(id);
 });
 
 test('a dropped file whose profile sets dry_run fails, and the other files are imported', async () => {
@@ -44,8 +44,8 @@ test('a dropped file whose profile sets dry_run fails, and the other files are i
   dropFile('a.csv', 'Nr,Login,Mail', 'a1,a1,a1@example.org');
   dropFile('z.csv', 'Nr,Login,Mail', 'z1,z1,z1@example.org');
   await scheduled.start({ IMPORT_OPTIONS: 'profile=careless' });
-  await scheduled.ended(1, 1);
-  expect(scheduled.drop.names('failed')).toEqual([expect.stringMatching(/^a\..*\.csv$/)]);
-  expect(await linked(scheduled.app.key, 'a1')).toBeUndefined();
-  expect((await linked(scheduled.app.key, 'z1')).username).toBe('z1');
+  await scheduled.waitForFiles(1, 1);
+  expect(scheduled.drop.list('failed')).toEqual([expect.stringMatching(/^a\..*\.csv$/)]);
+  expect(await findUser(scheduled.app.key, 'a1')).toBeUndefined();
+  expect((await findUser(scheduled.app.key, 'z1')).username).toBe('z1');
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
-import { counted, csv, imported, settled } from '../support/app/imports.js';
+import { countsOf, csv, runImport, awaitRun } from '../support/app/imports.js';
 import { databaseOf } from '../support/app/people.js';
 
 /** Guard limits that a profile sets. */
@@ -27,7 +27,7 @@ const changedFile = (name: string) => file(name, (i) => (i < 7 ? `2${i}` : `1${i
 test('the guard limits of an import profile replace the limits of the service settings', async () => {
   for (const name of ['usual', 'lax', 'strict']) {
     await save(name, undefined);
-    await imported(
+    await runImport(
       app.key,
       file(name, (i) => `1${i}`),
       `profile=${name}`,
@@ -37,7 +37,7 @@ test('the guard limits of an import profile replace the limits of the service se
   await save('strict', { changed_field: { rows: 6, percent: 60 } });
   const runs = [];
   for (const name of ['usual', 'lax', 'strict'])
-    runs.push(await imported(app.key, changedFile(name), `profile=${name}`));
+    runs.push(await runImport(app.key, changedFile(name), `profile=${name}`));
   const [usual, lax, strict] = runs;
   expect(runs.map(({ state }) => state)).toEqual(['needs_approval', 'completed', 'needs_approval']);
   expect(runs.map((run) => guardOf(run, 'changed_field')?.limit)).toEqual([2, 7, 6]);
@@ -54,21 +54,21 @@ test('the guard limits of an import profile replace the limits of the service se
 
 test('an applied dry run keeps the guard limits that its import profile had during the dry run', async () => {
   await save('kept', undefined);
-  await imported(
+  await runImport(
     app.key,
     file('kept', (i) => `1${i}`),
     'profile=kept',
   );
   await save('kept', { changed_field: { rows: 8 } });
-  const plan = await imported(app.key, changedFile('kept'), 'profile=kept&dry_run=true');
+  const plan = await runImport(app.key, changedFile('kept'), 'profile=kept&dry_run=true');
   expect([guardOf(plan, 'changed_field')?.limit, plan.guards.some(({ hit }: Json) => hit)]).toEqual([
     8,
     false,
   ]);
   await save('kept', { changed_field: { rows: 0, percent: 0 } });
   await app.key.post(`/imports/${plan.id}/apply`);
-  const run = await settled(app.key, plan.id);
-  expect([run.state, counted(run)]).toEqual(['completed', { updated: 7, unchanged: 3 }]);
+  const run = await awaitRun(app.key, plan.id);
+  expect([run.state, countsOf(run)]).toEqual(['completed', { updated: 7, unchanged: 3 }]);
   expect([guardOf(run, 'changed_field')?.limit, run.guard_limits]).toEqual([
     8,
     { changed_field: { rows: 8 } },

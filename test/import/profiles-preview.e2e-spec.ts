@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { API_KEY, TestApp } from '../support/app/app.js';
 import type { Answer, Json } from '../support/app/client.js';
-import { csv, imported } from '../support/app/imports.js';
+import { csv, runImport } from '../support/app/imports.js';
 import { databaseOf } from '../support/app/people.js';
 import { HEAD, fileOf, people } from '../support/data/user-file.js';
-import { sample } from '../support/app/profiles.js';
+import { readSample } from '../support/app/profiles.js';
 
 /** Previews, which show the effects of a file without a run. */
 let app: TestApp;
@@ -58,7 +58,7 @@ test('an import preview of a valid file shows its encoding, delimiter and mapped
 });
 
 test('an import preview compares rows with the existing users and stores nothing', async () => {
-  await imported(app.key, fileOf('live'));
+  await runImport(app.key, fileOf('live'));
   const tables = ['import_runs', 'import_rows', 'import_file_parts', 'audit_events', 'idempotent_requests'];
   const countRows = () =>
     Promise.all(tables.map((name) => databaseOf(app).queryOne(`SELECT COUNT(*) AS count FROM ${name}`)));
@@ -137,7 +137,7 @@ describe('an import preview', () => {
 });
 
 test('an import preview with a profile shows how the profile maps columns and rows', async () => {
-  const answer = await preview(sample('entra'), 'profile=entra');
+  const answer = await preview(readSample('entra'), 'profile=entra');
   expect([answer.profile, problemsOf(answer)]).toEqual(['entra', []]);
   const columns = new Map(columnsOf(answer).map(([source, use]) => [source, use]));
   expect([columns.get('surname'), columns.get('mail'), columns.get('usageLocation')]).toEqual([

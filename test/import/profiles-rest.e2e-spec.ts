@@ -172,7 +172,7 @@ describe('saving an import profile', () => {
 
 test('an API key for one data set can save only import profiles of this data set without a pattern', async () => {
   const created = await app.key.post('/api_keys', { name: 'hr', scopes: ['imports:write:hr'] });
-  const narrow = app.nobody.with({ 'x-api-key': created.body.key });
+  const narrow = app.guest.with({ 'x-api-key': created.body.key });
   const put = async (name: string, profile: object) =>
     (await narrow.put(`/import_profiles/${name}`, profile)).status;
   expect(await put('own', { dataset: 'hr', columns: COLUMNS })).toBe(200);

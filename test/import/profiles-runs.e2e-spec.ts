@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
-import { counted, csv, imported, linked, settled, upload } from '../support/app/imports.js';
+import { countsOf, csv, runImport, findUser, awaitRun, upload } from '../support/app/imports.js';
 import { databaseOf } from '../support/app/people.js';
 
 /** Imports with a profile. */
@@ -13,7 +13,11 @@ const COLUMNS = { Nr: 'ExternalId', Login: 'Username', Mail: 'Email' };
 
 test('an import names its profile, and options of the request override options of the profile', async () => {
   await save('p', { dataset: 'p', missing: 'report', blank_cells: 'keep', columns: COLUMNS });
-  const run = await imported(app.key, csv('Mail;Nr;Login', 'p1@example.org;p1;p1'), 'profile=p&missing=keep');
+  const run = await runImport(
+    app.key,
+    csv('Mail;Nr;Login', 'p1@example.org;p1;p1'),
+    'profile=p&missing=keep',
+  );
   expect({ state: run.state, profile: run.profile, options: run.options }).toEqual({
     state: 'completed',
     profile: 'p',
@@ -28,12 +32,12 @@ test('an import names its profile, and options of the request override options o
 test('an applied dry run uses its import profile as it was during the dry run', async () => {
   await save('moving', { columns: COLUMNS });
   const file = csv('Nr,Login,Mail', 'm1,m1,m1@example.org');
-  const plan = await imported(app.key, file, 'profile=moving&dry_run=true');
+  const plan = await runImport(app.key, file, 'profile=moving&dry_run=true');
   await save('moving', { columns: { Nr: 'ExternalId', Login: 'Email', Mail: 'Username' } });
   await app.key.post(`/imports/${plan.id}/apply`);
-  const run = await settled(app.key, plan.id);
+  const run = await awaitRun(app.key, plan.id);
   expect([run.state, run.problems]).toEqual(['completed', []]);
-  expect(await linked(app.key, 'm1')).toMatchObject({ username: 'm1', email: 'm1@example.org' });
+  expect(await findUser(app.key, 'm1')).toMatchObject({ username: 'm1', email: 'm1@example.org' });
 });
 
 test('an import profile maps each role of a list and blocks a user if any status column says so', async () => {
@@ -53,12 +57,12 @@ test('an import profile maps each role of a list and blocks a user if any status
     'w-2,w-2,w-2@example.org,2026-01-01,no,',
     'w-3,w-3,w-3@example.org,,YES,authors',
   );
-  const run = await imported(app.key, file, 'profile=words');
-  expect([run.problems, counted(run)]).toEqual([[], { created: 3 }]);
+  const run = await runImport(app.key, file, 'profile=words');
+  expect([run.problems, countsOf(run)]).toEqual([[], { created: 3 }]);
   const first = { roles: ['Author', 'Editor'], status: 'Active', about_me: 'from words' };
-  expect(await linked(app.key, 'w-1')).toMatchObject(first);
-  for (const id of ['w-2', 'w-3']) expect((await linked(app.key, id)).status).toBe('Blocked');
-  expect(counted(await imported(app.key, file, 'profile=words'))).toEqual({ unchanged: 3 });
+  expect(await findUser(app.key, 'w-1')).toMatchObject(first);
+  for (const id of ['w-2', 'w-3']) expect((await findUser(app.key, id)).status).toBe('Blocked');
+  expect(countsOf(await runImport(app.key, file, 'profile=words'))).toEqual({ unchanged: 3 });
 });
 
 test('an import fails and reports all mismatches if the header does not match the profile', async () => {
@@ -67,7 +71,7 @@ test('an import fails and reports all mismatches if the header does not match th
     columns: { ...COLUMNS, E: 'Email' },
     set: { KnownAs: '{Nick|Alias}' },
   });
-  const run = await imported(
+  const run = await runImport(
     app.key,
     csv('title', 'Nr,Login,Mail,E,Mail,Pay', 'a,b,c,d,e,f'),
     'profile=strict',
@@ -84,8 +88,8 @@ test('an import stores cells of ignored columns and password columns neither in 
     's1,s1,wrong,SECRET-1,SECRET-2,SECRET-3',
     's2,s2,s2@example.org,,,',
   );
-  const run = await imported(app.key, file, 'profile=dropped');
-  expect(counted(run)).toEqual({ created: 1, error: 1 });
+  const run = await runImport(app.key, file, 'profile=dropped');
+  expect(countsOf(run)).toEqual({ created: 1, error: 1 });
   const failed = (await app.key.get(`/imports/${run.id}/failed.csv`)).text;
   expect(failed).toContain('Nr,Login,Mail,_line,_code,_message\r\ns1,s1,wrong,2,invalid_format');
   expect(failed + JSON.stringify(run)).not.toContain('SECRET');
@@ -94,9 +98,9 @@ test('an import stores cells of ignored columns and password columns neither in 
     expect(JSON.stringify(rows)).not.toContain('SECRET');
   }
   const corrected = failed.replace('wrong', 's1@example.org');
-  expect(counted(await imported(app.key, corrected, 'profile=dropped'))).toEqual({ created: 1 });
+  expect(countsOf(await runImport(app.key, corrected, 'profile=dropped'))).toEqual({ created: 1 });
   // Without a profile too, because an unknown column may contain passwords.
-  const other = await imported(
+  const other = await runImport(
     app.key,
     csv('ExternalId,Email,Initial passwd', 's9,wrong,SECRET-9'),
     'ignore_unknown_columns=true',
@@ -107,11 +111,11 @@ test('an import stores cells of ignored columns and password columns neither in 
 test('in an import with a profile, a row with a wrong cell count fails and its user is not missing', async () => {
   await save('wide', { dataset: 'wide', missing: 'block', columns: COLUMNS, ignore_unknown_columns: true });
   const good = (id: string) => `${id},x,${id},${id}@example.org`;
-  await imported(app.key, csv('Login,Note,Nr,Mail', good('w1'), good('w2'), good('w3')), 'profile=wide');
+  await runImport(app.key, csv('Login,Note,Nr,Mail', good('w1'), good('w2'), good('w3')), 'profile=wide');
   // An unquoted comma before the column of the ExternalId.
   const file = csv('Login,Note,Nr,Mail', good('w1'), 'w2,SECRET, x,w2,w2@example.org', good('w3'));
-  const run = await imported(app.key, file, 'profile=wide');
-  expect([run.state, counted(run), run.missing]).toEqual([
+  const run = await runImport(app.key, file, 'profile=wide');
+  expect([run.state, countsOf(run), run.missing]).toEqual([
     'completed_with_errors',
     { unchanged: 2, error: 1 },
     { reported: 0, blocked: 0 },
@@ -136,7 +140,7 @@ test.each([
   await save(name, { dataset: name, columns: COLUMNS, ignore_unknown_columns: stored });
   const query = `profile=${name}${sent === undefined ? '' : `&ignore_unknown_columns=${sent}`}`;
   const file = csv('Nr,Login,Mail,Extra', `${name},${name},${name}@example.org,x`);
-  const run = await imported(app.key, file, query);
+  const run = await runImport(app.key, file, query);
   const codes = ignored ? [] : ['unknown_column'];
   expect([run.state, run.options.ignore_unknown_columns]).toEqual([
     ignored ? 'completed' : 'failed',

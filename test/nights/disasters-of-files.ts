@@ -29,9 +29,7 @@ export const DISASTERS_OF_FILES = [
     'UTF-8 with the option encoding=windows-1252',
     ['garbled_text', 'changed_field surname'],
     (all) => toCsv(all),
-    {
-      options: `${NIGHTLY}&encoding=windows-1252`,
-    },
+    { options: `${NIGHTLY}&encoding=windows-1252` },
   ),
   stops('a file encoded twice as UTF-8', ['garbled_text', 'changed_field surname'], (all) =>
     encodeTwice(toCsv(all)),
@@ -84,9 +82,7 @@ export const DISASTERS_OF_FILES = [
     'a file cut off within its last cell',
     'failed',
     (all) => toCsv(dropCommas(all), { fields: endsWithText }).slice(0, -6),
-    {
-      base: dropCommas,
-    },
+    { base: dropCommas },
   ),
   stops('a file cut off within a quoted cell', 'failed unclosed_quote', (all) =>
     toCsv(all, { quoteAll: true }).slice(0, -30),

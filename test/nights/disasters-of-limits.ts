@@ -51,9 +51,7 @@ export const DISASTERS_OF_LIMITS = [
     'a few surnames with ? in place of accents',
     'garbled_text surname',
     mapAccented(pick(0, 4, 4, 5), maskAccents),
-    {
-      sizes: [19, 50, 400],
-    },
+    { sizes: [19, 50, 400] },
   ),
   stops('a few surnames encoded twice', 'garbled_text surname', mapAccented(pick(0, 4, 4, 5), encodeTwice), {
     sizes: [19, 50, 400],

@@ -53,9 +53,7 @@ export const DISASTERS_OF_ORDER = [
     'managers sorted without other columns',
     ['changed_field manager_uuid', 'errors'],
     sortColumn('manager', true),
-    {
-      sizes: [19, 50, 400],
-    },
+    { sizes: [19, 50, 400] },
   ),
   stops('external ids sorted without other columns', MIXED_UP, sortColumn('external_id', true)),
   stops(
@@ -155,8 +153,6 @@ export const DISASTERS_OF_ORDER = [
     'phones looked up by surname in place of external id',
     ['changed_field phone', 'same_value'],
     joinBy('surname', 'phone'),
-    {
-      sizes: [50, 400],
-    },
+    { sizes: [50, 400] },
   ),
 ];

@@ -29,10 +29,7 @@ export const DISASTERS_OF_TEXT = [
     'names with ? in place of accents, one in ten with an accent',
     'garbled_text',
     mapText(NAMES, maskAccents),
-    {
-      base: giveFewAccents,
-      sizes: [50, 400],
-    },
+    { base: giveFewAccents, sizes: [50, 400] },
   ),
   stops('UTF-8 names encoded twice', ['garbled_text', 'changed_field surname'], mapText(NAMES, encodeTwice)),
   stops('UTF-8 names encoded twice, one in ten with an accent', 'garbled_text', mapText(NAMES, encodeTwice), {

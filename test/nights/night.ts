@@ -32,16 +32,7 @@ export const passes = (
   expected: Expected,
   file: Night['file'],
   more: Partial<Night> = {},
-): Night => ({
-  name,
-  expected,
-  file,
-  sizes: SIZES,
-  options: NIGHTLY,
-  base: keep,
-  before: [],
-  ...more,
-});
+): Night => ({ name, expected, file, sizes: SIZES, options: NIGHTLY, base: keep, before: [], ...more });
 
 /** Returns the expected counts for a source of `size` people and a file of `rows` rows. */
 export function resolveCounts(expected: Expected, size: number, rows: number): Record<string, number> {

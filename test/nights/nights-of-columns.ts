@@ -156,17 +156,13 @@ export const NIGHTS_OF_COLUMNS = [
     'some surnames corrected from upper case',
     { updated: CHANGED },
     edit('surname', CHANGED, capitalize),
-    {
-      base: raiseSurnames,
-    },
+    { base: raiseSurnames },
   ),
   passes(
     'some forenames corrected from lower case',
     { updated: CHANGED },
     edit('firstname', CHANGED, capitalize),
-    {
-      base: lowerForenames,
-    },
+    { base: lowerForenames },
   ),
   passes(
     'missing accents restored in some surnames',

@@ -81,10 +81,7 @@ export const NIGHTS_OF_FILES = [
     'as many rows as the option expected_rows',
     { created: 1 },
     hire(() => 1),
-    {
-      options: 'missing=block&expected_rows=51',
-      sizes: [50],
-    },
+    { options: 'missing=block&expected_rows=51', sizes: [50] },
   ),
 
   // Some of the people, and other modes.

@@ -65,9 +65,7 @@ export const NIGHTS_OF_HISTORY = [
     'one new person on the night after changed phones',
     { created: 1 },
     (all) => hire(ONE)(moveOffice(all)),
-    {
-      before: [{ file: moveOffice }],
-    },
+    { before: [{ file: moveOffice }] },
   ),
   passes('the same file after an approved change of every e-mail', {}, changeDomain, {
     before: [{ file: changeDomain, then: 'approved' }],

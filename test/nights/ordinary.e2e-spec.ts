@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { counted } from '../support/app/imports.js';
+import { countsOf } from '../support/app/imports.js';
 import { ROOT } from '../support/process/process.js';
 import { type Night, resolveCounts } from './night.js';
 import { NIGHTS } from './nights.js';
@@ -33,7 +33,7 @@ test.each(addSizes(NIGHTS))(
     const dataset = await beginNight(night, size);
     const rows = night.file(dataset.people, dataset.name);
     const run = await stage.import(dataset, night.form?.(rows) ?? rows, night.options);
-    const { error = 0, ...numbers } = counted(run);
+    const { error = 0, ...numbers } = countsOf(run);
     const found = {
       ...numbers,
       ...(error > 0 && { error }),

@@ -1,6 +1,6 @@
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
-import { settled, upload } from '../support/app/imports.js';
+import { awaitRun, upload } from '../support/app/imports.js';
 import { databaseOf } from '../support/app/people.js';
 import { type Person, people, toCsv } from './people.js';
 
@@ -54,7 +54,7 @@ export class Stage {
     const query = /(^|&)dataset=/.test(more) ? more : `dataset=${name}&${more}`;
     const bytes = typeof file === 'string' || file instanceof Uint8Array ? file : toCsv(file);
     const { status, body } = await upload(this.app.key, bytes, query);
-    if (status === 202) return settled(this.app.key, body.id);
+    if (status === 202) return awaitRun(this.app.key, body.id);
     return { state: 'failed', problems: [{ code: body.code }], guards: [], counts: null };
   }
 
@@ -86,7 +86,7 @@ export class Stage {
 
   private async decide(run: Json, decision: 'apply' | 'revert'): Promise<Json> {
     const { body } = await this.app.key.post(`/imports/${run.id}/${decision}`);
-    return settled(this.app.key, body.id);
+    return awaitRun(this.app.key, body.id);
   }
 }
 

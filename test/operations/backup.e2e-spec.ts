@@ -8,22 +8,22 @@ import { insertRows } from '../../src/platform/database/engine/sql.js';
 import { openSnapshot } from '../../src/platform/database/engine/backup-connections.js';
 import { ImportFilePartEntity } from '../../src/import/runs/import.entity.js';
 import { TestApp } from '../support/app/app.js';
-import { TABLES, contentsOf } from '../support/app/backups.js';
-import { ENGINE, type TestDatabase, freshDatabase } from '../support/app/database.js';
+import { TABLES, readContents } from '../support/app/backups.js';
+import { ENGINE, type TestDatabase, createDatabase } from '../support/app/database.js';
 import { create } from '../support/data/factories.js';
 import { PASSWORD, aPerson, databaseOf } from '../support/app/people.js';
 import { runCommand } from '../support/process/command.js';
-import { Process, newcomer, processDatabase } from '../support/process/process.js';
-import { afterHours } from '../support/app/sealed-audit.js';
+import { Process, envOf, setUpDatabase } from '../support/process/process.js';
+import { sealTimeAfter } from '../support/app/sealed-audit.js';
 
-const database = processDatabase('first-start');
+const database = setUpDatabase('first-start');
 const run = (...args: string[]) => runCommand(database, args);
 const fileOf = ({ folder }: TestDatabase) => join(folder, 'backup.gz');
 const nameOf = ({ url }: TestDatabase) => url.replace(/^.*\//, '');
 
 /** Runs work with a second database, and drops the database afterwards. */
 async function withSecond(work: (other: TestDatabase) => Promise<void>): Promise<void> {
-  const other = await freshDatabase();
+  const other = await createDatabase();
   await work(other).finally(() => other.drop());
 }
 
@@ -38,23 +38,23 @@ async function fill(app: TestApp, parts: number): Promise<void> {
 const ODD = 'Ω ü é "q" \\ ; , | \u2028 😀 \'x\' %_ NULL \\N';
 
 test('a restored backup contains every row except sessions, even on another database engine', async () => {
-  const app = await TestApp.on(database);
+  const app = await TestApp.startOn(database);
   const { user, client } = await aPerson(app, { about_me: `${ODD}\n2`, firstname: 'Zoë' });
   await create(app.key, { manager_uuid: user.uuid, roles: ['Webmaster'], email: 'zoë@example.org' });
-  await app.app.get(Sealer).run(afterHours(1));
+  await app.app.get(Sealer).run(sealTimeAfter(1));
   expect((await client.get('/users/me')).status).toBe(200);
   const made = await run('backup', fileOf(database));
   expect([made.code, made.out]).toEqual([0, expect.stringMatching(/^.*backup\.gz: \d+ rows of \d+ tables/)]);
   expect(statSync(fileOf(database)).mode & 0o777).toBe(0o600);
   await app.stop();
-  const before = await contentsOf(database);
+  const before = await readContents(database);
   expect(before['users']).toHaveLength(3);
 
   // From this engine to SQLite, and back.
   const file: TestDatabase = { ...database, url: `sqlite:${join(database.folder, 'other.sqlite')}` };
   const there = await runCommand(file, ['restore', fileOf(database)]);
   expect([there.code, there.err]).toEqual([0, expect.stringContaining('other.sqlite')]);
-  expect(await contentsOf(file)).toEqual(before);
+  expect(await readContents(file)).toEqual(before);
   const second = join(database.folder, 'second.gz');
   expect((await runCommand(file, ['backup', second])).code).toBe(0);
 
@@ -66,18 +66,18 @@ test('a restored backup contains every row except sessions, even on another data
       expect.stringMatching(/the audit matches its seals +ok/),
     ]);
     expect(restored.out).not.toContain('BAD');
-    expect(await contentsOf(other)).toEqual(before);
+    expect(await readContents(other)).toEqual(before);
     expect((await runCommand(other, ['audit', 'verify'])).code).toBe(0);
-    const next = await TestApp.on(other);
+    const next = await TestApp.startOn(other);
     const again = await next.login(user.username, PASSWORD);
     expect((await again.get('/users/me')).body.about_me).toBe(`${ODD}\n2`);
-    expect((await next.nobody.get('/users/me', { cookie: client.headers['cookie'] ?? '' })).status).toBe(401);
+    expect((await next.guest.get('/users/me', { cookie: client.headers['cookie'] ?? '' })).status).toBe(401);
     await next.stop();
   });
 });
 
 test('a backup excludes changes that are committed while it reads the tables', async () => {
-  const app = await TestApp.on(database);
+  const app = await TestApp.startOn(database);
   await create(app.key);
   const snapshot = await openSnapshot(loadEnv({ DATABASE_URL: database.url }));
   const count = (table: string) => snapshot.queryNumber(`SELECT COUNT(*) FROM ${table}`);
@@ -95,7 +95,7 @@ test('a backup excludes changes that are committed while it reads the tables', a
 });
 
 test('a backup of a busy service is consistent and does not block its writes', async () => {
-  const app = await TestApp.on(database);
+  const app = await TestApp.startOn(database);
   await fill(app, 10);
   let going = true;
   const writer = async (): Promise<number> => {
@@ -113,14 +113,14 @@ test('a backup of a busy service is consistent and does not block its writes', a
   await withSecond(async (other) => {
     const { code, out, err } = await runCommand(other, ['restore', fileOf(database)]);
     expect([code, out.includes('BAD'), err]).toEqual([0, false, expect.not.stringContaining('cannot')]);
-    const { users, audit_events: events } = await contentsOf(other);
+    const { users, audit_events: events } = await readContents(other);
     const created = events?.filter((event) => event.includes('"user.created"'));
     expect(created).toHaveLength(users?.length ?? 0);
   });
 });
 
 test('backup and restore overwrite only with --force or --replace, and never a database in use', async () => {
-  const app = await TestApp.on(database);
+  const app = await TestApp.startOn(database);
   await create(app.key);
   expect((await run('backup', fileOf(database))).code).toBe(0);
   const again = await run('backup', fileOf(database));
@@ -129,7 +129,7 @@ test('backup and restore overwrite only with --force or --replace, and never a d
   expect([running.code, running.err]).toEqual([2, expect.stringContaining('is in use: stop the service')]);
   await create(app.key);
   await app.stop();
-  const later = await contentsOf(database);
+  const later = await readContents(database);
   for (const [args, message] of [
     [[], `is not empty. To replace its contents, pass --replace ${nameOf(database)}`],
     [['--replace', 'other'], '--replace names other'],
@@ -137,14 +137,14 @@ test('backup and restore overwrite only with --force or --replace, and never a d
     const refused = await runCommand(database, ['restore', fileOf(database), ...args]);
     expect([refused.code, refused.err]).toEqual([2, expect.stringContaining(message)]);
   }
-  expect(await contentsOf(database)).toEqual(later);
+  expect(await readContents(database)).toEqual(later);
   const done = await runCommand(database, ['restore', fileOf(database), '--replace', nameOf(database)]);
   expect([done.code, done.err]).toEqual([0, expect.stringContaining('Restoring into')]);
-  expect((await contentsOf(database))['users']).toHaveLength(2);
+  expect((await readContents(database))['users']).toHaveLength(2);
 });
 
 test('restore --check reports a damaged file, and a restore from it changes nothing', async () => {
-  const app = await TestApp.on(database);
+  const app = await TestApp.startOn(database);
   await app.stop();
   await run('backup', fileOf(database));
   const good = await run('restore', '--check', fileOf(database));
@@ -152,24 +152,24 @@ test('restore --check reports a damaged file, and a restore from it changes noth
   const bytes = readFileSync(fileOf(database));
   bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1;
   writeFileSync(fileOf(database), bytes);
-  const before = await contentsOf(database);
+  const before = await readContents(database);
   for (const args of [['--check'], ['--replace', nameOf(database)]]) {
     const bad = await run('restore', fileOf(database), ...args);
     expect([bad.code, bad.err]).toEqual([2, expect.stringContaining('is damaged or not a backup')]);
   }
-  expect(await contentsOf(database)).toEqual(before);
+  expect(await readContents(database)).toEqual(before);
 });
 
 test('a killed backup does not create or change its target file', async () => {
-  const app = await TestApp.on(database);
+  const app = await TestApp.startOn(database);
   await fill(app, 20);
   await app.stop();
   const listParts = () => readdirSync(database.folder).filter((name) => name.endsWith('.part'));
-  const settings = { ...newcomer(database), DATABASE_URL: database.url };
+  const settings = { ...envOf(database), DATABASE_URL: database.url };
   for (const before of [undefined, 'the backup of yesterday']) {
     if (before !== undefined) writeFileSync(fileOf(database), before);
     const left = listParts().length;
-    const backup = Process.command(['backup', '--force', fileOf(database)], settings);
+    const backup = Process.startCommand(['backup', '--force', fileOf(database)], settings);
     while (listParts().length === left) await new Promise(setImmediate);
     backup.signal('SIGKILL');
     expect((await backup.exit).signal).toBe('SIGKILL');
@@ -178,33 +178,33 @@ test('a killed backup does not create or change its target file', async () => {
 });
 
 test('a killed restore changes nothing and can be repeated', async () => {
-  const app = await TestApp.on(database);
+  const app = await TestApp.startOn(database);
   await fill(app, 20);
   await run('backup', fileOf(database));
   await app.stop();
-  const whole = await contentsOf(database);
+  const whole = await readContents(database);
   await withSecond(async (seeded) => {
-    const second = await TestApp.on(seeded);
+    const second = await TestApp.startOn(seeded);
     await create(second.key);
     await second.stop();
-    const before = await contentsOf(seeded);
-    const settings = { ...newcomer(seeded), DATABASE_URL: seeded.url };
+    const before = await readContents(seeded);
+    const settings = { ...envOf(seeded), DATABASE_URL: seeded.url };
     const args = ['restore', fileOf(database), '--replace', nameOf(seeded)];
-    const restore = Process.command(args, settings);
-    await restore.says('Restoring into');
+    const restore = Process.startCommand(args, settings);
+    await restore.waitForOutput('Restoring into');
     const ended: unknown[] = [];
     void restore.exit.then((exit) => ended.push(exit));
     while (ended.length === 0 && !(await hasBegun(seeded))) await new Promise(setImmediate);
     restore.signal('SIGKILL');
     expect((await restore.exit).signal).toBe('SIGKILL');
-    expect(await contentsOf(seeded)).toEqual(before);
+    expect(await readContents(seeded)).toEqual(before);
     // The server may need a moment to end the session of the killed restore.
     for (let tries = 0; ; tries++) {
       const again = await runCommand(seeded, args);
       if (again.code === 0) break;
       expect([again.err, tries < 20]).toEqual([expect.stringContaining('in use'), true]);
     }
-    expect(await contentsOf(seeded)).toEqual(whole);
+    expect(await readContents(seeded)).toEqual(whole);
   });
 });
 

@@ -6,17 +6,17 @@ import { ENGINE } from '../support/app/database.js';
 import type { Client } from '../support/app/client.js';
 import { aPerson, databaseOf, inSeconds } from '../support/app/people.js';
 import { runCommand } from '../support/process/command.js';
-import { type CommandResult, processDatabase } from '../support/process/process.js';
+import { type CommandResult, setUpDatabase } from '../support/process/process.js';
 
 /** The findings of `rollcall doctor`. */
-const database = processDatabase();
+const database = setUpDatabase();
 
 const SECRET = 'topsecret';
 const onSqlite = ENGINE === 'sqlite' ? test : test.skip;
 
 const runDoctor = (settings: Record<string, string> = {}) => runCommand(database, ['doctor'], settings);
 const runOnce = async (work?: (app: TestApp) => Promise<unknown>) => {
-  const app = await TestApp.on(database);
+  const app = await TestApp.startOn(database);
   await work?.(app);
   await app.stop();
 };
@@ -99,7 +99,7 @@ test('doctor lists the API keys of former Webmasters and the keys that were crea
     const createKey = async (client: Client, name: string): Promise<Client> => {
       const { body } = await client.post('/api_keys', { name, expires: '2999-01-31' });
       ids.set(name, body.id as string);
-      return app.nobody.with({ 'x-api-key': body.key as string });
+      return app.guest.with({ 'x-api-key': body.key as string });
     };
     const aWebmaster = () => aPerson(app, { roles: ['Webmaster'] });
     const [kept, demoted, blocked] = [await aWebmaster(), await aWebmaster(), await aWebmaster()];

@@ -11,7 +11,7 @@ import { csv } from '../support/app/imports.js';
 import { databaseOf, problemOf } from '../support/app/people.js';
 import { create } from '../support/data/factories.js';
 import { runCommand } from '../support/process/command.js';
-import { Process, newcomer, processDatabase } from '../support/process/process.js';
+import { Process, envOf, setUpDatabase } from '../support/process/process.js';
 
 /** The Unix socket on which commands call the running service that has the same settings. */
 jest.setTimeout(90_000);
@@ -29,7 +29,7 @@ describe('the private socket', () => {
     return path;
   };
   const isAnswered = async (): Promise<boolean> =>
-    (await app.nobody.raw('GET', '/metrics')).text.includes(`route="${SEARCH}"`);
+    (await app.guest.fetch('GET', '/metrics')).text.includes(`route="${SEARCH}"`);
 
   test('gives commands the same output and audit events as without a service, and no rate limit', async () => {
     const { uuid } = await create(app.key, { external_id: 'S-1' });
@@ -80,7 +80,7 @@ describe('the private socket', () => {
 
   test('grants no rights to a TCP client that sends the headers of local commands', async () => {
     const headers = { 'x-local-user': 'root', 'x-request-id': 'cli', 'x-forwarded-for': 'unix:root' };
-    expect(problemOf(await app.nobody.get('/users/search', headers))).toEqual([401, 'unauthenticated']);
+    expect(problemOf(await app.guest.get('/users/search', headers))).toEqual([401, 'unauthenticated']);
   });
 
   test('ignores an invalid API key and an invalid user name', async () => {
@@ -98,23 +98,23 @@ describe('the private socket', () => {
 });
 
 describe('the private socket of a service process', () => {
-  const database = processDatabase();
-  const settings = () => ({ ...newcomer(database), BOOTSTRAP_API_KEY: API_KEY });
+  const database = setUpDatabase();
+  const settings = () => ({ ...envOf(database), BOOTSTRAP_API_KEY: API_KEY });
   const findUsers = () => runCommand(database, FIND, settings());
 
   test('is replaced by the next service after a crash, and commands work without a service', async () => {
     const path = getSocketPath(loadEnv(settings()));
-    const crashed = await Process.running(settings());
+    const crashed = await Process.startService(settings());
     expect((await findUsers()).code).toBe(0);
-    await crashed.says(LOGGED);
+    await crashed.waitForOutput(LOGGED);
     crashed.signal('SIGKILL');
     await crashed.exit;
     expect(existsSync(path)).toBe(true);
     expect((await findUsers()).code).toBe(0);
-    const next = await Process.running(settings());
-    const another = await Process.running(settings());
+    const next = await Process.startService(settings());
+    const another = await Process.startService(settings());
     expect((await findUsers()).code).toBe(0);
-    await next.says(LOGGED);
+    await next.waitForOutput(LOGGED);
     await another.stop();
     expect(another.out).not.toContain(LOGGED);
     expect(existsSync(path)).toBe(true);
@@ -125,38 +125,40 @@ describe('the private socket of a service process', () => {
   test('is in a private folder below the temporary folder if its path is too long', async () => {
     const paths = { DATA_DIR: join(database.folder, 'x'.repeat(80)), TMPDIR: database.folder };
     const long = { ...settings(), DATABASE_URL: database.url, ...paths };
-    const search = () => Process.command(FIND, long).exit;
-    const service = await Process.running(long);
+    const search = () => Process.startCommand(FIND, long).exit;
+    const service = await Process.startService(long);
     const [name = ''] = readdirSync(database.folder).filter((file) => /^rollcall-[0-9a-f]{12}$/.test(file));
     const folder = join(database.folder, name);
     const modes = [folder, join(folder, 'rollcall.sock')].map((path) => statSync(path).mode & 0o777);
     expect(modes).toEqual([0o700, 0o600]);
     expect((await search()).code).toBe(0);
-    await service.says(LOGGED);
+    await service.waitForOutput(LOGGED);
     chmodSync(folder, 0o755);
     expect((await search()).code).toBe(0);
     await service.stop();
     expect(service.out.split(LOGGED)).toHaveLength(2);
-    const unsafe = await Process.running(long);
+    const unsafe = await Process.startService(long);
     expect(unsafe.out).toMatch(/"msg":"private socket unavailable"/);
   });
 
   test('is not needed for two concurrent commands without a running service', async () => {
-    await (await Process.running(settings())).stop();
-    const created = ['one', 'two'].map((name) => Process.command(['keys', 'create', name], settings()).exit);
+    await (await Process.startService(settings())).stop();
+    const created = ['one', 'two'].map(
+      (name) => Process.startCommand(['keys', 'create', name], settings()).exit,
+    );
     expect(await Promise.all(created)).toMatchObject([{ code: 0 }, { code: 0 }]);
   });
 
   const onMariadb = ENGINE === 'mariadb' ? test : test.skip;
   onMariadb('is served by the other instance after one instance is killed (MariaDB only)', async () => {
-    const service = await Process.running({ ...settings(), WORKERS: '2' });
+    const service = await Process.startService({ ...settings(), WORKERS: '2' });
     expect((await findUsers()).code).toBe(0);
-    await service.says(LOGGED);
-    const [worker = 0] = service.answered(SEARCH);
+    await service.waitForOutput(LOGGED);
+    const [worker = 0] = service.findResponders(SEARCH);
     process.kill(worker, 'SIGKILL');
-    await service.says('"msg":"worker ready"');
+    await service.waitForOutput('"msg":"worker ready"');
     expect((await findUsers()).code).toBe(0);
     expect(await service.stop()).toEqual({ code: 0, signal: null });
-    expect(service.answered(SEARCH)).toHaveLength(2);
+    expect(service.findResponders(SEARCH)).toHaveLength(2);
   });
 });

@@ -6,7 +6,7 @@ import { TestApp } from '../support/app/app.js';
 import { ALL_BUT_DATE } from '../support/app/clock.js';
 import { deletion, writeUsers } from '../support/app/deletion.js';
 import { aUser, create } from '../support/data/factories.js';
-import { csv, imported } from '../support/app/imports.js';
+import { csv, runImport } from '../support/app/imports.js';
 import { databaseOf, problemOf } from '../support/app/people.js';
 
 /** The purge deletes all expired data, so that only users and retained data grow with time. */
@@ -41,15 +41,15 @@ const USER_TABLES = /^user(s|_.*)$/;
 /** Does the work of a day: a login, a failed login, a new user, a planned import and an applied import. */
 async function workOneDay(number: number): Promise<void> {
   await app.login();
-  expect(problemOf(await app.nobody.post('/sessions/login', { username: 'nobody', password: 'x' }))).toEqual([
+  expect(problemOf(await app.guest.post('/sessions/login', { username: 'nobody', password: 'x' }))).toEqual([
     401,
     'login_failed',
   ]);
   const made = await app.key.post('/users', aUser(), { 'idempotency-key': `day-${number}` });
   expect(made.status).toBe(201);
   const file = csv('ExternalId,Username,Email', `D${number},day${number},day${number}@example.org`);
-  await imported(app.key, file, `dry_run=true&dataset=day${number}`);
-  expect((await imported(app.key, file, `dataset=day${number}`)).state).toBe('completed');
+  await runImport(app.key, file, `dry_run=true&dataset=day${number}`);
+  expect((await runImport(app.key, file, `dataset=day${number}`)).state).toBe('completed');
 }
 
 const BUSY = ['sessions', 'login_failures', 'idempotent_requests', 'import_runs', 'import_rows'];

@@ -4,10 +4,10 @@ import { DATABASE, type Database } from '../../src/platform/database/engine/data
 import { TestApp } from '../support/app/app.js';
 import { Client } from '../support/app/client.js';
 import { ENGINE } from '../support/app/database.js';
-import { type Exit, Process, newcomer, processDatabase } from '../support/process/process.js';
+import { type Exit, Process, envOf, setUpDatabase } from '../support/process/process.js';
 
 /** Several instances start at the same time on one empty database. */
-const database = processDatabase();
+const database = setUpDatabase();
 
 const KEY = /API key +(\S+)/g;
 const onMariadb = ENGINE === 'mariadb' ? test : test.skip;
@@ -22,7 +22,7 @@ async function expectOneFirstStart(instances: readonly Process[], url: string): 
     expect(found.body.Results[0]).toMatchObject({ username: 'admin', roles: ['Webmaster'] });
   }
   await Promise.all(instances.map((instance) => instance.stop()));
-  const app = await TestApp.on({ ...database, url });
+  const app = await TestApp.startOn({ ...database, url });
   const rows = await app.app
     .get<Database>(DATABASE)
     .query<{ n: number }>('SELECT COUNT(*) AS n FROM api_keys');
@@ -31,8 +31,8 @@ async function expectOneFirstStart(instances: readonly Process[], url: string): 
 }
 
 test('instances that start together on an empty database create one schema, one Webmaster and one API key', async () => {
-  const settings = { ...newcomer(database), DATABASE_URL: database.url };
-  const instances = await Promise.all([1, 2, 3].map(() => Process.running(settings)));
+  const settings = { ...envOf(database), DATABASE_URL: database.url };
+  const instances = await Promise.all([1, 2, 3].map(() => Process.startService(settings)));
   await expectOneFirstStart(instances, database.url);
 });
 
@@ -51,7 +51,7 @@ onMariadb('two instances that both find an empty database create one schema (Mar
 onMariadb(
   'two instances that both find no users create one Webmaster and one key (MariaDB only)',
   async () => {
-    expect((await Process.command(['migrate'], newcomer(database)).exit).code).toBe(0);
+    expect((await Process.startCommand(['migrate'], envOf(database)).exit).code).toBe(0);
     // Both instances can read that there are no users, but the lock blocks inserts until both try to insert.
     const instances = await startWithLocks(
       2,
@@ -66,12 +66,12 @@ async function startWithLocks(least: number, ...statements: string[]): Promise<P
   const holder = await createConnection({ uri: database.url.replace(/^mariadb:/, 'mysql:') });
   try {
     for (const statement of statements) await holder.query(statement);
-    const starting = [1, 2].map(() => new Process('dist/main.js', newcomer(database)));
+    const starting = [1, 2].map(() => new Process('dist/main.js', envOf(database)));
     const ended: Exit[] = [];
     for (const { exit } of starting) void exit.then((end) => ended.push(end));
     while (ended.length === 0 && (await countWaiting(holder)) < least);
     await holder.query('UNLOCK TABLES');
-    await Promise.all(starting.map((instance) => instance.ready()));
+    await Promise.all(starting.map((instance) => instance.waitUntilReady()));
     return starting;
   } finally {
     await holder.end();

@@ -2,10 +2,10 @@ import { expect, test } from '@jest/globals';
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ENGINE } from '../support/app/database.js';
-import { Process, ROOT, type Script, newcomer, processDatabase, said } from '../support/process/process.js';
+import { Process, ROOT, type Script, envOf, setUpDatabase, splitErrors } from '../support/process/process.js';
 
 /** Messages of the service and of `rollcall migrate` when they cannot start. */
-const database = processDatabase();
+const database = setUpDatabase();
 
 const SECRET = 'topsecret';
 const onMariadb = ENGINE === 'mariadb' ? test : test.skip;
@@ -13,7 +13,7 @@ const SCRIPTS: Script[] = ['dist/main.js', 'dist/cli.js migrate'];
 /** Returns the exit code of a failed start: 1 for the service, 2 for a command that did nothing. */
 const exitCodeOf = (script: Script) => (script === 'dist/main.js' ? 1 : 2);
 const runToEnd = async (script: Script, settings: Record<string, string>) => {
-  const run = new Process(script, { ...newcomer(database), ...settings });
+  const run = new Process(script, { ...envOf(database), ...settings });
   return { exit: await run.exit, out: run.out, err: run.err };
 };
 /** Expects a short message without a stack, source lines or colours. */
@@ -51,7 +51,7 @@ test.each([
   expect(run.out + run.err).not.toContain(value);
   expectPlain(run.err);
   // Nothing was created, so the next start without the value is a first start again.
-  expect((await Process.running(newcomer(database))).err).toContain('Password');
+  expect((await Process.startService(envOf(database))).err).toContain('Password');
 });
 
 test.each([
@@ -85,11 +85,11 @@ onMariadb(
     expectPlain(refused.err);
 
     const migrated = await runToEnd('dist/cli.js migrate', settings);
-    expect([migrated.exit.code, said(migrated.err).err]).toEqual([0, '']);
+    expect([migrated.exit.code, splitErrors(migrated.err).err]).toEqual([0, '']);
     expect(migrated.out).toMatch(/^migrated \w+\nmigrated \w+\n/);
     expect(await runToEnd('dist/cli.js migrate', settings)).toMatchObject({ out: 'nothing to migrate\n' });
 
-    const service = await Process.running({ ...newcomer(database), ...settings });
+    const service = await Process.startService({ ...envOf(database), ...settings });
     expect(service.err).toContain('Password');
   },
 );
@@ -102,6 +102,6 @@ test('the settings in .env apply to the service and to rollcall migrate', async 
   const migrated = new Process('dist/cli.js migrate', {}, folder);
   expect(await migrated.exit).toEqual({ code: 0, signal: null });
   expect(migrated.out).toMatch(/^migrated /);
-  const service = await Process.running({}, folder);
+  const service = await Process.startService({}, folder);
   expect(service.err).toContain('Password');
 });

@@ -7,8 +7,8 @@ import { toDbTime } from '../../src/platform/common/time.js';
 import { insertRows } from '../../src/platform/database/engine/sql.js';
 import { TransactionRunner } from '../../src/platform/database/transaction-runner.js';
 import { TestApp } from '../support/app/app.js';
-import { effortOf } from '../support/app/effort.js';
-import { ok } from '../support/app/scenario.js';
+import { measureEffort } from '../support/app/effort.js';
+import { check } from '../support/app/scenario.js';
 import { DAY, HOUR } from '../support/app/sealed-audit.js';
 import { refreshStatistics, seededUuid } from '../support/app/seed.js';
 
@@ -55,7 +55,7 @@ async function insertEvents(app: TestApp, count: number, from: number, until: nu
 
 async function measureCost(app: TestApp): Promise<number> {
   await refreshStatistics(app);
-  return effortOf(app, () => ok(app.key.get('/statistics?days=30')));
+  return measureEffort(app, () => check(app.key.get('/statistics?days=30')));
 }
 
 const efforts: number[] = [];

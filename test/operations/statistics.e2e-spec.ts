@@ -4,10 +4,10 @@ import { PurgeService } from '../../src/operations/start/purge.service.js';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { aUser, create } from '../support/data/factories.js';
-import { csv, imported } from '../support/app/imports.js';
+import { csv, runImport } from '../support/app/imports.js';
 import { databaseOf, inSeconds, problemOf } from '../support/app/people.js';
-import { ok } from '../support/app/scenario.js';
-import { DAY, HOUR, SealedAudit, afterHours } from '../support/app/sealed-audit.js';
+import { check } from '../support/app/scenario.js';
+import { DAY, HOUR, SealedAudit, sealTimeAfter } from '../support/app/sealed-audit.js';
 
 /** `GET /statistics`, which shows operators the state of the service. */
 let app: TestApp;
@@ -17,7 +17,8 @@ beforeAll(
 afterAll(() => app.end());
 
 const { insert } = new SealedAudit(() => app);
-const fetchStats = async (query = ''): Promise<Json> => (await ok(app.key.get(`/statistics${query}`))).body;
+const fetchStats = async (query = ''): Promise<Json> =>
+  (await check(app.key.get(`/statistics${query}`))).body;
 const getToday = async () => (await fetchStats('?days=1')).days[0];
 const formatRow = (name: string) => `${name},${name},${name}@example.org`;
 const HEAD = 'ExternalId,Username,Email';
@@ -41,7 +42,7 @@ test('the statistics count users by status and changes by day', async () => {
   await app.key.put(`/users/${one.uuid}`, { status: 'Blocked' });
   await app.key.put(`/users/${two.uuid}`, { status: 'Blocked' });
   await app.key.put(`/users/${two.uuid}`, { status: 'Active' });
-  await app.nobody.post('/sessions/login', { username: 'nobody', password: 'x' });
+  await app.guest.post('/sessions/login', { username: 'nobody', password: 'x' });
   await app.login();
   expect((await fetchStats()).users).toEqual({ active: 2, blocked: 1 });
   const after = await getToday();
@@ -68,9 +69,9 @@ test('a failed login older than 24 hours is not counted in last_24_hours of the 
 
 describe('the import statistics', () => {
   test('show the last run and the last completed run of each data set', async () => {
-    const done = await imported(app.key, csv(HEAD, formatRow('S1'), formatRow('S2')), 'dataset=staff');
-    const plan = await imported(app.key, csv(HEAD, formatRow('S1')), 'dataset=staff&dry_run=true');
-    const failed = await imported(app.key, csv('Wrong,Header', 'a,b'), 'dataset=pilots');
+    const done = await runImport(app.key, csv(HEAD, formatRow('S1'), formatRow('S2')), 'dataset=staff');
+    const plan = await runImport(app.key, csv(HEAD, formatRow('S1')), 'dataset=staff&dry_run=true');
+    const failed = await runImport(app.key, csv('Wrong,Header', 'a,b'), 'dataset=pilots');
     const { imports } = await fetchStats();
     const [pilots, staff] = imports.datasets;
     expect(imports).toMatchObject({ overdue: false, planned: 1, needs_approval: 0 });
@@ -87,8 +88,8 @@ describe('the import statistics', () => {
   test('count runs that wait for approval, and completed and rejected runs by day', async () => {
     const before = await getToday();
     const people = Array.from({ length: 30 }, (_, index) => formatRow(`G${index}`));
-    await imported(app.key, csv(HEAD, ...people), 'dataset=guarded');
-    const parked = await imported(app.key, csv(HEAD, people[0]!), 'dataset=guarded&missing=block');
+    await runImport(app.key, csv(HEAD, ...people), 'dataset=guarded');
+    const parked = await runImport(app.key, csv(HEAD, people[0]!), 'dataset=guarded&missing=block');
     expect(parked.state).toBe('needs_approval');
     expect((await fetchStats()).imports.needs_approval).toBe(1);
     await app.key.post(`/imports/${parked.id}/reject`);
@@ -146,7 +147,7 @@ describe('days in the statistics', () => {
 describe('audit seals', () => {
   test('are listed in pages, newest first', async () => {
     const before = await getToday();
-    await app.app.get(Sealer).run(afterHours(1));
+    await app.app.get(Sealer).run(sealTimeAfter(1));
     expect(await getToday()).toEqual(before);
     const all = (await app.key.get('/audit/seals?limit=100')).body;
     expect(all.Count).toBe(all.Results.length);

@@ -3,22 +3,22 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { API_KEY } from '../support/app/app.js';
 import { Client } from '../support/app/client.js';
-import { ENGINE, freshDatabase } from '../support/app/database.js';
+import { ENGINE, createDatabase } from '../support/app/database.js';
 import { drainUnderLoad } from '../support/app/drain.js';
 import { Link } from '../support/process/link.js';
-import { Process, newcomer, processDatabase, takenPort } from '../support/process/process.js';
+import { Process, envOf, setUpDatabase, occupyPort } from '../support/process/process.js';
 
 /** Start and end of several instances under one primary. */
-const database = processDatabase();
+const database = setUpDatabase();
 
 const onMariadb = ENGINE === 'mariadb' ? describe : describe.skip;
 const onSqlite = ENGINE === 'sqlite' ? test : test.skip;
 const settings = (more: Record<string, string> = {}) => ({
-  ...newcomer(database),
+  ...envOf(database),
   BOOTSTRAP_API_KEY: API_KEY,
   ...more,
 });
-const start = (more?: Record<string, string>) => Process.running(settings({ WORKERS: '2', ...more }));
+const start = (more?: Record<string, string>) => Process.startService(settings({ WORKERS: '2', ...more }));
 /** Opens a new connection for each request, because a connection stays with its instance. */
 const CLOSE = { connection: 'close' };
 const PATH = '/api/0.3/status';
@@ -26,10 +26,10 @@ const PATH = '/api/0.3/status';
 /** Sends requests until both instances have answered, and returns their process ids. */
 async function waitForPids(service: Process): Promise<number[]> {
   const client = new Client(service.url, CLOSE);
-  while (service.answered(PATH).length < 2) {
+  while (service.findResponders(PATH).length < 2) {
     await Promise.all(Array.from({ length: 10 }, () => client.get('/status')));
   }
-  return service.answered(PATH);
+  return service.findResponders(PATH);
 }
 
 onSqlite('WORKERS=2 is rejected on SQLite with the reason and a solution (SQLite only)', async () => {
@@ -45,7 +45,7 @@ onMariadb('two instances (MariaDB only)', () => {
     [
       'a port in use',
       async () => {
-        const { port, release } = await takenPort();
+        const { port, release } = await occupyPort();
         return [{ PORT: String(port) }, release];
       },
       /already in use 127\.0\.0\.1:\d+\n$/,
@@ -76,19 +76,19 @@ onMariadb('two instances (MariaDB only)', () => {
   describe('two instances on an initialized database', () => {
     beforeEach(async () => {
       await database.drop();
-      Object.assign(database, await freshDatabase('first-start'));
+      Object.assign(database, await createDatabase('first-start'));
     });
 
     test('an instance that cannot restart logs the reason and is retried while the other instance serves', async () => {
-      const link = await Link.to(database.url);
-      const service = await start({ DATABASE_URL: link.through(database.url) });
+      const link = await Link.open(database.url);
+      const service = await start({ DATABASE_URL: link.rewriteUrl(database.url) });
       const [pid = 0] = await waitForPids(service);
       await link.cut();
       process.kill(pid, 'SIGKILL');
-      await service.says('An instance cannot start. ');
-      expect((await new Client(service.url).raw('GET', '/health/live')).status).toBe(200);
-      await link.mend();
-      await service.says('"msg":"instance ready"');
+      await service.waitForOutput('An instance cannot start. ');
+      expect((await new Client(service.url).fetch('GET', '/health/live')).status).toBe(200);
+      await link.restore();
+      await service.waitForOutput('"msg":"instance ready"');
       expect(await service.stop()).toEqual({ code: 0, signal: null });
       await link.cut();
     });
@@ -105,9 +105,9 @@ onMariadb('two instances (MariaDB only)', () => {
         [first, second] = workers();
       }
       process.kill(second, 'SIGKILL');
-      await service.says('An instance cannot start. An instance ended with SIGKILL.');
-      await service.ready();
-      await service.says('"msg":"instance ready"');
+      await service.waitForOutput('An instance cannot start. An instance ended with SIGKILL.');
+      await service.waitUntilReady();
+      await service.waitForOutput('"msg":"instance ready"');
       expect(workers()).toEqual([first, expect.any(Number)]);
       expect(await waitForPids(service)).toHaveLength(2);
       expect(await service.stop()).toEqual({ code: 0, signal: null });
@@ -119,8 +119,8 @@ onMariadb('two instances (MariaDB only)', () => {
       const { created, seen } = await drainUnderLoad(service, client);
       expect([seen.status, seen.headers['connection']]).toEqual([503, 'close']);
       expect(await service.exit).toEqual({ code: 0, signal: null });
-      expect(service.answered('/api/0.3/users')).toHaveLength(2);
-      expect(service.complaints).toBe('');
+      expect(service.findResponders('/api/0.3/users')).toHaveLength(2);
+      expect(service.unexpectedOutput).toBe('');
       const next = new Client((await start()).url, { 'x-api-key': API_KEY });
       expect((await next.get('/users/search')).body.Count).toBe(created + 1);
     });
@@ -154,7 +154,7 @@ onMariadb('two instances (MariaDB only)', () => {
       await Promise.all(Array.from({ length: 8 }, load));
       // The instances share the standard output of the primary, which closes when the last instance ends.
       expect(await service.exit).toEqual({ code: null, signal: 'SIGKILL' });
-      expect(service.complaints).toBe('');
+      expect(service.unexpectedOutput).toBe('');
     });
   });
 });

@@ -1,17 +1,17 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { API_KEY } from '../support/app/app.js';
 import { Client } from '../support/app/client.js';
-import { ENGINE, freshDatabase } from '../support/app/database.js';
+import { ENGINE, createDatabase } from '../support/app/database.js';
 import { aUser } from '../support/data/factories.js';
-import { csv, settled, upload } from '../support/app/imports.js';
-import { Process, newcomer, processDatabase, takenPort } from '../support/process/process.js';
+import { csv, awaitRun, upload } from '../support/app/imports.js';
+import { Process, envOf, setUpDatabase, occupyPort } from '../support/process/process.js';
 
 /** Several instances on one port give the same responses. */
-const database = processDatabase();
+const database = setUpDatabase();
 
 const onMariadb = ENGINE === 'mariadb' ? describe : describe.skip;
 const start = (settings: Record<string, string> = {}) =>
-  Process.running({ ...newcomer(database), WORKERS: '2', BOOTSTRAP_API_KEY: API_KEY, ...settings });
+  Process.startService({ ...envOf(database), WORKERS: '2', BOOTSTRAP_API_KEY: API_KEY, ...settings });
 /** Opens a new connection for each request, because a connection stays with its instance. */
 const CLOSE = { connection: 'close' };
 const clientOf = ({ url }: Process) => new Client(url, { 'x-api-key': API_KEY, ...CLOSE });
@@ -21,22 +21,22 @@ const repeat = <T>(length: number, send: () => Promise<T>) => Promise.all(Array.
 /** Sends requests until both instances have answered. @returns the number of requests */
 async function waitForBoth(service: Process, path: string, send: () => Promise<unknown>) {
   let sent = 0;
-  for (; service.answered(path).length < 2; sent += 20) await repeat(20, send);
+  for (; service.findResponders(path).length < 2; sent += 20) await repeat(20, send);
   return sent;
 }
 
 /** Reads the value of a metric. */
 async function readMetric(service: Process, line: string): Promise<number> {
-  const { text } = await new Client(service.url, CLOSE).raw('GET', '/metrics');
+  const { text } = await new Client(service.url, CLOSE).fetch('GET', '/metrics');
   const found = text.split('\n').find((candidate) => candidate.startsWith(`${line} `));
   return Number(found?.slice(line.length));
 }
 
 /** Kills an instance that has answered, and waits for its replacement. */
 async function killOne(service: Process, path: string): Promise<number> {
-  const [pid = 0] = service.answered(path);
+  const [pid = 0] = service.findResponders(path);
   process.kill(pid, 'SIGKILL');
-  await service.says('"msg":"instance ready"');
+  await service.waitForOutput('"msg":"instance ready"');
   return pid;
 }
 
@@ -50,7 +50,7 @@ onMariadb('two instances (MariaDB only)', () => {
       expect((await session.get('/users/me')).status).toBe(200);
     });
     expect(await service.stop()).toEqual({ code: 0, signal: null });
-    expect(service.complaints).toBe('');
+    expect(service.unexpectedOutput).toBe('');
     for (const once of ['is running', 'Password ', 'API key ']) {
       expect([once, count(service.err, once)]).toEqual([once, 1]);
     }
@@ -59,19 +59,19 @@ onMariadb('two instances (MariaDB only)', () => {
   });
 
   test('two instances accept the bootstrap API key from their first response', async () => {
-    const { port, release } = await takenPort();
+    const { port, release } = await occupyPort();
     await release();
     const settings = { WORKERS: '2', BOOTSTRAP_API_KEY: API_KEY, PORT: String(port) };
-    const service = new Process('dist/main.js', { ...newcomer(database), ...settings });
+    const service = new Process('dist/main.js', { ...envOf(database), ...settings });
     const client = new Client(`http://127.0.0.1:${port}`, { 'x-api-key': API_KEY, ...CLOSE });
-    const first = await service.firstAnswer(() => client.get('/users/search'));
+    const first = await service.waitForResponse(() => client.get('/users/search'));
     expect({ status: first.status, Count: first.body.Count }).toEqual({ status: 200, Count: 1 });
   });
 
   describe('two instances on an initialized database', () => {
     beforeEach(async () => {
       await database.drop();
-      Object.assign(database, await freshDatabase('first-start'));
+      Object.assign(database, await createDatabase('first-start'));
     });
 
     test('both instances share the rate limit', async () => {
@@ -108,7 +108,7 @@ onMariadb('two instances (MariaDB only)', () => {
         const { text } = await client.get(`/imports/${id as string}/events`);
         expect(text).toContain('"state":"completed"');
       });
-      expect((await settled(client, id)).counts).toMatchObject({ created: 2000 });
+      expect((await awaitRun(client, id)).counts).toMatchObject({ created: 2000 });
     });
 
     test('SIGKILL of one instance under load loses only its open requests, and a new instance replaces it', async () => {
@@ -127,11 +127,11 @@ onMariadb('two instances (MariaDB only)', () => {
         }
       };
       const killer = async (): Promise<void> => {
-        while (service.answered(path).length < 2) await client.get('/status');
+        while (service.findResponders(path).length < 2) await client.get('/status');
         const killed = await killOne(service, path);
-        const before = service.answered(path).length;
-        while (service.answered(path).length === before) await client.get('/status');
-        expect(service.answered(path)).toContain(killed);
+        const before = service.findResponders(path).length;
+        while (service.findResponders(path).length === before) await client.get('/status');
+        expect(service.findResponders(path)).toContain(killed);
       };
       await Promise.all([killer().finally(() => (open = false)), ...Array.from({ length: 8 }, load)]);
       expect(lost).toBeLessThanOrEqual(8);
@@ -140,7 +140,7 @@ onMariadb('two instances (MariaDB only)', () => {
       expect(found).toBeLessThanOrEqual(kept + lost + 1);
       expect(service.out).toMatch(/"level":40.*"exit":"SIGKILL".*"msg":"instance ended"/);
       expect(await service.stop()).toEqual({ code: 0, signal: null });
-      expect(service.complaints).toBe('');
+      expect(service.unexpectedOutput).toBe('');
     });
   });
 });

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
-import { type ScimClient, errorOf, provision, scimAs, scimOf } from '../support/app/scim.js';
-import { group, patch, post, remove, sendBulk as send, statuses } from '../support/app/scim-bulk.js';
+import { type ScimClient, errorOf, provision, createScimClient, scimOf } from '../support/app/scim.js';
+import { group, patch, post, remove, sendBulk as send, statusesOf } from '../support/app/scim-bulk.js';
 
 /** Permissions of API keys in Bulk requests, and repeated Bulk requests. */
 let app: TestApp;
@@ -16,15 +16,15 @@ afterAll(() => app.end());
 
 describe('an API key in a Bulk', () => {
   test('runs only the operations that its scopes permit, and the others get 403', async () => {
-    const key = await scimAs(app, { scopes: ['users:write'] });
+    const key = await createScimClient(app, { scopes: ['users:write'] });
     const { body } = await send(key, [post('a'), group('g'), post('b')]);
-    expect(statuses(body.Operations)).toEqual(['201', '403', '201']);
+    expect(statusesOf(body.Operations)).toEqual(['201', '403', '201']);
   });
 
   test('with the profile entra gets 204 for a PATCH', async () => {
     const { id } = await provision(scim);
-    const { body } = await send(await scimAs(app, { profile: 'entra' }), [patch(id, 'title', 'T')]);
-    expect(statuses(body.Operations)).toEqual(['204']);
+    const { body } = await send(await createScimClient(app, { profile: 'entra' }), [patch(id, 'title', 'T')]);
+    expect(statusesOf(body.Operations)).toEqual(['204']);
   });
 });
 
@@ -35,7 +35,7 @@ describe('a Bulk with an Idempotency-Key', () => {
     const first = await send(scim, operations, {}, headers);
     const second = await send(scim, operations, {}, headers);
     expect(first.body.detail).toBeUndefined();
-    expect(statuses(first.body.Operations)).toEqual(['201', '400', '201']);
+    expect(statusesOf(first.body.Operations)).toEqual(['201', '400', '201']);
     expect(second.body).toEqual(first.body);
     expect(second.headers['idempotency-replayed']).toBe('true');
     expect((await send(scim, [post('c')], {}, headers)).status).toBe(422);
@@ -50,23 +50,23 @@ describe('a Bulk with an Idempotency-Key', () => {
       expect([status, body.detail]).toEqual([200, undefined]);
       expect(body).toEqual(answers[0]?.body);
     }
-    expect(new Set(statuses(answers[0]?.body.Operations))).toEqual(new Set(['201']));
+    expect(new Set(statusesOf(answers[0]?.body.Operations))).toEqual(new Set(['201']));
   });
 });
 
 test.each(['patch', 'delete'])(
   'an API key with a blown fuse gets 429 if it blocks or deletes a user by %s, in a Bulk or alone',
   async (how) => {
-    const fused = await TestApp.on(app.database, { FUSE_MIN: '2', FUSE_PERCENT: '0' });
+    const fused = await TestApp.startOn(app.database, { FUSE_MIN: '2', FUSE_PERCENT: '0' });
     try {
-      const provider = await scimAs(fused, { scopes: ['users:read', 'users:write'] });
+      const provider = await createScimClient(fused, { scopes: ['users:read', 'users:write'] });
       const users: Json[] = [];
       for (let made = 0; made < 4; made++) users.push(await provision(provider));
       const buildEnd = ({ id }: Json) => (how === 'delete' ? remove(id) : patch(id, 'active', false));
       const operations = users.flatMap((user, index) => [buildEnd(user), post(`p${index}`)]);
       const { body } = await send(provider, operations);
       const done = how === 'delete' ? '204' : '200';
-      expect(statuses(body.Operations)).toEqual([done, '201', done, '201', '429', '201', '429', '201']);
+      expect(statusesOf(body.Operations)).toEqual([done, '201', done, '201', '429', '201', '429', '201']);
       const path = `/Users/${users[2].id}`;
       const alone = await (how === 'delete'
         ? provider.delete(path)

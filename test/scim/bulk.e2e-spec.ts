@@ -11,7 +11,7 @@ import {
   post,
   remove,
   sendBulk as send,
-  statuses,
+  statusesOf,
 } from '../support/app/scim-bulk.js';
 
 /** Bulk: many operations in one request (RFC 7644, section 3.7). */
@@ -76,7 +76,7 @@ describe('Bulk responses', () => {
       group('g', taken.id),
       { ...group('h'), data: {} },
     );
-    expect(statuses(answers)).toEqual(['201', '409', '412', '404', '404', '400', '400', '201', '400']);
+    expect(statusesOf(answers)).toEqual(['201', '409', '412', '404', '404', '400', '400', '201', '400']);
     expect(answers[1].response).toMatchObject({
       scimType: 'uniqueness',
       detail: expect.stringContaining(taken.id),
@@ -92,7 +92,7 @@ describe('a bulkId', () => {
       patch('bulkId:boss', 'title', 'Boss'),
       post('boss'),
     );
-    expect(statuses(answers)).toEqual(['201', '201', '200', '201']);
+    expect(statusesOf(answers)).toEqual(['201', '201', '200', '201']);
     const [made, worker, , boss] = answers.map(idOf);
     expect((await scim.get(`/Users/${worker}`)).body[ENTERPRISE].manager.value).toBe(boss);
     expect((await scim.get(`/Users/${boss}`)).body.title).toBe('Boss');
@@ -113,11 +113,11 @@ describe('a bulkId', () => {
         { method: 'PUT', path: '/Users/bulkId:made', data: { ...user, title: 'Twice' } },
       ),
     );
-    expect(statuses(answers).sort()).toEqual(['200', '200', '201']);
+    expect(statusesOf(answers).sort()).toEqual(['200', '200', '201']);
     expect(new Set(answers.map(idOf)).size).toBe(1);
     expect((await scim.get(`/Users/${idOf(answers[0])}`)).body.title).toBe('Twice');
     const gone = await run(post('short'), remove('bulkId:short'), remove('bulkId:short'));
-    expect(statuses(gone)).toEqual(['201', '204', '404']);
+    expect(statusesOf(gone)).toEqual(['201', '204', '404']);
   });
 
   test('of a failed or unknown operation makes operations that refer to it fail with 400', async () => {
@@ -133,7 +133,7 @@ describe('a bulkId', () => {
       group('h', 'bulkId:never'),
       remove('bulkId:bad'),
     );
-    expect(statuses(answers)).toEqual(['409', '400', '400', '400', '400', '400']);
+    expect(statusesOf(answers)).toEqual(['409', '400', '400', '400', '400', '400']);
     expect(answers.slice(1).map(({ response }) => response.scimType)).toEqual(Array(5).fill('invalidValue'));
     expect([await isFound(below['userName']), await isFound(last['userName'])]).toEqual([false, false]);
   });
@@ -146,7 +146,7 @@ describe('a Bulk of user operations', () => {
       patch(one.id, 'userName', two.userName),
       patch(two.id, 'userName', one.userName),
     );
-    expect(statuses(answers)).toEqual(['200', '200']);
+    expect(statusesOf(answers)).toEqual(['200', '200']);
     expect((await scim.get(`/Users/${one.id}`)).body.userName).toBe(two.userName);
   });
 
@@ -159,14 +159,14 @@ describe('a Bulk of user operations', () => {
       remove(id.toUpperCase()),
       remove(id),
     );
-    expect(statuses(answers)).toEqual(['200', '200', '412', '204', '404']);
+    expect(statusesOf(answers)).toEqual(['200', '200', '412', '204', '404']);
   });
 
   test('creates only the first of several users with the same userName or email', async () => {
     const [{ userName }, { emails }] = [aScimUser(), aScimUser()];
     const same = Array.from({ length: 20 }, (_, index) => post(`a${index}`, aScimUser({ userName })));
     const answers = await run(...same, post('b', aScimUser({ emails })), post('c', aScimUser({ emails })));
-    expect(statuses(answers)).toEqual(['201', ...Array<string>(19).fill('409'), '201', '409']);
+    expect(statusesOf(answers)).toEqual(['201', ...Array<string>(19).fill('409'), '201', '409']);
     expect(answers[1].response.scimType).toBe('uniqueness');
   });
 });
@@ -190,7 +190,7 @@ test.each([
     ],
     { failOnErrors },
   );
-  expect(statuses(answers.body.Operations)).toEqual(wanted);
+  expect(statusesOf(answers.body.Operations)).toEqual(wanted);
   const made = await Promise.all(users.map(({ userName }) => isFound(userName)));
   expect(made).toEqual([0, 2, 4].map((index) => index < wanted.length));
 });

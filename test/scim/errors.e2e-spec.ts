@@ -100,7 +100,7 @@ describe('an error response', () => {
 
   test('outside of /scim/v2 has the format of the REST API', async () => {
     for (const path of ['/api/0.3/nix', '/scim', '/scim/v3/Users', '/scim/v2x'])
-      expect((await app.key.raw('GET', path)).body).toMatchObject({ code: 'not_found' });
+      expect((await app.key.fetch('GET', path)).body).toMatchObject({ code: 'not_found' });
   });
 
   test('of SCIM reports the field errors of the REST API with SCIM attribute names', async () => {

@@ -3,21 +3,21 @@ import fc from 'fast-check';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import {
-  SORTED,
+  SORT_ATTRIBUTES,
   body,
   bulkOperation,
   filter,
   groupBody,
   groupOperation,
-  located,
+  fillPlaceholders,
   name,
   operation,
-  tampered,
+  tamper,
   text,
   value,
-  well,
+  encodeQuery,
 } from '../support/data/fuzz-scim.js';
-import { type ScimClient, provision, scimAs, scimOf } from '../support/app/scim.js';
+import { type ScimClient, provision, createScimClient, scimOf } from '../support/app/scim.js';
 import { service } from '../support/jest/native.js';
 
 /**
@@ -37,8 +37,8 @@ beforeAll(async () => {
   app = await TestApp.start();
   clients = [
     scimOf(app),
-    await scimAs(app, { profile: 'entra' }),
-    await scimAs(app, { profile: 'midpoint' }),
+    await createScimClient(app, { profile: 'entra' }),
+    await createScimClient(app, { profile: 'midpoint' }),
   ];
   ({ id } = await provision(scimOf(app)));
   const created = await scimOf(app).post('/Groups', { displayName: 'fuzzed', members: [{ value: id }] });
@@ -57,12 +57,12 @@ test.each<[string, fc.Arbitrary<(client: ScimClient) => ReturnType<ScimClient['g
     'PATCH',
     fc.array(operation, { maxLength: 4 }).map((operations) => (c) => c.patch(`/Users/${id}`, ...operations)),
   ],
-  ['filter', filter.map((sent) => (c) => c.get(`/Users?count=2&filter=${well(sent)}`))],
+  ['filter', filter.map((sent) => (c) => c.get(`/Users?count=2&filter=${encodeQuery(sent)}`))],
   [
     'list',
     fc
       .tuple(
-        fc.oneof(fc.constantFrom(...SORTED), name),
+        fc.oneof(fc.constantFrom(...SORT_ATTRIBUTES), name),
         fc.oneof(text, fc.constant('2')),
         fc.oneof(text, fc.constant('2')),
         text,
@@ -71,7 +71,7 @@ test.each<[string, fc.Arbitrary<(client: ScimClient) => ReturnType<ScimClient['g
         ([sortBy, cursor, count, attributes]) =>
           (c) =>
             c.get(
-              `/Users?sortBy=${well(sortBy)}&count=${well(count)}&attributes=${well(attributes)}${cursor ? `&cursor=${well(cursor)}` : ''}`,
+              `/Users?sortBy=${encodeQuery(sortBy)}&count=${encodeQuery(count)}&attributes=${encodeQuery(attributes)}${cursor ? `&cursor=${encodeQuery(cursor)}` : ''}`,
             ),
       ),
   ],
@@ -98,7 +98,7 @@ test.each<[string, fc.Arbitrary<(client: ScimClient) => ReturnType<ScimClient['g
       .array(groupOperation, { maxLength: 4 })
       .map(
         (operations) => (c) =>
-          c.send('PATCH', `/Groups/${group}`, located({ Operations: operations }, id, group)),
+          c.send('PATCH', `/Groups/${group}`, fillPlaceholders({ Operations: operations }, id, group)),
       ),
   ],
   [
@@ -110,19 +110,19 @@ test.each<[string, fc.Arbitrary<(client: ScimClient) => ReturnType<ScimClient['g
           (c) =>
             c.post(
               '/Bulk',
-              located({ Operations, ...(failOnErrors !== null && { failOnErrors }) }, id, group),
+              fillPlaceholders({ Operations, ...(failOnErrors !== null && { failOnErrors }) }, id, group),
             ),
       ),
   ],
   [
     'cursor',
     fc
-      .tuple(fc.constantFrom('/Users', '/Groups'), fc.constantFrom(...SORTED), fc.nat(41), text)
+      .tuple(fc.constantFrom('/Users', '/Groups'), fc.constantFrom(...SORT_ATTRIBUTES), fc.nat(41), text)
       .map(([path, sortBy, how, odd]) => async (c) => {
         const query = `${path}?count=1&sortBy=${sortBy}`;
         const { nextCursor } = (await c.get(`${query}&cursor=`)).body;
         return c.get(
-          `${query}&cursor=${well(tampered((nextCursor as string | undefined) ?? 'WyJ4Il0', how, odd))}`,
+          `${query}&cursor=${encodeQuery(tamper((nextCursor as string | undefined) ?? 'WyJ4Il0', how, odd))}`,
         );
       }),
   ],

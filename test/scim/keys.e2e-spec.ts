@@ -10,7 +10,7 @@ import {
   aScimUser,
   errorOf,
   provision,
-  scimAs,
+  createScimClient,
   scimOf,
 } from '../support/app/scim.js';
 
@@ -34,7 +34,7 @@ describe('the profile of an API key', () => {
   ])(
     '%s: PATCH returns %i, a PUT without title leaves the title %s, an unknown PATCH path returns %i',
     async (profile, patched, title, unknown) => {
-      const provider = await scimAs(app, { profile });
+      const provider = await createScimClient(app, { profile });
       const { id, userName } = await provision(provider, { title: 'Guide' });
       const named = profile === 'midpoint' ? {} : { userName };
       const put = await provider.put(`/Users/${id}`, { ...named, nickName: 'N' });
@@ -61,9 +61,9 @@ describe('the profile of an API key', () => {
       ['okta', 401],
       ['standard', 200],
     ] as const) {
-      const provider = await scimAs(app, { profile });
+      const provider = await createScimClient(app, { profile });
       const { id, userName } = await provision(provider, { password: PASSWORD });
-      const login = () => app.nobody.post('/sessions/login', { username: userName, password: PASSWORD });
+      const login = () => app.guest.post('/sessions/login', { username: userName, password: PASSWORD });
       expect((await login()).status).toBe(status);
       await provider.patch(`/Users/${id}`, replace('password', PASSWORD));
       expect((await login()).status).toBe(status);
@@ -71,10 +71,10 @@ describe('the profile of an API key', () => {
   });
 
   test('entra: deviations from the RFC are counted in the metrics', async () => {
-    const provider = await scimAs(app, { profile: 'entra' });
+    const provider = await createScimClient(app, { profile: 'entra' });
     const { id } = await provision(provider);
     await provider.patch(`/Users/${id}`, { op: 'Replace', path: 'active', value: 'False' });
-    const { text } = await app.nobody.raw('GET', '/metrics');
+    const { text } = await app.guest.fetch('GET', '/metrics');
     expect(text).toMatch(/scim_deviations_total\{kind="boolean_text",profile="entra"\} 1/);
     expect(text).toMatch(/scim_deviations_total\{kind="spelling",profile="entra"\} 1/);
   });
@@ -85,7 +85,7 @@ describe('in SCIM, an API key without the scope webmasters', () => {
   let operator: Json;
   let linked: Json;
   beforeAll(async () => {
-    narrow = await scimAs(app, { scopes: ['users:read', 'users:write'] });
+    narrow = await createScimClient(app, { scopes: ['users:read', 'users:write'] });
     operator = await create(app.key, { roles: ['Webmaster'] });
     linked = await create(app.key, { roles: ['Webmaster'], external_id: 'IDP-1', password: PASSWORD });
   });

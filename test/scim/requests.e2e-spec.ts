@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.end());
 
-const withHeaders = (headers: Record<string, string>) => app.nobody.with(headers);
+const withHeaders = (headers: Record<string, string>) => app.guest.with(headers);
 const LIST = `${SCIM}/Users?count=0`;
 
 describe('SCIM credentials', () => {
@@ -34,7 +34,7 @@ describe('SCIM credentials', () => {
     ['an empty bearer token is refused', { authorization: 'Bearer ' }, 401],
   ])('%s', async (_what, headers, status) => {
     for (const path of [LIST, `${SCIM}/ServiceProviderConfig`, `${SCIM}/Schemas`, `${SCIM}/ResourceTypes`]) {
-      const answer = await withHeaders(headers).checked('GET', path);
+      const answer = await withHeaders(headers).fetchChecked('GET', path);
       expect({ path, status: answer.status }).toEqual({ path, status });
       expect(answer.headers['www-authenticate']).toBe(status === 401 ? 'Bearer realm="rollcall"' : undefined);
     }
@@ -42,10 +42,10 @@ describe('SCIM credentials', () => {
 
   test('a session cookie is ignored, alone or together with an API key', async () => {
     const { cookie = '' } = (await app.login()).headers;
-    expect((await withHeaders({ cookie }).checked('GET', LIST)).status).toBe(401);
+    expect((await withHeaders({ cookie }).fetchChecked('GET', LIST)).status).toBe(401);
     const both = withHeaders({ cookie, authorization: `Bearer ${API_KEY}`, origin: 'https://evil.example' });
-    expect((await both.checked('POST', `${SCIM}/Users`, JSON.stringify(aScimUser()))).status).toBe(201);
-    expect((await app.nobody.get('/users/search', { authorization: `Bearer ${API_KEY}` })).status).toBe(401);
+    expect((await both.fetchChecked('POST', `${SCIM}/Users`, JSON.stringify(aScimUser()))).status).toBe(201);
+    expect((await app.guest.get('/users/search', { authorization: `Bearer ${API_KEY}` })).status).toBe(401);
   });
 });
 
@@ -131,7 +131,7 @@ describe('SCIM requests', () => {
     const created = await provision(scim, { password: PASSWORD });
     expect(created.password).toBeUndefined();
     const login = async (password: string): Promise<number> =>
-      (await app.nobody.post('/sessions/login', { username: created.userName, password })).status;
+      (await app.guest.post('/sessions/login', { username: created.userName, password })).status;
     expect(await login(PASSWORD)).toBe(200);
     const other = 'shut the window, please';
     await scim.patch(`/Users/${created.id}`, { op: 'replace', path: 'password', value: other });

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
-import { auditRows } from '../support/app/audit-rows.js';
-import { csv, imported } from '../support/app/imports.js';
+import { readAuditRows } from '../support/app/audit-rows.js';
+import { csv, runImport } from '../support/app/imports.js';
 import { create } from '../support/data/factories.js';
 import {
   ENTERPRISE,
@@ -10,7 +10,7 @@ import {
   type ScimClient,
   aScimUser,
   provision,
-  scimAs,
+  createScimClient,
   scimOf,
 } from '../support/app/scim.js';
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
   app = await TestApp.start();
   scim = scimOf(app);
   for (const profile of ['standard', 'entra', 'okta', 'midpoint'])
-    providers.push([profile, await scimAs(app, { profile })]);
+    providers.push([profile, await createScimClient(app, { profile })]);
 });
 afterAll(() => app.end());
 
@@ -29,10 +29,10 @@ afterAll(() => app.end());
 async function putBack(id: string): Promise<void> {
   for (const [profile, provider] of providers) {
     const before = (await provider.get(`/Users/${id}`)).body;
-    const rows = await auditRows(app, id);
+    const rows = await readAuditRows(app, id);
     const put = await provider.put(`/Users/${id}`, before);
     expect({ profile, status: put.status, body: put.body }).toEqual({ profile, status: 200, body: before });
-    expect(await auditRows(app, id)).toHaveLength(rows.length);
+    expect(await readAuditRows(app, id)).toHaveLength(rows.length);
   }
 }
 
@@ -99,7 +99,7 @@ test('a PUT with the response of GET does not change a user created by the REST 
 
 test('a PUT with the response of GET does not change a user created by an import', async () => {
   const file = csv('ExternalId,Username,Email,Phone,Roles', 'E1,csv-user,csv@example.org,+9,Editor;Author');
-  await imported(app.key, file);
+  await runImport(app.key, file);
   const found = (await scim.find('externalId eq "E1"')).body.Resources[0];
   expect(found).toMatchObject({ userName: 'csv-user', phoneNumbers: [{ value: '+9', type: 'work' }] });
   await putBack(found.id);

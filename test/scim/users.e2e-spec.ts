@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { BASE_URL, TestApp } from '../support/app/app.js';
 import { create } from '../support/data/factories.js';
-import { csv, imported, linked } from '../support/app/imports.js';
+import { csv, runImport, findUser } from '../support/app/imports.js';
 import { type ScimClient, ENTERPRISE, aScimUser, errorOf, provision, scimOf } from '../support/app/scim.js';
 
 let app: TestApp;
@@ -15,8 +15,8 @@ afterAll(() => app.end());
 const UNKNOWN = '00000000-0000-4000-8000-00000000dead';
 
 test('a user stays managed by the data set of an import when SCIM changes the user', async () => {
-  await imported(app.key, csv('ExternalId,Username,Email', 'm1,m1,m1@example.org'), 'dataset=hr');
-  const { uuid } = await linked(app.key, 'm1');
+  await runImport(app.key, csv('ExternalId,Username,Email', 'm1,m1,m1@example.org'), 'dataset=hr');
+  const { uuid } = await findUser(app.key, 'm1');
   expect((await scim.patch(`/Users/${uuid}`, { op: 'replace', path: 'title', value: 'x' })).status).toBe(200);
   const { Results: managed } = (await app.key.get('/users/search?managed_by=hr')).body;
   expect(managed).toMatchObject([{ uuid }]);

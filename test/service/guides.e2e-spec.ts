@@ -1,28 +1,28 @@
 import { beforeEach, afterEach, expect, test } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { README_KEY, addCommand, cloneInto, terminalOf } from '../support/process/guide/clone.js';
-import { follow } from '../support/process/guide/guide.js';
+import { README_KEY, addCommand, createClone, createEnvironment } from '../support/process/guide/clone.js';
+import { runGuide } from '../support/process/guide/guide.js';
 import { Services } from '../support/process/guide/services.js';
-import { processDatabase } from '../support/process/process.js';
+import { setUpDatabase } from '../support/process/process.js';
 
 /** Runs every command block of the documents in a clone, in order, and compares the documented output. */
-const database = processDatabase();
+const database = setUpDatabase();
 let folder: string;
 let services: Services;
 beforeEach(async () => {
   folder = join(database.folder, 'clone');
-  cloneInto(folder);
-  services = await Services.listening();
+  createClone(folder);
+  services = await Services.listen();
 });
 afterEach(() => services.close());
 
 const followHere = (document: string, knows = {}) =>
-  follow(document, {
+  runGuide(document, {
     folder,
     // The audit shows the user who runs a command, which must be the same on every machine.
     variables: {
-      ...terminalOf(addCommand(database.folder), database.folder, services.control),
+      ...createEnvironment(addCommand(database.folder), database.folder, services.control),
       SUDO_USER: 'ada',
     },
     knows,

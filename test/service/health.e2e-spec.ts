@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
 import type { WriteState } from '../../src/platform/database/engine/sql.js';
 import { TestApp } from '../support/app/app.js';
-import { csv, imported } from '../support/app/imports.js';
+import { csv, runImport } from '../support/app/imports.js';
 
 /** Health probes and metrics. */
 const TOKEN = 'a-token-of-prometheus';
@@ -11,7 +11,7 @@ beforeAll(async () => void (app = await TestApp.start({ METRICS_TOKEN: TOKEN, IM
 afterAll(() => app.end());
 
 const getMetrics = async (headers: Record<string, string> = { authorization: `Bearer ${TOKEN}` }) =>
-  app.nobody.raw('GET', '/metrics', undefined, headers);
+  app.guest.fetch('GET', '/metrics', undefined, headers);
 /** Reads the value of a metric. */
 const readMetric = async (line: string): Promise<number> => {
   const { text } = await getMetrics();
@@ -21,7 +21,7 @@ const readMetric = async (line: string): Promise<number> => {
 
 test('/health/live and /health/ready return 200 while the database is available', async () => {
   for (const probe of ['live', 'ready']) {
-    const { status, body } = await app.nobody.raw('GET', `/health/${probe}`);
+    const { status, body } = await app.guest.fetch('GET', `/health/${probe}`);
     expect([status, body]).toEqual([200, { status: 'ok' }]);
   }
 });
@@ -32,19 +32,19 @@ test('without a database, /health/ready returns 503 and /health/live returns 200
   const away = () => Promise.reject(new Error('away'));
   Object.assign(database, { query: away, checkWriteState: away });
   try {
-    const { status, body, headers } = await app.nobody.raw('GET', '/health/ready');
+    const { status, body, headers } = await app.guest.fetch('GET', '/health/ready');
     expect({ status, code: body.code, detail: body.detail }).toEqual({
       status: 503,
       code: 'unavailable',
       detail: 'Not ready: database does not answer.',
     });
     expect(headers['retry-after']).toMatch(/^\d+$/);
-    expect((await app.nobody.raw('GET', '/health/live')).status).toBe(200);
+    expect((await app.guest.fetch('GET', '/health/live')).status).toBe(200);
     expect(await readMetric('rollcall_imports_parked')).toBeNaN();
   } finally {
     Object.assign(database, { query, checkWriteState });
   }
-  expect((await app.nobody.raw('GET', '/health/ready')).status).toBe(200);
+  expect((await app.guest.fetch('GET', '/health/ready')).status).toBe(200);
 });
 
 test.each([
@@ -54,10 +54,10 @@ test.each([
   const asked = jest
     .spyOn(app.app.get<Database>(DATABASE), 'checkWriteState')
     .mockResolvedValueOnce(checkWriteState as WriteState);
-  const { status, body } = await app.nobody.raw('GET', '/health/ready');
+  const { status, body } = await app.guest.fetch('GET', '/health/ready');
   expect([status, body.code, body.detail]).toEqual([503, 'unavailable', detail]);
   asked.mockRestore();
-  expect((await app.nobody.raw('GET', '/health/ready')).status).toBe(200);
+  expect((await app.guest.fetch('GET', '/health/ready')).status).toBe(200);
 });
 
 describe('metrics', () => {
@@ -72,7 +72,7 @@ describe('metrics', () => {
   });
   test('count requests by route and never contain the path of a request', async () => {
     await app.key.get('/users/00000000-0000-4000-8000-00000000dead');
-    await app.key.raw('GET', '/secret-of-a-client');
+    await app.key.fetch('GET', '/secret-of-a-client');
     const count = (route: string, status: number) =>
       `http_request_duration_seconds_count{method="GET",route="${route}",status="${status}"}`;
     expect(await readMetric(count('/api/0.3/users/:user_id', 404))).toBe(1);
@@ -82,7 +82,7 @@ describe('metrics', () => {
   test('count logins by result', async () => {
     await app.login();
     for (let i = 0; i < 6; i++) {
-      await app.nobody.post('/sessions/login', { username: 'guessed', password: 'a wrong password' });
+      await app.guest.post('/sessions/login', { username: 'guessed', password: 'a wrong password' });
     }
     const logins = ['success', 'failed', 'throttled'].map((result) =>
       readMetric(`rollcall_logins_total{result="${result}"}`),
@@ -97,11 +97,11 @@ describe('metrics', () => {
         'ExternalId,Username,Email,Status',
         ...Array.from({ length: 9 }, (_, i) => `m${i},m${i},m${i}@example.org,${status}`),
       );
-    await imported(app.key, people('Active'));
+    await runImport(app.key, people('Active'));
     expect(await readMetric('rollcall_import_overdue')).toBe(0);
     const last = await readMetric('rollcall_import_last_completed_timestamp_seconds');
     expect(Math.abs(last - Date.now() / 1000)).toBeLessThan(60);
-    await imported(app.key, people('Blocked'));
+    await runImport(app.key, people('Blocked'));
     expect(await readMetric('rollcall_imports_parked')).toBe(1);
   });
   test('report zero database connections in use and zero waiting requests when the service is idle', async () => {
@@ -119,7 +119,7 @@ describe('metrics', () => {
 test('/metrics is public without METRICS_TOKEN', async () => {
   const open = await TestApp.start();
   try {
-    expect((await open.nobody.raw('GET', '/metrics')).status).toBe(200);
+    expect((await open.guest.fetch('GET', '/metrics')).status).toBe(200);
   } finally {
     await open.end();
   }

@@ -3,19 +3,19 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { API_KEY, TestApp } from '../support/app/app.js';
-import { type TestDatabase, freshDatabase } from '../support/app/database.js';
+import { type TestDatabase, createDatabase } from '../support/app/database.js';
 import { missTick } from '../support/app/drop-folder.js';
 import type { Block } from '../support/process/guide/blocks.js';
 import { README_KEY, addCommand } from '../support/process/guide/clone.js';
-import { follow } from '../support/process/guide/guide.js';
-import { settled } from '../support/app/imports.js';
-import { newcomer } from '../support/process/process.js';
+import { runGuide } from '../support/process/guide/guide.js';
+import { awaitRun } from '../support/app/imports.js';
+import { envOf } from '../support/process/process.js';
 
 /** Runs every command block of docs/imports.md in order, and compares the documented output. */
 let database: TestDatabase;
 let app: TestApp;
 jest.setTimeout(300_000);
-beforeEach(async () => void (database = await freshDatabase()));
+beforeEach(async () => void (database = await createDatabase()));
 afterEach(async () => {
   await app.stop();
   await database.drop();
@@ -26,11 +26,11 @@ test('every command of docs/imports.md prints its documented output', async () =
   mkdirSync(join(folder, 'drop/processing'), { recursive: true });
   let settings: Record<string, string> = {};
   let parked = 0;
-  app = await TestApp.on(database, settings);
+  app = await TestApp.startOn(database, settings);
 
   const restart = async (): Promise<TestApp> => {
     await app.stop(); // waits for the check of the schedule at start
-    return (app = await TestApp.on(database, settings));
+    return (app = await TestApp.startOn(database, settings));
   };
   const findNewest = async (): Promise<string> => {
     const [run] = (await app.key.get('/imports?limit=1')).body.Results;
@@ -46,7 +46,7 @@ test('every command of docs/imports.md prints its documented output', async () =
   /** Restarts the service after a missed scheduled time, so that the schedule catches up. */
   const runNight = async (): Promise<void> => {
     await app.stop(); // waits for the check at start, which records the previous scheduled time
-    app = await TestApp.on(database);
+    app = await TestApp.startOn(database);
     const before = await findNewest();
     await missTick(app);
     const watcher = watch(join(folder, 'drop/processing'));
@@ -56,13 +56,13 @@ test('every command of docs/imports.md prints its documented output', async () =
     watcher.close();
     let id = before;
     while (id === before) id = await findNewest(); // the schedule has moved the file and creates a run
-    const { state } = await settled(app.key, id);
+    const { state } = await awaitRun(app.key, id);
     if (state === 'needs_approval') await waitForAlerts(++parked);
   };
 
-  const done = await follow('docs/imports.md', {
+  const done = await runGuide('docs/imports.md', {
     folder,
-    variables: { ...newcomer(database), DATABASE_URL: database.url, PATH: addCommand(folder) },
+    variables: { ...envOf(database), DATABASE_URL: database.url, PATH: addCommand(folder) },
     knows: { [README_KEY]: API_KEY },
     here: (script) => script.replaceAll('http://127.0.0.1:3000', app.url),
     after: async ({ kind, text }: Block) => {

@@ -5,19 +5,19 @@ import { openSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { API_KEY } from '../support/app/app.js';
 import { Client } from '../support/app/client.js';
-import { ROOT, newcomer, processDatabase, takenPort } from '../support/process/process.js';
+import { ROOT, envOf, setUpDatabase, occupyPort } from '../support/process/process.js';
 
 /** Kinds of standard output and standard error that do not accept log lines. */
 const OUTPUTS = ['a full disk', 'a closed pipe', 'an unread pipe'];
-const database = processDatabase();
+const database = setUpDatabase();
 jest.setTimeout(60_000);
 
 test.each(OUTPUTS)('the service continues to run if its standard output is %s', async (kind) => {
-  const { port, release } = await takenPort();
+  const { port, release } = await occupyPort();
   await release();
   const output = kind === 'a full disk' ? openSync('/dev/full', 'w') : 'pipe';
   const env = {
-    ...newcomer(database),
+    ...envOf(database),
     PORT: String(port),
     BOOTSTRAP_API_KEY: API_KEY,
     PATH: process.env['PATH'],
@@ -32,7 +32,7 @@ test.each(OUTPUTS)('the service continues to run if its standard output is %s', 
     }
     // More log lines than fit into a pipe (64 KiB).
     for (let sent = 0; sent < 800; sent++) {
-      expect((await client.raw('GET', `/api/0.3/nowhere/${'x'.repeat(200)}`)).status).toBe(404);
+      expect((await client.fetch('GET', `/api/0.3/nowhere/${'x'.repeat(200)}`)).status).toBe(404);
     }
     expect((await client.get('/status')).status).toBe(200);
     child.kill('SIGTERM');

@@ -27,48 +27,48 @@ function buildRequests(secret: string, client: Client): Record<string, () => Pro
     `${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${headers}\r\n`;
   const id = '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10';
   const uploadCsv = (text: string, query = '') =>
-    client.raw('POST', `/api/0.3/imports${query}`, text, { 'content-type': 'text/csv' });
+    client.fetch('POST', `/api/0.3/imports${query}`, text, { 'content-type': 'text/csv' });
   return {
-    path: () => client.raw('GET', `/${secret}`),
-    'version of the path': () => client.raw('GET', `/api/${secret}/users/${id}`),
-    'id in the path': () => client.raw('GET', `/api/0.3/users/${secret}`),
-    'percent-encoded id': () => client.raw('GET', `/api/0.3/users/${encode(secret)}`),
-    'end of the path': () => client.raw('GET', `/api/0.3/users/me/x${secret}-7/more`),
-    'path without credentials': () => app.nobody.raw('DELETE', `/api/0.3/sessions/${secret}`),
-    'path with a wrong method': () => client.raw('PATCH', `/api/0.3/users/${secret}`),
-    'path with invalid percent-encoding': () => client.raw('GET', `/api/0.3/users/${secret}%zz`),
-    'name of a parameter': () => client.raw('GET', `/api/0.3/users/search?${secret}=1`),
+    path: () => client.fetch('GET', `/${secret}`),
+    'version of the path': () => client.fetch('GET', `/api/${secret}/users/${id}`),
+    'id in the path': () => client.fetch('GET', `/api/0.3/users/${secret}`),
+    'percent-encoded id': () => client.fetch('GET', `/api/0.3/users/${encode(secret)}`),
+    'end of the path': () => client.fetch('GET', `/api/0.3/users/me/x${secret}-7/more`),
+    'path without credentials': () => app.guest.fetch('DELETE', `/api/0.3/sessions/${secret}`),
+    'path with a wrong method': () => client.fetch('PATCH', `/api/0.3/users/${secret}`),
+    'path with invalid percent-encoding': () => client.fetch('GET', `/api/0.3/users/${secret}%zz`),
+    'name of a parameter': () => client.fetch('GET', `/api/0.3/users/search?${secret}=1`),
     'value of a parameter': () =>
-      client.raw('GET', `/api/0.3/users/search?api_key=${secret}&limit=${secret}`),
-    'value of a sort': () => client.raw('GET', `/api/0.3/users/search?sort=${secret}`),
+      client.fetch('GET', `/api/0.3/users/search?api_key=${secret}&limit=${secret}`),
+    'value of a sort': () => client.fetch('GET', `/api/0.3/users/search?sort=${secret}`),
     'whole URL': () => sendBytes(app.url, formatHead(`GET http://x/${secret}?a=${secret}`)),
     'invalid target': () => sendBytes(app.url, formatHead(`GET ${secret}`)),
     'CONNECT target': () => sendBytes(app.url, formatHead(`CONNECT ${secret}:443`)),
     'Expect header': () => sendBytes(app.url, formatHead(`GET /${secret}`, `Expect: ${secret}\r\n`)),
     Host: () => sendBytes(app.url, `GET /${secret} HTTP/1.1\r\nHost: ${secret}\r\nHost: ${secret}\r\n\r\n`),
     'request id': () =>
-      client.raw('GET', '/api/0.3/users/x', undefined, { 'x-request-id': secret.slice(0, 64) }),
+      client.fetch('GET', '/api/0.3/users/x', undefined, { 'x-request-id': secret.slice(0, 64) }),
     'other headers': () =>
-      client.raw('POST', '/api/0.3/users', '{}', {
+      client.fetch('POST', '/api/0.3/users', '{}', {
         ...{ 'idempotency-key': secret, 'if-match': secret, origin: `https://${secret}`, referer: secret },
         ...{ 'user-agent': secret, accept: secret, 'content-encoding': secret },
       }),
-    'media type': () => client.raw('POST', '/api/0.3/users', '{}', { 'content-type': secret }),
+    'media type': () => client.fetch('POST', '/api/0.3/users', '{}', { 'content-type': secret }),
     'name of a field': () => client.post('/users', { [secret]: secret }),
     'fields of a user': () =>
       client.post('/users', { username: [secret], email: secret, roles: [secret], status: secret }),
     'member of a field': () => client.post('/users', aUser({ social_media: { [secret]: secret } })),
-    JSON: () => client.raw('POST', '/api/0.3/users', secret),
-    'name of a login': () => app.nobody.post('/sessions/login', { username: secret, password: 'wrong' }),
+    JSON: () => client.fetch('POST', '/api/0.3/users', secret),
+    'name of a login': () => app.guest.post('/sessions/login', { username: secret, password: 'wrong' }),
     'within the name of a login': () =>
-      app.nobody.post('/sessions/login', { username: `my key is ${secret}`, password: 'wrong' }),
+      app.guest.post('/sessions/login', { username: `my key is ${secret}`, password: 'wrong' }),
     'name of a login, in capitals': () =>
-      app.nobody.post('/sessions/login', {
+      app.guest.post('/sessions/login', {
         username: secret.replace(/^rollcall/, 'ROLLCALL'),
         password: 'wrong',
       }),
-    'password of a login': () => app.nobody.post('/sessions/login', { username: 'x', password: secret }),
-    'API key': () => app.nobody.raw('GET', `/api/0.3/users/${id}`, undefined, { 'x-api-key': `${secret}x` }),
+    'password of a login': () => app.guest.post('/sessions/login', { username: 'x', password: secret }),
+    'API key': () => app.guest.fetch('GET', `/api/0.3/users/${id}`, undefined, { 'x-api-key': `${secret}x` }),
     'options of an import': () => uploadCsv('ExternalId\r\n1\r\n', `?dataset=${secret}&mode=${secret}`),
     'column of a file': () => uploadCsv(`ExternalId,${secret}\r\n1,2\r\n`),
   };
@@ -100,7 +100,7 @@ beforeAll(async () => {
   audited =
     JSON.stringify(await databaseOf(app).query('SELECT * FROM audit_events')) +
     JSON.stringify(await databaseOf(app).query('SELECT * FROM login_failures'));
-  ({ text: metrics } = await app.nobody.raw('GET', '/metrics'));
+  ({ text: metrics } = await app.guest.fetch('GET', '/metrics'));
 });
 afterAll(async () => {
   jest.restoreAllMocks();

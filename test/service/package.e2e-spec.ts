@@ -62,7 +62,7 @@ test.each([[[]], [['start']]])(
   async (args) => {
     const data = mkdtempSync(join(folder, 'data-'));
     const service = new Process('dist/rollcall.js', { PORT: '0' }, data, args, join(installed, 'rollcall/'));
-    await service.ready();
+    await service.waitUntilReady();
     expect(readdirSync(data)).toEqual(['data']);
     const answer = await fetch(`${service.url}/docs/`);
     expect([answer.status, (await answer.text()).includes('swagger-ui')]).toEqual([200, true]);

@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { API_KEY } from '../support/app/app.js';
 import { Client } from '../support/app/client.js';
-import { Process, ROOT, newcomer, processDatabase, takenPort } from '../support/process/process.js';
+import { Process, ROOT, envOf, setUpDatabase, occupyPort } from '../support/process/process.js';
 
 /** The service as a process, and the output of its first start. */
-const database = processDatabase();
+const database = setUpDatabase();
 
 const GENERATED_KEY = /rollcall_[0-9a-f]{12}_[\w-]{43}_[0-9a-f]{8}/;
 const PASSWORD = /^ *Password +(\S{16,})$/m;
@@ -22,10 +22,7 @@ const runCurl = ({ err }: Process, key = 'no key') => {
   return execFileSync(
     '/bin/sh',
     ['-c', `${lines.replace('KEY=...', `KEY=${key}`)} --silent --show-error --fail`],
-    {
-      env: { PATH: process.env['PATH'] },
-      encoding: 'utf8',
-    },
+    { env: { PATH: process.env['PATH'] }, encoding: 'utf8' },
   );
 };
 
@@ -40,10 +37,10 @@ function parseLog({ out }: Process): Record<string, unknown>[] {
 }
 
 test('the first start prints working URLs and credentials, and the log records start and end', async () => {
-  const service = await Process.running({ ...newcomer(database), BASE_URL: 'https://people.example.org' });
+  const service = await Process.startService({ ...envOf(database), BASE_URL: 'https://people.example.org' });
   expect(service.url).toMatch(/^http:\/\/127\.0\.0\.1:[1-9]\d*$/);
   expect(service.err).toMatch(new RegExp(`^ *Swagger UI +${service.url}/docs$`, 'm'));
-  expect((await new Client(service.url).raw('GET', '/docs')).text).toContain('swagger-ui');
+  expect((await new Client(service.url).fetch('GET', '/docs')).text).toContain('swagger-ui');
 
   const found = JSON.parse(runCurl(service)) as { Count: number; Results: object[] };
   expect(found).toMatchObject({ Count: 1, Results: [{ username: 'admin', roles: ['Webmaster'] }] });
@@ -56,7 +53,7 @@ test('the first start prints working URLs and credentials, and the log records s
   await service.stop();
   // The key is printed alone and in the curl command. The log of the requests contains neither secret.
   expect([countIn(service.printed, password), countIn(service.printed, key)]).toEqual([1, 2]);
-  expect(service.complaints).toBe('');
+  expect(service.unexpectedOutput).toBe('');
   const lines = parseLog(service);
   expect(lines).toContainEqual(expect.objectContaining({ path: '/api/0.3/sessions/login' }));
   expect(lines.filter(({ msg }) => String(msg).startsWith('service '))).toEqual([
@@ -76,22 +73,22 @@ test('the first start prints working URLs and credentials, and the log records s
 });
 
 test('the built service serves the committed OpenAPI file and all files of Swagger UI', async () => {
-  const service = await Process.running(newcomer(database));
+  const service = await Process.startService(envOf(database));
   const nobody = new Client(service.url);
-  const { body } = await nobody.raw('GET', '/docs/openapi.json');
+  const { body } = await nobody.fetch('GET', '/docs/openapi.json');
   const committed = readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8');
   expect(`${JSON.stringify(body, null, 2)}\n`).toBe(committed);
   for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js', 'swagger-ui-standalone-preset.js']) {
-    expect((await nobody.raw('GET', `/docs/${file}`)).status).toBe(200);
+    expect((await nobody.fetch('GET', `/docs/${file}`)).status).toBe(200);
   }
 });
 
 test('the second start prints no secrets and does not apply new bootstrap credentials', async () => {
-  const first = await Process.running(newcomer(database));
+  const first = await Process.startService(envOf(database));
   await first.stop();
   const { key, password } = readSecrets(first);
   const late = { BOOTSTRAP_API_KEY: API_KEY, BOOTSTRAP_WEBMASTER_PASSWORD: 'a password of ours' };
-  const second = await Process.running({ ...newcomer(database), ...late });
+  const second = await Process.startService({ ...envOf(database), ...late });
   const logIn = async (given: string) =>
     (await new Client(second.url).post('/sessions/login', { username: 'admin', password: given })).status;
   expect(await logIn(password)).toBe(200);
@@ -108,7 +105,7 @@ test('the second start prints no secrets and does not apply new bootstrap creden
 
 test('bootstrap credentials from the settings work and are never printed', async () => {
   const secretsSet = { BOOTSTRAP_API_KEY: API_KEY, BOOTSTRAP_WEBMASTER_PASSWORD: 'a password of ours' };
-  const service = await Process.running({ ...newcomer(database), ...secretsSet });
+  const service = await Process.startService({ ...envOf(database), ...secretsSet });
   expect(JSON.parse(runCurl(service, API_KEY))).toMatchObject({ Count: 1 });
   const password = secretsSet.BOOTSTRAP_WEBMASTER_PASSWORD;
   const login = await new Client(service.url).post('/sessions/login', { username: 'admin', password });
@@ -121,21 +118,21 @@ test('bootstrap credentials from the settings work and are never printed', async
 });
 
 test('BOOTSTRAP_API_KEY is valid from the first response of the service', async () => {
-  const { port, release } = await takenPort();
+  const { port, release } = await occupyPort();
   await release();
   const service = new Process('dist/main.js', {
-    ...newcomer(database),
+    ...envOf(database),
     PORT: String(port),
     BOOTSTRAP_API_KEY: API_KEY,
   });
   const client = new Client(`http://127.0.0.1:${port}`, { 'x-api-key': API_KEY });
-  const first = await service.firstAnswer(() => client.get('/users/search'));
+  const first = await service.waitForResponse(() => client.get('/users/search'));
   expect({ status: first.status, Count: first.body.Count }).toEqual({ status: 200, Count: 1 });
 });
 
 test('if the port is in use, the start fails with a message, and the credentials are printed only once', async () => {
-  const { port, release } = await takenPort();
-  const refused = new Process('dist/main.js', { ...newcomer(database), PORT: String(port) });
+  const { port, release } = await occupyPort();
+  const refused = new Process('dist/main.js', { ...envOf(database), PORT: String(port) });
   expect(await refused.exit).toEqual({ code: 1, signal: null });
   expect(refused.err).toMatch(/in use/);
   expect(refused.err).toContain(String(port));
@@ -143,7 +140,7 @@ test('if the port is in use, the start fails with a message, and the credentials
   expect(refused.err).not.toContain('is running');
   await release();
 
-  const next = await Process.running(newcomer(database));
+  const next = await Process.startService(envOf(database));
   const printed = refused.err + next.err;
   expect([countIn(printed, 'Password '), countIn(printed, 'API key ')]).toEqual([1, 1]);
   const key = GENERATED_KEY.exec(printed)?.[0] ?? '';

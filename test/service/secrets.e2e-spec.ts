@@ -3,7 +3,7 @@ import { LogOutput } from '../../src/platform/telemetry/log.js';
 import { ADMIN_PASSWORD, API_KEY, TestApp } from '../support/app/app.js';
 import type { Answer, Client, Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
-import { csv, settled, upload } from '../support/app/imports.js';
+import { csv, awaitRun, upload } from '../support/app/imports.js';
 import { databaseOf } from '../support/app/people.js';
 
 /**
@@ -32,21 +32,21 @@ const record = async (name: string, request: Promise<Answer>): Promise<Answer> =
 
 async function logInAndChangePassword(): Promise<Client> {
   const path = `/users/${user.uuid}`;
-  const login = (body: object) => app.nobody.post('/sessions/login', body);
+  const login = (body: object) => app.guest.post('/sessions/login', body);
   const { username } = user;
   const { cookie } = await login({ username, password: PASSWORD });
   others.push(cookie.split('=')[1] ?? '');
-  const self = app.nobody.with({ cookie });
+  const self = app.guest.with({ cookie });
   const next = `${PASSWORD}-2`;
   await record('own profile', self.get('/users/me'));
   await record('wrong current', self.put(path, { password: next, current_password: SECRET }));
   await record('own password', self.put(path, { password: next, current_password: PASSWORD }));
   await record('bad login', login({ username: PRIVATE, password: SECRET }));
   await record('misspelt login', login({ username, pasword: SECRET }));
-  await record('bad key', app.nobody.get('/users/me', { 'x-api-key': WRONG_KEY }));
-  await record('bad cookie', app.nobody.get('/users/me', { cookie: `rollcall_session=${WRONG_KEY}` }));
+  await record('bad key', app.guest.get('/users/me', { 'x-api-key': WRONG_KEY }));
+  await record('bad cookie', app.guest.get('/users/me', { cookie: `rollcall_session=${WRONG_KEY}` }));
   const bearer = { authorization: `Bearer ${TOKEN}x` };
-  await record('bad token', app.nobody.raw('GET', '/metrics', undefined, bearer));
+  await record('bad token', app.guest.fetch('GET', '/metrics', undefined, bearer));
   return self;
 }
 
@@ -78,7 +78,7 @@ async function sendBodies(): Promise<void> {
 async function useKeys(): Promise<void> {
   const { body } = await app.key.post('/api_keys', { name: 'planted' });
   others.push(body.key);
-  const client = app.nobody.with({ 'x-api-key': body.key });
+  const client = app.guest.with({ 'x-api-key': body.key });
   await record('own key', client.get('/users/search'));
   await record('bad name', client.post('/api_keys', { name: '', key: WRONG_KEY }));
   await record('revocation', client.delete(`/api_keys/${body.id as string}`));
@@ -89,7 +89,7 @@ async function importPasswords(): Promise<void> {
   const file = csv('ExternalId,Username,Email,Password', `s,s,s@example.org,${PASSWORD}`);
   for (const query of ['', 'ignore_unknown_columns=true']) {
     const { id } = (await record(`import ${query}`, upload(app.key, file, query))).body;
-    await settled(app.key, id);
+    await awaitRun(app.key, id);
     for (const part of ['', '/rows', '/failed.csv', '/events'])
       await record(`import ${query}${part}`, app.key.get(`/imports/${id as string}${part}`));
   }
@@ -110,7 +110,7 @@ beforeAll(async () => {
   const elsewhere = { origin: 'https://elsewhere.example' };
   await record('other site', self.send('POST', '/sessions/logout', undefined, elsewhere));
   await record('logout', self.send('POST', '/sessions/logout'));
-  await app.nobody.get('/status'); // the log line of the previous request is written by now
+  await app.guest.get('/status'); // the log line of the previous request is written by now
   lines = output
     .trimEnd()
     .split('\n')
@@ -193,7 +193,7 @@ test.each([
 
 test('the history of a user and the metrics contain no secret', async () => {
   const history = await app.key.get(`/users/${user.uuid}/history`);
-  const metrics = await app.nobody.raw('GET', '/metrics', undefined, { authorization: `Bearer ${TOKEN}` });
+  const metrics = await app.guest.fetch('GET', '/metrics', undefined, { authorization: `Bearer ${TOKEN}` });
   expect([history.status, metrics.status]).toEqual([200, 200]);
   expect(history.text).toContain('password changed');
   expect(findSecrets(history.text + metrics.text)).toEqual([]);

@@ -10,22 +10,22 @@ import { ENGINE } from '../support/app/database.js';
 import { drainUnderLoad } from '../support/app/drain.js';
 import { aUser } from '../support/data/factories.js';
 import { csv, upload } from '../support/app/imports.js';
-import { RawConnection, lastAnswer } from '../support/app/raw.js';
-import { Process, newcomer, processDatabase } from '../support/process/process.js';
+import { RawConnection, parseLastResponse } from '../support/app/raw.js';
+import { Process, envOf, setUpDatabase } from '../support/process/process.js';
 
 /** Shutdown of the service. */
-const database = processDatabase();
+const database = setUpDatabase();
 const onSqlite = ENGINE === 'sqlite' ? test : test.skip;
 const start = (settings: Record<string, string> = {}) =>
-  Process.running({ ...newcomer(database), BOOTSTRAP_API_KEY: API_KEY, ...settings });
+  Process.startService({ ...envOf(database), BOOTSTRAP_API_KEY: API_KEY, ...settings });
 const clientOf = ({ url }: Process) => new Client(url, { 'x-api-key': API_KEY });
 
 /** Sends a `POST /users` with an incomplete body, which the service waits for. */
 async function sendHalf(url: string, body: string): Promise<RawConnection> {
   const length = { 'content-length': String(Buffer.byteLength(body)), 'content-type': 'application/json' };
   const headers = { 'x-api-key': API_KEY, ...length, expect: '100-continue' };
-  const connection = await RawConnection.request(url, 'POST /api/0.3/users', headers);
-  await connection.until(/ 100 Continue\r\n\r\n$/);
+  const connection = await RawConnection.openWithRequest(url, 'POST /api/0.3/users', headers);
+  await connection.waitFor(/ 100 Continue\r\n\r\n$/);
   connection.socket.write(body.slice(0, 10));
   return connection;
 }
@@ -33,7 +33,7 @@ async function sendHalf(url: string, body: string): Promise<RawConnection> {
 /** Sends the rest of a body during the shutdown, and expects that the response closes the connection. */
 async function sendRest(connection: RawConnection, rest: string): Promise<number> {
   connection.socket.write(rest);
-  const { status, headers } = lastAnswer(await connection.until(/\}$/));
+  const { status, headers } = parseLastResponse(await connection.waitFor(/\}$/));
   expect(headers['connection']).toBe('close');
   connection.socket.destroy();
   return status;
@@ -72,7 +72,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
     );
     expect(statuses).toEqual([201, 201, 201, 201, 201]);
     expect(await service.exit).toEqual({ code: 0, signal: null });
-    expect(service.complaints).toBe('');
+    expect(service.unexpectedOutput).toBe('');
     agent.destroy();
 
     const found = await clientOf(await start()).get('/users/search');
@@ -105,7 +105,7 @@ test('SIGTERM during an import ends its event stream, and the service exits with
   service.signal('SIGTERM');
   await once(stream, 'end');
   expect(await service.exit).toEqual({ code: 0, signal: null });
-  expect(service.complaints).toBe('');
+  expect(service.unexpectedOutput).toBe('');
 });
 
 onSqlite('a clean shutdown empties the write-ahead log (SQLite only)', async () => {

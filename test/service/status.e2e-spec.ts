@@ -8,7 +8,7 @@ afterAll(() => app.end());
 
 test('GET /status returns OK and the current time without credentials', async () => {
   const before = Date.now();
-  const { status, body, headers } = await app.nobody.get('/status');
+  const { status, body, headers } = await app.guest.get('/status');
   expect(status).toBe(200);
   expect(Object.keys(body).sort()).toEqual(['datetime', 'status', 'timestamp', 'version']);
   expect(body.status).toBe('OK');
@@ -25,20 +25,20 @@ test.each([
   ['an invalid API key', { 'x-api-key': 'wrong' }],
   ['an invalid cookie', { cookie: 'rollcall_session=wrong' }],
 ])('GET /status returns 200 with %s', async (_, headers) => {
-  expect((await app.nobody.get('/status', headers)).status).toBe(200);
+  expect((await app.guest.get('/status', headers)).status).toBe(200);
 });
 
 test('HEAD /status returns 200 without a body', async () => {
-  const { status, text } = await app.nobody.raw('HEAD', '/api/0.3/status');
+  const { status, text } = await app.guest.fetch('HEAD', '/api/0.3/status');
   expect([status, text]).toEqual([200, '']);
 });
 
 test('GET /status returns 503 with Retry-After if the database fails', async () => {
   const database = app.app.get<Database>(DATABASE);
   await database.execute('ALTER TABLE users RENAME TO users_gone');
-  const failed = await app.nobody.get('/status');
+  const failed = await app.guest.get('/status');
   await database.execute('ALTER TABLE users_gone RENAME TO users');
   expect([failed.status, failed.body.code]).toEqual([503, 'unavailable']);
   expect(failed.headers['retry-after']).toMatch(/^[1-9]\d*$/);
-  expect((await app.nobody.get('/status')).status).toBe(200);
+  expect((await app.guest.get('/status')).status).toBe(200);
 });

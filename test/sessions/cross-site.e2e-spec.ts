@@ -74,6 +74,6 @@ test('a login from another site returns 403 and creates no session', async () =>
 
 test('a cross-site request with an unknown session cookie returns 401 instead of 403', async () => {
   const headers = { cookie: 'rollcall_session=unknown', origin: 'https://evil.example' };
-  const answer = await app.nobody.put(`/users/${person.user.uuid}`, { known_as: 'Kim' }, headers);
+  const answer = await app.guest.put(`/users/${person.user.uuid}`, { known_as: 'Kim' }, headers);
   expect(problemOf(answer)).toEqual([401, 'unauthenticated']);
 });

@@ -9,8 +9,8 @@ let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
 
-const login = (headers: Record<string, string> = {}) => app.nobody.post('/sessions/login', ADMIN, headers);
-const readStatus = async (cookie: string) => (await app.nobody.get('/users/me', { cookie })).status;
+const login = (headers: Record<string, string> = {}) => app.guest.post('/sessions/login', ADMIN, headers);
+const readStatus = async (cookie: string) => (await app.guest.get('/users/me', { cookie })).status;
 
 test('the session cookie is HttpOnly and SameSite=Lax and has no expiry', async () => {
   const { name, value, attributes } = cookieOf(await login());
@@ -49,13 +49,13 @@ test('every login creates a new session id, even with an active session', async 
 
 test('a request other than a login sets no cookie', async () => {
   const { cookie } = await login();
-  const answer = await app.nobody.get('/users/me', { cookie });
+  const answer = await app.guest.get('/users/me', { cookie });
   expect([answer.status, answer.headers['set-cookie']]).toEqual([200, undefined]);
 });
 
 test('a logout removes the session cookie from the browser', async () => {
   const { cookie } = await login();
-  const answer = await app.nobody.send('POST', '/sessions/logout', undefined, { cookie });
+  const answer = await app.guest.send('POST', '/sessions/logout', undefined, { cookie });
   const { name, value, attributes } = cookieOf(answer);
   expect({ name, value }).toEqual({ name: 'rollcall_session', value: '' });
   expect(attributes).toEqual(expect.arrayContaining(['Path=/', 'Expires=Thu, 01 Jan 1970 00:00:00 GMT']));

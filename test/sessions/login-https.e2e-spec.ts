@@ -14,10 +14,10 @@ describe.each<[string, string, Record<string, string>]>([
   afterAll(() => app.end());
 
   test('is Secure, and a cookie with another name is ignored', async () => {
-    const login = await app.nobody.post('/sessions/login', { username: 'admin', password: ADMIN_PASSWORD });
+    const login = await app.guest.post('/sessions/login', { username: 'admin', password: ADMIN_PASSWORD });
     const { name, value, attributes } = cookieOf(login);
     expect([name, attributes]).toEqual([cookieName, ['HttpOnly', 'Path=/', 'SameSite=Lax', 'Secure']]);
-    const check = async (cookie: string) => (await app.nobody.get('/users/me', { cookie })).status;
+    const check = async (cookie: string) => (await app.guest.get('/users/me', { cookie })).status;
     expect([await check(`${name}=${value}`), await check(`rollcall_session=${value}`)]).toEqual([200, 401]);
   });
 

@@ -23,7 +23,7 @@ test.each([
     for (const change of changes) expect((await app.key.put(`/users/${user.uuid}`, change)).status).toBe(200);
     return matches;
   });
-  const login = await app.nobody.post('/sessions/login', {
+  const login = await app.guest.post('/sessions/login', {
     username: user.username,
     password: 'the old password',
   });
@@ -40,7 +40,7 @@ test('two concurrent logins succeed even if one of them renews the password hash
   const old = await hash(PASSWORD, { memoryCost: 4096, timeCost: 1, parallelism: 1 });
   await databaseOf(app).execute('UPDATE users SET password_hash = ? WHERE uuid = ?', [old, user.uuid]);
   const login = async () =>
-    (await app.nobody.post('/sessions/login', { username: user.username, password: PASSWORD })).status;
+    (await app.guest.post('/sessions/login', { username: user.username, password: PASSWORD })).status;
   const passwords = app.app.get(PasswordService);
   const verify = passwords.verify.bind(passwords);
   let other = 0;
@@ -72,7 +72,7 @@ test.each([
   expect((await app.key.get(`/users/${user.uuid}`)).body.known_as).toBe('');
   await app.key.put(`/users/${user.uuid}`, { status: 'Active' });
   const tryLogin = async (password: string) =>
-    (await app.nobody.post('/sessions/login', { username: user.username, password })).status;
+    (await app.guest.post('/sessions/login', { username: user.username, password })).status;
   expect(await tryLogin('set by a thief')).toBe(401);
   if (good !== undefined) expect(await tryLogin(good)).toBe(200);
 });

@@ -19,7 +19,7 @@ afterEach(async () => {
 });
 
 const login = (username: string, password = 'wrong password', from = OFFICE) =>
-  app.nobody.post('/sessions/login', { username, password }, { 'x-forwarded-for': from });
+  app.guest.post('/sessions/login', { username, password }, { 'x-forwarded-for': from });
 const exhaustOffice = async () => {
   for (let time = 0; time < 7; time++) {
     expect(problemOf(await login(`name-${time}`))).toEqual([401, 'login_failed']);

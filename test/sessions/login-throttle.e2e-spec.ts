@@ -13,7 +13,7 @@ afterEach(() => void jest.useRealTimers());
 afterAll(() => app.end());
 
 const login = (username: string, password: string, headers: Record<string, string> = {}): Promise<Answer> =>
-  app.nobody.post('/sessions/login', { username, password }, headers);
+  app.guest.post('/sessions/login', { username, password }, headers);
 
 async function fail(times: number, name: string): Promise<void> {
   for (let time = 0; time < times; time++) {
@@ -123,7 +123,7 @@ test('failed logins are stored in the database, so that another instance continu
   const { username } = await create(app.key, { password: PASSWORD });
   await fail(3, username);
   await app.stop();
-  app = await TestApp.on(app.database);
+  app = await TestApp.startOn(app.database);
   await fail(2, username);
   expect((await login(username, PASSWORD)).status).toBe(429);
 });

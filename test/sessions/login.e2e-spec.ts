@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => app.end());
 
 const login = (username: unknown, password: unknown = PASSWORD): Promise<Answer> =>
-  app.nobody.post('/sessions/login', { username, password });
+  app.guest.post('/sessions/login', { username, password });
 
 test.each([
   ['the username', 'Zoë Strauß'],
@@ -112,7 +112,7 @@ describe('a login request', () => {
     ['a username that is too long', { ...good, username: 'x'.repeat(255) }, [['username', 'too_long']]],
     ['an unknown field', { ...good, remember: true }, [['remember', 'unknown_field']]],
   ])('returns 422 if its body has %s', async (_, body, errors) => {
-    const answer = await app.nobody.post('/sessions/login', body);
+    const answer = await app.guest.post('/sessions/login', body);
     expect(problemOf(answer)).toEqual([422, 'validation_failed']);
     expect(fieldErrorsOf(answer)).toEqual(errors);
   });
@@ -126,7 +126,7 @@ describe('a login request', () => {
 
   test('returns 400 if the username and password are in the query instead of the body', async () => {
     const query = `username=zoe.s@example.org&password=${encodeURIComponent(PASSWORD)}`;
-    const answer = await app.nobody.post(`/sessions/login?${query}`, {});
+    const answer = await app.guest.post(`/sessions/login?${query}`, {});
     expect(problemOf(answer)).toEqual([400, 'invalid_parameter']);
   });
 });

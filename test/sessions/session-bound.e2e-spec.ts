@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TransactionRunner } from '../../src/platform/database/transaction-runner.js';
 import { SessionsService } from '../../src/sessions/sessions.service.js';
 import { TestApp } from '../support/app/app.js';
-import { auditRows } from '../support/app/audit-rows.js';
+import { readAuditRows } from '../support/app/audit-rows.js';
 import type { Json } from '../support/app/client.js';
 import { SYSTEM } from '../support/app/deletion.js';
 import { create } from '../support/data/factories.js';
@@ -23,7 +23,7 @@ async function startSessions(user: Json, count: number): Promise<void> {
       .run((tx) => app.app.get(SessionsService).start(tx, user.uuid as string, SYSTEM));
 }
 const login = (user: Json) =>
-  app.nobody.post('/sessions/login', { username: user.username, password: PASSWORD });
+  app.guest.post('/sessions/login', { username: user.username, password: PASSWORD });
 
 test('a login of a user with 20 sessions ends the oldest session of that user', async () => {
   const [user, other] = [
@@ -38,7 +38,7 @@ test('a login of a user with 20 sessions ends the oldest session of that user', 
   const after = await readSessions(user);
   expect(after.slice(1)).toEqual(before.slice(0, -1));
   const oldest = before.at(-1) as { id: string };
-  const [created, ended] = await auditRows(app, oldest.id);
+  const [created, ended] = await readAuditRows(app, oldest.id);
   expect([created?.action, ended?.action]).toEqual(['session.created', 'session.ended']);
   expect(await readSessions(other)).toHaveLength(1);
 });

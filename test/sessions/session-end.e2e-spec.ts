@@ -10,7 +10,7 @@ let other: TestApp;
 
 beforeAll(async () => {
   app = await TestApp.start();
-  other = await TestApp.on(app.database);
+  other = await TestApp.startOn(app.database);
 });
 afterAll(async () => {
   await other.stop();
@@ -19,8 +19,8 @@ afterAll(async () => {
 
 /** Returns the status of a request with this session on each instance. */
 const probe = async ({ headers }: Client) => [
-  (await app.nobody.get('/users/me', headers)).status,
-  (await other.nobody.get('/users/me', headers)).status,
+  (await app.guest.get('/users/me', headers)).status,
+  (await other.guest.get('/users/me', headers)).status,
 ];
 const ALIVE = [200, 200];
 const ENDED = [401, 401];
@@ -137,7 +137,7 @@ test('the permissions of a session follow the current roles of the user, not the
 test('the old password is refused on every instance after a password change', async () => {
   const { user } = await aPerson(app);
   const tryLogin = async (password: string) =>
-    (await other.nobody.post('/sessions/login', { username: user.username, password })).status;
+    (await other.guest.post('/sessions/login', { username: user.username, password })).status;
   await change(user, { password: 'another long password' });
   expect([await tryLogin(PASSWORD), await tryLogin('another long password')]).toEqual([401, 200]);
 });

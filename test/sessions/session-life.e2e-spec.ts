@@ -55,7 +55,7 @@ test('SESSION_IDLE_MINUTES and SESSION_ABSOLUTE_MINUTES set the lifetime of a se
     await other.end();
     // Passport strategies are global to the process and belong to the application that was created last.
     await app.stop();
-    app = await TestApp.on(app.database);
+    app = await TestApp.startOn(app.database);
   }
 });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
-import { auditRows } from '../support/app/audit-rows.js';
+import { readAuditRows } from '../support/app/audit-rows.js';
 import type { Client, Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
 import { PASSWORD, databaseOf, inSeconds } from '../support/app/people.js';
@@ -50,7 +50,7 @@ test('an API key can list the sessions of all users or of one user, and can end 
   expect([session.user_uuid, session.current, more]).toEqual([user.uuid, false, []]);
   expect((await app.key.delete(`/sessions/${session.id as string}`)).status).toBe(204);
   expect(await isAlive(client)).toBe(false);
-  const [created, ended] = await auditRows(app, session.id);
+  const [created, ended] = await readAuditRows(app, session.id);
   expect([created?.action, ended?.action]).toEqual(['session.created', 'session.ended']);
   expect(JSON.parse(ended?.changes ?? '')).toEqual([{ field: 'user_uuid', old: user.uuid }]);
 });

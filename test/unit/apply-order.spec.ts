@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { findRowGroups } from '../../src/import/plan/plan-builder.js';
-import { randoms } from '../support/data/random.js';
+import { createRandom } from '../support/data/random.js';
 
 type Link = readonly [line: number, needed: number];
 
@@ -32,7 +32,7 @@ function findReachable(links: readonly Link[], size: number): boolean[][] {
 }
 
 test('with random dependencies, the rows of each cycle form one group that follows the rows it needs', () => {
-  const random = randoms(20_250_103);
+  const random = createRandom(20_250_103);
   for (let round = 0; round < 500; round++) {
     const size = 2 + random(12);
     const links = Array.from({ length: random(2 * size) }, (): Link => [random(size), random(size)]);

@@ -16,7 +16,7 @@ describe('the history checker for refused changes', () => {
   let second: { user: string };
   const refuse = (who: { user: string }, fields: Fields, status: number, code: string): string[] => {
     model.change(who, fields, refusal(status, code));
-    return model.broken();
+    return model.findBroken();
   };
 
   beforeEach(() => {
@@ -54,19 +54,19 @@ describe('the history checker for refused changes', () => {
     const seenAt = model.now();
     const stale = { ...refusal(412, 'precondition_failed'), seen: { about_me: null }, seenAt };
     model.change(second, { about_me: '1 a' }, stale);
-    expect(model.broken()).toEqual(PROMISE);
+    expect(model.findBroken()).toEqual(PROMISE);
     model.history.entries.pop();
     model.change(second, { known_as: 'changed' });
     model.change(second, { about_me: '1 a' }, stale);
-    expect(model.broken()).toEqual([]);
+    expect(model.findBroken()).toEqual([]);
   });
 
   it('reports a retry that is refused because its first attempt has changed the user', () => {
     const answers = [[0, 'ECONNRESET'] as const, [412, 'precondition_failed'] as const];
     model.change(second, { known_as: 'a' }, { effect: 'unknown', answers, applied: true, seen: {} });
     const [row] = model.audit.slice(-1);
-    Object.assign(row ?? {}, { request_id: model.history.of('change').at(-1)?.call.attempts[0]?.id });
-    expect(model.broken()).toEqual(PROMISE);
+    Object.assign(row ?? {}, { request_id: model.history.filter('change').at(-1)?.call.attempts[0]?.id });
+    expect(model.findBroken()).toEqual(PROMISE);
   });
 
   it('reports a last_webmaster refusal while another Webmaster is active', () => {

@@ -33,56 +33,56 @@ describe('the history checker', () => {
     model.create({}, { effect: 'unknown', answers: [lost], applied: true });
     model.create({}, { effect: 'none', answers: [[503, 'unavailable']] });
     model.change(first, { phone: 'gone' }, { effect: 'unknown', answers: [lost] });
-    model.read(first, { ...model.shown(first.user), phone: 'gone' });
+    model.read(first, { ...model.fieldsOf(first.user), phone: 'gone' });
     model.change(first, { known_as: 'two' }, { answers: [lost, [200, '']] });
     model.change(second, { phone: 'no change' });
     model.change(second, { phone: 'no change' });
     model.read(first);
     model.count();
-    expect(model.broken()).toEqual([]);
+    expect(model.findBroken()).toEqual([]);
   });
 
   it('reports an acknowledged change whose value and audit row are lost', () => {
     model.change(first, { known_as: 'two' });
     Object.assign(model.users.get(first.user) ?? {}, { known_as: 'one' });
     model.audit.pop();
-    expect(model.broken()).toEqual(['nothing lost', 'audit']);
+    expect(model.findBroken()).toEqual(['nothing lost', 'audit']);
   });
 
   it('reports service instances that return different values for the same user', () => {
-    const final = model.final();
+    const final = model.toFinalState();
     const users = final.seen[1]?.users.map((user) =>
       user.uuid === first.user ? { ...user, fields: { ...user.fields, known_as: 'zero' } } : user,
     );
     const seen = [final.seen[0], { ...final.seen[1], users }] as typeof final.seen;
-    expect(model.broken({ ...final, seen })).toContain('nothing lost');
+    expect(model.findBroken({ ...final, seen })).toContain('nothing lost');
   });
 
   it('reports an update that was overwritten by another request with the same If-Match', () => {
     const seen = { about_me: '1 x' };
     model.change(first, { about_me: '2 a' }, { seen });
     model.change(first, { about_me: '2 b' }, { seen });
-    expect(model.broken()).toEqual(['no lost update', 'audit']);
+    expect(model.findBroken()).toEqual(['no lost update', 'audit']);
   });
 
   it('reports a read that returns the value from before an acknowledged change', () => {
-    const before = model.shown(first.user);
+    const before = model.fieldsOf(first.user);
     model.change(first, { known_as: 'two' });
     model.read(first, before);
-    expect(model.broken()).toEqual(['reads see what was acknowledged']);
+    expect(model.findBroken()).toEqual(['reads see what was acknowledged']);
   });
 
   it('reports reads that go back to an older state after a change with an unknown outcome', () => {
-    const before = model.shown(first.user);
+    const before = model.fieldsOf(first.user);
     model.change(first, { known_as: 'maybe' }, { effect: 'unknown', answers: [lost], applied: true });
     model.read(first);
     model.read(first, before);
-    expect(model.broken()).toEqual(['reads see what was acknowledged']);
+    expect(model.findBroken()).toEqual(['reads see what was acknowledged']);
   });
 
   it('reports a new user who is missing on another service instance', () => {
     model.miss(model.create());
-    expect(model.broken()).toEqual(['reads see what was acknowledged']);
+    expect(model.findBroken()).toEqual(['reads see what was acknowledged']);
   });
 
   it.each<[string, () => unknown]>([
@@ -98,14 +98,14 @@ describe('the history checker', () => {
     ['of a refused request', () => model.change(first, { phone: '1' }, refused)],
     [
       'of a session that was never created',
-      () => Object.assign(model.history.of('issue')[0]!.call, { effect: 'none' }),
+      () => Object.assign(model.history.filter('issue')[0]!.call, { effect: 'none' }),
     ],
   ])('reports an audit row %s', (_name, plant) => {
     model.issue(first.user);
     model.change(first, { known_as: 'two' });
-    expect(model.broken()).toEqual([]);
+    expect(model.findBroken()).toEqual([]);
     plant();
-    expect(model.broken()).toContain('audit');
+    expect(model.findBroken()).toContain('audit');
   });
   const refused = { effect: 'none', answers: [[409, 'wrong_state']], applied: true } as const;
   const change = (changes: readonly object[], key: string, value: string): unknown =>
@@ -118,62 +118,62 @@ describe('the history checker', () => {
     Object.assign(two!, { changes: [{ field: 'phone', old: null, new: '2' }] });
     Object.assign(one!, { changes: [{ field: 'phone', old: '2', new: '1' }] });
     Object.assign(model.users.get(first.user)!, { phone: '1' });
-    expect(model.broken()).toContain('order of changes');
+    expect(model.findBroken()).toContain('order of changes');
   });
 
   it('reports an email that equals the username of another user except for case', () => {
     model.change(first, { username: 'ONE@example.org' });
     model.change(second, { email: 'one@example.org' });
-    expect(model.broken()).toEqual(['uniqueness']);
+    expect(model.findBroken()).toEqual(['uniqueness']);
   });
 
   it('reports a username that two users had at the same time', () => {
     model.change(first, { username: 'one' });
     model.change(second, { username: 'one' });
     model.change(second, { username: 'two' });
-    expect(model.broken()).toEqual(['uniqueness']);
+    expect(model.findBroken()).toEqual(['uniqueness']);
   });
 
   it('reports an external id that two users share', () => {
     model.create({ external_id: 'E-1' });
-    expect(model.broken()).toEqual(['uniqueness']);
+    expect(model.findBroken()).toEqual(['uniqueness']);
   });
 
   it('reports a management cycle, even if a later change has resolved it', () => {
     model.change(first, { manager_uuid: second.user });
-    expect(model.broken()).toEqual([]);
+    expect(model.findBroken()).toEqual([]);
     model.change(second, { manager_uuid: first.user });
-    expect(model.broken()).toEqual(['no manager circle']);
+    expect(model.findBroken()).toEqual(['no manager circle']);
     model.change(second, { manager_uuid: null });
-    expect(model.broken()).toEqual(['no manager circle']);
+    expect(model.findBroken()).toEqual(['no manager circle']);
   });
 
   it('reports a period without an active Webmaster, even if a later change has ended it', () => {
-    const [webmaster] = model.history.of('create');
+    const [webmaster] = model.history.filter('create');
     model.change(first, { roles: ['Webmaster'] });
     model.change(webmaster!, { roles: ['Author'] });
-    expect(model.broken()).toEqual([]);
+    expect(model.findBroken()).toEqual([]);
     model.change(first, { status: 'Blocked' });
-    expect(model.broken()).toEqual(['a Webmaster stays']);
+    expect(model.findBroken()).toEqual(['a Webmaster stays']);
     model.change(first, { status: 'Active' });
-    expect(model.broken()).toEqual(['a Webmaster stays']);
+    expect(model.findBroken()).toEqual(['a Webmaster stays']);
   });
 
   it('reports a wrong user count, both during the test run and at its end', () => {
-    const final = model.final();
+    const final = model.toFinalState();
     const [one, ...others] = final.seen;
     const seen = [{ ...one!, counts: { ...one!.counts, Active: 7 } }, ...others];
-    expect(model.broken({ ...final, seen })).toEqual(['counts']);
+    expect(model.findBroken({ ...final, seen })).toEqual(['counts']);
     model.count(model.users.size - 1);
-    expect(model.broken()).toEqual(['counts']);
+    expect(model.findBroken()).toEqual(['counts']);
   });
 
   it('reports a wrong count of users with the status Blocked', () => {
     model.change(second, { status: 'Blocked' });
     model.count(1, 'Blocked');
-    expect(model.broken()).toEqual([]);
+    expect(model.findBroken()).toEqual([]);
     model.count(0, 'Blocked');
-    expect(model.broken()).toEqual(['counts']);
+    expect(model.findBroken()).toEqual(['counts']);
   });
 
   it.each([
@@ -181,22 +181,22 @@ describe('the history checker', () => {
     ['returns a user twice', (users: string[]) => [...users, users[0]!]],
   ])('reports a read of all cursor pages that %s', (_name, plant) => {
     model.walk(plant([...model.users.keys()]));
-    expect(model.broken()).toEqual(['complete walks']);
+    expect(model.findBroken()).toEqual(['complete walks']);
   });
 
   it('reports a list read by offset that differs from the list read by cursor', () => {
-    const final = model.final();
+    const final = model.toFinalState();
     const seen = final.seen.map((one) => ({ ...one, byOffset: one.byOffset.slice(1) }));
-    expect(model.broken({ ...final, seen })).toEqual(['complete walks']);
+    expect(model.findBroken({ ...final, seen })).toEqual(['complete walks']);
   });
 
   it('reports a search with wrong results and an API key that was created twice', () => {
-    const final = model.final();
+    const final = model.toFinalState();
     const lookup = { query: 'username=one', expected: ['n1'], exact: true, found: ['n1', 'n2'] };
-    expect(model.broken({ ...final, lookups: [lookup] })).toEqual(['searches']);
-    expect(model.broken({ ...final, lookups: [{ ...lookup, exact: false }] })).toEqual([]);
+    expect(model.findBroken({ ...final, lookups: [lookup] })).toEqual(['searches']);
+    expect(model.findBroken({ ...final, lookups: [{ ...lookup, exact: false }] })).toEqual([]);
     model.issue();
-    expect(model.broken({ ...final, keys: [...model.keys, ...model.keys] })).toEqual(['retried keys']);
+    expect(model.findBroken({ ...final, keys: [...model.keys, ...model.keys] })).toEqual(['retried keys']);
   });
 
   it('reports a session that is still accepted after its user was blocked', () => {
@@ -205,38 +205,38 @@ describe('the history checker', () => {
     for (const credential of [session, key]) model.use(credential, true);
     model.end(key, 'api_key');
     model.use(key, false);
-    expect(model.broken()).toEqual([]);
+    expect(model.findBroken()).toEqual([]);
     model.change(first, { status: 'Blocked' });
     model.use(session, true);
-    expect(model.broken()).toEqual(['ended credentials are refused']);
+    expect(model.findBroken()).toEqual(['ended credentials are refused']);
   });
 
   it('reports a revoked API key that is accepted and a valid API key that is refused', () => {
     const [revoked, good] = [model.issue(), model.issue()];
     model.end(revoked, 'api_key');
     model.use(revoked, true);
-    expect(model.broken()).toEqual(['ended credentials are refused']);
+    expect(model.findBroken()).toEqual(['ended credentials are refused']);
     model.history.entries.pop();
-    expect(model.broken()).toEqual([]);
+    expect(model.findBroken()).toEqual([]);
     model.use(good, false);
-    expect(model.broken()).toEqual(['ended credentials are refused']);
+    expect(model.findBroken()).toEqual(['ended credentials are refused']);
   });
 
   it('reports a retried creation that conflicts with its own first attempt', () => {
     const username = 'again';
     const answers = [lost, [409, 'username_taken'] as const];
     model.create({ username }, { effect: 'unknown', answers, applied: true });
-    expect(model.broken()).toEqual(['retried keys']);
+    expect(model.findBroken()).toEqual(['retried keys']);
   });
 
   it('reports a 500 response, and a 503 "unavailable" response to a change that was applied', () => {
     model.call({ effect: 'unknown', answers: [[500, 'internal']] });
-    expect(model.broken()).toEqual(['responses']);
+    expect(model.findBroken()).toEqual(['responses']);
     model.change(
       first,
       { known_as: 'x' },
       { effect: 'none', answers: [[503, 'unavailable']], applied: true },
     );
-    expect(model.broken()).toContain('unavailable means that nothing happened');
+    expect(model.findBroken()).toContain('unavailable means that nothing happened');
   });
 });

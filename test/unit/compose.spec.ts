@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { ROOT } from '../support/process/process.js';
-import { blocksOf } from '../support/process/guide/blocks.js';
+import { readBlocks } from '../support/process/guide/blocks.js';
 
 /** A service of a compose file. */
 interface Service {
@@ -28,7 +28,7 @@ const settings = new Set(
 );
 /** Returns the names of the secret files that the commands of the guide create. */
 const readGuideSecrets = (): string[] =>
-  blocksOf('docs/deployment.md')
+  readBlocks('docs/deployment.md')
     .filter(({ kind, text }) => kind === 'sh' && text.includes('deploy/secrets'))
     .flatMap(({ text }) =>
       [...text.matchAll(/\b(database_\w+(?:\.pem)?|rollcall\.env)\b/g)].map(([, name = '']) => name),
@@ -82,7 +82,7 @@ test('compose.yaml exposes the service only to this machine and the database onl
 });
 
 test('the settings files in the deployment guide contain only existing settings', () => {
-  const blocks = blocksOf('docs/deployment.md').filter(({ text }) =>
+  const blocks = readBlocks('docs/deployment.md').filter(({ text }) =>
     /rollcall\.env <<|>> \S*rollcall\.env/.test(text),
   );
   const named = blocks.flatMap(({ text }) =>

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { MAX_ROWS } from '../../src/import/file/record-parser.js';
-import { ByteSource, endless } from '../support/data/bytes.js';
+import { ByteSource, repeatUpTo } from '../support/data/bytes.js';
 import { openCsv, readCsv } from '../support/data/csv.js';
 
 const MIB = 1024 * 1024;
@@ -32,14 +32,14 @@ test.each<[string, string, string, number, string]>([
   ['a line of empty quoted cells', 'a,b\n1,2\n', '"",'.repeat(21_000), 1000 * MIB, tooLong(3)],
   ['a header without a line end', '', 'c,'.repeat(32_000), 1000 * MIB, tooLong(1)],
 ])('an endless CSV file is refused before 3 MiB are read: %s', async (_case, head, chunk, total, message) => {
-  const source = new ByteSource(endless(head, chunk, total));
+  const source = new ByteSource(repeatUpTo(head, chunk, total));
   const { error } = await readCsv(source);
   expect([error?.code, error?.message]).toEqual(['row_too_long', message]);
-  expect(source.taken).toBeLessThan(3 * MIB);
+  expect(source.bytesRead).toBeLessThan(3 * MIB);
 });
 
 test('a CSV file of megabytes of empty lines is refused as empty', async () => {
-  const source = new ByteSource(endless('a,b\n', '\n'.repeat(64_000), 2.5 * MIB));
+  const source = new ByteSource(repeatUpTo('a,b\n', '\n'.repeat(64_000), 2.5 * MIB));
   expect((await readCsv(source)).error?.code).toBe('empty_file');
 });
 

@@ -104,5 +104,5 @@ test('a CSV file is refused before it is fully read if all rows have a wrong num
   }
   const source = new ByteSource(rows());
   expect((await readCsv(source)).error?.code).toBe('wrong_cell_count');
-  expect(source.taken).toBeLessThan(110 * 6000);
+  expect(source.bytesRead).toBeLessThan(110 * 6000);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { CsvRecord } from '../../src/import/file/record-parser.js';
-import { ByteSource, CHUNKINGS, endless } from '../support/data/bytes.js';
+import { ByteSource, CHUNKINGS, repeatUpTo } from '../support/data/bytes.js';
 import { openCsv, readCsv } from '../support/data/csv.js';
 
 const MIB = 1024 * 1024;
@@ -74,7 +74,7 @@ test.each([
   }
 });
 
-const endlessRows = endless.bind(null, 'a,b\n', '1,2\n'.repeat(1_000), 100 * MIB);
+const endlessRows = repeatUpTo.bind(null, 'a,b\n', '1,2\n'.repeat(1_000), 100 * MIB);
 
 test('the CSV reader reads no more of a file than the requested batch needs', async () => {
   const source = new ByteSource(endlessRows());
@@ -82,16 +82,16 @@ test('the CSV reader reads no more of a file than the requested batch needs', as
   await reader.readHeader();
   const records = reader.readRecords(1_000);
   await records.next();
-  const before = source.taken;
+  const before = source.bytesRead;
   await new Promise(setImmediate);
-  expect(source.taken).toBe(before);
+  expect(source.bytesRead).toBe(before);
   expect(before).toBeLessThan(100_000);
   await records.return(undefined);
 });
 
 test.each([
   ['in chunks', endlessRows],
-  ['in one chunk', () => [Buffer.concat([...endless('a,b\n', '1,2\n', MIB)])]],
+  ['in one chunk', () => [Buffer.concat([...repeatUpTo('a,b\n', '1,2\n', MIB)])]],
 ])('a loop over CSV records closes the file if it ends early (input %s)', async (_name, chunks) => {
   for (const delimiter of [undefined, ',']) {
     const source = new ByteSource(chunks());
@@ -106,15 +106,15 @@ test.each([
 });
 
 test('a CSV file with a blank header is refused before most of it is read', async () => {
-  const source = new ByteSource(endless(' , \n', '1,2\n'.repeat(1_000), 100 * MIB));
+  const source = new ByteSource(repeatUpTo(' , \n', '1,2\n'.repeat(1_000), 100 * MIB));
   expect((await readCsv(source)).error?.code).toBe('empty_file');
-  expect(source.taken).toBeLessThan(100_000);
+  expect(source.bytesRead).toBeLessThan(100_000);
 });
 
 test('the CSV reader passes on a read error of the file unchanged', async () => {
   const fault = new Error('disk');
   function* broken(): Generator<Uint8Array> {
-    yield* endless('a,b\n', '1,2\n', 100_000);
+    yield* repeatUpTo('a,b\n', '1,2\n', 100_000);
     throw fault;
   }
   await expect(readCsv(new ByteSource(broken()))).rejects.toBe(fault);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { ByteSource, CHUNKINGS } from '../support/data/bytes.js';
-import { type Read, openCsv, readCsv } from '../support/data/csv.js';
+import { type ReadFile, openCsv, readCsv } from '../support/data/csv.js';
 
 const unclosedQuote = (line: number) => ({
   code: 'unclosed_quote',
@@ -35,7 +35,7 @@ const NO_ROWS = empty('The file has a header but no rows. Add one row per user.'
 const BLANK = empty('The first row of the file is blank. Put the column names into the first row.', 2);
 
 describe.each(CHUNKINGS)('the CSV reader, input %s', (_, size) => {
-  test.each<[string, string, Read['error']]>([
+  test.each<[string, string, ReadFile['error']]>([
     ['an unclosed quote', 'a,b\n1,2\n3,"4\n5,6\n', unclosedQuote(3)],
     ['an unclosed quote after multi-line rows', 'a,b\n"1\n\n1",2\n\n3,"4\n5,6\n', unclosedQuote(4)],
     ['a doubled quote in place of a closing quote', 'a,b\n1,"2""', unclosedQuote(2)],
@@ -60,7 +60,7 @@ describe.each(CHUNKINGS)('the CSV reader, input %s', (_, size) => {
     }
   });
 
-  test.each<[string, string, Read['error']]>([
+  test.each<[string, string, ReadFile['error']]>([
     ['an empty file', '', EMPTY],
     ['a byte order mark alone', '\ufeff', EMPTY],
     ['only empty lines', '\n\r\n\r', EMPTY],

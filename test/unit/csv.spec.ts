@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { CsvReader } from '../../src/import/file/csv-reader.js';
 import { BOM, unescapeFormula, toCsvLine } from '../../src/platform/common/csv.js';
 import { ByteSource, CHUNKINGS } from '../support/data/bytes.js';
-import { randoms } from '../support/data/random.js';
+import { createRandom } from '../support/data/random.js';
 
 test.each<[string[], string]>([
   [['a', 'b'], 'a,b\r\n'],
@@ -52,7 +52,7 @@ const ALPHABET = Array.from(`''=+-@＝＋－＠\t\r\n"",;| xé😀\ufeff\u2028`)
 
 describe.each(CHUNKINGS)('the CSV reader, input %s', (_, size) => {
   test.each([1, 3])('reads random rows of %d cells as they were written', async (width) => {
-    const random = randoms(20_250_101 + width);
+    const random = createRandom(20_250_101 + width);
     const cell = () => Array.from({ length: random(6) }, () => ALPHABET[random(ALPHABET.length)]).join('');
     const rows = Array.from({ length: 3_000 }, () => Array.from({ length: width }, cell));
     const names = Array.from({ length: width }, (__, index) => `c${index}`);

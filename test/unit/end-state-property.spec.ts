@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { LIST_STORAGE } from '../../src/import/plan/compact-collections.js';
-import { type Change, type World, codesOf } from '../support/data/claims.js';
+import { type Change, type World, codesOf } from '../support/data/set-constraints.js';
 
 test('the change-set validator refuses only conflicting changes of a random set, with both storages', () => {
   const names = fc.constantFrom('n0', 'n1', 'n2', 'n3', 'n4', 'n5');

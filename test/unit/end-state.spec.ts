@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { LIST_STORAGE } from '../../src/import/plan/compact-collections.js';
 import { type NumberStorage, MAP_STORAGE } from '../../src/users/set-rules/number-storage.js';
-import { type Change, type World, change, codesOf, names } from '../support/data/claims.js';
+import { type Change, type World, change, codesOf, rename } from '../support/data/set-constraints.js';
 
 const taken = ['username username_taken'];
 const twice = ['username duplicate'];
@@ -11,22 +11,22 @@ describe.each<[string, NumberStorage]>([
   ['list storage', LIST_STORAGE],
 ])('the change-set validator with %s', (_, storage) => {
   test.each<[string, Change[], World, string[][]]>([
-    ['refuses a username that its owner keeps', [names('a', 'x')], { owners: { x: 'b' } }, [taken]],
+    ['refuses a username that its owner keeps', [rename('a', 'x')], { owners: { x: 'b' } }, [taken]],
     [
       'refuses a username if the change that would release it fails',
-      [names('a', 'x'), names('b', 'y', { releases: ['x'] })],
+      [rename('a', 'x'), rename('b', 'y', { releases: ['x'] })],
       { owners: { x: 'b', y: 'c' } },
       [taken, taken],
     ],
     [
       'refuses the same text as the username of one user and the email of another user',
-      [names('a', 'x'), change('b', { takes: { x: 'email' } })],
+      [rename('a', 'x'), change('b', { takes: { x: 'email' } })],
       {},
       [twice, ['email duplicate']],
     ],
     [
       'accepts a contested username if the change of the other user fails',
-      [change('a', { takes: { x: 'username', y: 'email' } }), names('b', 'x')],
+      [change('a', { takes: { x: 'username', y: 'email' } }), rename('b', 'x')],
       { owners: { y: 'c' } },
       [['email email_taken'], []],
     ],
@@ -35,9 +35,9 @@ describe.each<[string, NumberStorage]>([
       'accepts a contested username if the other change fails because of a second contested name',
       [
         change('a', { takes: { x: 'username', y: 'email' } }),
-        names('b', 'x'),
-        names('c', 'z', { releases: ['y'] }),
-        names('d', 'z'),
+        rename('b', 'x'),
+        rename('c', 'z', { releases: ['y'] }),
+        rename('d', 'z'),
       ],
       { owners: { y: 'c' } },
       [['email email_taken'], [], twice, twice],
@@ -50,19 +50,19 @@ describe.each<[string, NumberStorage]>([
     ],
     [
       'reports unlinked_conflict if a new user takes the username of an unlinked user',
-      [names('n', 'x', { creates: true })],
+      [rename('n', 'x', { creates: true })],
       { owners: { x: 'b' }, unlinked: ['b'] },
       [['username unlinked_conflict']],
     ],
     [
       'reports username_taken if another change links the unlinked user',
-      [names('n', 'x', { creates: true }), change('b', { takes: { k: 'external_id' } })],
+      [rename('n', 'x', { creates: true }), change('b', { takes: { k: 'external_id' } })],
       { owners: { x: 'b' }, unlinked: ['b'] },
       [taken, []],
     ],
     [
       'reports username_taken if an existing user takes the username of an unlinked user',
-      [names('a', 'x')],
+      [rename('a', 'x')],
       { owners: { x: 'b' }, unlinked: ['b'] },
       [taken],
     ],
@@ -81,32 +81,32 @@ describe.each<[string, NumberStorage]>([
       [
         change('m', { creates: true, manager: [null, 'n'] }),
         change('a', { manager: [null, 'm'] }),
-        names('n', 'x', { creates: true, manager: [null, null] }),
+        rename('n', 'x', { creates: true, manager: [null, null] }),
       ],
       { owners: { x: 'c' } },
       [['manager_uuid unknown_reference'], ['manager_uuid unknown_reference'], taken],
     ],
     [
       'refuses a change that creates a management cycle because the change of the manager fails',
-      [change('a', { manager: [null, 'b'] }), names('b', 'x', { manager: ['a', null] })],
+      [change('a', { manager: [null, 'b'] }), rename('b', 'x', { manager: ['a', null] })],
       { owners: { x: 'c' }, managers: { a: null, b: 'a' } },
       [['manager_uuid cycle'], taken],
     ],
     [
       'accepts a contested username if the other change creates a cycle with unchanged managers',
-      [names('a', 'x', { manager: [null, 'b'] }), names('c', 'x')],
+      [rename('a', 'x', { manager: [null, 'b'] }), rename('c', 'x')],
       { managers: { a: null, b: 'a', c: null } },
       [['manager_uuid cycle'], []],
     ],
     [
       'accepts a contested username if the other change creates a management cycle with a third user',
-      [names('a', 'x', { manager: [null, 'b'] }), change('b', { manager: [null, 'a'] }), names('c', 'x')],
+      [rename('a', 'x', { manager: [null, 'b'] }), change('b', { manager: [null, 'a'] }), rename('c', 'x')],
       { managers: { a: null, b: null } },
       [['manager_uuid cycle'], ['manager_uuid cycle'], []],
     ],
     [
       'accepts a contested username if the other change would block the last Webmaster',
-      [names('a', 'x', { webmaster: 'status' }), names('c', 'x')],
+      [rename('a', 'x', { webmaster: 'status' }), rename('c', 'x')],
       {},
       [['status last_webmaster'], []],
     ],
@@ -131,13 +131,13 @@ describe.each<[string, NumberStorage]>([
     ],
     [
       'refuses the removal of the last Webmaster if the change of the successor fails',
-      [change('a', { webmaster: 'roles' }), names('b', 'x', { webmaster: 'gained' })],
+      [change('a', { webmaster: 'roles' }), rename('b', 'x', { webmaster: 'gained' })],
       { owners: { x: 'c' } },
       [['roles last_webmaster'], taken],
     ],
     [
       'refuses a username that the last Webmaster would release in a refused change',
-      [change('a', { webmaster: 'status', releases: ['x'] }), names('b', 'x')],
+      [change('a', { webmaster: 'status', releases: ['x'] }), rename('b', 'x')],
       { owners: { x: 'a' } },
       [['status last_webmaster'], taken],
     ],
@@ -146,7 +146,7 @@ describe.each<[string, NumberStorage]>([
   });
 
   test('ignores the usernames that a withdrawn change takes and releases', () => {
-    const changes = [names('a', 'x'), names('b', 'x', { releases: ['y'] }), names('c', 'y')];
+    const changes = [rename('a', 'x'), rename('b', 'x', { releases: ['y'] }), rename('c', 'y')];
     expect(codesOf(changes, { owners: { y: 'b' } }, storage, [2])).toEqual([[], [], taken]);
   });
 
@@ -154,8 +154,8 @@ describe.each<[string, NumberStorage]>([
     // c releases a name that the next a needs. c and d fail over x, so the next a fails, too.
     const changes = Array.from({ length }, (_, n): Change[] => [
       change(`a${n}`, { takes: { [`x${n}`]: 'username', ...(n > 0 && { [`own${n - 1}`]: 'email' }) } }),
-      names(`c${n}`, `x${n}`, { releases: [`own${n}`] }),
-      names(`d${n}`, `x${n}`),
+      rename(`c${n}`, `x${n}`, { releases: [`own${n}`] }),
+      rename(`d${n}`, `x${n}`),
     ]).flat();
     const owners = Object.fromEntries(Array.from({ length }, (_, n) => [`own${n}`, `c${n}`]));
     const codes = codesOf(changes, { owners }, storage);

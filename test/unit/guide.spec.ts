@@ -2,8 +2,8 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { blocksIn } from '../support/process/guide/blocks.js';
-import { follow } from '../support/process/guide/guide.js';
+import { parseBlocks } from '../support/process/guide/blocks.js';
+import { runGuide } from '../support/process/guide/guide.js';
 
 /** The guide runner runs the commands of a document and compares their output with the document. */
 let folder: string;
@@ -13,10 +13,10 @@ afterEach(() => rmSync(folder, { recursive: true }));
 const sh = (script: string, words = ''): string => `\`\`\`sh${words}\n${script}\n\`\`\`\n`;
 const shows = (text: string, kind = 'text'): string => `\`\`\`${kind}\n${text}\n\`\`\`\n`;
 const run = (...parts: string[]) =>
-  follow(
+  runGuide(
     'guide.md',
     { folder, variables: { PATH: process.env['PATH'] } },
-    blocksIn(parts.join('\nSome words.\n')),
+    parseBlocks(parts.join('\nSome words.\n')),
   );
 
 const ID = '01a20567-4a11-7c3e-9d05-6b1f2e8a4c70';

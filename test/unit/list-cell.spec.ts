@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { joinList, splitList } from '../../src/import/file/columns.js';
-import { randoms } from '../support/data/random.js';
+import { createRandom } from '../support/data/random.js';
 
 test.each<[string[], string]>([
   [[], ''],
@@ -35,7 +35,7 @@ test.each<[string, string[]]>([
 });
 
 test('random lists are read back from their CSV cells unchanged', () => {
-  const random = randoms(20_250_102);
+  const random = createRandom(20_250_102);
   const alphabet = ['\\', '\\', '|', '|', "'", '"', '=', '+', '-', '@', '\n', ';', ',', 'x', 'é', '😀'];
   for (let round = 0; round < 5_000; round++) {
     const values = Array.from({ length: random(5) }, () =>

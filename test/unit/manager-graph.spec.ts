@@ -3,7 +3,7 @@ import { findApplyOrder } from '../../src/import/plan/plan-builder.js';
 import { LIST_STORAGE } from '../../src/import/plan/compact-collections.js';
 import { MAP_STORAGE } from '../../src/users/set-rules/number-storage.js';
 import { ManagerGraph } from '../../src/users/set-rules/manager-graph.js';
-import { randoms } from '../support/data/random.js';
+import { createRandom } from '../support/data/random.js';
 
 type Managers = Map<string, string | null>;
 /** `before` is undefined for a new user. */
@@ -94,7 +94,7 @@ const hasCircle = (managers: Managers): boolean =>
   });
 
 test('applying the remaining rows of random trees in order never creates a management cycle', () => {
-  const random = randoms(20_250_104);
+  const random = createRandom(20_250_104);
   let undone = 0;
   for (let round = 0; round < 3_000; round++) {
     const size = 3 + random(7);

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { MemberChange } from '../../src/groups/member-change.js';
-import { randoms } from '../support/data/random.js';
+import { createRandom } from '../support/data/random.js';
 
 const id = (n: number) => `00000000-0000-7000-8000-00000000000${n}`;
 type Step = ['add' | 'remove' | 'replace', ...number[]];
@@ -29,7 +29,7 @@ const applyEach = (members: readonly number[], steps: readonly Step[]): string[]
 };
 
 test('combined changes of group members have the same result as the separate changes', () => {
-  const random = randoms(20_250_105);
+  const random = createRandom(20_250_105);
   for (let run = 0; run < 1000; run++) {
     const steps = Array.from({ length: 1 + random(6) }, (): Step => {
       const op = (['add', 'remove', 'replace'] as const)[random(3)] ?? 'add';

@@ -1,27 +1,27 @@
 import { describe, expect, test } from '@jest/globals';
 import { decodeText } from '../../src/import/file/text-decoder.js';
 import { ByteSource, CHUNKINGS } from '../support/data/bytes.js';
-import { BE_BOM, decode, joined, LE_BOM, swapped, utf16, UTF8_BOM } from '../support/data/decode.js';
+import { BE_BOM, decode, concat, LE_BOM, toUtf16Be, toUtf16, UTF8_BOM } from '../support/data/decode.js';
 
 describe.each(CHUNKINGS)('the text decoder, input %s', (_, size) => {
   test.each<[string, Buffer, string | undefined, string]>([
-    ['an empty file', joined(), undefined, ''],
-    ['a byte order mark alone', joined(UTF8_BOM), undefined, ''],
-    ['one character', joined('a'), undefined, 'a'],
+    ['an empty file', concat(), undefined, ''],
+    ['a byte order mark alone', concat(UTF8_BOM), undefined, ''],
+    ['one character', concat('a'), undefined, 'a'],
     ['UTF-8', Buffer.from('aé東😀\r\n'), undefined, 'aé東😀\r\n'],
-    ['UTF-8 with a BOM', joined(UTF8_BOM, Buffer.from('é,b')), undefined, 'é,b'],
-    ['UTF-8 with a BOM and a set encoding', joined(UTF8_BOM, Buffer.from('é')), 'utf-8', 'é'],
-    ['a second BOM as a character', joined(UTF8_BOM, UTF8_BOM, 'a'), undefined, '\ufeffa'],
-    ['UTF-16LE with a BOM', joined(LE_BOM, utf16('é東😀,b\n')), undefined, 'é東😀,b\n'],
-    ['UTF-16BE with a BOM', joined(BE_BOM, swapped('é東😀,b\n')), undefined, 'é東😀,b\n'],
-    ['UTF-16LE with a set encoding', utf16('é😀,b'), 'utf-16le', 'é😀,b'],
-    ['UTF-16BE with a set encoding', swapped('é😀,b'), 'UTF-16BE', 'é😀,b'],
-    ['UTF-16LE with a BOM and a set encoding', joined(LE_BOM, utf16('é')), 'utf-16', 'é'],
-    ['windows-1252', joined([0x80, 0xe9, 0x99]), 'windows-1252', '€é™'],
-    ['ISO-8859-1 as windows-1252', joined([0x80]), ' ISO-8859-1 ', '€'],
-    ['iso-8859-15', joined([0xa4, 0xe9]), 'iso-8859-15', '€é'],
-    ['shift_jis', joined([0x83, 0x65, 0x41]), 'shift_jis', 'テA'],
-    ['a four-byte gb18030 character', joined([0x94, 0x39, 0xfc, 0x36]), 'gb18030', '😀'],
+    ['UTF-8 with a BOM', concat(UTF8_BOM, Buffer.from('é,b')), undefined, 'é,b'],
+    ['UTF-8 with a BOM and a set encoding', concat(UTF8_BOM, Buffer.from('é')), 'utf-8', 'é'],
+    ['a second BOM as a character', concat(UTF8_BOM, UTF8_BOM, 'a'), undefined, '\ufeffa'],
+    ['UTF-16LE with a BOM', concat(LE_BOM, toUtf16('é東😀,b\n')), undefined, 'é東😀,b\n'],
+    ['UTF-16BE with a BOM', concat(BE_BOM, toUtf16Be('é東😀,b\n')), undefined, 'é東😀,b\n'],
+    ['UTF-16LE with a set encoding', toUtf16('é😀,b'), 'utf-16le', 'é😀,b'],
+    ['UTF-16BE with a set encoding', toUtf16Be('é😀,b'), 'UTF-16BE', 'é😀,b'],
+    ['UTF-16LE with a BOM and a set encoding', concat(LE_BOM, toUtf16('é')), 'utf-16', 'é'],
+    ['windows-1252', concat([0x80, 0xe9, 0x99]), 'windows-1252', '€é™'],
+    ['ISO-8859-1 as windows-1252', concat([0x80]), ' ISO-8859-1 ', '€'],
+    ['iso-8859-15', concat([0xa4, 0xe9]), 'iso-8859-15', '€é'],
+    ['shift_jis', concat([0x83, 0x65, 0x41]), 'shift_jis', 'テA'],
+    ['a four-byte gb18030 character', concat([0x94, 0x39, 0xfc, 0x36]), 'gb18030', '😀'],
   ])('decodes %s', async (_name, bytes, encoding, text) => {
     expect(await decode(new ByteSource(bytes, size), encoding)).toEqual({ text });
   });
@@ -30,7 +30,7 @@ describe.each(CHUNKINGS)('the text decoder, input %s', (_, size) => {
 test.each(['klingon', '', 'x-user-defined', 'x'.repeat(300)])(
   'the unknown encoding %j is refused',
   async (label) => {
-    const { error } = await decode(new ByteSource(joined('a')), label);
+    const { error } = await decode(new ByteSource(concat('a')), label);
     expect(error).toEqual({
       code: 'unknown_encoding',
       line: undefined,

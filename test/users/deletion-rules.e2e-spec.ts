@@ -7,9 +7,9 @@ import type { UserChange } from '../../src/users/writer/change-set.js';
 import { DeletedUsers } from '../../src/users/deleted-users.service.js';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
-import { SYSTEM, codes, deletion, update, writeUsers } from '../support/app/deletion.js';
+import { SYSTEM, codesOf, deletion, update, writeUsers } from '../support/app/deletion.js';
 import { create } from '../support/data/factories.js';
-import { csv, imported, linked, rowsOf } from '../support/app/imports.js';
+import { csv, runImport, findUser, rowsOf } from '../support/app/imports.js';
 
 /** Deletions are validated with the other changes of their set (ADR 23) and count towards the fuse of the API key. */
 let app: TestApp;
@@ -41,7 +41,7 @@ describe('a deletion in a change set', () => {
       update(c, { username: 'admin' }),
       deletion(boss.uuid),
     ]);
-    expect(codes(outcomes)).toEqual(['updated', 'username_taken', 'deleted']);
+    expect(codesOf(outcomes)).toEqual(['updated', 'username_taken', 'deleted']);
     for (const uuid of [a, b, c]) {
       expect((await read(uuid)).manager_uuid).toBe(null);
       const [{ action, changes }] = (await readEvents(uuid)) as [Json];
@@ -55,17 +55,20 @@ describe('a deletion in a change set', () => {
   test('prevents other changes from assigning the deleted user as manager, unless the deletion fails', async () => {
     const [boss, report] = [await create(app.key), await create(app.key)];
     const named = update(report.uuid, { manager_uuid: boss.uuid });
-    expect(codes(await apply([named, deletion(boss.uuid)]))).toEqual(['validation_failed', 'deleted']);
+    expect(codesOf(await apply([named, deletion(boss.uuid)]))).toEqual(['validation_failed', 'deleted']);
     const other = await create(app.key);
     const late = update(report.uuid, { manager_uuid: other.uuid });
     const outcomes = await apply([late, deletion(other.uuid, { ifVersions: [99] })]);
-    expect(codes(outcomes)).toEqual(['updated', 'precondition_failed']);
+    expect(codesOf(outcomes)).toEqual(['updated', 'precondition_failed']);
   });
 
   test('can delete a user together with their manager, and the user can be restored before the manager', async () => {
     const [boss, report] = [await create(app.key), await create(app.key)];
     await app.key.put(`/users/${report.uuid}`, { manager_uuid: boss.uuid });
-    expect(codes(await apply([deletion(boss.uuid), deletion(report.uuid)]))).toEqual(['deleted', 'deleted']);
+    expect(codesOf(await apply([deletion(boss.uuid), deletion(report.uuid)]))).toEqual([
+      'deleted',
+      'deleted',
+    ]);
     await restore(report.uuid);
     expect((await read(report.uuid)).manager_uuid).toBe(null);
     await restore(boss.uuid);
@@ -78,8 +81,8 @@ describe('a deletion in a change set', () => {
       uuid: uuidv7(),
       patch: { username: name, email: `${uuidv7()}@example.org` },
     });
-    expect(codes(await apply([takeName(a.username), deletion(a.uuid)]))).toEqual(['created', 'deleted']);
-    expect(codes(await apply([takeName(b.username), deletion(b.uuid, { ifVersions: [99] })]))).toEqual([
+    expect(codesOf(await apply([takeName(a.username), deletion(a.uuid)]))).toEqual(['created', 'deleted']);
+    expect(codesOf(await apply([takeName(b.username), deletion(b.uuid, { ifVersions: [99] })]))).toEqual([
       'username_taken',
       'precondition_failed',
     ]);
@@ -92,20 +95,20 @@ describe('a deletion in a change set', () => {
         'ExternalId,Username,Email,Surname',
         ...[gone, kept].map((id) => `${id},${id},${id}@example.org,${surname}`),
       );
-    await imported(app.key, file('Old'), 'dataset=deletion');
-    const { uuid } = await linked(app.key, gone);
+    await runImport(app.key, file('Old'), 'dataset=deletion');
+    const { uuid } = await findUser(app.key, gone);
     const applier = app.app.get(Applier);
     const applied = applier.apply.bind(applier);
     jest.spyOn(applier, 'apply').mockImplementationOnce(async (...run) => {
       await apply([deletion(uuid as string)]);
       await applied(...run);
     });
-    const run = await imported(app.key, file('New'), 'dataset=deletion');
+    const run = await runImport(app.key, file('New'), 'dataset=deletion');
     expect(run).toMatchObject({ state: 'completed_with_errors', counts: { updated: 1, error: 1 } });
     expect((await rowsOf(app.key, run.id as string, 'outcome=error'))[0]?.errors[0].code).toBe('not_found');
     expect((await app.key.get(`/users/${uuid as string}`)).status).toBe(404);
     // The next import creates a new user from the row.
-    expect((await imported(app.key, file('New'), 'dataset=deletion')).counts).toMatchObject({ created: 1 });
+    expect((await runImport(app.key, file('New'), 'dataset=deletion')).counts).toMatchObject({ created: 1 });
   });
 });
 
@@ -120,15 +123,15 @@ describe('refused deletions', () => {
 
   test('the last active Webmaster cannot be deleted, whether the role is direct or from a group', async () => {
     const admin = (await app.key.get('/users/search?username=admin')).body.Results[0].uuid as string;
-    expect(codes(await apply([deletion(admin)]))).toEqual(['last_webmaster']);
+    expect(codesOf(await apply([deletion(admin)]))).toEqual(['last_webmaster']);
     const other = await create(app.key);
     await apply([update(other.uuid, { group_roles: ['Webmaster'] })]);
-    expect(codes(await apply([deletion(admin), deletion(other.uuid)]))).toEqual([
+    expect(codesOf(await apply([deletion(admin), deletion(other.uuid)]))).toEqual([
       'deleted',
       'last_webmaster',
     ]);
     await restore(admin);
-    expect(codes(await apply([deletion(other.uuid)]))).toEqual(['deleted']);
+    expect(codesOf(await apply([deletion(other.uuid)]))).toEqual(['deleted']);
     await restore(other.uuid);
     expect(await app.app.get(UserCounts).countWebmasters()).toBe(1);
   });
@@ -138,20 +141,20 @@ describe('refused deletions', () => {
     const actor = toActor(user);
     const byImport: Actor = { kind: 'import', id: uuidv7(), initiator: actor, approver: null };
     for (const who of [actor, byImport])
-      expect(codes(await apply([deletion(user.uuid)], { ...SYSTEM, actor: who }))).toEqual(['self_block']);
+      expect(codesOf(await apply([deletion(user.uuid)], { ...SYSTEM, actor: who }))).toEqual(['self_block']);
   });
 
   test('a deletion needs the current version of the user and, for a Webmaster, the scope webmasters', async () => {
     const user = await create(app.key, { roles: ['Webmaster'] });
-    expect(codes(await apply([deletion(user.uuid, { ifVersions: [2] })]))).toEqual(['precondition_failed']);
+    expect(codesOf(await apply([deletion(user.uuid, { ifVersions: [2] })]))).toEqual(['precondition_failed']);
     const narrow = buildKeyCaller(['users:write']);
-    expect(codes(await apply([deletion(user.uuid)], narrow))).toEqual(['insufficient_scope']);
-    expect(codes(await apply([deletion(user.uuid, { ifVersions: [1] })]))).toEqual(['deleted']);
+    expect(codesOf(await apply([deletion(user.uuid)], narrow))).toEqual(['insufficient_scope']);
+    expect(codesOf(await apply([deletion(user.uuid, { ifVersions: [1] })]))).toEqual(['deleted']);
   });
 });
 
 test('the fuse of an API key counts deleted users together with blocked users', async () => {
-  const strict = await TestApp.on(app.database, { FUSE_MIN: '3', FUSE_PERCENT: '1' });
+  const strict = await TestApp.startOn(app.database, { FUSE_MIN: '3', FUSE_PERCENT: '1' });
   const caller = buildKeyCaller(null);
   const people = [await create(app.key), await create(app.key), await create(app.key), await create(app.key)];
   const [a, b, c, d] = people.map(({ uuid }) => uuid as string) as [string, string, string, string];

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
-import { refusal } from '../support/app/problems.js';
+import { refusalOf } from '../support/app/problems.js';
 
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
@@ -92,7 +92,7 @@ describe('a PUT with If-Match', () => {
     const { body } = await app.key.put(pathOf(user), { surname: 'a' });
     for (const tag of [stale, '"x"', `W/${await etagOf(user.uuid)}`, 'x']) {
       const answer = await app.key.put(pathOf(user), { surname: 'b' }, { 'if-match': tag });
-      expect(refusal(answer)).toEqual([412, 'precondition_failed']);
+      expect(refusalOf(answer)).toEqual([412, 'precondition_failed']);
     }
     expect((await app.key.get(pathOf(user))).body).toEqual(body);
   });
@@ -108,7 +108,7 @@ test('validation errors of a PUT take precedence over a taken username and an ou
   ] as const) {
     const body = { ...bad, username: other.username };
     const answer = await app.key.put(pathOf(user), body, { 'if-match': '"x"' });
-    expect(refusal(answer)).toEqual([422, expected]);
+    expect(refusalOf(answer)).toEqual([422, expected]);
   }
 });
 

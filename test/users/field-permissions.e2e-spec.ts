@@ -58,9 +58,7 @@ const readAsKey = async (uuid: string): Promise<Json> => (await app.key.get(`/us
 test('the tests of field permissions cover every field that a PUT of a user accepts', () => {
   const { components } = JSON.parse(
     readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'),
-  ) as {
-    components: { schemas: Record<string, { properties: object }> };
-  };
+  ) as { components: { schemas: Record<string, { properties: object }> } };
   const documented = Object.keys(components.schemas['ChangedUserInput']?.properties ?? {});
   const tested = [...ALLOWED, ...RESTRICTED]
     .map(([field]) => field)

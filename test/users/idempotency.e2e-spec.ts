@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
 import { TestApp } from '../support/app/app.js';
-import { auditRows } from '../support/app/audit-rows.js';
+import { readAuditRows } from '../support/app/audit-rows.js';
 import type { Answer, Client } from '../support/app/client.js';
 import { aUser, create } from '../support/data/factories.js';
 import { sha256 } from '../support/app/people.js';
@@ -24,7 +24,7 @@ test('ten concurrent POSTs with the same Idempotency-Key create one user', async
   const answers = await Promise.all(Array.from({ length: 10 }, () => post(body, key)));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
   expect(new Set(answers.map((answer) => answer.body.uuid)).size).toBe(1);
-  expect(await auditRows(app, answers[0]?.body.uuid)).toHaveLength(1);
+  expect(await readAuditRows(app, answers[0]?.body.uuid)).toHaveLength(1);
 });
 
 test('a rejected POST can be corrected and sent again with the same Idempotency-Key', async () => {

@@ -11,12 +11,12 @@ let lenient: Client;
 beforeAll(async () => {
   app = await TestApp.start();
   const { body } = await app.key.post('/api_keys', { name: 'x', unknown_fields: 'ignore' });
-  lenient = app.nobody.with({ 'x-api-key': body.key as string });
+  lenient = app.guest.with({ 'x-api-key': body.key as string });
 });
 afterAll(() => app.end());
 
 const readCounter = async (): Promise<number> => {
-  const { text } = await app.nobody.raw('GET', '/metrics');
+  const { text } = await app.guest.fetch('GET', '/metrics');
   return Number(/^rollcall_ignored_fields_total (\d+)$/m.exec(text)?.[1]);
 };
 

@@ -3,7 +3,7 @@ import { TestApp } from '../support/app/app.js';
 import type { Answer, Client, Json } from '../support/app/client.js';
 import { aUser, create } from '../support/data/factories.js';
 import { PASSWORD, aPerson } from '../support/app/people.js';
-import { counted, csv, imported, settled, upload } from '../support/app/imports.js';
+import { countsOf, csv, runImport, awaitRun, upload } from '../support/app/imports.js';
 
 /** An API key without the scope `webmasters` cannot change a user who is a Webmaster before or after the change. */
 let app: TestApp;
@@ -26,7 +26,7 @@ beforeEach(async () => {
 
 async function createKeyClient(...scopes: string[]): Promise<Client> {
   const { body } = await app.key.post('/api_keys', { name: 'narrow', scopes });
-  return app.nobody.with({ 'x-api-key': body.key as string });
+  return app.guest.with({ 'x-api-key': body.key as string });
 }
 const pathOf = ({ uuid }: Json) => `/users/${uuid as string}`;
 const REFUSED = [403, 'insufficient_scope', expect.stringContaining('webmasters')];
@@ -102,7 +102,7 @@ describe('Webmasters in imports', () => {
     const file = csv(`${HEAD},Roles`, buildRow(member, 'Webmaster'));
     expect(errorOf(await upload(narrow, file, 'allow_privileged=true'))).toEqual(REFUSED);
     const form = 'allow_privileged=true&dry_run=true';
-    const planned = await imported(app.key, file, form);
+    const planned = await runImport(app.key, file, form);
     expect(planned).toMatchObject({ state: 'planned', counts: { updated: 1 } });
     expect(errorOf(await narrow.post(`/imports/${planned.id as string}/apply`))).toEqual(REFUSED);
     expect((await app.key.get(pathOf(member))).body.roles).not.toContain('Webmaster');
@@ -111,8 +111,8 @@ describe('Webmasters in imports', () => {
   test('without the scope webmasters, a row that changes a Webmaster fails in a dry run and in an import', async () => {
     const file = csv(`${HEAD},Phone`, buildRow(boss, '1'), buildRow(member, '1'));
     for (const query of ['dry_run=true', '']) {
-      const run = await imported(narrow, file, query);
-      expect(counted(run)).toEqual({ error: 1, updated: 1 });
+      const run = await runImport(narrow, file, query);
+      expect(countsOf(run)).toEqual({ error: 1, updated: 1 });
       expect(run.problems).toMatchObject([{ line: 2, code: 'insufficient_scope' }]);
     }
     expect((await app.key.get(pathOf(boss))).body.phone).toBe('');
@@ -120,22 +120,22 @@ describe('Webmasters in imports', () => {
   });
 
   test('an approval without the scope webmasters supersedes a plan that changes a Webmaster', async () => {
-    const planned = await imported(app.key, csv(`${HEAD},Phone`, buildRow(boss, '1')), 'dry_run=true');
-    expect(counted(planned)).toEqual({ updated: 1 });
+    const planned = await runImport(app.key, csv(`${HEAD},Phone`, buildRow(boss, '1')), 'dry_run=true');
+    expect(countsOf(planned)).toEqual({ updated: 1 });
     expect((await narrow.post(`/imports/${planned.id as string}/apply`)).status).toBe(202);
-    expect((await settled(app.key, planned.id)).state).toBe('superseded');
+    expect((await awaitRun(app.key, planned.id)).state).toBe('superseded');
     expect((await app.key.get(pathOf(boss))).body.phone).toBe('');
   });
 
   test('without the scope webmasters, a row with the current values of a Webmaster counts as unchanged', async () => {
-    expect(counted(await imported(narrow, csv(HEAD, buildRow(boss))))).toEqual({ unchanged: 1 });
+    expect(countsOf(await runImport(narrow, csv(HEAD, buildRow(boss))))).toEqual({ unchanged: 1 });
   });
 
   test('a revert without the scope webmasters fails only for the row of the Webmaster', async () => {
-    const run = await imported(app.key, csv(`${HEAD},Phone`, buildRow(boss, '7'), buildRow(member, '7')));
+    const run = await runImport(app.key, csv(`${HEAD},Phone`, buildRow(boss, '7'), buildRow(member, '7')));
     const { body } = await narrow.post(`/imports/${run.id as string}/revert`);
-    const reverted = await settled(app.key, body.id);
-    expect(counted(reverted)).toEqual({ error: 1, updated: 1 });
+    const reverted = await awaitRun(app.key, body.id);
+    expect(countsOf(reverted)).toEqual({ error: 1, updated: 1 });
     expect((await app.key.get(pathOf(boss))).body.phone).toBe('7');
     expect((await app.key.get(pathOf(member))).body.phone).toBe('');
   });

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { API_KEY } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
-import { type TestDatabase, freshDatabase } from '../support/app/database.js';
-import { Process, ROOT, newcomer } from '../support/process/process.js';
+import { type TestDatabase, createDatabase } from '../support/app/database.js';
+import { Process, ROOT, envOf } from '../support/process/process.js';
 
 /**
  * Adds the text field `pronouns` to a copy of the sources by editing five files, as CONTRIBUTING describes in "Add a field
@@ -64,9 +64,9 @@ beforeAll(async () => {
   for (const [file, edits] of Object.entries(EDITS)) await edit(`${root}src/${file}`, edits);
   await build();
   await cp(`${ROOT}src/docs-script.mjs`, `${root}dist/docs-script.mjs`);
-  database = await freshDatabase();
-  service = await Process.running(
-    { ...newcomer(database), BOOTSTRAP_API_KEY: API_KEY, MIGRATE_ON_START: 'true' },
+  database = await createDatabase();
+  service = await Process.startService(
+    { ...envOf(database), BOOTSTRAP_API_KEY: API_KEY, MIGRATE_ON_START: 'true' },
     root,
     root,
   );

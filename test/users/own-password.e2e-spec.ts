@@ -13,7 +13,7 @@ afterEach(() => void jest.useRealTimers());
 afterAll(() => app.end());
 
 const tryLogin = async (username: string, password: string) =>
-  (await app.nobody.post('/sessions/login', { username, password })).status;
+  (await app.guest.post('/sessions/login', { username, password })).status;
 
 test('users can change their own password if they send the current one', async () => {
   const { user, client } = await aPerson(app, { roles: ['External user'] });

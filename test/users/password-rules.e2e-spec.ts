@@ -3,7 +3,7 @@ import { TestApp } from '../support/app/app.js';
 import type { Answer } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
 import { PASSWORD, aPerson, databaseOf } from '../support/app/people.js';
-import { fieldErrors } from '../support/app/problems.js';
+import { formatFieldErrors } from '../support/app/problems.js';
 
 /** The same password rules apply wherever a password is set. */
 const NAME = 'rosalind.franklin';
@@ -46,7 +46,7 @@ describe('a password that breaks a rule', () => {
       person.client.put(path, { password, current_password: PASSWORD }),
     ];
     for (const answer of await Promise.all(attempts)) {
-      expect([answer.status, fieldErrors(answer)]).toEqual([422, [error]]);
+      expect([answer.status, formatFieldErrors(answer)]).toEqual([422, [error]]);
       expect(answer.text).not.toContain(JSON.stringify(password).slice(1, -1));
     }
     expect(await readStored(person.user.uuid)).toEqual(before);
@@ -57,7 +57,7 @@ test('a new password may not contain the new username of the same PUT', async ()
   const user = await create(app.key);
   const path = `/users/${user.uuid as string}`;
   const both = await app.key.put(path, { username: 'dorothy.hodgkin', password: 'Dorothy.Hodgkin1910' });
-  expect([both.status, fieldErrors(both)]).toEqual([422, ['password too_common']]);
+  expect([both.status, formatFieldErrors(both)]).toEqual([422, ['password too_common']]);
 });
 
 test('a password of 12 to 128 characters is valid in any alphabet and is not trimmed', async () => {
@@ -69,8 +69,8 @@ test('a password of 12 to 128 characters is valid in any alphabet and is not tri
     'k7#Vq2!mZx9p'.repeat(11).slice(0, 128),
   ]) {
     const { username } = await create(app.key, { password });
-    expect((await app.nobody.post('/sessions/login', { username, password })).status).toBe(200);
-    const other = await app.nobody.post('/sessions/login', { username, password: `${password} ` });
+    expect((await app.guest.post('/sessions/login', { username, password })).status).toBe(200);
+    const other = await app.guest.post('/sessions/login', { username, password: `${password} ` });
     expect(other.status).toBe(401);
   }
 });

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { User } from '../../src/users/model/user.js';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
-import { ENTERPRISE, type ScimClient, scimAs, scimOf } from '../support/app/scim.js';
-import { listOf, walkByCursor, walkByIndex } from '../support/app/scim-lists.js';
+import { ENTERPRISE, type ScimClient, createScimClient, scimOf } from '../support/app/scim.js';
+import { fetchList, walkByCursor, walkByIndex } from '../support/app/scim-lists.js';
 import { seedUsers, seededUser } from '../support/app/seed.js';
 
 /** Largest number of users that a list may scan. Longer lists take their order from an index. */
@@ -14,7 +14,7 @@ let app: TestApp;
 let scims: ScimClient[];
 beforeAll(async () => {
   app = await TestApp.start({ SCIM_SCAN_LIMIT: String(LIMIT) });
-  scims = [scimOf(app), await scimAs(app, { scopes: ['users:read'] })];
+  scims = [scimOf(app), await createScimClient(app, { scopes: ['users:read'] })];
   await seedUsers(app, 0, FEW, buildPerson);
 });
 afterAll(() => app.end());
@@ -59,13 +59,13 @@ test('a SCIM cursor from a list below the scan limit stays valid when the list e
       begun.push([
         sortBy,
         sortOrder,
-        await listOf(scim, '/Users', { sortBy, sortOrder, cursor: '', count: 100 }),
+        await fetchList(scim, '/Users', { sortBy, sortOrder, cursor: '', count: 100 }),
       ]);
   await seedUsers(app, FEW, MANY, buildPerson);
   for (const [sortBy, sortOrder, first] of begun) {
     const whole = sortNames(sortBy, sortOrder, build(MANY));
     const last = keepSeeded(names(first.Resources)).at(-1) ?? '';
-    const next = await listOf(scim, '/Users', { sortBy, sortOrder, cursor: first.nextCursor, count: 50 });
+    const next = await fetchList(scim, '/Users', { sortBy, sortOrder, cursor: first.nextCursor, count: 50 });
     const following = whole.slice(whole.indexOf(last) + 1);
     const found = keepSeeded(names(next.Resources));
     expect(found).toEqual(following.slice(0, found.length));

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { ENTERPRISE, type ScimClient, errorOf, provision, scimOf } from '../support/app/scim.js';
-import { listOf, walkByCursor, walkByIndex } from '../support/app/scim-lists.js';
+import { fetchList, walkByCursor, walkByIndex } from '../support/app/scim-lists.js';
 import type { Query } from '../support/app/search.js';
 
 /** Number of users with different attributes. */
@@ -38,7 +38,7 @@ beforeAll(async () => {
 afterAll(() => app.end());
 
 const namesOf = (resources: Json[]): string[] => resources.map(({ userName }) => userName);
-const get = (query: Query): Promise<Json> => listOf(scim, '/Users', query);
+const get = (query: Query): Promise<Json> => fetchList(scim, '/Users', query);
 /** Returns the usernames on one page. */
 const readNames = async (query: Query): Promise<string[]> => namesOf((await get(query)).Resources);
 

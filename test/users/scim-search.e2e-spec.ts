@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
-import { type ScimClient, errorOf, provision, scimAs, scimOf } from '../support/app/scim.js';
+import { type ScimClient, errorOf, provision, createScimClient, scimOf } from '../support/app/scim.js';
 import { walkByCursor, walkByIndex } from '../support/app/scim-lists.js';
 
 /** Searches of the SCIM root, which list users and groups together. */
@@ -44,10 +44,10 @@ test('a SCIM root search filters by resource type and by attributes that only on
 });
 
 test('a SCIM root search lists only the resource types that the API key may read', async () => {
-  const users = await scimAs(app, { scopes: ['users:read', 'webmasters'] });
-  const groups = await scimAs(app, { scopes: ['groups:read'] });
+  const users = await createScimClient(app, { scopes: ['users:read', 'webmasters'] });
+  const groups = await createScimClient(app, { scopes: ['groups:read'] });
   expect(readIds((await users.get('')).body)).toEqual(all.slice(0, 5));
   expect(readIds((await groups.get('')).body)).toEqual(all.slice(5));
-  const neither = await scimAs(app, { scopes: ['audit:read'] });
+  const neither = await createScimClient(app, { scopes: ['audit:read'] });
   expect((await neither.get('')).status).toBe(403);
 });

@@ -29,7 +29,7 @@ let endless: number;
 jest.setTimeout(120_000);
 
 beforeAll(async () => {
-  app = await TestApp.withReader({ SEARCH_TIMEOUT: String(TIMEOUT) });
+  app = await TestApp.startWithReader({ SEARCH_TIMEOUT: String(TIMEOUT) });
   await seedUsers(app, 0, USERS);
   database = app.app.get<Database>(DATABASE);
   const clients: Client[] = [];

@@ -10,7 +10,7 @@ let other: TestApp;
 
 beforeAll(async () => {
   app = await TestApp.start();
-  other = await TestApp.on(app.database);
+  other = await TestApp.startOn(app.database);
 });
 afterAll(async () => {
   await other.stop();
@@ -76,7 +76,7 @@ describe('Count of a search right after a write', () => {
       [() => app.key.post('/users', { ...body, username: taken.username }), 409],
       [() => app.key.post('/users', { ...body, email: 'none' }), 422],
       [() => app.key.post('/users', { ...body, manager_uuid: '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10' }), 422],
-      [() => app.nobody.post('/users', body), 401],
+      [() => app.guest.post('/users', body), 401],
       [() => app.key.put(`/users/${uuid}`, { ...change, email: taken.email }), 409],
       [() => app.key.put(`/users/${uuid}`, { ...change, phone: 'x'.repeat(65) }), 422],
       [() => app.key.put(`/users/${uuid}`, { ...change, roles: ['External user', 'Webmaster'] }), 422],

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
 import { TestApp } from '../support/app/app.js';
 import { create } from '../support/data/factories.js';
-import { type Query, createMany, found, search } from '../support/app/search.js';
+import { type Query, createMany, findNames, search } from '../support/app/search.js';
 
 let app: TestApp;
 let boss = '';
@@ -102,13 +102,13 @@ describe('a search with one filter', () => {
     [{ has_external_id: true }, ['Jose', 'boss', 'two words']],
     [{ has_external_id: false }, ['José', 'admin', 'plain']],
   ])('%j finds %j', async (query, usernames) => {
-    expect(await found(app.key, query)).toEqual(usernames);
+    expect(await findNames(app.key, query)).toEqual(usernames);
   });
 
   test('with manager_uuid in any case finds the reports of that manager', async () => {
-    expect(await found(app.key, { manager_uuid: boss })).toEqual(['José', 'two words']);
-    expect(await found(app.key, { manager_uuid: boss.toUpperCase() })).toEqual(['José', 'two words']);
-    expect(await found(app.key, { manager_uuid: '00000000-0000-0000-0000-000000000000' })).toEqual([]);
+    expect(await findNames(app.key, { manager_uuid: boss })).toEqual(['José', 'two words']);
+    expect(await findNames(app.key, { manager_uuid: boss.toUpperCase() })).toEqual(['José', 'two words']);
+    expect(await findNames(app.key, { manager_uuid: '00000000-0000-0000-0000-000000000000' })).toEqual([]);
   });
 });
 
@@ -134,7 +134,7 @@ describe('a search with several filters', () => {
     [{ updated_since: '2026-01-02', created_since: '2026-01-03', managed_by: 'Staff' }, ['two words']],
     [{ authname: 'saml:Jose@IdP', email: 'jose2@example.org' }, []],
   ])('%j finds %j', async (query, usernames) => {
-    expect(await found(app.key, query)).toEqual(usernames);
+    expect(await findNames(app.key, query)).toEqual(usernames);
     expect((await search(app.key, { ...query, limit: 1 })).body.Count).toBe(usernames.length);
   });
 
@@ -155,8 +155,8 @@ describe('a search with several filters', () => {
       offset: 0,
       limit: 5,
     };
-    expect(await found(app.key, query)).toEqual(['two words']);
-    expect(await found(app.key, { ...query, role: 'Editor' })).toEqual([]);
+    expect(await findNames(app.key, query)).toEqual(['two words']);
+    expect(await findNames(app.key, { ...query, role: 'Editor' })).toEqual([]);
   });
 });
 
@@ -173,7 +173,7 @@ test('a search finds usernames, external ids and authnames of 250 emoji', async 
     { username: emoji, external_id: emoji, authname: { emoji: [emoji] }, status: 'Blocked' },
   ]);
   for (const query of [{ username: emoji }, { external_id: emoji }, { authname: `emoji:${emoji}` }]) {
-    expect(await found(app.key, query)).toEqual([emoji]);
+    expect(await findNames(app.key, query)).toEqual([emoji]);
   }
 });
 
@@ -187,7 +187,7 @@ test('search filters find a changed user by the new values and not by the old va
   };
   const [uuid] = await createMany(app.key, [{ username: 'moving', ...before }]);
   for (const query of [{ role: 'Moderator' }, { manager_uuid: manager.uuid }]) {
-    expect(await found(app.key, query)).toEqual(['moving']);
+    expect(await findNames(app.key, query)).toEqual(['moving']);
   }
   const changed = {
     external_id: 'new-1',
@@ -198,7 +198,7 @@ test('search filters find a changed user by the new values and not by the old va
   };
   expect((await app.key.put(`/users/${uuid}`, changed)).status).toBe(200);
   for (const query of [{ external_id: 'old-1' }, { authname: 'saml:old' }, { role: 'Moderator' }]) {
-    expect(await found(app.key, query)).toEqual([]);
+    expect(await findNames(app.key, query)).toEqual([]);
   }
   for (const query of [
     { external_id: 'new-1' },
@@ -206,9 +206,9 @@ test('search filters find a changed user by the new values and not by the old va
     { role: 'Previewer' },
     { email: 'new@example.org' },
   ]) {
-    expect(await found(app.key, query)).toEqual(['moving']);
+    expect(await findNames(app.key, query)).toEqual(['moving']);
   }
-  expect(await found(app.key, { manager_uuid: manager.uuid })).toEqual([]);
+  expect(await findNames(app.key, { manager_uuid: manager.uuid })).toEqual([]);
 });
 
 test.each(['status=Active', 'role=Editor'])('a search accepts %s up to 100 times', async (one) => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import { aUser } from '../support/data/factories.js';
-import { csv, imported } from '../support/app/imports.js';
+import { csv, runImport } from '../support/app/imports.js';
 import { databaseOf } from '../support/app/people.js';
 import { type Query, search } from '../support/app/search.js';
 import { RARE, seedUsers, seededUuid } from '../support/app/seed.js';
@@ -12,7 +12,7 @@ let app: TestApp;
 let other: TestApp;
 beforeAll(async () => {
   app = await TestApp.start();
-  other = await TestApp.on(app.database);
+  other = await TestApp.startOn(app.database);
   await seedUsers(app, 0, USERS);
 });
 afterAll(async () => {
@@ -73,9 +73,9 @@ test('the next page of a search includes users whom an import has only linked to
   await unlink(RARE, 1220);
   const buildLines = (from: number, to: number) =>
     Array.from({ length: to - from }, (_, n) => `HR-${String(from + n).padStart(7, '0')}`);
-  await imported(app.key, csv('ExternalId', ...buildLines(620, 1220)), 'dataset=claims&mode=update_only');
+  await runImport(app.key, csv('ExternalId', ...buildLines(620, 1220)), 'dataset=claims&mode=update_only');
   await search(app.key, { ...walk, offset: 500 });
-  await imported(app.key, csv('ExternalId', ...buildLines(RARE, 620)), 'dataset=claims&mode=update_only');
+  await runImport(app.key, csv('ExternalId', ...buildLines(RARE, 620)), 'dataset=claims&mode=update_only');
   const [found, expected] = await load(
     app,
     { ...walk, offset: 525 },

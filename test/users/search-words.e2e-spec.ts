@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
-import { createMany, found, search } from '../support/app/search.js';
+import { createMany, findNames, search } from '../support/app/search.js';
 
 /** Case folding and accent folding are tested in `unit/text`. */
 let app: TestApp;
@@ -38,7 +38,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.end());
 
-const find = async (term: string) => found(app.key, { fulltext_search: term, limit: 100 });
+const find = async (term: string) => findNames(app.key, { fulltext_search: term, limit: 100 });
 
 describe('a search term without * matches whole words', () => {
   test.each([

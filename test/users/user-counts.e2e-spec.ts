@@ -19,7 +19,7 @@ let second: TestApp;
 beforeAll(async () => {
   app = await TestApp.start();
   // Two connections of one process would block each other on SQLite.
-  second = ENGINE === 'sqlite' ? app : await TestApp.on(app.database);
+  second = ENGINE === 'sqlite' ? app : await TestApp.startOn(app.database);
 });
 afterAll(async () => {
   if (second !== app) await second.stop();

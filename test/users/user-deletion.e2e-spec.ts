@@ -5,7 +5,7 @@ import { UserCounts } from '../../src/users/writer/user-counts.service.js';
 import type { UserChange } from '../../src/users/writer/change-set.js';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
-import { codes, deletion, update, writeUsers } from '../support/app/deletion.js';
+import { codesOf, deletion, update, writeUsers } from '../support/app/deletion.js';
 import { create } from '../support/data/factories.js';
 import { aGroup } from '../support/app/groups.js';
 import { PASSWORD, databaseOf } from '../support/app/people.js';
@@ -68,7 +68,7 @@ describe('a deleted user', () => {
       sessions: 1,
       group_members: 1,
     });
-    expect(codes(await apply([deletion(user.uuid)]))).toEqual(['deleted']);
+    expect(codesOf(await apply([deletion(user.uuid)]))).toEqual(['deleted']);
 
     expect((await app.key.get(`/users/${user.uuid}`)).status).toBe(404);
     expect((await app.key.put(`/users/${user.uuid}`, { phone: '1' })).status).toBe(404);
@@ -83,7 +83,7 @@ describe('a deleted user', () => {
     expect(Object.values(await countRows(user.uuid))).toEqual(Array(7).fill(0));
     const row = await databaseOf(app).queryOne('SELECT version FROM user_groups WHERE uuid = ?', [group]);
     expect(row).toEqual({ version: 2 });
-    expect(codes(await apply([deletion(user.uuid)]))).toEqual(['not_found']);
+    expect(codesOf(await apply([deletion(user.uuid)]))).toEqual(['not_found']);
   });
 
   test('is no longer counted, and the audit event has the old values without the password', async () => {
@@ -139,7 +139,7 @@ describe('a deleted user', () => {
     const boss = await create(app.key, { roles: ['Webmaster'] });
     await apply([deletion(boss.uuid as string)]);
     const { body: narrow } = await app.key.post('/api_keys', { name: 'n', scopes: ['users:write'] });
-    const limited = app.nobody.with({ 'x-api-key': narrow.key as string });
+    const limited = app.guest.with({ 'x-api-key': narrow.key as string });
     const refused = await limited.post(`/users/${boss.uuid}/restore`);
     expect([refused.status, refused.body.code]).toEqual([403, 'insufficient_scope']);
     expect((await app.key.post(`/users/${boss.uuid}/restore`)).status).toBe(200);

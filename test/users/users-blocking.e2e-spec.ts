@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
-import { refusal } from '../support/app/problems.js';
+import { refusalOf } from '../support/app/problems.js';
 
 /** The end of the sessions of blocked users is tested in `sessions/session-end`. */
 let app: TestApp;
@@ -22,20 +22,20 @@ describe('the last active Webmaster', () => {
     ['given the default roles', { roles: [] }],
   ])('cannot be %s', async (_, body) => {
     await create(app.key, { roles: ['Webmaster'], status: 'Blocked' });
-    expect(refusal(await change(last, body))).toEqual([409, 'last_webmaster']);
+    expect(refusalOf(await change(last, body))).toEqual([409, 'last_webmaster']);
     await app.login();
   });
 
   test('cannot remove their own role Webmaster', async () => {
     const answer = await change(last, { roles: ['Editor'] }, await app.login());
-    expect(refusal(answer)).toEqual([409, 'last_webmaster']);
+    expect(refusalOf(answer)).toEqual([409, 'last_webmaster']);
   });
 
   test('can be blocked or lose the role if there is another active Webmaster', async () => {
     const other = await create(app.key);
     await change(other, { roles: ['Webmaster'] });
     expect((await change(last, { status: 'Blocked' })).status).toBe(200);
-    expect(refusal(await change(other, { roles: ['Editor'] }))).toEqual([409, 'last_webmaster']);
+    expect(refusalOf(await change(other, { roles: ['Editor'] }))).toEqual([409, 'last_webmaster']);
     expect((await change(last, { roles: ['Editor'] })).status).toBe(200);
     expect((await change(last, { roles: ['Webmaster'], status: 'Active' })).status).toBe(200);
     expect((await change(other, { status: 'Blocked' })).status).toBe(200);

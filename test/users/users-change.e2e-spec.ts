@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
-import { auditRows } from '../support/app/audit-rows.js';
+import { readAuditRows } from '../support/app/audit-rows.js';
 import type { Client, Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
-import { refusal } from '../support/app/problems.js';
+import { refusalOf } from '../support/app/problems.js';
 
 let app: TestApp;
 let manager: Json;
@@ -85,8 +85,8 @@ describe('a PUT with an empty value', () => {
     const { uuid, username } = await createFull();
     await app.login(username, PASSWORD);
     expect((await app.key.put(`/users/${uuid}`, { password: value })).status).toBe(200);
-    const login = await app.nobody.post('/sessions/login', { username, password: PASSWORD });
-    expect(refusal(login)).toEqual([401, 'login_failed']);
+    const login = await app.guest.post('/sessions/login', { username, password: PASSWORD });
+    expect(refusalOf(login)).toEqual([401, 'login_failed']);
   });
 
   test('frees the external_id for other users', async () => {
@@ -109,19 +109,19 @@ describe('a PUT with unchanged values', () => {
     const { uuid, username } = await createFull();
     const client = await reader({ username });
     const before = await client.get(`/users/${uuid}`);
-    const rows = await auditRows(app, uuid);
+    const rows = await readAuditRows(app, uuid);
 
     const answer = await client.put(`/users/${uuid}`, before.body);
     expect([answer.status, answer.body]).toEqual([200, before.body]);
     expect(answer.headers['etag']).toBe(before.headers['etag']);
-    expect(await auditRows(app, uuid)).toEqual(rows);
+    expect(await readAuditRows(app, uuid)).toEqual(rows);
     expect((await client.get(`/users/${uuid}`)).body).toEqual(before.body);
   });
 
   test('changes nothing if no optional field is set', async () => {
     const before = await create(app.key);
     expect((await app.key.put(`/users/${before.uuid}`, before)).body).toEqual(before);
-    expect(await auditRows(app, before.uuid)).toHaveLength(1);
+    expect(await readAuditRows(app, before.uuid)).toHaveLength(1);
   });
 
   test('changes nothing if the body is empty or has the same values in another spelling', async () => {
@@ -135,13 +135,13 @@ describe('a PUT with unchanged values', () => {
       authname: { ldap: before.authname.ldap },
     };
     expect((await app.key.put(`/users/${uuid}`, same)).body).toEqual(before);
-    expect(await auditRows(app, uuid)).toHaveLength(1);
+    expect(await readAuditRows(app, uuid)).toHaveLength(1);
   });
 });
 
 test('a PUT with invalid fields changes nothing and returns all errors', async () => {
   const before = await createFull();
-  const rows = await auditRows(app, before.uuid);
+  const rows = await readAuditRows(app, before.uuid);
   const bad = {
     phone: 5,
     nickname: 'N',
@@ -149,7 +149,7 @@ test('a PUT with invalid fields changes nothing and returns all errors', async (
     manager_uuid: before.uuid,
     password: before.email,
   };
-  expect(refusal(await app.key.put(`/users/${before.uuid}`, { surname: 'Doe', ...bad }))).toEqual([
+  expect(refusalOf(await app.key.put(`/users/${before.uuid}`, { surname: 'Doe', ...bad }))).toEqual([
     422,
     'manager_uuid self_reference',
     'nickname unknown_field',
@@ -158,7 +158,7 @@ test('a PUT with invalid fields changes nothing and returns all errors', async (
     'roles exclusive_roles',
   ]);
   expect(await read(before.uuid)).toEqual(before);
-  expect(await auditRows(app, before.uuid)).toEqual(rows);
+  expect(await readAuditRows(app, before.uuid)).toEqual(rows);
 });
 
 test('a PUT ignores read-only fields, whatever their value', async () => {
@@ -179,6 +179,6 @@ test.each([
 ])('a PUT whose uuid differs from the path returns 422: %s', async (_, uuid) => {
   const before = await create(app.key);
   const answer = await app.key.put(`/users/${before.uuid}`, { uuid, surname: 'Doe' });
-  expect(refusal(answer)).toEqual([422, 'uuid uuid_mismatch']);
+  expect(refusalOf(answer)).toEqual([422, 'uuid uuid_mismatch']);
   expect(await read(before.uuid)).toEqual(before);
 });

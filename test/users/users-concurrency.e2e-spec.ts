@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
-import { auditRows } from '../support/app/audit-rows.js';
+import { readAuditRows } from '../support/app/audit-rows.js';
 import type { Answer } from '../support/app/client.js';
 import { aUser, create } from '../support/data/factories.js';
-import { refusal } from '../support/app/problems.js';
+import { refusalOf } from '../support/app/problems.js';
 
 let app: TestApp;
 let second: TestApp;
 beforeAll(async () => {
   app = await TestApp.start();
-  second = await TestApp.on(app.database);
+  second = await TestApp.startOn(app.database);
 });
 afterAll(async () => {
   await second.stop();
@@ -64,7 +64,7 @@ test('concurrent creations and changes on two instances are all stored', async (
   expect(created.filter(({ status }) => status === 201)).toHaveLength(COUNT);
   for (const [index, { uuid }] of users.entries()) {
     expect((await read(uuid)).firstname).toBe(`F${index}`);
-    expect((await auditRows(app, uuid)).map(({ action }) => action)).toEqual([
+    expect((await readAuditRows(app, uuid)).map(({ action }) => action)).toEqual([
       'user.created',
       'user.updated',
     ]);
@@ -96,7 +96,7 @@ test('concurrent changes of different fields of one user are all stored', async 
   const user = await read(uuid);
   expect(user).toMatchObject(fields);
   expect(Object.keys(user.authname as object).sort()).toEqual(['a0', 'a1', 'a2', 'a3']);
-  expect(await auditRows(app, uuid)).toHaveLength(11);
+  expect(await readAuditRows(app, uuid)).toHaveLength(11);
 });
 
 test('of 10 concurrent PUTs with the same If-Match, one succeeds and the others return 412', async () => {
@@ -115,7 +115,7 @@ test('concurrent PUTs that swap the usernames of two users both return 409', asy
     app.key.put(`/users/${a.uuid}`, { username: b.username }),
     second.key.put(`/users/${b.uuid}`, { username: a.username }),
   ]);
-  expect(answers.map(refusal)).toEqual([
+  expect(answers.map(refusalOf)).toEqual([
     [409, 'username_taken'],
     [409, 'username_taken'],
   ]);
@@ -129,7 +129,9 @@ test('concurrent changes of managers never create a cycle', async () => {
         manager_uuid: users[(index + 1) % 3].uuid,
       }),
     );
-    expect(answers.map(refusal).filter(([status]) => status !== 200)).toEqual([[422, 'manager_uuid cycle']]);
+    expect(answers.map(refusalOf).filter(([status]) => status !== 200)).toEqual([
+      [422, 'manager_uuid cycle'],
+    ]);
     const managers = await Promise.all(
       users.map(async ({ uuid }) => (await read(uuid)).manager_uuid as string | null),
     );
@@ -150,7 +152,7 @@ test('two Webmasters who block each other concurrently leave one active Webmaste
   const active = await app.key.get('/users/search?role=Webmaster&status=Active');
   expect(active.body.Count).toBe(1);
   const last = active.body.Results[0].uuid as string;
-  expect(refusal(await app.key.put(`/users/${last}`, { status: 'Blocked' }))).toEqual([
+  expect(refusalOf(await app.key.put(`/users/${last}`, { status: 'Blocked' }))).toEqual([
     409,
     'last_webmaster',
   ]);

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { BASE_URL, TestApp } from '../support/app/app.js';
-import { auditRows } from '../support/app/audit-rows.js';
+import { readAuditRows } from '../support/app/audit-rows.js';
 import { aUser, create } from '../support/data/factories.js';
-import { refusal } from '../support/app/problems.js';
+import { refusalOf } from '../support/app/problems.js';
 
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
@@ -73,7 +73,7 @@ test('a POST stores every field as sent', async () => {
 
 test('the default user_avatar is an image served by this service', async () => {
   const { user_avatar } = await create(app.key);
-  const picture = await app.nobody.raw('GET', String(user_avatar).replace(BASE_URL, ''));
+  const picture = await app.guest.fetch('GET', String(user_avatar).replace(BASE_URL, ''));
   expect([picture.status, picture.headers['content-type']]).toEqual([200, expect.stringMatching(/^image\//)]);
 });
 
@@ -106,7 +106,7 @@ test('a POST treats null and empty optional fields as not sent', async () => {
 
 test('a POST without username and email returns 422', async () => {
   const answer = await app.key.post('/users', {});
-  expect(refusal(answer)).toEqual([422, 'email required', 'username required']);
+  expect(refusalOf(answer)).toEqual([422, 'email required', 'username required']);
 });
 
 test('a rejected POST stores nothing, so its username and email stay free', async () => {
@@ -122,7 +122,7 @@ test('a rejected POST stores nothing, so its username and email stay free', asyn
 test('a password appears neither in responses nor in the audit', async () => {
   const password = 'plain secret 1234';
   const user = await create(app.key, { password });
-  const [row, ...others] = await auditRows(app, user.uuid);
+  const [row, ...others] = await readAuditRows(app, user.uuid);
   expect([row?.action, others]).toEqual(['user.created', []]);
   expect(row?.changes).toContain('"password"');
   expect(`${row?.changes}${JSON.stringify(user)}`).not.toMatch(/plain secret|argon2|password_hash/);
@@ -143,6 +143,6 @@ test.each(['x', '', null, [], {}, false])(
     ];
     const body = aUser(Object.fromEntries(fields.map((field) => [field, value])));
     const errors = fields.map((field) => `${field} unknown_field`);
-    expect(refusal(await app.key.post('/users', body))).toEqual([422, ...errors]);
+    expect(refusalOf(await app.key.post('/users', body))).toEqual([422, ...errors]);
   },
 );

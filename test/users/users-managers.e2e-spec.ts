@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { aUser, create } from '../support/data/factories.js';
-import { refusal } from '../support/app/problems.js';
+import { refusalOf } from '../support/app/problems.js';
 
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
@@ -21,21 +21,21 @@ async function createChain(length: number): Promise<Json[]> {
 
 test('an unknown manager_uuid returns 422', async () => {
   const user = await create(app.key);
-  expect(refusal(await put(user, UNKNOWN))).toEqual([422, 'manager_uuid unknown_reference']);
+  expect(refusalOf(await put(user, UNKNOWN))).toEqual([422, 'manager_uuid unknown_reference']);
   const created = await app.key.post('/users', aUser({ manager_uuid: UNKNOWN }));
-  expect(refusal(created)).toEqual([422, 'manager_uuid unknown_reference']);
+  expect(refusalOf(created)).toEqual([422, 'manager_uuid unknown_reference']);
 });
 
 test('a user cannot be their own manager, also with an upper-case uuid', async () => {
   const user = await create(app.key);
-  expect(refusal(await put(user, user.uuid))).toEqual([422, 'manager_uuid self_reference']);
-  expect(refusal(await put(user, user.uuid.toUpperCase()))).toEqual([422, 'manager_uuid self_reference']);
+  expect(refusalOf(await put(user, user.uuid))).toEqual([422, 'manager_uuid self_reference']);
+  expect(refusalOf(await put(user, user.uuid.toUpperCase()))).toEqual([422, 'manager_uuid self_reference']);
 });
 
 test.each([2, 3, 30])('a chain of %d managers cannot be closed to a cycle', async (length) => {
   const users = await createChain(length);
   const top = users.at(-1);
-  expect(refusal(await put(top, users[0].uuid))).toEqual([422, 'manager_uuid cycle']);
+  expect(refusalOf(await put(top, users[0].uuid))).toEqual([422, 'manager_uuid cycle']);
   expect((await app.key.get(`/users/${top.uuid}`)).body).toEqual(top);
 });
 
@@ -43,7 +43,7 @@ test('a user and their manager can be swapped in two steps', async () => {
   const [lower, upper] = await createChain(2);
   expect((await put(lower, null)).body.manager_uuid).toBeNull();
   expect((await put(upper, lower.uuid)).body.manager_uuid).toBe(lower.uuid);
-  expect(refusal(await put(lower, upper.uuid))).toEqual([422, 'manager_uuid cycle']);
+  expect(refusalOf(await put(lower, upper.uuid))).toEqual([422, 'manager_uuid cycle']);
 });
 
 test('users can be moved to another branch of the same manager', async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { RoleCatalogue } from '../../src/access/roles.js';
 import { TestApp } from '../support/app/app.js';
 import { aUser, create } from '../support/data/factories.js';
-import { refusal } from '../support/app/problems.js';
+import { refusalOf } from '../support/app/problems.js';
 
 /** The names of roles are tested in `unit/roles`. */
 const EXTRA = ['Gärtner', 'Night shift'];
@@ -35,9 +35,9 @@ describe('the role External user', () => {
     [['webmaster', 'external user']],
     [['Author', 'External user', 'Organisational user', 'Webmaster']],
   ])('cannot be combined with Organisational user or Webmaster: %j', async (roles) => {
-    expect(refusal(await app.key.post('/users', aUser({ roles })))).toEqual([422, 'roles exclusive_roles']);
+    expect(refusalOf(await app.key.post('/users', aUser({ roles })))).toEqual([422, 'roles exclusive_roles']);
     const { uuid } = await create(app.key);
-    expect(refusal(await app.key.put(`/users/${uuid}`, { roles }))).toEqual([422, 'roles exclusive_roles']);
+    expect(refusalOf(await app.key.put(`/users/${uuid}`, { roles }))).toEqual([422, 'roles exclusive_roles']);
   });
 
   test('can be combined with all other roles', async () => {

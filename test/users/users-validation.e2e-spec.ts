@@ -4,7 +4,7 @@ import type { Json } from '../support/app/client.js';
 import { aUser, create } from '../support/data/factories.js';
 import { EXTRA_ROLES, LIMITS } from '../support/data/user-fields.js';
 import { aPerson } from '../support/app/people.js';
-import { refusal } from '../support/app/problems.js';
+import { refusalOf } from '../support/app/problems.js';
 
 /** Invalid values are tested in detail in `unit/user-input` and `unit/user-text`. */
 let app: TestApp;
@@ -36,7 +36,7 @@ describe('an invalid value', () => {
     const created = await app.key.post('/users', aUser({ [field]: value }));
     const changed = await app.key.put(`/users/${user.uuid}`, { [field]: value });
     for (const answer of [created, changed]) {
-      expect(refusal(answer)).toEqual([422, `${field} ${code}`]);
+      expect(refusalOf(answer)).toEqual([422, `${field} ${code}`]);
       expect(answer.body).toMatchObject({ type: '/problems/validation_failed', code: 'validation_failed' });
     }
     expect((await app.key.get(`/users/${user.uuid}`)).body).toEqual(user);
@@ -45,7 +45,7 @@ describe('an invalid value', () => {
   test('returns 422 also in a PUT of the own profile', async () => {
     const { client, user: own } = await aPerson(app);
     const answer = await client.put(`/users/${own.uuid}`, { phone: 5, nickname: 'x', about_me: 'a\0b' });
-    expect(refusal(answer)).toEqual([
+    expect(refusalOf(answer)).toEqual([
       422,
       'about_me invalid_format',
       'nickname unknown_field',

@@ -3,7 +3,7 @@ import { TestApp } from '../support/app/app.js';
 import type { Client, Json } from '../support/app/client.js';
 import { databaseOf, problemOf } from '../support/app/people.js';
 import { create } from '../support/data/factories.js';
-import { found, search } from '../support/app/search.js';
+import { findNames, search } from '../support/app/search.js';
 
 const PASSWORD = 'a good password';
 const FULL = {
@@ -102,7 +102,7 @@ describe('hidden fields', () => {
         hide ? { email: '', mobile: '' } : { email: user.email, mobile: '5' },
       );
       for (const query of [{ email: user.email }, { fulltext_search: 'flag.flip' }])
-        expect(await found(member, query)).toEqual(hide ? [] : [user.username]);
+        expect(await findNames(member, query)).toEqual(hide ? [] : [user.username]);
     }
   });
 });
@@ -116,18 +116,18 @@ describe('a hidden email address', () => {
     { fulltext_search: 'secret*' },
     { fulltext_search: 'harriet secret.address' },
   ])('is not found by a member with %j', async (query) => {
-    expect(await found(app.key, query)).toEqual(['hidden']);
-    expect(await found(member, query)).toEqual([]);
+    expect(await findNames(app.key, query)).toEqual(['hidden']);
+    expect(await findNames(member, query)).toEqual([]);
   });
 
   test('does not prevent a match of the same word in the surname', async () => {
     const user = await create(app.key, { surname: 'Unseen', email: 'unseen@example.org', hide_email: true });
-    expect(await found(member, { fulltext_search: 'unseen' })).toEqual([user.username]);
-    expect(await found(member, { fulltext_search: 'unseen@example.org' })).toEqual([]);
+    expect(await findNames(member, { fulltext_search: 'unseen' })).toEqual([user.username]);
+    expect(await findNames(member, { fulltext_search: 'unseen@example.org' })).toEqual([]);
   });
 
   test('is found by its owner with the filter email', async () => {
-    expect(await found(self, { email: FULL.email })).toEqual(['hidden']);
+    expect(await findNames(self, { email: FULL.email })).toEqual(['hidden']);
   });
 
   test('does not affect the order of results for a member', async () => {
@@ -212,11 +212,11 @@ describe('an External user', () => {
       expect([answer.status, answer.body.code]).toEqual([403, 'forbidden']);
     }
     expect((await search(external, 'limit=0')).body.code).toBe('invalid_parameter');
-    expect((await search(app.nobody, 'limit=0')).body.code).toBe('unauthenticated');
+    expect((await search(app.guest, 'limit=0')).body.code).toBe('unauthenticated');
   });
 
   test('is found by members in a search', async () => {
-    expect(await found(member, { username: 'external' })).toEqual(['external']);
+    expect(await findNames(member, { username: 'external' })).toEqual(['external']);
   });
 });
 

@@ -10,7 +10,7 @@ import { SessionsService } from '../../src/sessions/sessions.service.js';
 import { UserWriteRepository } from '../../src/users/writer/user-write.repository.js';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
-import { counting } from '../support/app/counting.js';
+import { traceStatements } from '../support/app/counting.js';
 
 const SYSTEM: Caller = { actor: { kind: 'system', id: null }, requestId: 'test', ip: '' };
 
@@ -28,7 +28,7 @@ async function apply(
   caller = SYSTEM,
 ): Promise<{ outcomes: ChangeOutcome[]; statements: string[] }> {
   return app.app.get(TransactionRunner).run(async (tx) => {
-    const { sql, statements } = counting(tx);
+    const { sql, statements } = traceStatements(tx);
     return { outcomes: await app.app.get(UserWriter).apply(sql, changes, caller), statements };
   });
 }

@@ -26,20 +26,20 @@ interface Acknowledged {
 }
 
 /** Commits rows with ids from `first` until the process is killed or its parent ends. */
-async function commit(file: string, first: number): Promise<never> {
+async function commitRows(file: string, first: number): Promise<never> {
   process.on('disconnect', () => process.exit());
   const connection = SqliteConnection.open(file);
   const checkpointer = new Checkpointer(connection, file);
   for (let id = first; ; id += COMMITS) {
     const ids = Array.from({ length: COMMITS }, (_, n) => id + n);
-    for (const rowId of ids) while (!add(connection, rowId));
+    for (const rowId of ids) while (!addRow(connection, rowId));
     checkpointer.writeBack();
     await new Promise((resolve) => process.send?.({ ids } satisfies Acknowledged, resolve));
   }
 }
 
 /** Inserts a row. @returns false if another process holds the write lock. */
-function add(connection: SqliteConnection, id: number): boolean {
+function addRow(connection: SqliteConnection, id: number): boolean {
   try {
     connection.exec('BEGIN IMMEDIATE');
   } catch (error) {
@@ -109,4 +109,4 @@ async function watch(minutes: number): Promise<void> {
 
 const { FILE, FIRST } = process.env;
 if (FILE === undefined) await watch(Number(process.argv[2] ?? 60));
-else await commit(FILE, Number(FIRST));
+else await commitRows(FILE, Number(FIRST));

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { KEY } from './faults/servers.js';
-import { ask, askJson } from './support/send.js';
+import { fetchText, fetchJson } from './support/send.js';
 
 /**
  * `npm run bench:files` (builds first): lists the source files that one request and one row of an import pass through,
@@ -32,7 +32,7 @@ interface Modules {
   ENTITIES: unknown;
 }
 
-const built = (file: string): Promise<Modules> => import(`${BUILD}${file}.js`) as Promise<Modules>;
+const loadBuilt = (file: string): Promise<Modules> => import(`${BUILD}${file}.js`) as Promise<Modules>;
 /** Builds the body of a SCIM PATCH that replaces the work phone. */
 const patchOf = (value: string): object => ({
   schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
@@ -107,11 +107,11 @@ async function report(name: string, work: (round: number) => Promise<unknown>): 
 }
 
 try {
-  const { createApp } = await built('create-app');
-  const { loadEnv } = await built('platform/config/env');
-  const { FirstStart } = await built('operations/start/first-start.service');
-  const { migrateAtStart } = await built('platform/database/data-source');
-  const { ENTITIES } = await built('entities');
+  const { createApp } = await loadBuilt('create-app');
+  const { loadEnv } = await loadBuilt('platform/config/env');
+  const { FirstStart } = await loadBuilt('operations/start/first-start.service');
+  const { migrateAtStart } = await loadBuilt('platform/database/data-source');
+  const { ENTITIES } = await loadBuilt('entities');
   const env = loadEnv({
     DATA_DIR: folder,
     LOG_LEVEL: 'info',
@@ -124,24 +124,24 @@ try {
   await app.listen(0, '127.0.0.1');
   const url = await app.getUrl();
   const person = { username: 'kim', email: 'kim@example.org' };
-  const { uuid } = await askJson<{ uuid: string }>(url, { method: 'POST', path: USERS, body: person });
+  const { uuid } = await fetchJson<{ uuid: string }>(url, { method: 'POST', path: USERS, body: person });
   const path = `${USERS}/${uuid}`;
   await report('PUT of one field', (n) =>
-    ask(url, { method: 'PUT', path, body: { phone: `+44 ${n + 2}` } }, {}, connection),
+    fetchText(url, { method: 'PUT', path, body: { phone: `+44 ${n + 2}` } }, {}, connection),
   );
   const patch = { method: 'PATCH', path: `/scim/v2/Users/${uuid}` };
   await report('SCIM PATCH of one attribute', (n) =>
-    ask(url, { ...patch, body: patchOf(`+45 ${n + 2}`) }, {}, connection),
+    fetchText(url, { ...patch, body: patchOf(`+45 ${n + 2}`) }, {}, connection),
   );
-  await report('GET', () => ask(url, { method: 'GET', path }, {}, connection));
+  await report('GET', () => fetchText(url, { method: 'GET', path }, {}, connection));
   /** Imports a file of one row and waits until the run has ended. */
   const importRow = async (name: string): Promise<void> => {
     const body = `ExternalId,Username,Email\nHR-${name},${name},${name}@example.org\n`;
     const upload = { method: 'POST', path: IMPORTS, body };
-    const { id } = JSON.parse(await ask(url, upload, { 'content-type': 'text/csv' }, connection)) as {
+    const { id } = JSON.parse(await fetchText(url, upload, { 'content-type': 'text/csv' }, connection)) as {
       id: string;
     };
-    await ask(url, { method: 'GET', path: `${IMPORTS}/${id}/events` }, {}, connection);
+    await fetchText(url, { method: 'GET', path: `${IMPORTS}/${id}/events` }, {}, connection);
   };
   await report('CSV row, unchanged', () => importRow('same')); // the first call is not measured and creates the user
   await report('CSV row, written', (n) => importRow(`row${n + 2}`));

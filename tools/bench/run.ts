@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import type { Outcome } from './cases/context.js';
 import { compareImports } from './cases/import.js';
-import { compareBesideImport } from './cases/import-beside.js';
+import { compareDuringImport } from './cases/during-import.js';
 import { compareLogins } from './cases/login.js';
 import { measureProcess } from './cases/process.js';
 import { REQUEST_CASES, compareAllRequests } from './cases/requests.js';
@@ -13,7 +13,7 @@ import { writeReport } from './support/report.js';
 import type { Results } from './support/results.js';
 import { seed } from './support/seed.js';
 import { readSettings } from './support/settings.js';
-import { ENGINE_NAMES, captionOf, fullTables } from './support/table.js';
+import { ENGINE_NAMES, formatCaption, formatTables } from './support/table.js';
 
 /**
  * `npm run bench`: compares the built service with baselines that do only the minimum work, on both engines.
@@ -60,7 +60,7 @@ async function measure(name: EngineName): Promise<void> {
     if (requests.length > 0) add('requests', await compareAllRequests(requests, context));
     if (isSelected('login')) add('logins', await compareLogins(context));
     if (isSelected('beside')) {
-      const { comparisons, absolutes } = await compareBesideImport(context, settings.rows);
+      const { comparisons, absolutes } = await compareDuringImport(context, settings.rows);
       results.comparisons.push(...comparisons);
       results.absolutes.push(...absolutes);
     }
@@ -72,8 +72,8 @@ async function measure(name: EngineName): Promise<void> {
 
 for (const name of settings.engines) await measure(name);
 
-process.stdout.write(`\n${captionOf(results)}\n\n${fullTables(results)}`);
-if (settings.whole) {
+process.stdout.write(`\n${formatCaption(results)}\n\n${formatTables(results)}`);
+if (settings.isComplete) {
   await writeReport(results);
   process.stdout.write('\nWritten to tools/bench/RESULTS.md.\n');
 } else {

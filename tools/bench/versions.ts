@@ -6,14 +6,14 @@ import { Service } from './faults/servers.js';
 import { cleanUpAtExit } from './support/clean-up.js';
 import { pinMyself, planCores } from './support/cores.js';
 import { type BenchEngine, type EngineName, startEngine } from './support/engine.js';
-import { importFile, makeUserFile } from './support/import-file.js';
+import { importFile, writeUserFile } from './support/import-file.js';
 import type { Contender } from './support/load.js';
 import type { RequestOf } from './support/requests.js';
-import { memory } from './support/meter.js';
-import { inTurns } from './support/rounds.js';
-import { askJson } from './support/send.js';
+import { readMemory } from './support/meter.js';
+import { alternate } from './support/rounds.js';
+import { fetchJson } from './support/send.js';
 import { readSettings } from './support/settings.js';
-import { median } from './support/statistics.js';
+import { medianOf } from './support/statistics.js';
 
 /**
  * `npm run bench:versions -- FOLDER`: compares this version with another built checkout, alternating on one machine.
@@ -37,14 +37,14 @@ pinMyself(cores.load);
 /**
  * Prints the medians and the median ratio of all rounds. Both versions of a round are affected by the same other load.
  */
-function say(engine: EngineName, name: string, [before = [], after = []]: readonly number[][]): void {
-  const cells = [median(before), median(after)].map((value) => value.toFixed(0).padStart(8));
-  const ratio = median(before.map((value, round) => (after[round] ?? Number.NaN) / value)).toFixed(3);
+function printRow(engine: EngineName, name: string, [before = [], after = []]: readonly number[][]): void {
+  const cells = [medianOf(before), medianOf(after)].map((value) => value.toFixed(0).padStart(8));
+  const ratio = medianOf(before.map((value, round) => (after[round] ?? Number.NaN) / value)).toFixed(3);
   process.stdout.write(`${engine.padEnd(8)} ${name.padEnd(40)} ${cells.join('')} ${ratio.padStart(8)}\n`);
 }
 
 /** Imports files into each service. Returns the CPU time in microseconds per row, by service and file. */
-async function importsOf(
+async function measureImports(
   services: readonly Service[],
   engine: BenchEngine,
   files: readonly Parameters<typeof importFile>[1][],
@@ -64,11 +64,11 @@ async function importsOf(
 }
 
 /** Returns the UUIDs of the users of a service, ordered by external id. Both services have the same users. */
-async function uuidsOf({ url }: Service): Promise<string[]> {
+async function readUuids({ url }: Service): Promise<string[]> {
   const uuids: string[] = [];
   for (let offset = 0; offset < rows; offset += 100) {
     const path = `${API}/users/search?sort=external_id&order=asc&has_external_id=true&limit=100&offset=${offset}`;
-    const page = await askJson<{ Results: { uuid: string }[] }>(url, { method: 'GET', path });
+    const page = await fetchJson<{ Results: { uuid: string }[] }>(url, { method: 'GET', path });
     uuids.push(...page.Results.map(({ uuid }) => uuid));
   }
   return uuids;
@@ -95,13 +95,17 @@ for (const name of engines) {
   try {
     for (const [index, root] of ROOTS.entries()) {
       const settings = { DATABASE_URL: engine.create(`version${index}`), LOG_LEVEL: 'info' };
-      services.push(await Service.make(settings, undefined, cores.server, root));
+      services.push(await Service.create(settings, undefined, cores.server, root));
     }
-    const file = await makeUserFile(folder, rows);
-    say(name, 'import, new row', await importsOf(services, engine, [file], { created: rows }));
+    const file = await writeUserFile(folder, rows);
+    printRow(name, 'import, new row', await measureImports(services, engine, [file], { created: rows }));
     const same = Array.from({ length: rounds }, () => file);
-    say(name, 'import, unchanged row', await importsOf(services, engine, same, { unchanged: rows }));
-    const lists = await Promise.all(services.map(uuidsOf));
+    printRow(
+      name,
+      'import, unchanged row',
+      await measureImports(services, engine, same, { unchanged: rows }),
+    );
+    const lists = await Promise.all(services.map(readUuids));
     const contenders = services.map(({ url, pid }, index): Contender => ({
       name: ROOTS[index] ?? '',
       url,
@@ -109,18 +113,18 @@ for (const name of engines) {
     }));
     for (const id of cases) {
       const requests = lists.map((uuids) => requestsOf(id, uuids));
-      const samples = await inTurns(contenders, requests, () => Math.floor(Math.random() * (rows - 25)), {
+      const samples = await alternate(contenders, requests, () => Math.floor(Math.random() * (rows - 25)), {
         rounds,
         seconds,
       });
-      say(
+      printRow(
         name,
         REQUEST_CASES[id]?.title ?? id,
         samples.map((rounds) => rounds.map(({ perCpuSecond }) => 1e6 / perCpuSecond)),
       );
     }
-    const memories = services.map(({ pid }) => [memory(pid).peak]);
-    say(name, 'peak memory, MiB', memories);
+    const memories = services.map(({ pid }) => [readMemory(pid).peak]);
+    printRow(name, 'peak memory, MiB', memories);
   } finally {
     for (const service of services) await service.remove();
     await engine.remove();

@@ -1,27 +1,27 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { randoms } from '../../test/support/data/random.js';
-import { blockedLogin, keyUser, sessionUser } from './clients/credentials.js';
-import { ENDED, importer } from './clients/importer.js';
+import { createRandom } from '../../test/support/data/random.js';
+import { createBlockedLogin, createKeyUser, createSessionUser } from './clients/credentials.js';
+import { ENDED, createImporter } from './clients/importer.js';
 import * as users from './clients/users.js';
 import type { Fault } from './faults.js';
-import { finalState } from './final-state.js';
-import { type Broken, History } from './history.js';
-import { judge } from './judge.js';
+import { readFinalState } from './final-state.js';
+import { type Violation, History } from './history.js';
+import { checkHistory } from './check-history.js';
 import { Sender } from './sender.js';
 import type { Target } from './targets.js';
-import { API, World, isDone } from './world.js';
+import { API, ClientContext, isDone } from './world.js';
 
-export interface CheckOptions {
+export interface CheckerOptions {
   seconds: number;
   seed: number;
   /** Called with a line of text for each fault. */
   report?: (line: string) => void;
   /** Called after all clients and faults have ended, before the final state is read. */
-  beforeJudging?: () => void;
+  beforeFinalState?: () => void;
 }
 
-export interface Checked {
-  broken: readonly Broken[];
+export interface CheckerResult {
+  broken: readonly Violation[];
   /** Number of requests, and of unsafe requests by their effect. */
   requests: number;
   effects: Readonly<Record<string, number>>;
@@ -31,49 +31,49 @@ export interface Checked {
 }
 
 /** Longest recovery after the faults, in milliseconds. */
-const HEALED = 60_000;
+const RECOVERY_LIMIT = 60_000;
 /** Longest wait for running imports, in milliseconds. */
-const IMPORTED = 90_000;
+const IMPORT_LIMIT = 90_000;
 
 /** Runs clients and faults for some seconds, waits until the service has recovered, and checks the history. */
-export async function check(
+export async function runChecker(
   target: Target,
-  { seconds, seed, report, beforeJudging }: CheckOptions,
-): Promise<Checked> {
+  { seconds, seed, report, beforeFinalState }: CheckerOptions,
+): Promise<CheckerResult> {
   const log = report ?? (() => undefined);
-  const random = randoms(seed);
+  const random = createRandom(seed);
   const history = new History();
   const run = `c${seed.toString(36)}`;
   const urls = target.instances.map(({ url }) => url);
   const sender = new Sender(history, urls, run);
   let worlds = 0;
-  const newWorld = (): World =>
-    new World(sender, history, randoms(seed + ++worlds * 7919), `${run}-${worlds.toString(36)}`);
-  const steps = await clients(newWorld);
+  const newWorld = (): ClientContext =>
+    new ClientContext(sender, history, createRandom(seed + ++worlds * 7919), `${run}-${worlds.toString(36)}`);
+  const steps = await createClients(newWorld);
   const stop = new AbortController();
-  const running = steps.map((step) => loop(step, random, stop.signal));
-  const faults = await strike(target, random, seconds * 1000, log);
+  const running = steps.map((step) => repeatStep(step, random, stop.signal));
+  const faults = await injectFaults(target, random, seconds * 1000, log);
   stop.abort();
-  const timer = setTimeout(() => (sender.hurry = true), 20_000);
+  const timer = setTimeout(() => (sender.isEnding = true), 20_000);
   await Promise.all(running);
   clearTimeout(timer);
-  const broken = [...(await healed(sender, target)), ...(await imported(sender))];
-  beforeJudging?.();
-  const final = await finalState(sender);
+  const broken = [...(await findUnrecovered(sender, target)), ...(await findUnfinishedImports(sender))];
+  beforeFinalState?.();
+  const final = await readFinalState(sender);
   sender.close();
-  broken.push(...judge(history, final));
-  return { broken, requests: history.attempts.length, effects: effectsOf(history), faults, history };
+  broken.push(...checkHistory(history, final));
+  return { broken, requests: history.attempts.length, effects: countEffects(history), faults, history };
 }
 
 /**
  * Creates users that several clients change, and the clients. Each client has its own random numbers, so that its
  * choices are independent of other clients.
  */
-async function clients(newWorld: () => World): Promise<users.Step[]> {
+async function createClients(newWorld: () => ClientContext): Promise<users.Step[]> {
   const setup = newWorld();
   const group = async (size: number, fields: Record<string, unknown> = {}): Promise<string[]> => {
     const created: string[] = [];
-    for (let count = 0; count < size; count++) created.push(await setup.created(fields));
+    for (let count = 0; count < size; count++) created.push(await setup.createReliably(fields));
     return created;
   };
   const hot = await group(3, { about_me: '0' });
@@ -94,17 +94,17 @@ async function clients(newWorld: () => World): Promise<users.Step[]> {
     users.managerCircle(newWorld(), managed),
     users.statusChanger(newWorld(), toggled),
     users.webmasterDuel(newWorld(), pair),
-    sessionUser(newWorld()),
-    blockedLogin(newWorld()),
-    keyUser(newWorld()),
+    createSessionUser(newWorld()),
+    createBlockedLogin(newWorld()),
+    createKeyUser(newWorld()),
     users.reader(newWorld(), [...hot, ...toggled, ...managed]),
     users.walker(newWorld()),
-    importer(newWorld()),
+    createImporter(newWorld()),
   ];
 }
 
 /** Takes the role Webmaster from all users except the pair, such as the first Webmaster and users of earlier runs. */
-async function demoteOthers(world: World, pair: readonly string[]): Promise<void> {
+async function demoteOthers(world: ClientContext, pair: readonly string[]): Promise<void> {
   const found = await world.search('role=Webmaster&limit=100', 0);
   for (const { uuid } of found?.users ?? []) {
     if (pair.includes(String(uuid))) continue;
@@ -113,7 +113,11 @@ async function demoteOthers(world: World, pair: readonly string[]): Promise<void
   }
 }
 
-async function loop(step: users.Step, random: (below: number) => number, stop: AbortSignal): Promise<void> {
+async function repeatStep(
+  step: users.Step,
+  random: (below: number) => number,
+  stop: AbortSignal,
+): Promise<void> {
   while (!stop.aborted) {
     await step();
     await delay(random(20));
@@ -125,7 +129,7 @@ async function loop(step: users.Step, random: (below: number) => number, stop: A
  * once.
  * @returns the number of injections by fault.
  */
-async function strike(
+async function injectFaults(
   target: Target,
   random: (below: number) => number,
   millis: number,
@@ -136,7 +140,7 @@ async function strike(
   const inject = async (fault: Fault | undefined): Promise<void> => {
     if (!fault) return;
     const began = performance.now();
-    await fault.strike(random);
+    await fault.inject(random);
     counts[fault.name] = (counts[fault.name] ?? 0) + 1;
     log(`${Math.round(began)} ms: ${fault.name}, ended after ${Math.round(performance.now() - began)} ms`);
   };
@@ -153,17 +157,17 @@ async function strike(
 }
 
 /** Waits until every instance is ready again without a restart. Returns the instances that are not. */
-async function healed(sender: Sender, { instances }: Target): Promise<Broken[]> {
-  const broken: Broken[] = [];
+async function findUnrecovered(sender: Sender, { instances }: Target): Promise<Violation[]> {
+  const broken: Violation[] = [];
   for (const instance of instances.keys()) {
-    const until = performance.now() + HEALED;
+    const until = performance.now() + RECOVERY_LIMIT;
     for (let isReady = false; !isReady;) {
-      const [{ status }] = await sender.ask({ method: 'GET', path: '/health/ready', instance });
+      const [{ status }] = await sender.send({ method: 'GET', path: '/health/ready', instance });
       isReady = status === 200;
       if (!isReady && performance.now() > until) {
         broken.push({
           promise: 'recovery',
-          text: `instance ${instance} is not ready ${HEALED} ms after the faults`,
+          text: `instance ${instance} is not ready ${RECOVERY_LIMIT} ms after the faults`,
         });
         break;
       }
@@ -174,10 +178,10 @@ async function healed(sender: Sender, { instances }: Target): Promise<Broken[]> 
 }
 
 /** Waits until all imports have ended. An interrupted import must continue by itself. */
-async function imported(sender: Sender): Promise<Broken[]> {
-  const until = performance.now() + IMPORTED;
+async function findUnfinishedImports(sender: Sender): Promise<Violation[]> {
+  const until = performance.now() + IMPORT_LIMIT;
   for (;;) {
-    const [{ status, body }] = await sender.ask({ method: 'GET', path: `${API}/imports?limit=100` });
+    const [{ status, body }] = await sender.send({ method: 'GET', path: `${API}/imports?limit=100` });
     const runs = (body['Results'] ?? []) as { state: string; id: string }[];
     const open = runs.filter(({ state }) => !ENDED.includes(state));
     if (status === 200 && open.length === 0) return [];
@@ -187,7 +191,7 @@ async function imported(sender: Sender): Promise<Broken[]> {
   }
 }
 
-function effectsOf(history: History): Record<string, number> {
+function countEffects(history: History): Record<string, number> {
   const effects: Record<string, number> = {};
   for (const entry of history.entries) {
     if (!('call' in entry)) continue;

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { oneOf } from '../../test/support/data/random.js';
+import { pickOne } from '../../test/support/data/random.js';
 import type { Link } from '../../test/support/process/link.js';
 import type { Program } from '../bench/faults/servers.js';
 import type { Galera, GaleraNode } from '../galera.js';
@@ -11,7 +11,7 @@ export interface Fault {
   name: string;
   /** Target of the fault. Two faults at the same time have different targets. */
   to: object;
-  strike(random: Random): Promise<void>;
+  inject(random: Random): Promise<void>;
 }
 
 const ARRIVALS = [false, 'at once', true] as const;
@@ -31,16 +31,16 @@ async function restart(program: Program): Promise<void> {
   }
 }
 
-const killed = async (program: Program, random: Random): Promise<void> => {
+const killAndRestart = async (program: Program, random: Random): Promise<void> => {
   await program.end('SIGKILL');
   await delay(random(1000));
   await restart(program);
 };
 
-async function frozen(program: Program, millis: number): Promise<void> {
-  program.freeze(true);
+async function freeze(program: Program, millis: number): Promise<void> {
+  program.setFrozen(true);
   await delay(millis);
-  program.freeze(false);
+  program.setFrozen(false);
 }
 
 /** Returns the faults of instances. */
@@ -48,24 +48,24 @@ export function instanceFaults(instances: readonly Program[]): Fault[] {
   const fault = (name: string, strike: (instance: Program, random: Random) => Promise<void>): Fault => ({
     name,
     to: instances,
-    strike: (random) => strike(instances[random(instances.length)] as Program, random),
+    inject: (random) => strike(instances[random(instances.length)] as Program, random),
   });
   return [
-    fault('kill -9 of an instance', killed),
+    fault('kill -9 of an instance', killAndRestart),
     // A restart by an operator. Requests in flight are completed first.
     fault('SIGTERM of an instance', async (instance) => {
       await instance.end('SIGTERM');
       await restart(instance);
     }),
     // The instance holds locks and leases longer than it notices.
-    fault('an instance frozen', (instance, random) => frozen(instance, 500 + random(8000))),
+    fault('an instance frozen', (instance, random) => freeze(instance, 500 + random(8000))),
   ];
 }
 
 /** Returns the faults of a single database server. */
 export const databaseFaults = (database: Program): Fault[] => [
-  { name: 'kill -9 of the database', to: database, strike: (random) => killed(database, random) },
-  { name: 'the database frozen', to: database, strike: (random) => frozen(database, 500 + random(3000)) },
+  { name: 'kill -9 of the database', to: database, inject: (random) => killAndRestart(database, random) },
+  { name: 'the database frozen', to: database, inject: (random) => freeze(database, 500 + random(3000)) },
 ];
 
 /** Returns the faults of the connections between instances and their database. */
@@ -75,19 +75,19 @@ export function connectionFaults(links: readonly Link[]): Fault[] {
     {
       name: 'connections cut during COMMIT',
       to: links,
-      strike: async (random) => {
+      inject: async (random) => {
         const link = pickLink(random);
         // One to five consecutive COMMITs lose their connection.
-        const arrives = Array.from({ length: 1 + random(5) }, () => oneOf(random, ARRIVALS));
+        const arrives = Array.from({ length: 1 + random(5) }, () => pickOne(random, ARRIVALS));
         link.breakAt('COMMIT', { arrives });
         await delay(500 + random(500));
-        link.calm();
+        link.clearTraps();
       },
     },
     {
       name: 'all connections of an instance broken',
       to: links,
-      strike: (random) => {
+      inject: (random) => {
         pickLink(random).breakAll();
         return Promise.resolve();
       },
@@ -101,18 +101,18 @@ export function nodeFaults(galera: Galera): Fault[] {
     name,
     // One node at a time, because two of three are needed.
     to: galera,
-    strike: async (random) => {
+    inject: async (random) => {
       await strike(galera.nodes[random(galera.nodes.length)] as GaleraNode, random);
-      await galera.whole();
+      await galera.waitUntilWhole();
     },
   });
   return [
-    fault('kill -9 of a node', killed),
-    fault('a node frozen', (node, random) => frozen(node, 1500 + random(5000))),
+    fault('kill -9 of a node', killAndRestart),
+    fault('a node frozen', (node, random) => freeze(node, 1500 + random(5000))),
     fault('a node isolated', async (node, random) => {
-      await node.isolate(true);
+      await node.setIsolated(true);
       await delay(3000 + random(4000));
-      await node.isolate(false);
+      await node.setIsolated(false);
     }),
   ];
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Fields } from './history.js';
 import type { Json, Sender } from './sender.js';
-import { API, followed } from './world.js';
+import { API, trackedOf } from './world.js';
 
 /** An audit event as the API shows it. */
 export interface AuditRow {
@@ -14,7 +14,7 @@ export interface AuditRow {
 }
 
 /** The data that one instance shows after recovery, when no client is running. */
-export interface Seen {
+export interface InstanceState {
   instance: number;
   /** Users in the order of a walk by cursor. A user who is seen twice is listed twice. */
   users: readonly { uuid: string; fields: Fields }[];
@@ -39,7 +39,7 @@ interface Lookup {
 }
 
 export interface FinalState {
-  seen: readonly Seen[];
+  seen: readonly InstanceState[];
   lookups: readonly Lookup[];
   /** Names of all API keys. */
   keys: readonly string[];
@@ -53,27 +53,27 @@ const PATIENCE = 30_000;
 const CHANGED_MOST = 40;
 
 /** Reads all data that the checks need. @throws Error if an instance does not respond for half a minute. */
-export async function finalState(sender: Sender): Promise<FinalState> {
-  const seen: Seen[] = [];
+export async function readFinalState(sender: Sender): Promise<FinalState> {
+  const seen: InstanceState[] = [];
   for (let instance = 0; instance < sender.instances; instance++) {
-    const users = await pages(sender, instance, `${API}/users/search?sort=created&order=asc&limit=100`);
+    const users = await readPages(sender, instance, `${API}/users/search?sort=created&order=asc&limit=100`);
     const byOffset = await readList(sender, instance, `${API}/users/search?sort=created&order=asc&limit=100`);
     const counts: Record<string, number> = {};
     for (const status of ['', 'Active', 'Blocked']) {
       const filter = status === '' ? '' : `&status=${status}`;
-      const body = await get(sender, instance, `${API}/users/search?limit=1${filter}`);
+      const body = await readBody(sender, instance, `${API}/users/search?limit=1${filter}`);
       counts[status] = Number(body['Count']);
     }
-    const list = users.map((user) => ({ uuid: String(user['uuid']), fields: followed(user) }));
+    const list = users.map((user) => ({ uuid: String(user['uuid']), fields: trackedOf(user) }));
     seen.push({ instance, users: list, byOffset: byOffset.map(({ uuid }) => String(uuid)), counts });
   }
   const last = sender.instances - 1;
-  const audit = await pages(sender, last, `${API}/audit?limit=100`);
+  const audit = await readPages(sender, last, `${API}/audit?limit=100`);
   const runs = await readList(sender, last, `${API}/imports?limit=100`);
   const keys = await readList(sender, last, `${API}/api_keys?limit=100`);
   return {
     seen,
-    lookups: await lookups(sender, seen[0]?.users ?? []),
+    lookups: await runLookups(sender, seen[0]?.users ?? []),
     keys: keys.map(({ name }) => String(name)),
     // A failed login names a user but changes nothing.
     audit: (audit as unknown[] as AuditRow[])
@@ -87,7 +87,7 @@ export async function finalState(sender: Sender): Promise<FinalState> {
 async function readList(sender: Sender, instance: number, query: string): Promise<Json[]> {
   const found: Json[] = [];
   for (let more = true; more;) {
-    const body = await get(sender, instance, `${query}&offset=${found.length}`);
+    const body = await readBody(sender, instance, `${query}&offset=${found.length}`);
     const page = body['Results'] as Json[];
     found.push(...page);
     more = page.length === 100;
@@ -96,10 +96,10 @@ async function readList(sender: Sender, instance: number, query: string): Promis
 }
 
 /** Searches users by names, words and roles, whose look-up tables must match the users. */
-async function lookups(sender: Sender, users: Seen['users']): Promise<Lookup[]> {
+async function runLookups(sender: Sender, users: InstanceState['users']): Promise<Lookup[]> {
   const found: Lookup[] = [];
   const search = async (query: string, expected: string[], exact: boolean): Promise<void> => {
-    const results = await pages(sender, 0, `${API}/users/search?limit=100&${query}`);
+    const results = await readPages(sender, 0, `${API}/users/search?limit=100&${query}`);
     found.push({ query, expected, exact, found: results.map(({ uuid }) => String(uuid)) });
   };
   for (const { uuid, fields } of users.slice(0, CHANGED_MOST)) {
@@ -122,35 +122,35 @@ async function lookups(sender: Sender, users: Seen['users']): Promise<Lookup[]> 
   return found;
 }
 
-async function pages(sender: Sender, instance: number, first: string): Promise<Json[]> {
+async function readPages(sender: Sender, instance: number, first: string): Promise<Json[]> {
   const found: Json[] = [];
   for (let path: string | undefined = first; path !== undefined;) {
-    const { body, link } = await page(sender, instance, path);
+    const { body, link } = await readPage(sender, instance, path);
     found.push(...(body['Results'] as Json[]));
     path = link;
   }
   return found;
 }
 
-const get = async (sender: Sender, instance: number, path: string): Promise<Json> =>
-  (await page(sender, instance, path)).body;
+const readBody = async (sender: Sender, instance: number, path: string): Promise<Json> =>
+  (await readPage(sender, instance, path)).body;
 
-async function page(
+async function readPage(
   sender: Sender,
   instance: number,
   path: string,
 ): Promise<{ body: Json; link: string | undefined }> {
   const until = performance.now() + PATIENCE;
   for (;;) {
-    const [{ status, body, headers, code }] = await sender.ask({ method: 'GET', path, instance });
-    if (status === 200) return { body, link: nextPath(headers['link']) };
+    const [{ status, body, headers, code }] = await sender.send({ method: 'GET', path, instance });
+    if (status === 200) return { body, link: nextPathOf(headers['link']) };
     if (performance.now() > until) throw new Error(`instance ${instance}: ${status} ${code} for ${path}`);
     await delay(250);
   }
 }
 
 /** Returns the path of the next page from a `Link` header, or undefined. */
-export function nextPath(link: string | string[] | undefined): string | undefined {
+export function nextPathOf(link: string | string[] | undefined): string | undefined {
   const target = /<([^>]+)>; rel="next"/.exec(String(link ?? ''))?.[1];
   if (target === undefined) return undefined;
   const { pathname, search } = new URL(target, 'http://localhost');

@@ -137,13 +137,13 @@ export class History {
     return entry;
   }
 
-  of<K extends Kind>(kind: K): Extract<Entry, { kind: K }>[] {
+  filter<K extends Kind>(kind: K): Extract<Entry, { kind: K }>[] {
     return this.entries.filter((entry): entry is Extract<Entry, { kind: K }> => entry.kind === kind);
   }
 }
 
 /** A broken promise of the service. */
-export interface Broken {
+export interface Violation {
   promise: string;
   text: string;
 }

@@ -1,4 +1,4 @@
-import type { AuditRow, FinalState, Seen } from './final-state.js';
+import type { AuditRow, FinalState, InstanceState } from './final-state.js';
 import {
   type Attempt,
   type Call,
@@ -8,11 +8,11 @@ import {
   type Fields,
   History,
 } from './history.js';
-import { judge } from './judge.js';
-import { FOLLOWED, plain, same } from './world.js';
+import { checkHistory } from './check-history.js';
+import { TRACKED, normalize, isSame } from './world.js';
 
 /** Details of a request in the model. */
-interface How {
+interface CallDetails {
   effect?: Effect;
   /** Status and code of each attempt. Default: one attempt with 200. */
   answers?: readonly (readonly [status: number, code: string])[];
@@ -41,24 +41,24 @@ export class Model {
     return ++this.time;
   }
 
-  id(): string {
+  createId(): string {
     return `n${++this.numbers}`;
   }
 
-  call(how: How = {}): Call {
+  call(how: CallDetails = {}): Call {
     const { effect = 'done', answers = [[200, '']] } = how;
     const begin = this.now();
     const attempts = answers.map(([status, code]): Attempt => {
-      return { id: this.id(), instance: 0, begin: this.now(), end: this.now(), status, code };
+      return { id: this.createId(), instance: 0, begin: this.now(), end: this.now(), status, code };
     });
     this.history.attempts.push(...attempts);
     const end = effect === 'unknown' ? Infinity : this.now();
     return { client: '', method: 'PUT', path: '', attempts, begin, end, effect, keyed: true };
   }
 
-  create(fields: Fields = {}, how: How = {}): Create {
+  create(fields: Fields = {}, how: CallDetails = {}): Create {
     const call = this.call(how);
-    const user = this.id();
+    const user = this.createId();
     const all = { username: `name-${user}`, email: `${user}@example.org`, ...fields };
     if (how.applied ?? call.effect === 'done') {
       const roles = ['Organisational user'];
@@ -69,12 +69,12 @@ export class Model {
     return this.history.add({ kind: 'create', call, user: call.effect === 'done' ? user : '', fields: all });
   }
 
-  change({ user }: { user: string }, fields: Fields, how: How = {}): Change {
+  change({ user }: { user: string }, fields: Fields, how: CallDetails = {}): Change {
     const call = this.call(how);
     if (how.applied ?? call.effect === 'done') {
       const before = this.users.get(user) ?? {};
       const changed = Object.fromEntries(
-        Object.entries(fields).filter(([field, value]) => !same(before[field], value)),
+        Object.entries(fields).filter(([field, value]) => !isSame(before[field], value)),
       );
       this.users.set(user, { ...before, ...fields });
       if (Object.keys(changed).length > 0) this.log(call, 'user.updated', user, before, changed);
@@ -88,7 +88,7 @@ export class Model {
     });
   }
 
-  read({ user }: { user: string }, fields = this.shown(user)): void {
+  read({ user }: { user: string }, fields = this.fieldsOf(user)): void {
     this.history.add({ kind: 'read', user, instance: 1, begin: this.now(), end: this.now(), fields });
   }
 
@@ -108,7 +108,7 @@ export class Model {
 
   /** Records a new session of a user, or a new API key without a user. */
   issue(owner = ''): string {
-    const credential = this.id();
+    const credential = this.createId();
     const call = this.call();
     this.row(call, owner === '' ? 'api_key' : 'session', 'created', credential);
     const name = owner === '' ? `name of ${credential}` : '';
@@ -127,11 +127,11 @@ export class Model {
     this.history.add({ kind: 'use', credential, instance: 1, begin: this.now(), end: this.now(), accepted });
   }
 
-  final(): FinalState {
-    const users = [...this.users.keys()].map((uuid) => ({ uuid, fields: this.shown(uuid) ?? {} }));
+  toFinalState(): FinalState {
+    const users = [...this.users.keys()].map((uuid) => ({ uuid, fields: this.fieldsOf(uuid) ?? {} }));
     const count = (status: string): number =>
       users.filter(({ fields }) => fields['status'] === status).length;
-    const seen = Array.from({ length: this.instances }, (_, instance): Seen => {
+    const seen = Array.from({ length: this.instances }, (_, instance): InstanceState => {
       const counts = { '': users.length, Active: count('Active'), Blocked: count('Blocked') };
       return { instance, users: [...users], byOffset: users.map(({ uuid }) => uuid), counts };
     });
@@ -139,13 +139,13 @@ export class Model {
   }
 
   /** Returns the promises that the checks find broken, without repetitions. */
-  broken(final = this.final()): string[] {
-    return [...new Set(judge(this.history, final).map(({ promise }) => promise))];
+  findBroken(final = this.toFinalState()): string[] {
+    return [...new Set(checkHistory(this.history, final).map(({ promise }) => promise))];
   }
 
-  shown(user: string): Fields | undefined {
+  fieldsOf(user: string): Fields | undefined {
     const own = this.users.get(user);
-    return own && Object.fromEntries(FOLLOWED.map((field) => [field, plain(own[field])]));
+    return own && Object.fromEntries(TRACKED.map((field) => [field, normalize(own[field])]));
   }
 
   private log(call: Call, action: string, user: string, before: Fields, after: Fields): void {
@@ -162,6 +162,10 @@ export class Model {
   }
 
   private head(call: Call): Pick<AuditRow, 'id' | 'actor' | 'request_id'> {
-    return { id: this.id(), actor: { kind: 'key', id: null }, request_id: call.attempts.at(-1)?.id ?? '' };
+    return {
+      id: this.createId(),
+      actor: { kind: 'key', id: null },
+      request_id: call.attempts.at(-1)?.id ?? '',
+    };
   }
 }

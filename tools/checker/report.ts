@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Checked } from './check.js';
+import type { CheckerResult } from './check.js';
 
 /** Writes the history of a run with broken promises to a file. @returns the path of the file. */
-export function saveHistory({ broken, history }: Checked, name: string): string {
+export function saveHistory({ broken, history }: CheckerResult, name: string): string {
   const file = join(tmpdir(), `rollcall-checker-${name}.json`);
   const { entries, attempts } = history;
   writeFileSync(file, JSON.stringify({ broken, entries, attempts }));

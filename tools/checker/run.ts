@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import { check } from './check.js';
+import { runChecker } from './check.js';
 import { saveHistory } from './report.js';
 import { TARGETS, type TargetName, startTarget } from './targets.js';
-import { galeraMissing } from '../galera.js';
+import { findMissingGalera } from '../galera.js';
 
 /**
  * `npm run bench:checker`: runs the checker of docs/checker.md longer than the tests do. CHECK_TARGET selects sqlite,
@@ -19,7 +19,7 @@ async function run(name: TargetName): Promise<boolean> {
   try {
     process.stdout.write(`\n${name}: ${seconds} s, CHECK_SEED=${seed}\n`);
     const report = (line: string): void => void process.stdout.write(`  ${line}\n`);
-    const checked = await check(target, { seconds, seed, report });
+    const checked = await runChecker(target, { seconds, seed, report });
     const { broken, requests, effects, faults } = checked;
     const list = (counts: Readonly<Record<string, number>>): string =>
       Object.entries(counts)
@@ -41,7 +41,7 @@ async function run(name: TargetName): Promise<boolean> {
 if (!existsSync('dist/main.js')) throw new Error('Build the service first: npm run build.');
 if (selected !== undefined && !isTarget(selected))
   throw new Error(`CHECK_TARGET must be one of ${TARGETS.join(', ')}.`);
-const missing = galeraMissing();
+const missing = findMissingGalera();
 for (const name of selected === undefined ? TARGETS : [selected]) {
   if (name === 'galera' && missing !== undefined) process.stdout.write(`galera: skipped, ${missing}\n`);
   else if (!(await run(name))) process.exitCode = 1;

@@ -23,7 +23,7 @@ export interface Answer {
   code: string;
 }
 
-export interface Question {
+export interface HttpRequest {
   method: string;
   path: string;
   body?: Json | string;
@@ -35,7 +35,7 @@ export interface Question {
 }
 
 /** A response, with the known effect of the request. */
-export interface Told {
+export interface CallResult {
   answer: Answer;
   call: Call;
 }
@@ -45,7 +45,7 @@ export class Sender {
   private readonly agent = new Agent({ keepAlive: true });
   private sent = 0;
   /** True when the clients must end. Requests are no longer repeated then. */
-  hurry = false;
+  isEnding = false;
 
   constructor(
     private readonly history: History,
@@ -62,7 +62,7 @@ export class Sender {
   }
 
   /** Sends one request without recording its effect. The status is 0 without a response. */
-  async ask({ method, path, body, headers, instance = 0 }: Question): Promise<[Answer, Attempt]> {
+  async send({ method, path, body, headers, instance = 0 }: HttpRequest): Promise<[Answer, Attempt]> {
     const id = `${this.run}-${this.sent++}`;
     const attempt: Attempt = { id, instance, begin: this.now, end: Infinity, status: 0, code: '' };
     const sent = { agent: this.agent, timeout: TIMEOUT, headers: { ...headers, 'x-request-id': id } };
@@ -76,7 +76,7 @@ export class Sender {
   /**
    * Sends an unsafe request. With an `Idempotency-Key` it is repeated on other instances until its outcome is certain.
    */
-  async tell(client: string, question: Question): Promise<Told> {
+  async call(client: string, question: HttpRequest): Promise<CallResult> {
     const { method, path } = question;
     const keyed = question.keyed ?? true;
     const begin = this.now;
@@ -87,13 +87,13 @@ export class Sender {
     };
     let instance = question.instance ?? 0;
     for (;;) {
-      const [answer, attempt] = await this.ask({ ...question, headers, instance });
+      const [answer, attempt] = await this.send({ ...question, headers, instance });
       attempts.push(attempt);
       const certain = effectOf(answer);
-      const isRepeated = keyed && !this.hurry && (certain === 'unknown' || REPEATED.includes(answer.code));
+      const isRepeated = keyed && !this.isEnding && (certain === 'unknown' || REPEATED.includes(answer.code));
       const isDone = !isRepeated || this.now - begin > PATIENCE;
       if (isDone) {
-        const effect = overall(certain, attempts);
+        const effect = combineEffects(certain, attempts);
         const end = effect === 'unknown' ? Infinity : this.now;
         return { answer, call: { client, method, path, attempts, begin, end, effect, keyed } };
       }
@@ -108,7 +108,7 @@ export class Sender {
 }
 
 function toAnswer({ status, headers, text }: Received): Answer {
-  const body = parsed(text);
+  const body = parseBody(text);
   return { status, headers, body, code: typeof body['code'] === 'string' ? body['code'] : '' };
 }
 
@@ -116,7 +116,7 @@ function toFailure(error: NodeJS.ErrnoException): Answer {
   return { status: 0, headers: {}, body: {}, code: error.code ?? error.message };
 }
 
-function parsed(text: string): Json {
+function parseBody(text: string): Json {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null ? (value as Json) : {};
@@ -138,7 +138,7 @@ function effectOf({ status, code }: Answer): Effect {
 /**
  * Returns the effect of several attempts. A refusal after an attempt with unknown outcome leaves the effect unknown.
  */
-function overall(last: Effect, attempts: readonly Attempt[]): Effect {
+function combineEffects(last: Effect, attempts: readonly Attempt[]): Effect {
   if (last !== 'none') return last;
   const hasUnknown = attempts.some(
     ({ status, code }) => effectOf({ status, code, headers: {}, body: {} }) === 'unknown',

@@ -20,20 +20,20 @@ export type TargetName = (typeof TARGETS)[number];
 /** Settings of the instances. The limits are high, because clients of one address fail logins on purpose. */
 const SETTINGS = { LOG_LEVEL: 'warn', LOGIN_FAILURES_PER_NAME: '100000', LOGIN_FAILURES_PER_IP: '100000' };
 
-const service = (settings: Record<string, string> = {}): Promise<Service> => {
+const startService = (settings: Record<string, string> = {}): Promise<Service> => {
   const folder = mkdtempSync(join(tmpdir(), 'rollcall-checker-'));
-  return Service.make({ ...SETTINGS, ...settings }, folder, undefined, '.', true);
+  return Service.create({ ...SETTINGS, ...settings }, folder, undefined, '.', true);
 };
 
 /** Starts one instance on a file. */
-async function sqlite(): Promise<Target> {
-  const instances = [await service()];
-  return target('sqlite', instances, [], () => Promise.resolve());
+async function startSqlite(): Promise<Target> {
+  const instances = [await startService()];
+  return createTarget('sqlite', instances, [], () => Promise.resolve());
 }
 
 /** Starts two instances on one server. Their connections to it can be cut. */
-async function mariadb(): Promise<Target> {
-  const database = await MariaDb.make();
+async function startMariadb(): Promise<Target> {
+  const database = await MariaDb.create();
   const links: Link[] = [];
   const instances: Service[] = [];
   const close = async (): Promise<void> => {
@@ -42,33 +42,34 @@ async function mariadb(): Promise<Target> {
   };
   try {
     for (let index = 0; index < 2; index++) {
-      const link = await Link.to(database.url);
+      const link = await Link.open(database.url);
       links.push(link);
-      const settings = { DATABASE_URL: link.through(database.url), WORKERS: String(1 + index) };
-      instances.push(await service(settings));
+      const settings = { DATABASE_URL: link.rewriteUrl(database.url), WORKERS: String(1 + index) };
+      instances.push(await startService(settings));
     }
   } catch (error) {
     await close();
     throw error;
   }
   const faults = [...databaseFaults(database), ...connectionFaults(links)];
-  return target('mariadb', instances, faults, close);
+  return createTarget('mariadb', instances, faults, close);
 }
 
 /** Starts three instances. Each prefers a different node. */
-async function galera(): Promise<Target> {
-  const cluster = await Galera.make();
+async function startGalera(): Promise<Target> {
+  const cluster = await Galera.create();
   const instances: Service[] = [];
   try {
-    for (const node of cluster.nodes) instances.push(await service({ DATABASE_URL: cluster.urlOf(node) }));
+    for (const node of cluster.nodes)
+      instances.push(await startService({ DATABASE_URL: cluster.urlOf(node) }));
   } catch (error) {
     await cluster.remove();
     throw error;
   }
-  return target('galera', instances, nodeFaults(cluster), () => cluster.remove());
+  return createTarget('galera', instances, nodeFaults(cluster), () => cluster.remove());
 }
 
-function target(
+function createTarget(
   name: string,
   instances: readonly Service[],
   faults: readonly Fault[],
@@ -81,4 +82,5 @@ function target(
   return { name, instances, faults: [...instanceFaults(instances), ...faults], remove };
 }
 
-export const startTarget = (name: TargetName): Promise<Target> => ({ sqlite, mariadb, galera })[name]();
+export const startTarget = (name: TargetName): Promise<Target> =>
+  ({ sqlite: startSqlite, mariadb: startMariadb, galera: startGalera })[name]();

@@ -1,6 +1,6 @@
 import type { AuditRow, FinalState } from './final-state.js';
-import type { Broken, Call, Change, Create, History, Millis, Upload } from './history.js';
-import { FOLLOWED, plain, same } from './world.js';
+import type { Violation, Call, Change, Create, History, Millis, Upload } from './history.js';
+import { TRACKED, normalize, isSame } from './world.js';
 
 /** A value of a field. It was written not before `begin` and not after `end`. */
 export interface Moment {
@@ -19,7 +19,7 @@ export class Timeline {
   constructor(readonly moments: readonly Moment[]) {}
 
   /** Returns the values that a read between `from` and `to` may see. */
-  during(from: Millis, to: Millis): unknown[] {
+  valuesDuring(from: Millis, to: Millis): unknown[] {
     const found: unknown[] = [];
     for (let index = this.moments.length - 1; index >= 0; index--) {
       const { value, begin, end } = this.moments[index] as Moment;
@@ -30,8 +30,8 @@ export class Timeline {
   }
 
   /** Returns the only possible value at a time, or undefined if several are possible. */
-  certain(at: Millis): { value: unknown } | undefined {
-    const values = this.during(at, at);
+  certainAt(at: Millis): { value: unknown } | undefined {
+    const values = this.valuesDuring(at, at);
     return values.length === 1 ? { value: values[0] } : undefined;
   }
 }
@@ -46,9 +46,13 @@ export interface Sent {
 }
 
 /** Returns all attempts of requests that write users, by their id. */
-export function sentRequests(history: History): Map<string, Sent> {
+export function indexAttempts(history: History): Map<string, Sent> {
   const sent = new Map<string, Sent>();
-  for (const entry of [...history.of('create'), ...history.of('change'), ...history.of('upload')]) {
+  for (const entry of [
+    ...history.filter('create'),
+    ...history.filter('change'),
+    ...history.filter('upload'),
+  ]) {
     for (const { id, begin, end, status } of entry.call.attempts) {
       const upload = entry.kind === 'upload';
       const answered = status >= 200 && status < 300 ? end : endOf(entry.call);
@@ -63,19 +67,19 @@ const endOf = (call: Call): Millis => (call.effect === 'done' ? call.end : Infin
 export interface Timelines {
   /** Timelines by user and field. */
   users: Map<string, Map<string, Timeline>>;
-  broken: Broken[];
+  broken: Violation[];
 }
 
 /** Orders the audit rows of each user by their values: the old value of a row is the new value of the row before. */
-export function timelines(history: History, final: FinalState): Timelines {
-  const sent = sentRequests(history);
+export function buildTimelines(history: History, final: FinalState): Timelines {
+  const sent = indexAttempts(history);
   const rows = Map.groupBy(
     final.audit.filter(({ target }) => target.kind === 'user'),
     ({ target }) => target.id,
   );
   const users = new Map<string, Map<string, Timeline>>();
-  const broken: Broken[] = [];
-  const seenBy = earliestReads(history);
+  const broken: Violation[] = [];
+  const seenBy = indexReads(history);
   for (const [user, own] of rows) {
     const [created, ...others] = own.toSorted(
       (a, b) => Number(b.action === 'user.created') - Number(a.action === 'user.created'),
@@ -84,19 +88,19 @@ export function timelines(history: History, final: FinalState): Timelines {
       broken.push({ promise: 'audit', text: `user ${user} has audit rows, but no row of its creation` });
       continue;
     }
-    const chain = inOrder(created, others);
+    const chain = orderRows(created, others);
     if ('stuck' in chain) {
       broken.push({ promise: 'audit', text: `the audit of user ${user} has a gap: ${chain.stuck}` });
       continue;
     }
     const fields = new Map<string, Timeline>();
-    for (const field of FOLLOWED) {
+    for (const field of TRACKED) {
       const moments: Moment[] = [{ value: ABSENT, begin: -Infinity, end: -Infinity }];
       for (const row of chain.rows) {
         const change = row.changes.find((one) => one.field === field);
         if (!change && row !== created) continue;
         const { begin, end } = sent.get(row.request_id) ?? { begin: -Infinity, end: -Infinity };
-        const value = plain(change?.new);
+        const value = normalize(change?.new);
         moments.push({
           value,
           begin,
@@ -105,7 +109,7 @@ export function timelines(history: History, final: FinalState): Timelines {
         });
       }
       fields.set(field, new Timeline(moments));
-      const late = disorder(moments);
+      const late = findDisorder(moments);
       if (late !== undefined)
         broken.push({ promise: 'order of changes', text: `user ${user}: ${field} ${late}` });
     }
@@ -118,7 +122,7 @@ export function timelines(history: History, final: FinalState): Timelines {
  * Returns a description of two changes in the wrong order. A change that was acknowledged before another change began must
  * precede it.
  */
-function disorder(moments: readonly Moment[]): string | undefined {
+function findDisorder(moments: readonly Moment[]): string | undefined {
   let earliest: Moment | undefined;
   for (const moment of moments.toReversed()) {
     if (earliest && earliest.end < moment.begin)
@@ -132,11 +136,11 @@ function disorder(moments: readonly Moment[]): string | undefined {
  * Returns a function that finds the end of the first read of a value. Such a value is written by only one request, so
  * it was stored by then.
  */
-function earliestReads(
+function indexReads(
   history: History,
 ): (user: string, field: string, value: unknown, begin: Millis) => Millis {
   const reads = new Map<string, { begin: Millis; end: Millis }[]>();
-  for (const { user, fields, begin, end } of history.of('read')) {
+  for (const { user, fields, begin, end } of history.filter('read')) {
     for (const field of ['about_me', 'known_as', 'phone']) {
       const value = fields?.[field];
       if (typeof value !== 'string') continue;
@@ -157,20 +161,20 @@ function earliestReads(
  * Orders audit rows by their values.
  * @param rows ordered by id, which can differ from the order of changes within some milliseconds.
  */
-function inOrder(created: AuditRow, rows: readonly AuditRow[]): { rows: AuditRow[] } | { stuck: string } {
+function orderRows(created: AuditRow, rows: readonly AuditRow[]): { rows: AuditRow[] } | { stuck: string } {
   const state = new Map<string, unknown>();
   const apply = (row: AuditRow): void => {
-    for (const { field, new: value } of row.changes) state.set(field, plain(value));
+    for (const { field, new: value } of row.changes) state.set(field, normalize(value));
   };
   apply(created);
   const ordered = [created];
   const left = [...rows];
   while (left.length > 0) {
     const next = left.findIndex(({ changes }) =>
-      changes.every((change) => !('old' in change) || same(change.old, state.get(change.field))),
+      changes.every((change) => !('old' in change) || isSame(change.old, state.get(change.field))),
     );
     const row = left[next];
-    if (!row) return { stuck: describe(left[0] as AuditRow, state) };
+    if (!row) return { stuck: describeGap(left[0] as AuditRow, state) };
     left.splice(next, 1);
     apply(row);
     ordered.push(row);
@@ -178,7 +182,7 @@ function inOrder(created: AuditRow, rows: readonly AuditRow[]): { rows: AuditRow
   return { rows: ordered };
 }
 
-function describe({ id, changes }: AuditRow, state: Map<string, unknown>): string {
+function describeGap({ id, changes }: AuditRow, state: Map<string, unknown>): string {
   const parts = changes.map(
     ({ field, old }) =>
       `${field} was ${JSON.stringify(old)}, but should be ${JSON.stringify(state.get(field))}`,

@@ -50,7 +50,7 @@ export class CoverageMap {
   }
 
   /** Returns the test files of a folder, fastest first. */
-  findIn(folder: string): string[] {
+  findInFolder(folder: string): string[] {
     return this.selectTests(({ file }) => file.startsWith(folder));
   }
 

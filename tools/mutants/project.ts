@@ -40,7 +40,7 @@ export class Project {
   }
 
   /** Copies and builds all files that git tracks or would add. */
-  static copy(): Project {
+  static create(): Project {
     const folder = mkdtempSync(join(tmpdir(), 'rollcall-mutants-'));
     const list = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard']);
     for (const file of list.toString().split('\0').slice(0, -1)) {

@@ -19,17 +19,17 @@ const { values, positionals } = parseArgs({
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 function findTouching(map: CoverageMap, { file, engines }: Fault, positions: readonly Position[]): string[] {
-  if (file.startsWith('console/')) return map.findIn('test/console/');
+  if (file.startsWith('console/')) return map.findInFolder('test/console/');
   const calling = map.findTests(positions);
   // The map is recorded on SQLite, so it does not contain the tests of code that only MariaDB uses.
-  return engines === 'mariadb' ? [...new Set([...calling, ...map.findIn('test/database/')])] : calling;
+  return engines === 'mariadb' ? [...new Set([...calling, ...map.findInFolder('test/database/')])] : calling;
 }
 
 /** Returns the test that detects a fault, or undefined. */
 async function findTest(project: Project, map: CoverageMap, fault: Fault): Promise<string | undefined> {
   const started = performance.now();
   const touching = findTouching(map, fault, project.plant(fault));
-  const others = values.whole ? map.findIn('test/').filter((file) => !touching.includes(file)) : [];
+  const others = values.whole ? map.findInFolder('test/').filter((file) => !touching.includes(file)) : [];
   let count = 0;
   for (const files of [touching, others]) {
     if (files.length === 0) continue;
@@ -45,7 +45,7 @@ async function findTest(project: Project, map: CoverageMap, fault: Fault): Promi
 process.once('SIGINT', () => process.exit(130));
 process.once('SIGTERM', () => process.exit(143));
 const faults = readFaults(positionals);
-const project = Project.copy();
+const project = Project.create();
 process.once('exit', () => {
   project.remove();
 });

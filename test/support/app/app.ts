@@ -8,7 +8,7 @@ import { migrateAtStart } from '../../../src/platform/database/data-source.js';
 import { ENTITIES } from '../../../src/entities.js';
 import { FirstStart } from '../../../src/operations/start/first-start.service.js';
 import { Client } from './client.js';
-import { type TestDatabase, freshDatabase } from './database.js';
+import { type TestDatabase, createDatabase } from './database.js';
 import { ROOT } from '../process/process.js';
 import { ADMIN_PASSWORD, API_KEY } from './template.js';
 
@@ -37,21 +37,21 @@ export class TestApp {
    * @param settings environment variables in addition to the defaults of all tests.
    */
   static async start(settings: Record<string, string> = {}, programs?: WorkerPrograms): Promise<TestApp> {
-    return TestApp.open(await freshDatabase('first-start'), settings, programs);
+    return TestApp.open(await createDatabase('first-start'), settings, programs);
   }
 
   /** Starts the application with the built read worker. */
-  static async withReader(settings: Record<string, string> = {}): Promise<TestApp> {
+  static async startWithReader(settings: Record<string, string> = {}): Promise<TestApp> {
     return TestApp.start(settings, { reader: join(ROOT, 'dist/read-worker.js') });
   }
 
   /** Starts another instance on an existing database. */
-  static async on(database: TestDatabase, settings: Record<string, string> = {}): Promise<TestApp> {
-    await migrateAtStart(TestApp.settings(database, settings), ENTITIES);
+  static async startOn(database: TestDatabase, settings: Record<string, string> = {}): Promise<TestApp> {
+    await migrateAtStart(TestApp.buildSettings(database, settings), ENTITIES);
     return TestApp.open(database, settings);
   }
 
-  private static settings(database: TestDatabase, settings: Record<string, string>): Env {
+  private static buildSettings(database: TestDatabase, settings: Record<string, string>): Env {
     return loadEnv({
       BASE_URL,
       PORT: '0',
@@ -72,7 +72,7 @@ export class TestApp {
     settings: Record<string, string>,
     programs?: WorkerPrograms,
   ): Promise<TestApp> {
-    const app = await createApp(TestApp.settings(database, settings), programs);
+    const app = await createApp(TestApp.buildSettings(database, settings), programs);
     await app.get(FirstStart).run();
     await app.listen(0, '127.0.0.1');
     // Client and service share a thread. After a long pause, the timer that closes idle connections would run before
@@ -83,7 +83,7 @@ export class TestApp {
   }
 
   /** Client without credentials. */
-  get nobody(): Client {
+  get guest(): Client {
     return new Client(this.url);
   }
 
@@ -94,7 +94,7 @@ export class TestApp {
 
   /** Logs a user in. Returns a client with the session. */
   async login(username = 'admin', password = ADMIN_PASSWORD): Promise<Client> {
-    const response = await this.nobody.post('/sessions/login', { username, password });
+    const response = await this.guest.post('/sessions/login', { username, password });
     if (response.status !== 200) throw new Error(`login of ${username}: ${response.status} ${response.text}`);
     return new Client(this.url, { cookie: response.cookie });
   }

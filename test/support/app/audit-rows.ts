@@ -10,7 +10,7 @@ interface AuditRow {
 }
 
 /** Reads the audit rows of a user from the table, oldest first. */
-export async function auditRows({ app }: TestApp, userUuid: string): Promise<AuditRow[]> {
+export async function readAuditRows({ app }: TestApp, userUuid: string): Promise<AuditRow[]> {
   return app
     .get<Database>(DATABASE)
     .query<AuditRow>('SELECT action, changes, ip FROM audit_events WHERE target_id = ? ORDER BY id', [
@@ -19,11 +19,11 @@ export async function auditRows({ app }: TestApp, userUuid: string): Promise<Aud
 }
 
 /** Lists the audit events of a user or group through the API, oldest first. Returns at most 100 events. */
-export const eventsAbout = async (client: Client, { uuid }: { uuid: string }): Promise<Json[]> =>
+export const listEvents = async (client: Client, { uuid }: { uuid: string }): Promise<Json[]> =>
   (await client.get(`/audit?limit=100&target=${uuid}`)).body.Results.toReversed();
 
 /** Reads the audit page by page, following the `Link` headers. Returns the rows of each page. */
-export async function auditPages(client: Client, first: string): Promise<Json[][]> {
+export async function readAuditPages(client: Client, first: string): Promise<Json[][]> {
   const pages: Json[][] = [];
   for (let path: string | undefined = first; path !== undefined;) {
     const page: Answer = await client.get(path);

@@ -8,7 +8,7 @@ import type { TestDatabase } from './database.js';
 export const TABLES = listBackedUpTables(ENTITIES);
 
 /** Reads every row of every table that a backup contains. Rows are sorted by their JSON. */
-export async function contentsOf(database: TestDatabase): Promise<Record<string, string[]>> {
+export async function readContents(database: TestDatabase): Promise<Record<string, string[]>> {
   const snapshot = await openSnapshot(loadEnv({ DATABASE_URL: database.url }));
   const contents: Record<string, string[]> = {};
   for (const table of TABLES) {

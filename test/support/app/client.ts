@@ -22,7 +22,7 @@ export interface Answer {
 type Headers = Record<string, string>;
 
 /** Decompresses a response body. */
-function unpacked(bytes: Buffer, encoding: string | undefined): Buffer {
+function decompress(bytes: Buffer, encoding: string | undefined): Buffer {
   return encoding === 'gzip' && bytes.length > 0 ? gunzipSync(bytes) : bytes;
 }
 
@@ -81,23 +81,23 @@ export class Client {
 
   /** Sends the body unchanged. The default media type is JSON. */
   send(method: string, path: string, body?: string | Uint8Array, headers?: Headers): Promise<Answer> {
-    return this.checked(method, `${PREFIX}${path}`, body, headers);
+    return this.fetchChecked(method, `${PREFIX}${path}`, body, headers);
   }
 
   /** Sends a request to a complete path, without the prefix `/api/0.3`. */
-  async checked(
+  async fetchChecked(
     method: string,
     path: string,
     body?: string | Uint8Array,
     headers: Headers = {},
   ): Promise<Answer> {
-    const response = await this.raw(method, path, body, headers);
+    const response = await this.fetch(method, path, body, headers);
     assertContract(method, path, response);
     return response;
   }
 
   /** Sends a request to a complete path. The response is not checked against the OpenAPI file. */
-  raw(method: string, path: string, body?: string | Uint8Array, headers: Headers = {}): Promise<Answer> {
+  fetch(method: string, path: string, body?: string | Uint8Array, headers: Headers = {}): Promise<Answer> {
     const type: Headers = body === undefined ? {} : { 'content-type': 'application/json' };
     const length: Headers = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
     const { hostname, port } = new URL(this.url);
@@ -110,7 +110,7 @@ export class Client {
           response.on('data', (chunk: Buffer) => chunks.push(chunk));
           response.on('error', reject);
           response.on('end', () => {
-            const text = unpacked(Buffer.concat(chunks), response.headers['content-encoding']).toString(
+            const text = decompress(Buffer.concat(chunks), response.headers['content-encoding']).toString(
               'utf8',
             );
             const cookie = response.headers['set-cookie']?.[0]?.split(';', 1)[0] ?? '';

@@ -25,7 +25,7 @@ export function speedUp(): void {
 }
 
 /** Runs all intervals of the service 100 times as fast in this test file. A check every 5 seconds runs every 50 ms. */
-export function hurry(): void {
+export function speedUpIntervals(): void {
   const { setInterval: real } = globalThis;
   beforeAll(() => {
     globalThis.setInterval = (work: () => void, millis = 0) => real(work, millis / 100);

@@ -13,21 +13,21 @@ interface OpenApi {
   };
 }
 
-export const document = JSON.parse(
+export const openApi = JSON.parse(
   readFileSync(new URL('../../../docs/openapi.json', import.meta.url), 'utf8'),
 ) as OpenApi;
-for (const schema of Object.values(document.components.schemas)) {
+for (const schema of Object.values(openApi.components.schemas)) {
   // A response with an undocumented field fails.
   if (schema.properties) schema.additionalProperties ??= false;
 }
 
 const ajv = new Ajv({ strict: false, allErrors: true });
 addFormats.default(ajv);
-ajv.addSchema({ $id: 'openapi', ...document });
+ajv.addSchema({ $id: 'openapi', ...openApi });
 const validators = new Map<string, ValidateFunction>();
 
 /** Path templates such as `/users/{user_id}`. Fixed paths come before templates. */
-const templates = Object.keys(document.paths)
+const templates = Object.keys(openApi.paths)
   .map((template) => ({ template, pattern: new RegExp(`^${template.replace(/\{[^}]+\}/g, '[^/]+')}$`) }))
   .sort((a, b) => a.template.split('{').length - b.template.split('{').length);
 
@@ -43,7 +43,7 @@ export const templateOf = (path: string): string | undefined =>
  */
 export function assertContract(method: string, path: string, response: Answer): void {
   const template = templateOf(path.split('?', 1)[0] ?? '');
-  const operation = template && document.paths[template]?.[method.toLowerCase()];
+  const operation = template && openApi.paths[template]?.[method.toLowerCase()];
   if (!operation) return; // 404, 405 and HTML pages
   const where = `${method} ${template} ${response.status}`;
   const documented = operation.responses[String(response.status)];
@@ -53,7 +53,7 @@ export function assertContract(method: string, path: string, response: Answer): 
     if (response.text !== '') throw new Error(`${where} should have no body: ${response.text}`);
     return;
   }
-  const validate = validators.get(where) ?? compile(where, template, method, response.status, type);
+  const validate = validators.get(where) ?? compileValidator(where, template, method, response.status, type);
   // For an event stream, the schema describes the data of each event.
   if (type === 'text/event-stream') return assertEvents(response, validate, where);
   if (!validate(type.includes('json') ? response.body : response.text))
@@ -70,7 +70,7 @@ function assertEvents({ text }: Answer, validate: ValidateFunction, where: strin
       );
 }
 
-function compile(
+function compileValidator(
   where: string,
   template: string,
   method: string,

@@ -1,7 +1,7 @@
 import type { Sql } from '../../../src/platform/database/engine/sql.js';
 
 /** Passes statements on and records their first words, so that a test can count them. */
-export function counting(sql: Sql): { sql: Sql; statements: string[] } {
+export function traceStatements(sql: Sql): { sql: Sql; statements: string[] } {
   const statements: string[] = [];
   const note = (text: string) => statements.push(text.replace(/\s+/g, ' ').slice(0, 40));
   return {

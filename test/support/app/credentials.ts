@@ -13,7 +13,7 @@ export interface Credential {
 export async function aKey(app: TestApp, ...scopes: string[]): Promise<Credential> {
   const limits = scopes.length > 0 && { scopes };
   const { id, key } = (await app.key.post('/api_keys', { name: 'connector', ...limits })).body;
-  return { client: app.nobody.with({ 'x-api-key': key }), id };
+  return { client: app.guest.with({ 'x-api-key': key }), id };
 }
 
 export async function aWebmaster(app: TestApp, overrides: Record<string, unknown> = {}): Promise<Credential> {
@@ -26,7 +26,7 @@ export async function changeUser(app: TestApp, id: string, change: object): Prom
 }
 
 /** Ways to invalidate a credential: title, function that creates it, function that invalidates it. */
-export const ENDS: [
+export const INVALIDATIONS: [
   string,
   (app: TestApp) => Promise<Credential>,
   (app: TestApp, id: string) => Promise<unknown>,

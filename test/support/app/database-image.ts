@@ -21,8 +21,8 @@ const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 type Row = Record<string, unknown>;
 
 /** Reads everything that a killed process must not change. UUIDs are replaced by the names of users and runs. */
-export async function imageOf(database: Database): Promise<DatabaseImage> {
-  const names = await namesOf(database);
+export async function readImage(database: Database): Promise<DatabaseImage> {
+  const names = await readNames(database);
   const replaceUuids = (text: string): string => text.replace(UUID, (uuid) => names.get(uuid) ?? 'a uuid');
   const image: Record<string, readonly string[]> = {};
   for (const table of TABLES) {
@@ -30,18 +30,21 @@ export async function imageOf(database: Database): Promise<DatabaseImage> {
     const included = rows.filter(
       ({ target_kind: kind }) => kind === undefined || (typeof kind === 'string' && TARGETS.includes(kind)),
     );
-    const stable = included.map((row) => without(row, table));
+    const stable = included.map((row) => removeVolatile(row, table));
     image[table] = stable.map((row) => replaceUuids(JSON.stringify(row))).sort();
   }
-  image['sums of user_counts'] = await sumsOf(database);
+  image['sums of user_counts'] = await readSums(database);
   return image;
 }
 
 /** Returns the number and the first examples of differing rows, by table. Equal images give an empty object. */
-export function differences(expected: DatabaseImage, actual: DatabaseImage): Record<string, unknown> {
+export function compareImages(expected: DatabaseImage, actual: DatabaseImage): Record<string, unknown> {
   const found: Record<string, unknown> = {};
   for (const table of Object.keys(expected)) {
-    const [missing, extra] = [minus(expected[table], actual[table]), minus(actual[table], expected[table])];
+    const [missing, extra] = [
+      subtractRows(expected[table], actual[table]),
+      subtractRows(actual[table], expected[table]),
+    ];
     if (missing.length + extra.length > 0)
       found[table] = {
         missing: missing.length,
@@ -53,7 +56,7 @@ export function differences(expected: DatabaseImage, actual: DatabaseImage): Rec
 }
 
 /** Removes the rows of a second list from a list. Each row is removed as often as it occurs in the second list. */
-function minus(rows: readonly string[] = [], others: readonly string[] = []): string[] {
+function subtractRows(rows: readonly string[] = [], others: readonly string[] = []): string[] {
   const counts = new Map<string, number>();
   for (const row of others) counts.set(row, (counts.get(row) ?? 0) + 1);
   return rows.filter((row) => {
@@ -63,7 +66,7 @@ function minus(rows: readonly string[] = [], others: readonly string[] = []): st
   });
 }
 
-async function namesOf(database: Database): Promise<Map<string, string>> {
+async function readNames(database: Database): Promise<Map<string, string>> {
   const users = await database.query<{ uuid: string; username: string }>('SELECT uuid, username FROM users');
   const runs = await database.query<{ id: string }>('SELECT id FROM import_runs ORDER BY id');
   return new Map([
@@ -76,13 +79,13 @@ async function namesOf(database: Database): Promise<Map<string, string>> {
  * Removes volatile columns from a row. An unfinished run also loses its progress, because a restart repeats planning
  * steps.
  */
-function without(row: Row, table: string): Row {
+function removeVolatile(row: Row, table: string): Row {
   const isUnfinished = table === 'import_runs' && !String(row['state']).startsWith('completed');
   const volatile = [...(VOLATILE[table] ?? []), ...(isUnfinished ? ['percent', 'rows_done'] : [])];
   return Object.fromEntries(Object.entries(row).filter(([name]) => !volatile.includes(name)));
 }
 
-async function sumsOf(database: Database): Promise<string[]> {
+async function readSums(database: Database): Promise<string[]> {
   const rows = await database.query<{ name: string; sum: number | string }>(
     'SELECT name, SUM(value) AS sum FROM user_counts GROUP BY name',
   );

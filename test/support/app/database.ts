@@ -19,7 +19,7 @@ export interface TestDatabase {
  * Creates a database on the engine of this test run, and a folder for other files.
  * @param content the template that is copied. Without it the database is empty.
  */
-export async function freshDatabase(content?: Content): Promise<TestDatabase> {
+export async function createDatabase(content?: Content): Promise<TestDatabase> {
   const folder = mkdtempSync(join(process.env['TEST_FOLDER'] ?? tmpdir(), 'rollcall-test-'));
   const removeFolder = () => {
     rmSync(folder, { recursive: true, force: true });
@@ -34,24 +34,24 @@ export async function freshDatabase(content?: Content): Promise<TestDatabase> {
   const server = new URL(process.env['TEST_DATABASE_URL'] ?? '');
   const name = `rollcall_${randomBytes(6).toString('hex')}`;
   const tables = template ? `USE ${name};\n${readFileSync(template, 'utf8')}` : '';
-  await statement(server, `CREATE DATABASE ${name};\n${tables}`);
+  await runStatements(server, `CREATE DATABASE ${name};\n${tables}`);
   const url = new URL(server);
   url.pathname = `/${name}`;
   return {
     url: url.href,
     folder,
     drop: async () => {
-      await statement(server, `DROP DATABASE ${name}`);
+      await runStatements(server, `DROP DATABASE ${name}`);
       removeFolder();
     },
   };
 }
 
 /** Runs statements as administrator of the MariaDB server of this test run. */
-export const asAdministrator = (sql: string): Promise<void> =>
-  statement(new URL(process.env['TEST_DATABASE_URL'] ?? ''), sql);
+export const runAsAdministrator = (sql: string): Promise<void> =>
+  runStatements(new URL(process.env['TEST_DATABASE_URL'] ?? ''), sql);
 
-async function statement(server: URL, sql: string): Promise<void> {
+async function runStatements(server: URL, sql: string): Promise<void> {
   const { hostname, port, username, password } = server;
   const connection = await createConnection({
     host: hostname,

@@ -28,7 +28,7 @@ export const update = (uuid: string, patch: UserChange['patch']): UserChange => 
 });
 
 /** Returns the outcome of each change, or the code of its error. */
-export const codes = (outcomes: readonly ChangeOutcome[]): string[] =>
+export const codesOf = (outcomes: readonly ChangeOutcome[]): string[] =>
   outcomes.map((each) => (each.outcome === 'error' ? toFailureProblem(each.failures).code : each.outcome));
 
 export const deletion = (uuid: string, more: Partial<UserChange> = {}): UserChange => ({
@@ -39,7 +39,7 @@ export const deletion = (uuid: string, more: Partial<UserChange> = {}): UserChan
 });
 
 /** Deletes and restores a user. Returns actor and target of the audit events. */
-export async function aReturner(app: TestApp): Promise<{ actor: string; target: string }> {
+export async function aRestoredUser(app: TestApp): Promise<{ actor: string; target: string }> {
   const uuid = (await create(app.key)).uuid as string;
   await writeUsers(app, [deletion(uuid)]);
   await app.app.get(DeletedUsers).restore(uuid, SYSTEM);

@@ -28,7 +28,7 @@ export async function drainUnderLoad(
   const balancer = async (): Promise<Answer> => {
     const probe = new Client(service.url);
     for (;;) {
-      const response = await probe.raw('GET', '/health/ready');
+      const response = await probe.fetch('GET', '/health/ready');
       if (response.status !== 200) return (seen = response);
     }
   };

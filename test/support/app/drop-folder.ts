@@ -12,12 +12,12 @@ import { Leases } from '../../../src/platform/database/leases/leases.service.js'
 import { Log } from '../../../src/platform/telemetry/log.js';
 import { TestApp } from './app.js';
 import type { Json } from './client.js';
-import { hurry } from './clock.js';
+import { speedUpIntervals } from './clock.js';
 import { csv } from './imports.js';
 import { databaseOf } from './people.js';
 
 /** A drop folder with its work folders, which are inside the drop folder by default. */
-export class Dropped {
+export class TestDropFolder {
   constructor(
     readonly folder: string,
     readonly work = folder,
@@ -26,26 +26,26 @@ export class Dropped {
       mkdirSync(path, { recursive: true });
   }
 
-  names(part = ''): string[] {
+  list(part = ''): string[] {
     return readdirSync(part === '' ? this.folder : join(this.work, part)).sort();
   }
 
   /** Writes a complete file of one new user. The id is also the name of the file. */
-  person(id: string): void {
-    this.file(`${id}.csv`, `${id},${id},${id}@example.org`);
-    this.mark(`${id}.csv`);
+  addUser(id: string): void {
+    this.addFile(`${id}.csv`, `${id},${id},${id}@example.org`);
+    this.markDone(`${id}.csv`);
   }
 
-  file(name: string, ...lines: string[]): void {
+  addFile(name: string, ...lines: string[]): void {
     writeFileSync(join(this.folder, name), csv('ExternalId,Username,Email', ...lines));
   }
 
-  mark(name: string): void {
+  markDone(name: string): void {
     writeFileSync(join(this.folder, `${name}.done`), '');
   }
 
   /** Waits until a condition holds. It is checked at once and after each change of `done` and `failed`. */
-  async until(done: () => boolean): Promise<void> {
+  async waitUntil(done: () => boolean): Promise<void> {
     await new Promise<void>((resolve) => {
       const check = () => {
         if (!done()) return;
@@ -62,16 +62,16 @@ export class Dropped {
  * One application for all tests of a file. Each test has its own drop folder and starts its own schedules, which act
  * like further instances. Each test begins after a missed tick and without runs.
  */
-export class Scheduled {
+export class ScheduleFixture {
   app!: TestApp;
-  drop!: Dropped;
+  drop!: TestDropFolder;
   private schedules: ScheduleService[] = [];
 
   constructor(settings: Record<string, string> = {}) {
-    hurry();
+    speedUpIntervals();
     beforeAll(async () => void (this.app = await TestApp.start(settings)));
     beforeEach(async () => {
-      this.drop = new Dropped(join(this.newFolder(), 'drop'));
+      this.drop = new TestDropFolder(join(this.createFolder(), 'drop'));
       await databaseOf(this.app).execute('DELETE FROM import_runs');
       await missTick(this.app);
     });
@@ -81,7 +81,7 @@ export class Scheduled {
     afterAll(() => this.app.end());
   }
 
-  newFolder(): string {
+  createFolder(): string {
     return mkdtempSync(join(this.app.database.folder, 'test-'));
   }
 
@@ -117,20 +117,20 @@ export class Scheduled {
   }
 
   /** Waits until `done` and `failed` contain these numbers of files. */
-  async ended(done: number, failed = 0): Promise<void> {
-    await this.drop.until(
-      () => this.drop.names('done').length === done && this.drop.names('failed').length === failed,
+  async waitForFiles(done: number, failed = 0): Promise<void> {
+    await this.drop.waitUntil(
+      () => this.drop.list('done').length === done && this.drop.list('failed').length === failed,
     );
   }
 
-  async runs(): Promise<Json[]> {
+  async listRuns(): Promise<Json[]> {
     return (await this.app.key.get('/imports?limit=100')).body.Results;
   }
 }
 
 /** Stores a time in the past or future as the last tick of the schedule. */
-export const noteTick = ({ app }: TestApp, seconds: number): Promise<void> =>
+export const recordTick = ({ app }: TestApp, seconds: number): Promise<void> =>
   app.get(Leases).recordTime('schedule.tick', addSeconds(now(), seconds));
 
 /** Stores a last tick long ago, so that the schedule has missed a tick. */
-export const missTick = (app: TestApp): Promise<void> => noteTick(app, -400 * 24 * 3600);
+export const missTick = (app: TestApp): Promise<void> => recordTick(app, -400 * 24 * 3600);

@@ -7,41 +7,41 @@ import { CountingCopy, recordStatements } from './steps.js';
  * the virtual machine on SQLite. On MariaDB the application must use one connection (DATABASE_POOL_SIZE=1), because the
  * counter is per connection.
  */
-export async function effortOf(app: TestApp, work: () => Promise<unknown>): Promise<number> {
+export async function measureEffort(app: TestApp, work: () => Promise<unknown>): Promise<number> {
   await work(); // work that only the first request of an hour does
-  return databaseOf(app).dialect === 'sqlite' ? stepsOf(app, work) : rowsOf(app, work);
+  return databaseOf(app).dialect === 'sqlite' ? countSteps(app, work) : countRows(app, work);
 }
 
 /** Number of measurements. The smallest counts, because background statements may run in between. */
 const RUNS = 3;
 
 /** Counts the steps of all statements of `work`. They are replayed on a copy of the database from before the work. */
-async function stepsOf(app: TestApp, work: () => Promise<unknown>): Promise<number> {
-  const copy = await CountingCopy.of(app);
+async function countSteps(app: TestApp, work: () => Promise<unknown>): Promise<number> {
+  const copy = await CountingCopy.create(app);
   let fewest = Infinity;
   for (let run = 0; run < RUNS; run++) {
     const statements = await recordStatements(work);
-    const steps = statements.reduce((sum, { sql, params }) => sum + copy.stepsOf(sql, params), 0);
+    const steps = statements.reduce((sum, { sql, params }) => sum + copy.countSteps(sql, params), 0);
     fewest = Math.min(fewest, steps);
   }
   copy.close();
   return fewest;
 }
 
-async function rowsOf(app: TestApp, work: () => Promise<unknown>): Promise<number> {
+async function countRows(app: TestApp, work: () => Promise<unknown>): Promise<number> {
   const costs: number[] = [];
   const idle: number[] = [];
   for (let run = 0; run < RUNS; run++) {
-    const before = await rowsSoFar(app);
+    const before = await readRowCounter(app);
     await work();
-    const between = await rowsSoFar(app);
+    const between = await readRowCounter(app);
     costs.push(between - before);
-    idle.push((await rowsSoFar(app)) - between);
+    idle.push((await readRowCounter(app)) - between);
   }
   return Math.min(...costs) - Math.min(...idle);
 }
 
-async function rowsSoFar(app: TestApp): Promise<number> {
+async function readRowCounter(app: TestApp): Promise<number> {
   const rows = await databaseOf(app).query<{ Value: string }>("SHOW SESSION STATUS LIKE 'Handler_read%'");
   return rows.reduce((sum, { Value }) => sum + Number(Value), 0);
 }

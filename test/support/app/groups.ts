@@ -24,7 +24,7 @@ export async function aGroup(
 }
 
 /** Adds and removes members. */
-export async function move(
+export async function editMembers(
   app: TestApp,
   group: { uuid: string },
   { add = [], remove = [] }: { add?: readonly string[]; remove?: readonly string[] },
@@ -36,7 +36,7 @@ export async function move(
 }
 
 /** Creates, changes and deletes a group. Returns actor and target of the audit events. */
-export async function aGroupGone(app: TestApp): Promise<{ actor: string; target: string }> {
+export async function aDeletedGroup(app: TestApp): Promise<{ actor: string; target: string }> {
   const { uuid } = await aGroup(app);
   await groupsOf(app).change(uuid, { toFields: () => ({ roles: ['Editor'] }) }, SYSTEM);
   await groupsOf(app).delete(uuid, undefined, SYSTEM);

@@ -11,16 +11,16 @@ export async function upload(client: Client, file: string | Uint8Array, query = 
 }
 
 /** Waits until a run has ended or waits for an operator, which ends its event stream. Returns the run. */
-export async function settled(client: Client, id: string): Promise<Json> {
+export async function awaitRun(client: Client, id: string): Promise<Json> {
   await client.get(`/imports/${id}/events`);
   return (await client.get(`/imports/${id}`)).body;
 }
 
 /** Uploads a file and waits until its run has ended or waits for an operator. Returns the run. */
-export async function imported(client: Client, file: string | Uint8Array, query = ''): Promise<Json> {
+export async function runImport(client: Client, file: string | Uint8Array, query = ''): Promise<Json> {
   const accepted = await upload(client, file, query);
   if (accepted.status !== 202) throw new Error(`upload: ${accepted.status} ${accepted.text}`);
-  return settled(client, accepted.body.id);
+  return awaitRun(client, accepted.body.id);
 }
 
 /** Reads the stored rows of a run, ordered by line. */
@@ -29,13 +29,13 @@ export async function rowsOf(client: Client, id: string, query = 'limit=100'): P
 }
 
 /** Returns the counts of a run by outcome, without zeros. */
-export function counted(run: Json): Record<string, number> {
+export function countsOf(run: Json): Record<string, number> {
   const all = Object.entries(run.counts as Record<string, number>);
   return Object.fromEntries(all.filter(([, count]) => count > 0));
 }
 
 /** Finds the user with an external id. */
-export async function linked(client: Client, externalId: string): Promise<Json> {
+export async function findUser(client: Client, externalId: string): Promise<Json> {
   const found = await client.get(`/users/search?external_id=${encodeURIComponent(externalId)}`);
   return found.body.Results[0];
 }

@@ -6,7 +6,7 @@ import { aUser } from '../data/factories.js';
 import { databaseOf } from './people.js';
 
 /** Creates a user while the connection breaks after the COMMIT, before its response arrives. */
-export async function lostCommit(app: TestApp): Promise<Answer> {
+export async function loseCommit(app: TestApp): Promise<Answer> {
   const database = databaseOf(app);
   const begin = database.begin.bind(database);
   const began = jest.spyOn(database, 'begin').mockImplementationOnce(async () => {

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createConnection } from 'mysql2/promise';
 // Loaded by Node.js, which does not map .js to .ts.
 import { freePort } from '../../../tools/free-port.ts';
-import { selfSigned } from '../process/certificate.ts';
+import { createCertificate } from '../process/certificate.ts';
 
 /** Error codes of a server that does not accept connections yet. */
 const STARTING = ['ECONNREFUSED', 'ETIMEDOUT'];
@@ -33,7 +33,7 @@ export async function startMariadb(): Promise<void> {
     '--auth-root-authentication-method=normal',
     '--skip-test-db',
   ]);
-  const { cert, key } = selfSigned(folder, 'DNS:localhost');
+  const { cert, key } = createCertificate(folder, 'DNS:localhost');
   const port = await freePort();
   const log = join(folder, 'log');
   const output = openSync(log, 'w');
@@ -58,7 +58,7 @@ export async function startMariadb(): Promise<void> {
   run.mariadb = { server, folder };
   process.env['TEST_DATABASE_URL'] = `mariadb://root@127.0.0.1:${port}/rollcall`;
   process.env['TEST_DATABASE_CA'] = cert;
-  await ready(server, port, log);
+  await waitUntilReady(server, port, log);
 }
 
 export async function stopMariadb(): Promise<void> {
@@ -87,7 +87,7 @@ export function parentFolder(): string {
 }
 
 /** Waits until the server accepts connections. @throws Error with the log of the server if it ends instead. */
-async function ready(server: ChildProcess, port: number, log: string): Promise<void> {
+async function waitUntilReady(server: ChildProcess, port: number, log: string): Promise<void> {
   while (server.exitCode === null && server.signalCode === null) {
     try {
       const connection = await createConnection({ host: '127.0.0.1', port, user: 'root' });

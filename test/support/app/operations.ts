@@ -5,7 +5,7 @@ import type { Answer, Json } from './client.js';
 import { deletion, writeUsers } from './deletion.js';
 import { create } from '../data/factories.js';
 import { aGroup } from './groups.js';
-import { csv, imported } from './imports.js';
+import { csv, runImport } from './imports.js';
 
 export interface Link {
   operationId: string;
@@ -59,7 +59,7 @@ const schemaOf = (schema: Json): Json =>
   typeof schema?.$ref === 'string' ? DOCUMENT.components.schemas[schema.$ref.split('/').at(-1)] : schema;
 
 /** Returns the media type and schema of a JSON body, an example, and a body with the required members only. */
-export function jsonBody(
+export function findJsonBody(
   operation: Operation,
 ): { type: string; schema: Json; example: Json; least: Json } | undefined {
   const found = Object.entries(operation.requestBody?.content ?? {}).find(([name]) => name.endsWith('json'));
@@ -81,20 +81,20 @@ const exampleOf = (schema: Json): Json =>
  * Yields every position in a body that a schema describes, as a path of member names. `0` stands for the items of a
  * list.
  */
-export function* places(schema: Json, path: string[] = []): Generator<{ path: string[]; schema: Json }> {
+export function* listPaths(schema: Json, path: string[] = []): Generator<{ path: string[]; schema: Json }> {
   const own = schemaOf(schema);
   yield { path, schema: own };
   for (const [name, member] of Object.entries<Json>(own.properties ?? {}))
-    yield* places(member, [...path, name]);
-  if (own.items) yield* places(own.items, [...path, '0']);
+    yield* listPaths(member, [...path, name]);
+  if (own.items) yield* listPaths(own.items, [...path, '0']);
 }
 
 /** Returns a copy of a body with a value at a path. Missing objects and lists on the path are created. */
-export function put(body: Json, [name, ...rest]: string[], value: Json): Json {
+export function setAt(body: Json, [name, ...rest]: string[], value: Json): Json {
   if (name === undefined) return value;
-  if (name === '0') return [put(Array.isArray(body) ? body[0] : undefined, rest, value)];
+  if (name === '0') return [setAt(Array.isArray(body) ? body[0] : undefined, rest, value)];
   const object = typeof body === 'object' && body !== null && !Array.isArray(body) ? body : {};
-  return { ...object, [name]: put(object[name], rest, value) };
+  return { ...object, [name]: setAt(object[name], rest, value) };
 }
 
 /**
@@ -104,11 +104,11 @@ async function anImport({ key }: TestApp, operationId: string): Promise<string> 
   const unique = randomUUID();
   const file = csv('ExternalId,Username,Email', `${unique},${unique},${unique}@example.org`);
   const dryRun = String(!operationId.startsWith('revert'));
-  return (await imported(key, file, `dry_run=${dryRun}`)).id;
+  return (await runImport(key, file, `dry_run=${dryRun}`)).id;
 }
 
 /** Creates a record for a path parameter and returns its id. */
-async function idFor(app: TestApp, parameter: string, operationId: string): Promise<string> {
+async function createRecord(app: TestApp, parameter: string, operationId: string): Promise<string> {
   if (parameter === 'import_id') return anImport(app, operationId);
   if (parameter === 'key_id') return (await app.key.post('/api_keys', { name: 'to be revoked' })).body.id;
   if (parameter === 'name') {
@@ -127,14 +127,11 @@ async function idFor(app: TestApp, parameter: string, operationId: string): Prom
 }
 
 /** Fills the path parameters of an operation with ids of existing records. */
-export async function filledPath(
-  app: TestApp,
-  { path, parameters, operationId }: Operation,
-): Promise<string> {
+export async function fillPath(app: TestApp, { path, parameters, operationId }: Operation): Promise<string> {
   let filled = path;
   for (const { name, schema, example } of parameters.filter((parameter) => parameter.in === 'path')) {
     const isFixed = name === 'type' || name === 'urn';
-    const value = isFixed ? String(example ?? schema.example) : await idFor(app, name, operationId);
+    const value = isFixed ? String(example ?? schema.example) : await createRecord(app, name, operationId);
     filled = filled.replace(`{${name}}`, encodeURIComponent(value));
   }
   return filled;
@@ -143,5 +140,5 @@ export async function filledPath(
 /** Sends a JSON body to an operation with the first API key. */
 export function sendJson(app: TestApp, { method, path }: Operation, at: string, body: Json): Promise<Answer> {
   const type = path.startsWith('/scim/') ? 'application/scim+json' : 'application/json';
-  return app.key.raw(method, at, JSON.stringify(body), { 'content-type': type });
+  return app.key.fetch(method, at, JSON.stringify(body), { 'content-type': type });
 }

@@ -20,46 +20,49 @@ export interface Plan {
 type Json = Record<string, unknown>;
 
 /** Yields the execution plan of each statement. The statement is run for that, and its changes are rolled back. */
-export async function* plansOf(
+export async function* explainStatements(
   app: TestApp,
   statements: readonly Statement[],
 ): AsyncGenerator<[Statement, Plan]> {
   if (ENGINE === 'mariadb') {
     for (const statement of statements) {
       const tx = await databaseOf(app).begin();
-      yield [statement, await ofMariadb(tx, statement).finally(() => tx.rollback())];
+      yield [statement, await explainOnMariadb(tx, statement).finally(() => tx.rollback())];
     }
     return;
   }
-  const copy = await CountingCopy.of(app);
-  for (const statement of statements) yield [statement, ofSqlite(copy, statement)];
+  const copy = await CountingCopy.create(app);
+  for (const statement of statements) yield [statement, explainOnSqlite(copy, statement)];
   copy.close();
 }
 
-function ofSqlite(copy: CountingCopy, { sql, params }: Statement): Plan {
-  const details = copy.planOf(sql, params);
+function explainOnSqlite(copy: CountingCopy, { sql, params }: Statement): Plan {
+  const details = copy.explain(sql, params);
   copy.exec('BEGIN');
-  const effort = copy.stepsOf(sql, params);
+  const effort = copy.countSteps(sql, params);
   copy.exec('ROLLBACK');
   const scans = details.flatMap((line) => /^SCAN (\w+)(?!.*USING)/.exec(line)?.[1] ?? []);
-  return { scans: named(scans, sql), effort, text: details.join('\n') };
+  return { scans: toTables(scans, sql), effort, text: details.join('\n') };
 }
 
-async function ofMariadb(tx: Sql, { sql, params }: Statement): Promise<Plan> {
+async function explainOnMariadb(tx: Sql, { sql, params }: Statement): Promise<Plan> {
   const [row] = await tx.query<{ ANALYZE: string }>(`ANALYZE FORMAT=JSON ${sql}`, params);
   if (!row) throw new Error('MariaDB returned no plan');
-  const tables = [...objectsIn(JSON.parse(row.ANALYZE.replace(/\\(?!["\\/bfnrtu])/g, '\\\\')))].filter(
+  const tables = [...listObjects(JSON.parse(row.ANALYZE.replace(/\\(?!["\\/bfnrtu])/g, '\\\\')))].filter(
     ({ table_name: name }) => name !== undefined,
   );
   const scans = tables
     .filter(({ access_type: type }) => type === 'ALL')
     .map((table) => String(table['table_name']));
-  const effort = tables.reduce((sum, table) => sum + number(table['r_rows']) * number(table['r_loops']), 0);
-  return { scans: named(scans, sql), effort, text: row.ANALYZE };
+  const effort = tables.reduce(
+    (sum, table) => sum + toNumber(table['r_rows']) * toNumber(table['r_loops']),
+    0,
+  );
+  return { scans: toTables(scans, sql), effort, text: row.ANALYZE };
 }
 
 /** Replaces aliases in a plan by table names. Names of intermediate results are removed. */
-function named(names: readonly string[], sql: string): string[] {
+function toTables(names: readonly string[], sql: string): string[] {
   const aliases = [
     ...sql.matchAll(/\b(?:FROM|JOIN|UPDATE)\s+(\w+)(?:\s+(?:AS\s+)?(?!WHERE|JOIN|ORDER)(\w+))?/g),
   ];
@@ -68,10 +71,10 @@ function named(names: readonly string[], sql: string): string[] {
     .filter((table) => !sql.includes(`WITH RECURSIVE ${table} `));
 }
 
-const number = (value: unknown): number => (typeof value === 'number' ? value : 0);
+const toNumber = (value: unknown): number => (typeof value === 'number' ? value : 0);
 
-function* objectsIn(value: unknown): Generator<Json> {
+function* listObjects(value: unknown): Generator<Json> {
   if (typeof value !== 'object' || value === null) return;
   if (!Array.isArray(value)) yield value as Json;
-  for (const part of Object.values(value)) yield* objectsIn(part);
+  for (const part of Object.values(value)) yield* listObjects(part);
 }

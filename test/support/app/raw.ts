@@ -67,7 +67,7 @@ export class RawConnection {
   }
 
   /** Connects and sends a request line with headers. */
-  static async request(
+  static async openWithRequest(
     url: string,
     line: string,
     headers: Record<string, string>,
@@ -84,7 +84,7 @@ export class RawConnection {
    * Waits until everything that was received matches a pattern. Returns that text.
    * @throws Error if the server closes the connection first.
    */
-  async until(pattern: RegExp): Promise<string> {
+  async waitFor(pattern: RegExp): Promise<string> {
     while (!pattern.test(this.text)) {
       if (this.socket.closed) throw new Error(`the server closed after: ${this.text}`);
       await Promise.race([once(this.socket, 'data'), this.closed]);
@@ -94,7 +94,11 @@ export class RawConnection {
 }
 
 /** Parses the last response in a text that a server sent. */
-export function lastAnswer(text: string): { status: number; headers: Record<string, string>; body: string } {
+export function parseLastResponse(text: string): {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+} {
   const start = text.lastIndexOf('HTTP/1.1 ');
   const [head = '', body = ''] = text.slice(start).split('\r\n\r\n', 2);
   const [line = '', ...fields] = head.split('\r\n');
@@ -106,7 +110,7 @@ export function lastAnswer(text: string): { status: number; headers: Record<stri
 }
 
 /** Sends bytes and returns the response, such as an error of the HTTP parser. */
-export async function answerTo(url: string, bytes: string): Promise<Answer> {
-  const { status, headers, body } = lastAnswer(await sendBytes(url, bytes));
+export async function sendForResponse(url: string, bytes: string): Promise<Answer> {
+  const { status, headers, body } = parseLastResponse(await sendBytes(url, bytes));
   return { status, headers, text: body, body: JSON.parse(body), cookie: '' };
 }

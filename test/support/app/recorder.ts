@@ -13,13 +13,13 @@ export interface Statement {
   params: readonly SqlValue[];
 }
 
-type Ask = (this: Sql, sql: string, params?: readonly SqlValue[], signal?: AbortSignal) => Promise<never>;
+type Send = (this: Sql, sql: string, params?: readonly SqlValue[], signal?: AbortSignal) => Promise<never>;
 type Insert = (this: Sql, statement: InsertStatement, rows: readonly SqlValue[][]) => Promise<void>;
 interface Methods {
-  query: Ask;
-  queryOne: Ask;
-  execute: Ask;
-  scan: Ask;
+  query: Send;
+  queryOne: Send;
+  execute: Send;
+  scan: Send;
   insert: Insert;
   begin: (this: Sql) => Promise<OpenTransaction>;
 }
@@ -30,11 +30,11 @@ export const formOf = (sql: string): string => sql.replace(/\?(, \?)+/g, '?, …
 /**
  * Records the statements of both engines in this test file. Of each form it stores the statement with the most values.
  */
-export class Recorder {
+export class StatementRecorder {
   private readonly longest = new Map<string, Statement>();
   private readonly all = new Set<string>();
   /** False while a test sends its own statements. */
-  listens = true;
+  isEnabled = true;
 
   constructor() {
     // The prototypes are wrapped, so that statements of a starting application are included.
@@ -48,7 +48,7 @@ export class Recorder {
       const { begin } = prototype as unknown as Methods;
       this.tap(prototype);
       const { scan } = prototype as unknown as Methods;
-      Object.assign(prototype, { scan: this.noted(scan) });
+      Object.assign(prototype, { scan: this.wrap(scan) });
       const tap = <S extends Sql>(sql: S) => this.tap(sql);
       prototype.begin = async function () {
         return tap(await begin.call(this));
@@ -69,13 +69,13 @@ export class Recorder {
   }
 
   private note(sql: string, params: readonly SqlValue[] = []): void {
-    if (!this.listens) return;
+    if (!this.isEnabled) return;
     this.all.add(sql);
     const known = this.longest.get(formOf(sql));
     if (!known || params.length > known.params.length) this.longest.set(formOf(sql), { sql, params });
   }
 
-  private noted(ask: Ask): Ask {
+  private wrap(ask: Send): Send {
     const note = this.note.bind(this);
     return function (text, params, ...rest) {
       note(text, params);
@@ -86,7 +86,7 @@ export class Recorder {
   private tap<S extends Sql>(sql: S): S {
     const { query, queryOne, execute, insert } = sql as unknown as Methods;
     const note = this.note.bind(this);
-    const noted = (ask: Ask): Ask => this.noted(ask);
+    const noted = (ask: Send): Send => this.wrap(ask);
     const inserted: Insert = function (statement, rows) {
       note(statement.head + statement.tail);
       return insert.call(this, statement, rows);

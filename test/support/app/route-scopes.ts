@@ -40,9 +40,9 @@ export function scopeOf(route: string): string | undefined {
 /** Routes that need the scope `webmasters` in addition, because group roles can include Webmaster. */
 const NEED_WEBMASTERS_TOO = ['PUT /groups/{group_id}'];
 /** Routes whose requests in the tests concern the data set `default`. */
-const OF_DEFAULT = ['POST /imports', 'POST /imports/preview', 'PUT /import_profiles/{name}'];
+const DEFAULT_DATASET_ROUTES = ['POST /imports', 'POST /imports/preview', 'PUT /import_profiles/{name}'];
 /** Scopes that a key may have. Uploads in the tests go into the data set `default`. */
-export const NARROW = [...SCOPES, 'imports:write:default', 'imports:write:other'];
+export const NARROW_SCOPES = [...SCOPES, 'imports:write:default', 'imports:write:other'];
 
 /** Returns the expected status for a key with one scope. @param full the status for a key without scopes. */
 export function statusFor(route: string, scope: string, full: number): number {
@@ -50,5 +50,5 @@ export function statusFor(route: string, scope: string, full: number): number {
   const needed = scopeOf(route);
   if (needed === undefined || needed === 'none' || needed === scope) return full;
   const ofDataset = needed === 'imports:write' && scope.startsWith('imports:write:');
-  return ofDataset && !(OF_DEFAULT.includes(route) && scope.endsWith(':other')) ? full : 403;
+  return ofDataset && !(DEFAULT_DATASET_ROUTES.includes(route) && scope.endsWith(':other')) ? full : 403;
 }

@@ -4,72 +4,72 @@ import { FileStore } from '../../../src/import/file/file-store.js';
 import type { TestApp } from './app.js';
 import type { Client } from './client.js';
 import { create } from '../data/factories.js';
-import { csv, imported, rowsOf, settled } from './imports.js';
+import { csv, runImport, rowsOf, awaitRun } from './imports.js';
 import { databaseOf } from './people.js';
-import { ok } from './scenario.js';
+import { check } from './scenario.js';
 import { BIG_RUN } from './seed-history.js';
 
 const HEAD = 'ExternalId,Username,Email,Phone,Manager,Authname,Roles,Status';
-const list = <T>(count: number, make: (index: number) => T): T[] =>
+const buildList = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index));
-const person = (name: string, manager = '', phone = '1') =>
+const toRow = (name: string, manager = '', phone = '1') =>
   `${name},${name},${name}@example.org,${phone},${manager},,,`;
 
 /** Runs imports of every kind, from the upload to the revert. */
-export async function importEverything(app: TestApp): Promise<void> {
+export async function exerciseImports(app: TestApp): Promise<void> {
   const { key } = app;
   const rows = (phone: string) =>
-    list(60, (i) => person(`p${i}`, i > 0 ? `p${Math.floor(i / 5)}` : '', phone));
-  const first = await imported(key, csv(HEAD, ...rows('1')), 'dataset=people');
+    buildList(60, (i) => toRow(`p${i}`, i > 0 ? `p${Math.floor(i / 5)}` : '', phone));
+  const first = await runImport(key, csv(HEAD, ...rows('1')), 'dataset=people');
   const change = csv(
     HEAD,
     'p1,p2,p1@example.org,,,,,',
     'p2,p1,p2@example.org,,,,,',
     ...rows('2').slice(10),
-    person('new'),
-    person('b@d', 'nobody'),
+    toRow('new'),
+    toRow('b@d', 'nobody'),
     'e,,,,,,,',
-    person('HR-0000100'),
+    toRow('HR-0000100'),
   );
-  const planned = await imported(key, change, 'dataset=people&missing=report&dry_run=true');
-  await ok(key.post(`/imports/${planned.id}/apply`), 202);
-  await settled(key, planned.id);
-  const parked = await imported(key, csv(HEAD, person('p1')), 'dataset=people&missing=block');
-  await ok(key.post(`/imports/${parked.id}/reject`), 202);
-  const stopped = await imported(key, csv(HEAD, person('p1')), 'dry_run=true');
-  await ok(key.post(`/imports/${stopped.id}/cancel`), 202);
-  const again = await imported(key, csv(HEAD, person('p1')), 'dataset=people&missing=block');
-  await ok((await app.login()).post(`/imports/${again.id}/apply`), 202); // by a user, whom the import must not block
-  await settled(key, again.id);
-  await settled(key, (await ok(key.post(`/imports/${first.id}/revert`), 202)).body.id);
-  await adopt(key);
-  await cancel(app);
-  await giveUp(app);
-  await read(key, planned.id);
-  await profiles(key);
+  const planned = await runImport(key, change, 'dataset=people&missing=report&dry_run=true');
+  await check(key.post(`/imports/${planned.id}/apply`), 202);
+  await awaitRun(key, planned.id);
+  const parked = await runImport(key, csv(HEAD, toRow('p1')), 'dataset=people&missing=block');
+  await check(key.post(`/imports/${parked.id}/reject`), 202);
+  const stopped = await runImport(key, csv(HEAD, toRow('p1')), 'dry_run=true');
+  await check(key.post(`/imports/${stopped.id}/cancel`), 202);
+  const again = await runImport(key, csv(HEAD, toRow('p1')), 'dataset=people&missing=block');
+  await check((await app.login()).post(`/imports/${again.id}/apply`), 202); // by a user, whom the import must not block
+  await awaitRun(key, again.id);
+  await awaitRun(key, (await check(key.post(`/imports/${first.id}/revert`), 202)).body.id);
+  await adoptUsers(key);
+  await cancelImport(app);
+  await discardUpload(app);
+  await readRuns(key, planned.id);
+  await exerciseProfiles(key);
   await app.app.get(ImportRunsRepository).listWithoutAlert(20); // what NOTIFY_URL and NOTIFY_COMMAND ask for
 }
 
-async function profiles(key: Client): Promise<void> {
+async function exerciseProfiles(key: Client): Promise<void> {
   const save = (dataset: string) =>
     key.put('/import_profiles/nightly', { dataset, columns: { Key: 'ExternalId' } });
-  await ok(save('people'));
-  await ok(save('others'));
-  await imported(key, csv('Key,Username,Email', 'n1,n1,n1@example.org'), 'profile=nightly');
-  await ok(key.get('/import_profiles?limit=1&offset=1'));
+  await check(save('people'));
+  await check(save('others'));
+  await runImport(key, csv('Key,Username,Email', 'n1,n1,n1@example.org'), 'profile=nightly');
+  await check(key.get('/import_profiles?limit=1&offset=1'));
   const sample = csv('Key,Username', 'n1,n1');
-  await ok(key.send('POST', '/imports/preview?profile=nightly', sample, { 'content-type': 'text/csv' }));
-  await ok(key.get('/import_profiles/nightly'));
-  await ok(key.delete('/import_profiles/nightly'), 204);
+  await check(key.send('POST', '/imports/preview?profile=nightly', sample, { 'content-type': 'text/csv' }));
+  await check(key.get('/import_profiles/nightly'));
+  await check(key.delete('/import_profiles/nightly'), 204);
 }
 
 /** Imports rows of existing users: adopted, adopted without changes, and in conflict. */
-async function adopt(key: Client): Promise<void> {
+async function adoptUsers(key: Client): Promise<void> {
   await create(key, { username: 'q1', email: 'q1@example.org' });
   await create(key, { username: 'q5', email: 'q5@example.org', external_id: 'q5' });
   await create(key, { username: 'q2', email: 'q2@example.org', external_id: 'q2' });
   const row = (name: string) => `${name},${name},${name}@example.org`;
-  await imported(
+  await runImport(
     key,
     csv('ExternalId,Username,Email', row('q1'), row('q2'), row('q5'), 'q3,q2,q3@example.org'),
     'adopt=email',
@@ -77,28 +77,28 @@ async function adopt(key: Client): Promise<void> {
 }
 
 /** Cancels an import that is being applied, and imports a file that is refused after a part was planned. */
-async function cancel(app: TestApp): Promise<void> {
-  const { id } = await imported(app.key, csv(HEAD, ...list(60, (i) => person(`c${i}`))), 'dry_run=true');
+async function cancelImport(app: TestApp): Promise<void> {
+  const { id } = await runImport(app.key, csv(HEAD, ...buildList(60, (i) => toRow(`c${i}`))), 'dry_run=true');
   // The state that another instance would have left.
   await databaseOf(app).execute("UPDATE import_runs SET state = 'applying', cancel = 1 WHERE id = ?", [id]);
-  await settled(app.key, id);
-  await imported(app.key, csv(HEAD, ...list(600, (i) => person(`f${i}`)), '"unclosed'));
+  await awaitRun(app.key, id);
+  await runImport(app.key, csv(HEAD, ...buildList(600, (i) => toRow(`f${i}`)), '"unclosed'));
 }
 
 /** Discards a stored file, as after an error in its options. */
-async function giveUp({ app }: TestApp): Promise<void> {
+async function discardUpload({ app }: TestApp): Promise<void> {
   const store = app.get(FileStore);
   const stored = await store.store('discarded.csv', Readable.from([Buffer.from(HEAD)]));
   await store.discard(stored.runId);
 }
 
-async function read(key: Client, id: string): Promise<void> {
-  await ok(key.get('/imports?limit=5&offset=1'));
-  await ok(key.get('/imports?state=completed&state=failed&dataset=people'));
-  await ok(key.get('/imports?dataset=people'));
+async function readRuns(key: Client, id: string): Promise<void> {
+  await check(key.get('/imports?limit=5&offset=1'));
+  await check(key.get('/imports?state=completed&state=failed&dataset=people'));
+  await check(key.get('/imports?dataset=people'));
   for (const run of [id, BIG_RUN]) {
-    await ok(key.get(`/imports/${run}`));
-    await ok(key.get(`/imports/${run}/failed.csv`));
+    await check(key.get(`/imports/${run}`));
+    await check(key.get(`/imports/${run}/failed.csv`));
     for (const query of [
       'limit=5&offset=2',
       'limit=5&after=7',
@@ -111,7 +111,7 @@ async function read(key: Client, id: string): Promise<void> {
     ])
       await rowsOf(key, run, query);
   }
-  await ok(key.get('/imports/template.csv'));
-  await ok(key.get('/users/export.csv'));
-  await ok(key.get('/users/export.csv?all=true'));
+  await check(key.get('/imports/template.csv'));
+  await check(key.get('/users/export.csv'));
+  await check(key.get('/users/export.csv?all=true'));
 }

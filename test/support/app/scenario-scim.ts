@@ -1,7 +1,7 @@
 import type { TestApp } from './app.js';
-import { ok } from './scenario.js';
-import { listOf } from './scim-lists.js';
-import { ENTERPRISE, type ScimClient, provision, scimAs, scimOf } from './scim.js';
+import { check } from './scenario.js';
+import { fetchList } from './scim-lists.js';
+import { ENTERPRISE, type ScimClient, provision, createScimClient, scimOf } from './scim.js';
 import type { Query } from './search.js';
 import { seededUser, seededUuid } from './seed.js';
 
@@ -36,7 +36,7 @@ const SORTS =
 
 /** Reads one page of a list by index and two pages by cursor. */
 export async function readPages(scim: ScimClient, path: string, query: Query): Promise<void> {
-  const list = (more: Query) => listOf(scim, path, { ...query, count: 2, ...more });
+  const list = (more: Query) => fetchList(scim, path, { ...query, count: 2, ...more });
   await list({ startIndex: 2 });
   const { nextCursor } = await list({ cursor: '' });
   if (nextCursor) await list({ cursor: nextCursor as string });
@@ -46,8 +46,8 @@ export async function readPages(scim: ScimClient, path: string, query: Query): P
  * Finds SCIM users with every kind of filter in every order, by a full key and a key with one scope. Then creates,
  * changes and deletes a user.
  */
-export async function liveInScim(app: TestApp): Promise<void> {
-  const narrow = await scimAs(app, { scopes: ['users:read'] });
+export async function exerciseScim(app: TestApp): Promise<void> {
+  const narrow = await createScimClient(app, { scopes: ['users:read'] });
   for (const scim of [scimOf(app), narrow])
     for (const filter of FILTERS)
       for (const sortBy of SORTS)
@@ -62,7 +62,7 @@ export async function liveInScim(app: TestApp): Promise<void> {
     displayName: 'scenario',
     [ENTERPRISE]: { employeeNumber: 'scen-1', manager: { value: seededUuid(3) } },
   });
-  await ok(scim.patch(`/Users/${id as string}`, { op: 'remove', path: `${ENTERPRISE}:manager` }));
-  await ok(scim.get(`/Users/${id as string}?attributes=groups`));
-  await ok(scim.delete(`/Users/${id as string}`), 204);
+  await check(scim.patch(`/Users/${id as string}`, { op: 'remove', path: `${ENTERPRISE}:manager` }));
+  await check(scim.get(`/Users/${id as string}?attributes=groups`));
+  await check(scim.delete(`/Users/${id as string}`), 204);
 }

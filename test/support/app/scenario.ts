@@ -21,7 +21,7 @@ import { BUSY_ACTOR, BUSY_RUNNER } from './seed-history.js';
 
 const HOUR_MILLIS = 3_600_000;
 /** Time after the end of an hour when its audit can be sealed. */
-const LOOK_MILLIS = 6 * 60_000;
+const SEALED_AFTER_MILLIS = 6 * 60_000;
 const SORTS = 'relevance updated created firstname surname username email external_id status'.split(' ');
 const SINCE = '2024-01-01T00:05:00.000Z';
 
@@ -69,7 +69,7 @@ export const FOR_MEMBERS: readonly Query[] = [
 ];
 
 /** Returns the response if it has the expected status. @throws Error with the actual status and text. */
-export async function ok(sent: Promise<Answer>, status = 200): Promise<Answer> {
+export async function check(sent: Promise<Answer>, status = 200): Promise<Answer> {
   const response = await sent;
   if (response.status !== status)
     throw new Error(`${response.status} instead of ${status}: ${response.text}`);
@@ -85,55 +85,59 @@ export async function searchAll(
   for (const filter of filters) {
     for (const sort of sorts) {
       for (const order of ['asc', 'desc']) {
-        const next = nextOf(await ok(search(client, { ...filter, sort, order, limit: 5, offset: 3 })));
-        if (next) await ok(client.get(next));
+        const next = nextOf(await check(search(client, { ...filter, sort, order, limit: 5, offset: 3 })));
+        if (next) await check(client.get(next));
       }
     }
   }
 }
 
 /** Creates a user, changes the user in every way, deletes and restores the manager, and reads the history. */
-export async function liveThrough(app: TestApp): Promise<void> {
+export async function exerciseUser(app: TestApp): Promise<void> {
   const { key } = app;
   const boss = await create(key);
   const once = { 'idempotency-key': 'one' };
-  const { uuid } = (await ok(key.post('/users', aUser({ roles: ['Webmaster', 'Editor'] }), once), 201)).body;
+  const { uuid } = (await check(key.post('/users', aUser({ roles: ['Webmaster', 'Editor'] }), once), 201))
+    .body;
   await databaseOf(app).execute('UPDATE idempotent_requests SET created = ?', [inSeconds(-2 * 24 * 3600)]);
-  await ok(key.post('/users', aUser(), once), 201);
-  await ok(key.put(`/users/${uuid}`, { username: 'a b', surname: 'New', manager_uuid: boss.uuid }));
-  await ok(key.put(`/users/${uuid}`, { roles: ['Editor'], authname: { saml: ['x'] }, status: 'Blocked' }));
+  await check(key.post('/users', aUser(), once), 201);
+  await check(key.put(`/users/${uuid}`, { username: 'a b', surname: 'New', manager_uuid: boss.uuid }));
+  await check(key.put(`/users/${uuid}`, { roles: ['Editor'], authname: { saml: ['x'] }, status: 'Blocked' }));
   await deleteAndRestore(app, boss.uuid as string, uuid as string);
-  await ok(key.get(`/users/${uuid}/history?limit=1`));
-  await ok(key.get(`/users/${seededUuid(7)}/history?after=${BUSY_ACTOR}`));
+  await check(key.get(`/users/${uuid}/history?limit=1`));
+  await check(key.get(`/users/${seededUuid(7)}/history?after=${BUSY_ACTOR}`));
 }
 
 /** Logs in with a wrong password, with a right one and with an outdated hash. Then renews, lists and ends sessions. */
-export async function comeAndGo(app: TestApp): Promise<void> {
+export async function exerciseSessions(app: TestApp): Promise<void> {
   const database = databaseOf(app);
   const { user, client } = await aPerson(app);
-  await ok(app.nobody.post('/sessions/login', { username: user.username, password: 'not this one' }), 401);
+  await check(app.guest.post('/sessions/login', { username: user.username, password: 'not this one' }), 401);
   const old = await hash(PASSWORD, { memoryCost: 8192, timeCost: 1, parallelism: 1 });
   await database.execute('UPDATE users SET password_hash = ? WHERE uuid = ?', [old, user.uuid]);
   const other = await app.login(user.username, PASSWORD);
   await database.execute('UPDATE sessions SET expires = ? WHERE user_uuid = ?', [inSeconds(60), user.uuid]);
-  await ok(client.get('/users/me'));
-  await ok(app.key.get('/sessions?limit=5&offset=20'));
-  const { Results } = (await ok(app.key.get(`/sessions?user_uuid=${user.uuid}&limit=1&offset=1`))).body;
-  await ok(app.key.delete(`/sessions/${Results[0].id}`), 204);
-  await ok(other.put(`/users/${user.uuid}`, { password: 'a new password', current_password: PASSWORD }));
-  await ok(other.post('/sessions/logout'));
+  await check(client.get('/users/me'));
+  await check(app.key.get('/sessions?limit=5&offset=20'));
+  const { Results } = (await check(app.key.get(`/sessions?user_uuid=${user.uuid}&limit=1&offset=1`))).body;
+  await check(app.key.delete(`/sessions/${Results[0].id}`), 204);
+  await check(other.put(`/users/${user.uuid}`, { password: 'a new password', current_password: PASSWORD }));
+  await check(other.post('/sessions/logout'));
   await app.app.get(SessionsService).isLive(Results[0].id as string);
-  const { body } = await ok(app.key.post('/api_keys', { name: 'x', scopes: ['users:write'] }), 201);
-  await ok(app.nobody.with({ 'x-api-key': body.key as string }).delete(`/users/${user.uuid}/sessions`), 204);
-  await ok(app.key.delete(`/users/${user.uuid}/sessions`), 204);
-  await moveAround(app, user.uuid);
+  const { body } = await check(app.key.post('/api_keys', { name: 'x', scopes: ['users:write'] }), 201);
+  await check(
+    app.guest.with({ 'x-api-key': body.key as string }).delete(`/users/${user.uuid}/sessions`),
+    204,
+  );
+  await check(app.key.delete(`/users/${user.uuid}/sessions`), 204);
+  await rememberAddresses(app, user.uuid);
 }
 
 /**
  * Stores logins of one user from more networks than the service remembers, and one more from a known network a day
  * later.
  */
-async function moveAround(app: TestApp, uuid: string): Promise<void> {
+async function rememberAddresses(app: TestApp, uuid: string): Promise<void> {
   const addresses = app.app.get(LoginThrottleRepository);
   const tx = await databaseOf(app).begin();
   try {
@@ -148,19 +152,19 @@ async function moveAround(app: TestApp, uuid: string): Promise<void> {
 }
 
 /** Finds the part of a search with the most matches, as for the error of a search that took too long. */
-export async function nameTheBroadest({ app }: TestApp): Promise<void> {
+export async function findBroadestFilter({ app }: TestApp): Promise<void> {
   const query = { fulltext_search: 'u000*', managed_by: 'default' };
   const filter = toUserFilter(query, { kind: 'system', id: null }, app.get(UserSettings).roles);
   await app.get(UserSearch).findBroadest(filter, new AbortController().signal);
 }
 
 /** Uses API keys, the audit with every filter, and the endpoints for monitoring. */
-export async function lookAround(app: TestApp): Promise<void> {
-  const { key, nobody } = app;
-  const { id } = (await ok(key.post('/api_keys', { name: 'x' }), 201)).body;
-  await ok(key.get('/api_keys?limit=1&offset=1'));
-  await ok(key.delete(`/api_keys/${id}`), 204);
-  await blowAFuse(app);
+export async function exerciseReads(app: TestApp): Promise<void> {
+  const { key, guest } = app;
+  const { id } = (await check(key.post('/api_keys', { name: 'x' }), 201)).body;
+  await check(key.get('/api_keys?limit=1&offset=1'));
+  await check(key.delete(`/api_keys/${id}`), 204);
+  await blowFuse(app);
   const filters = [
     '',
     `actor=${BUSY_ACTOR}`,
@@ -179,49 +183,49 @@ export async function lookAround(app: TestApp): Promise<void> {
     `target=${seededUuid(7)}&field=phone&actor=${BUSY_RUNNER}`,
   ];
   for (const filter of filters) {
-    await ok(key.get(`/audit?limit=5&${filter}`));
-    await ok(key.get(`/audit?limit=5&${filter}&after=ffffffff-ffff-7fff-8fff-ffffffffffff`));
-    await ok(key.get(`/audit.csv?${filter}`));
+    await check(key.get(`/audit?limit=5&${filter}`));
+    await check(key.get(`/audit?limit=5&${filter}&after=ffffffff-ffff-7fff-8fff-ffffffffffff`));
+    await check(key.get(`/audit.csv?${filter}`));
   }
-  for (const path of ['/health/live', '/health/ready', '/metrics']) await ok(nobody.raw('GET', path));
-  await ok(nobody.get('/status'));
-  await ok(key.get('/roles'));
-  await ok(key.get('/audit/seals?limit=1&offset=1'));
-  await ok(key.get('/statistics?days=90&utc_offset=-5'));
+  for (const path of ['/health/live', '/health/ready', '/metrics']) await check(guest.fetch('GET', path));
+  await check(guest.get('/status'));
+  await check(key.get('/roles'));
+  await check(key.get('/audit/seals?limit=1&offset=1'));
+  await check(key.get('/statistics?days=90&utc_offset=-5'));
 }
 
 /** Seals the audit, adds a late row, and verifies the audit. */
-export async function seal(app: TestApp): Promise<void> {
+export async function sealAudit(app: TestApp): Promise<void> {
   const sealer = app.app.get(Sealer);
   const end = (Math.floor(Date.now() / HOUR_MILLIS) + 1) * HOUR_MILLIS;
-  await sealer.run(end + LOOK_MILLIS);
+  await sealer.run(end + SEALED_AFTER_MILLIS);
   const lateMillis = end - 1;
   const columns = 'id, time, actor_kind, actor_id, action, target_kind, target_id, changes, request_id, ip';
   await databaseOf(app).execute(
     `INSERT INTO audit_events (${columns}) VALUES (?, ?, 'system', NULL, 'user.updated', 'user', ?, '[]', 'late', '')`,
     [uuidv7({ msecs: lateMillis }), toDbTime(new Date(lateMillis)), seededUuid(7)],
   );
-  await sealer.run(end + HOUR_MILLIS + LOOK_MILLIS);
-  await ok(app.key.get('/statistics?days=90&utc_offset=-5'));
+  await sealer.run(end + HOUR_MILLIS + SEALED_AFTER_MILLIS);
+  await check(app.key.get('/statistics?days=90&utc_offset=-5'));
   const { fault, late } = await app.app.get(SealVerifier).verify();
   if (fault || late !== 1) throw new Error(`${late} late rows, ${JSON.stringify(fault)}`);
   await purge(app);
 }
 
 /** Blocks more users with a key than its fuse allows, and resets the fuse. */
-async function blowAFuse(app: TestApp): Promise<void> {
-  const { key, nobody } = app;
+async function blowFuse(app: TestApp): Promise<void> {
+  const { key, guest } = app;
   const env = app.app.get(Env);
   const { FUSE_MIN, FUSE_PERCENT } = env;
   Object.assign(env, { FUSE_MIN: 1, FUSE_PERCENT: 0 });
-  const created = (await ok(key.post('/api_keys', { name: 'fuse' }), 201)).body;
-  const client = nobody.with({ 'x-api-key': created.key });
+  const created = (await check(key.post('/api_keys', { name: 'fuse' }), 201)).body;
+  const client = guest.with({ 'x-api-key': created.key });
   const block = async (status: number): Promise<void> => {
-    await ok(client.put(`/users/${(await create(key)).uuid as string}`, { status: 'Blocked' }), status);
+    await check(client.put(`/users/${(await create(key)).uuid as string}`, { status: 'Blocked' }), status);
   };
   await block(200);
   await block(429);
-  await ok(key.post(`/api_keys/${created.id as string}/fuse`));
+  await check(key.post(`/api_keys/${created.id as string}/fuse`));
   await block(200);
   const old = [created.id as string, inSeconds(-7200), seededUuid(1)];
   await databaseOf(app).execute(

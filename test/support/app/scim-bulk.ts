@@ -28,5 +28,5 @@ export const sendBulk = (
   more: object = {},
   headers = {},
 ): Promise<Answer> => client.post('/Bulk', { schemas: [BULK], Operations, ...more }, headers);
-export const statuses = (responses: Json[]) => responses.map(({ status }) => status);
+export const statusesOf = (responses: Json[]) => responses.map(({ status }) => status);
 export const idOf = ({ location }: Json): string => location.split('/').at(-1) as string;

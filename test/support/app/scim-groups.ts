@@ -8,7 +8,7 @@ let names = 0;
 export const aName = () => `Team ${++names}`;
 export const pathOf = ({ id }: Json): string => `/Groups/${id as string}`;
 /** Converts ids to elements such as members. */
-export const of = (...ids: string[]) => ids.map((value) => ({ value }));
+export const toRefs = (...ids: string[]) => ids.map((value) => ({ value }));
 
 /** Creates a group through SCIM. */
 export async function aScimGroup(scim: ScimClient, body: object = {}): Promise<Json> {
@@ -17,5 +17,5 @@ export async function aScimGroup(scim: ScimClient, body: object = {}): Promise<J
   return response.body;
 }
 
-export const membersIn = async (scim: ScimClient, group: Json): Promise<string[]> =>
+export const listMemberIds = async (scim: ScimClient, group: Json): Promise<string[]> =>
   ((await scim.get(pathOf(group))).body.members ?? []).map(({ value }: Json) => value);

@@ -3,7 +3,7 @@ import type { ScimClient } from './scim.js';
 import { type Query, queryOf } from './search.js';
 
 /** Returns a page of `/Users` or `/Groups`. An empty path lists both. */
-export async function listOf(scim: ScimClient, path: string, query: Query): Promise<Json> {
+export async function fetchList(scim: ScimClient, path: string, query: Query): Promise<Json> {
   const { status, body, text } = await scim.get(`${path}?${queryOf(query)}`);
   if (status !== 200) throw new Error(`${status} ${text}`);
   return body;
@@ -17,7 +17,7 @@ export async function walkByIndex(
 ): Promise<Json[]> {
   const resources: Json[] = [];
   for (let startIndex = 1, total = 1; startIndex <= total; startIndex += query.count) {
-    const page = await listOf(scim, path, { ...query, startIndex });
+    const page = await fetchList(scim, path, { ...query, startIndex });
     if (page.startIndex !== startIndex)
       throw new Error(`startIndex ${page.startIndex} of page ${startIndex}`);
     if (startIndex > 1 && page.totalResults !== total)
@@ -36,7 +36,7 @@ export async function walkByCursor(scim: ScimClient, path: string, query: Query)
   const resources: Json[] = [];
   const totals: number[] = [];
   for (let cursor: string | undefined = ''; cursor !== undefined;) {
-    const page = await listOf(scim, path, { ...query, cursor });
+    const page = await fetchList(scim, path, { ...query, cursor });
     if (page.startIndex !== undefined) throw new Error(`startIndex ${page.startIndex} with a cursor`);
     if (page.totalResults !== undefined) totals.push(page.totalResults);
     resources.push(...page.Resources);

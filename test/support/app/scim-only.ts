@@ -33,4 +33,4 @@ export const SCIM_ONLY: Record<string, [type: string | undefined, send: Send]> =
 };
 
 /** The error codes that the REST API returns. */
-export const OF_REST = Object.entries(CATALOGUE).filter(([code]) => !Object.hasOwn(SCIM_ONLY, code));
+export const REST_ERRORS = Object.entries(CATALOGUE).filter(([code]) => !Object.hasOwn(SCIM_ONLY, code));

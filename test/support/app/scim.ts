@@ -21,7 +21,7 @@ export class ScimClient {
     const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
     const type: Record<string, string> =
       text === undefined ? {} : { 'content-type': 'application/scim+json' };
-    return this.client.checked(method, `${SCIM}${path}`, text, { ...type, ...headers });
+    return this.client.fetchChecked(method, `${SCIM}${path}`, text, { ...type, ...headers });
   }
 
   get(path: string, headers?: Record<string, string>): Promise<Answer> {
@@ -81,7 +81,7 @@ export const errorOf = ({ status, body }: Answer): [number, string | undefined, 
 ];
 
 /** Creates an API key with a profile and scopes. Returns a client with that key. */
-export async function scimAs(
+export async function createScimClient(
   app: TestApp,
   rights: { profile?: string; scopes?: string[] },
 ): Promise<ScimClient> {

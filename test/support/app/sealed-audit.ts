@@ -22,13 +22,13 @@ interface Seal {
 
 export const faultOf = ({ fault }: AuditReport) => [fault?.seal, fault?.message];
 /** Returns the ids of rows that do not match their seal. */
-export const badOf = ({ bad }: AuditReport) => bad.map(({ id }) => id).sort();
-const time = (millis: number) => new Date(millis).toISOString().replace('T', ' ').slice(0, 23);
+export const badIdsOf = ({ bad }: AuditReport) => bad.map(({ id }) => id).sort();
+const toTime = (millis: number) => new Date(millis).toISOString().replace('T', ' ').slice(0, 23);
 
 /** Builds an audit event with a time. */
 export const eventAt = (millis: number, fields: Partial<SealedRow> = {}): SealedRow => ({
   id: uuidv7({ msecs: millis }),
-  time: time(millis),
+  time: toTime(millis),
   actor_kind: 'system',
   actor_id: null,
   action: 'user.updated',
@@ -48,7 +48,7 @@ export async function insertEvents(sql: Sql, events: readonly SealedRow[]): Prom
 }
 
 /** SQL expressions that store a changed value in SQLite, although a driver reads the same text. */
-export const FORMS = ["{} || char(0) || 'x'", 'CAST({} AS BLOB)', '{} || char(0)'];
+export const DISGUISES = ["{} || char(0) || 'x'", 'CAST({} AS BLOB)', '{} || char(0)'];
 
 /** Records the start and the approval of an import in the audit. @returns the id of the import. */
 export async function aRun({ app }: TestApp): Promise<string> {
@@ -66,7 +66,7 @@ export async function aRun({ app }: TestApp): Promise<string> {
  * Returns a time when the current hour and `more` further hours can be sealed. It is counted from the start of the
  * current hour, because an hour is sealed some minutes after its end.
  */
-export const afterHours = (more = 0): number =>
+export const sealTimeAfter = (more = 0): number =>
   Math.floor(Date.now() / HOUR) * HOUR + (more + 1) * HOUR + 6 * MINUTE;
 
 /** The audit of the current application of a test, with its seals. */
@@ -81,7 +81,7 @@ export class SealedAudit {
       .verify(...expected);
   execute = (sql: string, params: (string | number | null)[] = []) =>
     databaseOf(this.app()).execute(sql, params);
-  seals = () =>
+  readSeals = () =>
     databaseOf(this.app()).query<Seal>(
       'SELECT number, row_count, late_count, sealed, hash FROM audit_seals ORDER BY number',
     );
@@ -100,7 +100,7 @@ export class SealedAudit {
   };
 
   /** Inserts and seals three hours with four events each. @returns the ids by hour. */
-  sealedHours = async (): Promise<string[][]> => {
+  sealHours = async (): Promise<string[][]> => {
     const begin = Math.floor(Date.now() / HOUR) * HOUR - 4 * HOUR;
     const ids = [];
     for (const hour of [0, 1, 2]) ids.push(await this.insert(begin + hour * HOUR + 1000, 4));
@@ -109,7 +109,7 @@ export class SealedAudit {
   };
 
   /** Expects the audit to verify before a change and to fail after it. @returns the wrong seal and the message. */
-  isFound = async (change: () => Promise<unknown>): Promise<ReturnType<typeof faultOf>> => {
+  expectFault = async (change: () => Promise<unknown>): Promise<ReturnType<typeof faultOf>> => {
     expect(await this.verify()).toMatchObject({ fault: null, bad_count: 0 });
     await change();
     const verdict = await this.verify();

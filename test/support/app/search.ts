@@ -17,7 +17,7 @@ export function search(client: Client, query: Query | string = {}): Promise<Answ
 }
 
 /** Returns the sorted usernames that a search finds. @throws Error if `Count` differs from their number. */
-export async function found(client: Client, query: Query | string): Promise<string[]> {
+export async function findNames(client: Client, query: Query | string): Promise<string[]> {
   const response = await search(client, query);
   if (response.status !== 200) throw new Error(`search: ${response.status} ${response.text}`);
   const { Count, Results } = response.body as { Count: number; Results: { username: string }[] };

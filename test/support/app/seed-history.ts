@@ -32,30 +32,30 @@ const EXPIRED = 10;
 const RUNS = 300;
 const HOUR = 3600;
 const DAY = 24 * HOUR;
-const MILLIS_OF = (time: string, index: number) => ({ msecs: toMillis(time) + index });
+const millisOf = (time: string, index: number) => ({ msecs: toMillis(time) + index });
 const SYSTEM = { actor: { kind: 'system', id: null }, requestId: 'seed', ip: '' } as const;
 
 /** Inserts `count` rows into every table that grows with time. The first ten rows of each table are expired. */
 export async function seedHistory({ app }: TestApp, count: number): Promise<void> {
   await app.get(TransactionRunner).run(async (tx) => {
-    await insertRows(tx, AuditEventEntity, list(count, audit));
-    await insertRows(tx, SessionEntity, list(count, session));
-    await insertRows(tx, LoginFailureEntity, list(count, failure));
-    await insertRows(tx, IdempotencyEntity, list(count, idempotency));
+    await insertRows(tx, AuditEventEntity, buildList(count, anAuditEvent));
+    await insertRows(tx, SessionEntity, buildList(count, aSession));
+    await insertRows(tx, LoginFailureEntity, buildList(count, aLoginFailure));
+    await insertRows(tx, IdempotencyEntity, buildList(count, anIdempotentRequest));
     await insertRuns(tx, count);
-    await insertRows(tx, AuditRunEntity, list(RUNS, run));
+    await insertRows(tx, AuditRunEntity, buildList(RUNS, anAuditRun));
   });
 }
 
-const list = <T>(count: number, make: (index: number) => T): T[] =>
+const buildList = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index));
-const ago = (index: number, seconds: number): string =>
+const toPastTime = (index: number, seconds: number): string =>
   addSeconds(now(), index < EXPIRED ? -1000 * DAY : -seconds);
 
-function audit(index: number): AuditEventEntity {
-  const time = ago(index, HOUR);
+function anAuditEvent(index: number): AuditEventEntity {
+  const time = toPastTime(index, HOUR);
   return {
-    id: uuidv7(MILLIS_OF(time, index)),
+    id: uuidv7(millisOf(time, index)),
     time,
     actor_kind: index % 2 ? 'key' : 'import',
     actor_id: index % 2 ? BUSY_ACTOR : BIG_RUN,
@@ -68,13 +68,13 @@ function audit(index: number): AuditEventEntity {
   };
 }
 
-function session(index: number): SessionEntity {
+function aSession(index: number): SessionEntity {
   const expires = addSeconds(now(), index < EXPIRED ? -HOUR : HOUR);
   return {
     id: uuidv7(),
     token_hash: sha256(`session ${index}`),
     user_uuid: seededUuid(index),
-    created: ago(index, HOUR),
+    created: toPastTime(index, HOUR),
     expires,
     absolute_expires: expires,
     ip: '',
@@ -82,35 +82,36 @@ function session(index: number): SessionEntity {
 }
 
 /** Builds an audit row of a run that one user started. Index 0 is the big run. */
-const run = (index: number): AuditRunEntity => ({
-  run_id: index === 0 ? BIG_RUN : uuidv7(index < EXPIRED ? MILLIS_OF(ago(index, HOUR), index) : undefined),
+const anAuditRun = (index: number): AuditRunEntity => ({
+  run_id:
+    index === 0 ? BIG_RUN : uuidv7(index < EXPIRED ? millisOf(toPastTime(index, HOUR), index) : undefined),
   part: 'started',
   person_kind: 'user',
   person_id: BUSY_RUNNER,
 });
 
-const failure = (index: number): LoginFailureEntity => ({
+const aLoginFailure = (index: number): LoginFailureEntity => ({
   scope: sha256(`scope ${index}`),
   failures: 1,
   window_ends: addSeconds(now(), index < EXPIRED ? -HOUR : HOUR),
 });
 
-const idempotency = (index: number): IdempotencyEntity => ({
+const anIdempotentRequest = (index: number): IdempotencyEntity => ({
   id: sha256(`request ${index}`),
   request_mac: sha256('body'),
   answer: 'sealed',
-  created: ago(index, HOUR),
+  created: toPastTime(index, HOUR),
 });
 
 async function insertRuns(tx: Sql, count: number): Promise<void> {
-  const ids = [BIG_RUN, ...list(RUNS, (index) => uuidv7(MILLIS_OF(ago(index, HOUR), index)))];
+  const ids = [BIG_RUN, ...buildList(RUNS, (index) => uuidv7(millisOf(toPastTime(index, HOUR), index)))];
   const runs = ids.map((id, index) => {
     const run = createRun({ runId: id, name: 'x', size: 1, sha256: sha256('') }, new ImportOptions(), SYSTEM);
-    return toRunRow({ ...run, state: 'completed', finished: ago(index - 1, HOUR) });
+    return toRunRow({ ...run, state: 'completed', finished: toPastTime(index - 1, HOUR) });
   });
   await insertRows(tx, ImportRunEntity, runs);
   const outcomes = ['error', 'missing', 'created', 'updated'] as const;
-  const rows = list(count, (index) => {
+  const rows = buildList(count, (index) => {
     const row = toEntity(BIG_RUN, {
       line: index + 2,
       outcome: outcomes[index % outcomes.length] ?? 'error',

@@ -14,13 +14,13 @@ const REPORTS = 8;
 const AT_ONCE = 2000;
 const FIRST_MOMENT = Date.UTC(2024, 0, 1);
 
-const hex = (number: number, digits: number): string => number.toString(16).padStart(digits, '0');
-const moment = (n: number): string =>
+const toHex = (number: number, digits: number): string => number.toString(16).padStart(digits, '0');
+const toMoment = (n: number): string =>
   new Date(FIRST_MOMENT + n * 1000).toISOString().replace('T', ' ').replace('Z', '');
 
 /** Returns the UUID of the n-th seeded user, from 0. The UUIDs sort by number. */
 export const seededUuid = (n: number): string =>
-  `${hex(FIRST_MOMENT + n * 1000, 12).replace(/^(.{8})/, '$1-')}-7000-8000-${hex(n, 12)}`;
+  `${toHex(FIRST_MOMENT + n * 1000, 12).replace(/^(.{8})/, '$1-')}-7000-8000-${toHex(n, 12)}`;
 
 /** Returns the UUIDs of the seeded users `from` to `to` (exclusive). */
 export const seededUuids = (from: number, to: number): string[] =>
@@ -33,7 +33,7 @@ export function seededUser(n: number): User {
   const rare = n < RARE;
   const number = String(n).padStart(7, '0');
   return {
-    ...createEmptyUser(seededUuid(n), moment(n)),
+    ...createEmptyUser(seededUuid(n), toMoment(n)),
     username: `u${number}`,
     email: `u${number}@example.org`,
     external_id: rare ? '' : `HR-${number}`,
@@ -76,7 +76,7 @@ export async function refreshStatistics({ app }: TestApp): Promise<void> {
 }
 
 /** Waits until MariaDB has purged deleted rows. Until then its optimizer counts them. */
-export async function removeDeleted({ app }: TestApp): Promise<void> {
+export async function waitForPurge({ app }: TestApp): Promise<void> {
   const database = app.get<Database>(DATABASE);
   if (database.dialect === 'mysql') await database.query('SET GLOBAL innodb_max_purge_lag_wait = 0');
 }

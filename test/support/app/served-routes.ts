@@ -1,7 +1,7 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 
 /** Returns the routes of the router, with parameters in the notation of the OpenAPI file. */
-export function servedRoutes(nest: NestExpressApplication): string[] {
+export function listServedRoutes(nest: NestExpressApplication): string[] {
   interface Layer {
     route?: { path: string; methods: Record<string, boolean> };
   }

@@ -16,7 +16,7 @@ export class CountingCopy {
   ) {}
 
   /** Copies the database of an application, which must not write meanwhile. */
-  static async of(app: TestApp): Promise<CountingCopy> {
+  static async create(app: TestApp): Promise<CountingCopy> {
     await databaseOf(app).query('PRAGMA wal_checkpoint(TRUNCATE)');
     const file = app.database.url.slice('sqlite:'.length);
     const library = await (sqlite ??= init());
@@ -34,7 +34,7 @@ export class CountingCopy {
   }
 
   /** Returns the lines of the plan of a statement. */
-  planOf(sql: string, params: readonly SqlValue[]): string[] {
+  explain(sql: string, params: readonly SqlValue[]): string[] {
     return this.database
       .selectArrays(`EXPLAIN QUERY PLAN ${sql}`, [...params])
       .map(([, , , text]) => text as string);
@@ -45,7 +45,7 @@ export class CountingCopy {
   }
 
   /** Runs a statement to its end. @returns the number of steps. */
-  stepsOf(sql: string, params: readonly SqlValue[] = []): number {
+  countSteps(sql: string, params: readonly SqlValue[] = []): number {
     const statement = this.database.prepare(sql);
     try {
       if (params.length > 0) statement.bind([...params]);

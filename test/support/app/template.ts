@@ -19,7 +19,7 @@ export async function writeTemplates(folder: string, engine: string): Promise<vo
   if (engine === 'sqlite') {
     for (const content of CONTENTS) {
       const file = templateFile(folder, engine, content);
-      await fill(content, folder, `sqlite:${file}`);
+      await fillDatabase(content, folder, `sqlite:${file}`);
       if (existsSync(`${file}-wal`)) throw new Error(`the log of ${file} was not written back`);
     }
     return;
@@ -30,15 +30,15 @@ export async function writeTemplates(folder: string, engine: string): Promise<vo
   url.pathname = '/rollcall_template';
   await server.query('DROP DATABASE IF EXISTS rollcall_template; CREATE DATABASE rollcall_template');
   for (const content of CONTENTS) {
-    await fill(content, folder, url.href);
-    writeFileSync(templateFile(folder, engine, content), await dump(url.href));
+    await fillDatabase(content, folder, url.href);
+    writeFileSync(templateFile(folder, engine, content), await dumpDatabase(url.href));
   }
   await server.query('DROP DATABASE rollcall_template');
   await server.end();
 }
 
 /** Fills a database with a content. */
-async function fill(content: Content, folder: string, url: string): Promise<void> {
+async function fillDatabase(content: Content, folder: string, url: string): Promise<void> {
   const load = createRequire(join(import.meta.dirname, '../../../build/create-app.js'));
   const { loadEnv } = load(
     './platform/config/env.js',
@@ -70,7 +70,7 @@ const connect = (url: string): Promise<Connection> =>
   createConnection({ uri: url.replace(/^mariadb:/, 'mysql:'), dateStrings: true, multipleStatements: true });
 
 /** Returns the SQL statements that create all tables of a database and insert their rows. */
-async function dump(url: string): Promise<string> {
+async function dumpDatabase(url: string): Promise<string> {
   const connection = await connect(url);
   const [tables] = await connection.query('SHOW TABLES');
   const names = (tables as object[]).map((row) => String(Object.values(row)[0]));

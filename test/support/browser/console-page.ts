@@ -66,20 +66,18 @@ export class ConsolePage {
   }
 
   /** Path and query of the current URL. */
-  get place(): string {
+  get path(): string {
     const { pathname, search } = new URL(this.page.url());
     return pathname + search;
   }
 
   /** Waits until the URL has this path and query. */
-  async isAt(path: string): Promise<void> {
-    await this.page.waitForURL(({ pathname, search }) => pathname + search === path, {
-      waitUntil: 'commit',
-    });
+  async waitForPath(path: string): Promise<void> {
+    await this.page.waitForURL(({ pathname, search }) => pathname + search === path, { waitUntil: 'commit' });
   }
 
   /** Waits for the heading of a page. */
-  async titled(name: string | RegExp): Promise<void> {
+  async waitForTitle(name: string | RegExp): Promise<void> {
     await this.page.getByRole('heading', { level: 1, name }).waitFor();
   }
 
@@ -92,12 +90,12 @@ export class ConsolePage {
   }
 
   /** Waits until the page contains a text. */
-  async shows(text: string | RegExp): Promise<void> {
+  async waitForText(text: string | RegExp): Promise<void> {
     await this.page.getByText(text).first().waitFor();
   }
 
   /** Returns the rows of a table as the texts of their cells. */
-  async rows(table: string): Promise<string[][]> {
+  async readRows(table: string): Promise<string[][]> {
     const rows = this.page.getByRole('region', { name: table, exact: true }).locator('tbody tr');
     return rows.evaluateAll((found) =>
       found.map((row) =>
@@ -107,14 +105,14 @@ export class ConsolePage {
   }
 
   /** Waits until the page and its data are loaded. */
-  async settled(): Promise<void> {
+  async waitUntilLoaded(): Promise<void> {
     await this.page.waitForLoadState('load');
     await this.page.locator('h1', { hasNotText: /^(Loading …|Rollcall)$/ }).waitFor();
     await this.page.locator('[aria-busy=true]').waitFor({ state: 'detached' });
   }
 
   /** Returns the violations that axe-core finds, with rule and element. */
-  async violations(): Promise<string[]> {
+  async findViolations(): Promise<string[]> {
     if (await this.page.evaluate("typeof axe === 'undefined'")) await this.page.evaluate(axe.source);
     const { violations } = await this.page.evaluate<AxeResults, string[]>(
       (rules) =>
@@ -127,7 +125,7 @@ export class ConsolePage {
   }
 
   /** Returns true if the page is wider than the window. */
-  overflows(): Promise<boolean> {
+  hasOverflow(): Promise<boolean> {
     return this.page.evaluate(() => {
       const { scrollWidth, clientWidth } = (
         globalThis as unknown as {
@@ -139,7 +137,7 @@ export class ConsolePage {
   }
 
   /** Writes a screenshot to `artifacts/console`, and for some pages to `docs/images`, if UPDATE_PICTURES is set. */
-  async picture(name: string): Promise<void> {
+  async takePicture(name: string): Promise<void> {
     if (!process.env['UPDATE_PICTURES']) return;
     mkdirSync(ARTIFACTS, { recursive: true });
     await this.page.screenshot({ path: `${ARTIFACTS}/${name}.png`, fullPage: true });

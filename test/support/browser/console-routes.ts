@@ -15,7 +15,7 @@ const VIEWS: Record<string, string[]> = {
 };
 
 /** Lists every page and view with a file name for its picture and its URL. @param ids values of `:id`, by path. */
-export const addresses = (ids: Record<string, string>): [string, string][] =>
+export const listPages = (ids: Record<string, string>): [string, string][] =>
   PATHS.flatMap((path) =>
     ['', ...(VIEWS[path] ?? [])].map((view): [string, string] => [
       `${path}${view}`

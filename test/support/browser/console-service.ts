@@ -3,18 +3,18 @@ import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { ADMIN_PASSWORD, TestApp } from '../app/app.js';
 import type { Client } from '../app/client.js';
 import { ConsolePage } from './console-page.js';
-import { NO_BROWSER, PAGE_URL, launch } from './swagger-page.js';
+import { NO_BROWSER, PAGE_URL, launchBrowser } from './swagger-page.js';
 
 /**
  * Declares tests of the console that share a service and a browser. Without a browser they are skipped, and the title
  * gives the reason. After each test, its pages are closed and must not have reported problems.
  */
-export const withConsole = (title: string, tests: (service: ConsoleService) => void): void => {
-  withConfiguredConsole(title, {}, tests);
+export const describeConsole = (title: string, tests: (service: ConsoleService) => void): void => {
+  describeConfiguredConsole(title, {}, tests);
 };
 
 /** Does the same with additional settings of the service. */
-export function withConfiguredConsole(
+export function describeConfiguredConsole(
   title: string,
   settings: Record<string, string>,
   tests: (service: ConsoleService) => void,
@@ -39,7 +39,7 @@ export class ConsoleService {
 
   async start(settings: Record<string, string>): Promise<void> {
     this.app = await TestApp.start({ BASE_URL: PAGE_URL, ...settings });
-    this.browser = await launch(this.app.url);
+    this.browser = await launchBrowser(this.app.url);
   }
 
   /** Client with the first API key. */
@@ -60,7 +60,7 @@ export class ConsoleService {
   }
 
   /** Opens the console with a new session of a user. */
-  async as(
+  async openAs(
     username: string,
     password: string,
     path = '/console',
@@ -75,8 +75,8 @@ export class ConsoleService {
   }
 
   /** Opens the console with a session of the first Webmaster. */
-  admin(path = '/console', options: BrowserContextOptions = {}): Promise<ConsolePage> {
-    return this.as('admin', ADMIN_PASSWORD, path, options);
+  openAsAdmin(path = '/console', options: BrowserContextOptions = {}): Promise<ConsolePage> {
+    return this.openAs('admin', ADMIN_PASSWORD, path, options);
   }
 
   /** Closes all pages. Returns the problems that they reported. */

@@ -19,13 +19,13 @@ export const NO_BROWSER = existsSync(EXECUTABLE)
 export const PAGE_URL = 'http://localhost:8010';
 
 /** Starts a browser that reaches a service at `PAGE_URL`. @param url the URL on which the service listens. */
-export function launch(url: string): Promise<Browser> {
+export function launchBrowser(url: string): Promise<Browser> {
   const rule = `--host-resolver-rules=MAP ${new URL(PAGE_URL).host} ${new URL(url).host}`;
   return chromium.launch({ executablePath: EXECUTABLE, args: [...ARGS, rule] });
 }
 
 /** A response as the page shows it, with the URL of its request. */
-export interface Shown {
+export interface ShownResponse {
   status: string;
   body: string;
   url: string;
@@ -70,7 +70,7 @@ export class SwaggerPage {
     });
   }
 
-  static async at(url: string, browser: Browser): Promise<SwaggerPage> {
+  static async load(url: string, browser: Browser): Promise<SwaggerPage> {
     const page = await browser.newPage({ viewport: { width: 1280, height: 1000 } });
     const swagger = new this(page, url);
     await page.goto(`${url}/docs`);
@@ -84,7 +84,7 @@ export class SwaggerPage {
 
   /** Enters the key in the dialog of the button "Authorize". */
   async authorize(key: string): Promise<void> {
-    const scheme = await this.dialog();
+    const scheme = await this.openDialog();
     await scheme.locator('input').fill(key);
     await scheme.getByRole('button', { name: 'Apply credentials' }).click();
     await scheme.getByRole('button', { name: 'Remove authorization' }).waitFor();
@@ -92,15 +92,15 @@ export class SwaggerPage {
   }
 
   /** Removes the key in the dialog of the button "Authorize". */
-  async unauthorize(): Promise<void> {
-    const scheme = await this.dialog();
+  async removeKey(): Promise<void> {
+    const scheme = await this.openDialog();
     await scheme.getByRole('button', { name: 'Remove authorization' }).click();
     await scheme.locator('input').waitFor();
     await this.page.locator('.close-modal').click();
   }
 
   /** Waits until the page reports these credentials. */
-  who(text: RegExp): Promise<void> {
+  waitForCredentials(text: RegExp): Promise<void> {
     return this.page.locator('#who', { hasText: text }).waitFor();
   }
 
@@ -109,7 +109,7 @@ export class SwaggerPage {
   }
 
   /** Returns the text of the first scheme in the dialog of "Authorize". */
-  async firstScheme(): Promise<string> {
+  async readFirstScheme(): Promise<string> {
     await this.page.locator('.btn.authorize').first().click();
     const text = await this.page.locator('.auth-container').first().innerText();
     await this.page.locator('.close-modal').click();
@@ -117,7 +117,7 @@ export class SwaggerPage {
   }
 
   /** Returns the tags in the order of the page. */
-  tags(): Promise<string[]> {
+  readTags(): Promise<string[]> {
     return this.page
       .locator('.opblock-tag')
       .evaluateAll((tags) => tags.map((tag) => tag.getAttribute('data-tag') ?? ''));
@@ -132,7 +132,7 @@ export class SwaggerPage {
 
   /** Opens an operation and clicks "Try it out". @returns its height in pixels before the click, and its fields. */
   async open(operation: string): Promise<{ height: number; fields: Field[] }> {
-    const block = this.block(operation);
+    const block = this.findBlock(operation);
     await block.locator('.opblock-summary-control').click();
     await block.locator('tr.response[data-code]').first().waitFor();
     const height = Math.round((await block.boundingBox())?.height ?? 0);
@@ -163,8 +163,8 @@ export class SwaggerPage {
   async execute(
     operation: string,
     change: { fill?: Record<string, string>; body?: (prefilled: string) => string } = {},
-  ): Promise<Shown> {
-    const block = this.block(operation);
+  ): Promise<ShownResponse> {
+    const block = this.findBlock(operation);
     const head = block.locator('.opblock-summary-control');
     if ((await head.getAttribute('aria-expanded')) !== 'true') await head.click();
     const tryOut = block.getByRole('button', { name: 'Try it out' });
@@ -194,16 +194,16 @@ export class SwaggerPage {
   }
 
   /** Closes an operation. Open operations make the page slower, because it redraws all of them at each step. */
-  async fold(operation: string): Promise<void> {
-    const block = this.block(operation);
+  async collapse(operation: string): Promise<void> {
+    const block = this.findBlock(operation);
     await block.locator('.opblock-summary-control').click();
     await block.locator('.opblock-body').waitFor({ state: 'detached' });
   }
 
   /** Writes a screenshot of the window, scrolled to an operation, to `docs/images` if UPDATE_PICTURES is set. */
-  async picture(name: string, operation: string): Promise<void> {
+  async takePicture(name: string, operation: string): Promise<void> {
     if (!process.env['UPDATE_PICTURES']) return;
-    await this.block(operation).evaluate((element) => {
+    await this.findBlock(operation).evaluate((element) => {
       element.scrollIntoView();
     });
     writeFileSync(join(PICTURES, `${name}.png`), await this.page.screenshot());
@@ -212,7 +212,7 @@ export class SwaggerPage {
   /**
    * Writes a screenshot of a response, scrolled to a text. The screenshot omits the request, which contains the key.
    */
-  async pictureOfAnswer(name: string, text: string): Promise<void> {
+  async takeResponsePicture(name: string, text: string): Promise<void> {
     if (!process.env['UPDATE_PICTURES']) return;
     const response = this.page.locator('.live-responses-table').first();
     await response
@@ -224,11 +224,11 @@ export class SwaggerPage {
     writeFileSync(join(PICTURES, `${name}.png`), await response.screenshot());
   }
 
-  private block(operation: string): Locator {
+  private findBlock(operation: string): Locator {
     return this.page.locator(`.opblock[id$="-${operation}"]`);
   }
 
-  private async dialog(): Promise<Locator> {
+  private async openDialog(): Promise<Locator> {
     await this.page.locator('.btn.authorize').first().click();
     return this.page.locator('.auth-container', { hasText: 'X-API-Key' });
   }

@@ -3,7 +3,7 @@
  * closed.
  */
 export class ByteSource implements AsyncIterable<Uint8Array> {
-  taken = 0;
+  bytesRead = 0;
   closed = false;
 
   constructor(
@@ -13,8 +13,8 @@ export class ByteSource implements AsyncIterable<Uint8Array> {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
     try {
-      for (const chunk of this.chunks()) {
-        this.taken += chunk.length;
+      for (const chunk of this.split()) {
+        this.bytesRead += chunk.length;
         yield chunk;
       }
     } finally {
@@ -22,7 +22,7 @@ export class ByteSource implements AsyncIterable<Uint8Array> {
     }
   }
 
-  private *chunks(): Generator<Uint8Array> {
+  private *split(): Generator<Uint8Array> {
     if (!(this.bytes instanceof Uint8Array)) return yield* this.bytes;
     const size = Math.min(this.size, Math.max(1, this.bytes.length));
     for (let at = 0; at < this.bytes.length; at += size) yield this.bytes.subarray(at, at + size);
@@ -37,7 +37,7 @@ export const CHUNKINGS: readonly (readonly [name: string, size: number])[] = [
 ];
 
 /** Yields `head`, and then `chunk` repeatedly until `total` bytes are reached. */
-export function* endless(head: string, chunk: string, total: number): Generator<Uint8Array> {
+export function* repeatUpTo(head: string, chunk: string, total: number): Generator<Uint8Array> {
   let length = head.length;
   yield Buffer.from(head);
   const bytes = Buffer.from(chunk);

@@ -5,21 +5,21 @@ import { FileError } from '../../../src/import/file/file-error.js';
 import type { ByteSource } from './bytes.js';
 
 /** The header and rows that were read from a file, up to the error. */
-export interface Read {
+export interface ReadFile {
   header?: string[];
   /** Cells by line. */
   rows: Record<number, string[]>;
   error?: { code: string; line: number | undefined; message: string };
 }
 
-const knownColumn = (name: string) => findColumn(name) !== undefined;
+const isKnownColumn = (name: string) => findColumn(name) !== undefined;
 export const openCsv = (source: ByteSource, options: Partial<CsvOptions> = {}) =>
-  new CsvReader(source, { isKnownColumn: knownColumn, ...options });
+  new CsvReader(source, { isKnownColumn: isKnownColumn, ...options });
 
 /** Reads a whole file. Expects that the file is closed afterwards. */
-export async function readCsv(source: ByteSource, options?: Partial<CsvOptions>): Promise<Read> {
+export async function readCsv(source: ByteSource, options?: Partial<CsvOptions>): Promise<ReadFile> {
   const reader = openCsv(source, options);
-  const result: Read = { rows: {} };
+  const result: ReadFile = { rows: {} };
   try {
     result.header = await reader.readHeader();
     for await (const batch of reader.readRecords(3))
@@ -28,7 +28,7 @@ export async function readCsv(source: ByteSource, options?: Partial<CsvOptions>)
     if (!(error instanceof FileError)) throw error;
     result.error = { code: error.code, line: error.line, message: error.message };
   }
-  expect(reader.bytesRead).toBe(source.taken);
+  expect(reader.bytesRead).toBe(source.bytesRead);
   expect(source.closed).toBe(true);
   return result;
 }

@@ -18,11 +18,11 @@ export async function decode(source: ByteSource, encoding?: string): Promise<Dec
   }
 }
 
-const latin = (text: string) => Buffer.from(text, 'latin1');
-export const utf16 = (text: string) => Buffer.from(text, 'utf16le');
-export const swapped = (text: string) => utf16(text).swap16();
-export const joined = (...parts: (string | number[] | Buffer)[]) =>
-  Buffer.concat(parts.map((part) => (typeof part === 'string' ? latin(part) : Buffer.from(part))));
+const toLatin1 = (text: string) => Buffer.from(text, 'latin1');
+export const toUtf16 = (text: string) => Buffer.from(text, 'utf16le');
+export const toUtf16Be = (text: string) => toUtf16(text).swap16();
+export const concat = (...parts: (string | number[] | Buffer)[]) =>
+  Buffer.concat(parts.map((part) => (typeof part === 'string' ? toLatin1(part) : Buffer.from(part))));
 
 export const UTF8_BOM = [0xef, 0xbb, 0xbf];
 export const LE_BOM = [0xff, 0xfe];

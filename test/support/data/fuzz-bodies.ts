@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Json } from '../app/client.js';
 import type { Operation } from '../app/operations.js';
-import { HOSTILE_TEXTS, type Quality, type Schema, hostile, near, resolved, valid } from './fuzz-values.js';
+import { HOSTILE_TEXTS, type Quality, type Schema, hostile, near, resolve, valid } from './fuzz-values.js';
 
 export interface Body {
   body: string | Uint8Array | undefined;
@@ -10,7 +10,7 @@ export interface Body {
 }
 
 /** Writes a JSON object from entries, so that keys can be repeated. */
-const written = (entries: readonly (readonly [string, Json])[]) =>
+const writeObject = (entries: readonly (readonly [string, Json])[]) =>
   `{${entries.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(',')}}`;
 
 // prettier-ignore
@@ -21,7 +21,7 @@ const BROKEN_JSON = [
 
 function jsonOf(schema: Schema, quality: Quality): fc.Arbitrary<string> {
   if (quality === 'good') return valid(schema).map((value) => JSON.stringify(value));
-  const fields = Object.entries(resolved(schema).properties ?? {});
+  const fields = Object.entries(resolve(schema).properties ?? {});
   const sound = valid(schema).map((value) => Object.entries<Json>(value as Record<string, Json>));
   const anything = hostile({ huge: true });
   const fault = fc.oneof(
@@ -31,7 +31,7 @@ function jsonOf(schema: Schema, quality: Quality): fc.Arbitrary<string> {
   const faulty = fc
     .tuple(sound, fc.array(fault, { minLength: 1, maxLength: quality === 'bad' ? 6 : 1 }))
     .map(([entries, faults]) =>
-      written([...entries.filter(([name]) => !faults.some((one) => one[0] === name)), ...faults]),
+      writeObject([...entries.filter(([name]) => !faults.some((one) => one[0] === name)), ...faults]),
     );
   if (quality === 'one fault') return faulty;
   const broken = fc.oneof(
@@ -65,7 +65,7 @@ function fileOf(quality: Quality): fc.Arbitrary<string> {
     .map(([first, rest]) => [first, ...rest].map((row) => row.map(quoted).join(',')).join('\r\n'));
 }
 
-const form = (file: string, fields: readonly (readonly [string, string])[]) =>
+const toForm = (file: string, fields: readonly (readonly [string, string])[]) =>
   [
     ...fields.map(
       ([name, value]) => `--X\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
@@ -100,7 +100,7 @@ export function bodyOf({ requestBody }: Operation, quality: Quality): fc.Arbitra
     return fc.oneof(
       fc.record({ body: fileOf(quality), type: typeOr('text/csv') }),
       fc.record({
-        body: fc.tuple(fileOf(quality), fields).map((both) => form(...both)),
+        body: fc.tuple(fileOf(quality), fields).map((both) => toForm(...both)),
         type: typeOr('multipart/form-data; boundary=X'),
       }),
       ...(quality === 'bad'

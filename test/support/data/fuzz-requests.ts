@@ -13,7 +13,7 @@ export interface FuzzRequest {
 }
 
 /** Percent-encodes a value for a URL. A lone surrogate becomes the bytes that some clients send for it. */
-function encoded(value: Json): string {
+function encode(value: Json): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return encodeURIComponent(text.replace(/\p{Cs}/gu, '\uE000'))
     .replaceAll('%EE%80%80', '%ED%A0%80')
@@ -21,7 +21,7 @@ function encoded(value: Json): string {
 }
 
 /** Returns a valid value, or mostly other values for a bad request. */
-function part(name: string, schema: Schema, quality: Quality): fc.Arbitrary<Json> {
+function valueOf(name: string, schema: Schema, quality: Quality): fc.Arbitrary<Json> {
   const good = sensible(name, schema);
   return quality === 'good' ? good : fc.oneof(good, near(schema), hostile());
 }
@@ -30,7 +30,7 @@ function pathOf({ path: template, parameters }: Operation, quality: Quality): fc
   const names = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
   // Empty values, values with a slash and words such as `me` would match other routes.
   const odd = hostile()
-    .map(encoded)
+    .map(encode)
     .filter((text) => !/^$|\/|^(me|search|export\.csv|template\.csv|login|logout)$/.test(text));
   const known = (name: string) =>
     fc.constantFrom(`<${name}>`, `<${name}>`, `<${name}>`, `<${name.toUpperCase()}>`);
@@ -54,13 +54,13 @@ const ODD_QUERIES =
 function queryOf({ parameters }: Operation, quality: Quality): fc.Arbitrary<string> {
   const pairs = parameters
     .filter((parameter) => parameter.in === 'query')
-    .map(({ name, schema }) => part(name, schema as Schema, quality).map((value) => ({ name, value })));
+    .map(({ name, schema }) => valueOf(name, schema as Schema, quality).map((value) => ({ name, value })));
   const some = fc.tuple(...pairs).chain((all) => fc.subarray(all, { maxLength: Math.min(all.length, 4) }));
   const text = some.map((chosen) =>
     chosen
       .filter(({ value }) => value !== undefined && value !== null)
       .flatMap(({ name, value }) =>
-        (Array.isArray(value) ? value : [value]).slice(0, 150).map((one) => `${name}=${encoded(one)}`),
+        (Array.isArray(value) ? value : [value]).slice(0, 150).map((one) => `${name}=${encode(one)}`),
       )
       .slice(0, 150)
       .join('&')
@@ -70,7 +70,7 @@ function queryOf({ parameters }: Operation, quality: Quality): fc.Arbitrary<stri
   if (quality === 'good') return text;
   const junk = fc.oneof(
     fc.constantFrom(...ODD_QUERIES),
-    fc.tuple(hostile().map(encoded), hostile().map(encoded)).map((pair) => pair.join('=')),
+    fc.tuple(hostile().map(encode), hostile().map(encode)).map((pair) => pair.join('=')),
   );
   return fc
     .tuple(text, fc.option(junk, { freq: 3 }))
@@ -116,7 +116,7 @@ function headersOf({ parameters }: Operation, quality: Quality): fc.Arbitrary<Re
 }
 
 /** Combines parts of these qualities to a request. */
-function mixed(
+function mixRequest(
   operation: Operation,
   path: Quality,
   query: Quality,
@@ -142,11 +142,11 @@ function mixed(
 export function requestsOf(operation: Operation): fc.Arbitrary<FuzzRequest> {
   const [good, fault] = ['good', 'one fault'] as const;
   return fc.oneof(
-    { weight: 6, arbitrary: mixed(operation, good, good, good, good) },
-    { weight: 2, arbitrary: mixed(operation, fault, good, good, good) },
-    { weight: 3, arbitrary: mixed(operation, good, fault, good, good) },
-    { weight: 4, arbitrary: mixed(operation, good, good, fault, good) },
-    { weight: 1, arbitrary: mixed(operation, good, good, good, fault) },
-    { weight: 4, arbitrary: mixed(operation, 'bad', 'bad', 'bad', 'bad') },
+    { weight: 6, arbitrary: mixRequest(operation, good, good, good, good) },
+    { weight: 2, arbitrary: mixRequest(operation, fault, good, good, good) },
+    { weight: 3, arbitrary: mixRequest(operation, good, fault, good, good) },
+    { weight: 4, arbitrary: mixRequest(operation, good, good, fault, good) },
+    { weight: 1, arbitrary: mixRequest(operation, good, good, good, fault) },
+    { weight: 4, arbitrary: mixRequest(operation, 'bad', 'bad', 'bad', 'bad') },
   );
 }

@@ -19,7 +19,7 @@ const NAMES = [
   '',
 ];
 const ROLES = 'urn:ietf:params:scim:schemas:extension:rollcall:2.0:Group:roles';
-export const SORTED = ['id', 'externalId', 'displayName', 'meta.created', 'meta.lastModified'];
+export const SORT_ATTRIBUTES = ['id', 'externalId', 'displayName', 'meta.created', 'meta.lastModified'];
 export const name = fc.oneof(fc.constantFrom(...NAMES), fc.string());
 // prettier-ignore
 const TEXTS = [
@@ -44,7 +44,7 @@ export const { value } = fc.letrec<{ value: Json }>((tie) => ({
 }));
 export const body = fc.dictionary(name, value, { maxKeys: 6 });
 /** Paths of PATCH operations on users with a valid value. */
-const SOUND: readonly (readonly [string, Json])[] = [
+const VALID_OPERATIONS: readonly (readonly [string, Json])[] = [
   ['nickName', 'n'],
   ['name', { givenName: 'g' }],
   ['name.familyName', 'f'],
@@ -63,7 +63,7 @@ const SOUND: readonly (readonly [string, Json])[] = [
 const sound = fc
   .tuple(
     fc.constantFrom('add', 'replace', 'Remove'),
-    fc.constantFrom(...SOUND),
+    fc.constantFrom(...VALID_OPERATIONS),
     fc.option(fc.nat(), { freq: 4 }),
   )
   .map(([op, [path, given], bare]) =>
@@ -164,14 +164,14 @@ export const bulkOperation = fc
   })
   .map(({ method, type, target, bulkId, data, more }) => ({
     method,
-    path: method === 'POST' ? type : `${type}/${target === 'own' ? ownOf(type) : target}`,
+    path: method === 'POST' ? type : `${type}/${target === 'own' ? placeholderOf(type) : target}`,
     bulkId,
     data,
     ...more,
   }));
 /** Returns the placeholder of the existing user or group. `fillPlaceholders` redirects a DELETE of it to an unknown user. */
-const ownOf = (type: string): string => (type === '/Users' ? '<user>' : '<group>');
-export const located = (sent: object, id: string, group: string): object =>
+const placeholderOf = (type: string): string => (type === '/Users' ? '<user>' : '<group>');
+export const fillPlaceholders = (sent: object, id: string, group: string): object =>
   JSON.parse(
     JSON.stringify(sent, (_, part: Json) =>
       typeof part === 'object' && part?.method === 'Delete' ? { ...part, path: '/Users/unknown' } : part,
@@ -180,7 +180,7 @@ export const located = (sent: object, id: string, group: string): object =>
       .replaceAll('<group>', group),
   ) as object;
 /** Returns a damaged or forged form of a cursor. @param how selects the form. */
-export function tampered(cursor: string, how: number, odd: string): string {
+export function tamper(cursor: string, how: number, odd: string): string {
   const parts = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as string[];
   const written = (...of: string[]) => Buffer.from(JSON.stringify(of)).toString('base64url');
   const all = [
@@ -193,4 +193,4 @@ export function tampered(cursor: string, how: number, odd: string): string {
   ];
   return all[how % all.length] ?? '';
 }
-export const well = (sent: string): string => encodeURIComponent(sent.toWellFormed());
+export const encodeQuery = (sent: string): string => encodeURIComponent(sent.toWellFormed());

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Json } from '../app/client.js';
-import { document } from '../app/contract.js';
+import { openApi } from '../app/contract.js';
 
 /** Quality of a part of a request. A bad part can be anything. */
 export type Quality = 'good' | 'one fault' | 'bad';
@@ -25,14 +25,14 @@ export interface Schema {
   additionalProperties?: Schema | boolean;
 }
 
-export function resolved(schema: Schema): Schema {
+export function resolve(schema: Schema): Schema {
   const name = schema.$ref?.split('/').at(-1);
-  return name === undefined ? schema : ((document.components.schemas as Record<string, Schema>)[name] ?? {});
+  return name === undefined ? schema : ((openApi.components.schemas as Record<string, Schema>)[name] ?? {});
 }
 
 /** Builds values that match a schema. Texts are mostly short, and sometimes as long as allowed. */
 export function valid(of: Schema): fc.Arbitrary<Json> {
-  const schema = resolved(of);
+  const schema = resolve(of);
   return schema.nullable ? fc.option(present(schema), { freq: 8 }) : present(schema);
 }
 
@@ -83,7 +83,7 @@ const webUrl = fc.webUrl({ validSchemes: ['http', 'https'] });
 const name = fc.uuid().map((uuid) => uuid.slice(-12));
 
 /** Plausible values by the name of the field. Without them hardly any request would be valid. */
-const MEANINGS: Record<string, fc.Arbitrary<Json>> = {
+const PLAUSIBLE: Record<string, fc.Arbitrary<Json>> = {
   username: name,
   email: name.map((local) => `${local}@example.org`),
   external_id: name,
@@ -105,7 +105,7 @@ const MEANINGS: Record<string, fc.Arbitrary<Json>> = {
 
 /** Builds values that match a schema and mostly suit the name of the field or parameter. */
 export function sensible(field: string, schema: Schema): fc.Arbitrary<Json> {
-  const known = MEANINGS[field];
+  const known = PLAUSIBLE[field];
   return known
     ? fc.oneof({ weight: 40, arbitrary: known }, { weight: 1, arbitrary: valid(schema) })
     : valid(schema);
@@ -128,7 +128,7 @@ export function near(of: Schema): fc.Arbitrary<Json> {
     items,
     enum: values,
     format,
-  } = resolved(of);
+  } = resolve(of);
   const outside: Json[] = [null, '', ' ', '\t\n', `${'x'.repeat(Math.min(maxLength, 20_000))}y`];
   if (values)
     outside.push(...values.flatMap((value) => [value.toUpperCase(), ` ${value} `, `${value},${value}`]));
@@ -152,13 +152,13 @@ export const HOSTILE_TEXTS = [
   'ß'.repeat(255), 'e' + '\u0301'.repeat(2000), '😀'.repeat(300), `${'a'.repeat(64)}@${'b'.repeat(63)}.org`, '\u{10ffff}', ':', 'saml:',
 ]; // prettier-ignore
 
-const deep = (levels: number): Json => (levels === 0 ? 1 : [deep(levels - 1)]);
+const nestArrays = (levels: number): Json => (levels === 0 ? 1 : [nestArrays(levels - 1)]);
 
 /** Builds unexpected values of any type. `huge` includes texts that fill a whole body. */
 export function hostile({ huge = false } = {}): fc.Arbitrary<Json> {
   // prettier-ignore
   const values: Json[] = [
-    null, true, false, 0, -1, 1e308, 5e-324, 2 ** 53, [], {}, [[]], [null], [{}], { a: { b: 1 } }, deep(20), deep(40),
+    null, true, false, 0, -1, 1e308, 5e-324, 2 ** 53, [], {}, [[]], [null], [{}], { a: { b: 1 } }, nestArrays(20), nestArrays(40),
     { length: 1e9 }, { toString: 1 }, { toJSON: 'x' }, JSON.parse('{"__proto__": {"admin": true}}'),
   ];
   return fc.oneof(

@@ -1,7 +1,7 @@
 const FACTOR = 16;
 
 /** Returns the smallest of five measurements, because other work on the machine only adds time. */
-function leastCpuMillis(run: () => void): number {
+function measureCpuMillis(run: () => void): number {
   const times = Array.from({ length: 5 }, () => {
     const before = process.cpuUsage();
     run();
@@ -16,6 +16,6 @@ function leastCpuMillis(run: () => void): number {
  * sixteen times the input would take 256 times as long.
  */
 export function isLinear(length: number, prepare: (length: number) => () => unknown): boolean {
-  const small = leastCpuMillis(prepare(length / FACTOR));
-  return leastCpuMillis(prepare(length)) < Math.max(0.2, small) * FACTOR * 6;
+  const small = measureCpuMillis(prepare(length / FACTOR));
+  return measureCpuMillis(prepare(length)) < Math.max(0.2, small) * FACTOR * 6;
 }

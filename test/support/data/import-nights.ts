@@ -1,5 +1,5 @@
 import type { Client, Json } from '../app/client.js';
-import { csv, linked, upload } from '../app/imports.js';
+import { csv, findUser, upload } from '../app/imports.js';
 
 /** Profile of a typical source: other words for roles, names from templates, and a confidential column. */
 const PROFILE = {
@@ -34,9 +34,9 @@ interface Changes {
 }
 
 const keyOf = (part: Part, i: number): string => `${part === 'north' ? 'N' : 'S'}${i}`;
-const moves = (i: number): boolean => i % 50 === 21;
+const isMoving = (i: number): boolean => i % 50 === 21;
 
-function row(part: Part, i: number, { phone, family, mail }: Changes): string {
+function toRow(part: Part, i: number, { phone, family, mail }: Changes): string {
   const address = i % 100 === 57 ? 'wrong' : `${keyOf(part, mail?.(i) ?? i)}@example.org`;
   const boss = i > 0 ? `N${Math.floor((i - 1) / (part === 'north' ? 5 : 3))}` : '';
   const cells = [`Gi${i}`, family?.(i) ?? `Fam${i}`, address, phone?.(i) ?? `+44 ${i}`, boss];
@@ -44,16 +44,16 @@ function row(part: Part, i: number, { phone, family, mail }: Changes): string {
 }
 
 /** Builds the file of a part. Some rows fail, and most have a manager. Managers of the south are in the north. */
-function file(part: Part, changes: Changes): string {
+function toFile(part: Part, changes: Changes): string {
   const { isGone, more = 0, hasMoves = false } = changes;
   const numbers = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
   const own = numbers(PEOPLE[part] + more).filter((i) => isGone?.(i) !== true);
-  const stay = part === 'north' && hasMoves ? own.filter((i) => !moves(i)) : own;
-  const others = part === 'south' && hasMoves ? numbers(PEOPLE.north).filter(moves) : [];
+  const stay = part === 'north' && hasMoves ? own.filter((i) => !isMoving(i)) : own;
+  const others = part === 'south' && hasMoves ? numbers(PEOPLE.north).filter(isMoving) : [];
   return csv(
     HEAD,
-    ...stay.map((i) => row(part, i, changes)),
-    ...others.map((i) => row('north', i, { phone: MOVED })),
+    ...stay.map((i) => toRow(part, i, changes)),
+    ...others.map((i) => toRow('north', i, { phone: MOVED })),
   );
 }
 
@@ -66,15 +66,15 @@ interface Step {
   ends: string;
 }
 
-const night = (name: string, part: Part, changes: Changes, ends = 'completed_with_errors'): Step => ({
+const aNight = (name: string, part: Part, changes: Changes, ends = 'completed_with_errors'): Step => ({
   name,
-  begin: async (client) => idOf(await upload(client, file(part, changes), `profile=staff&part=${part}`)),
+  begin: async (client) => idOf(await upload(client, toFile(part, changes), `profile=staff&part=${part}`)),
   ends,
 });
 
 /** A ring with more users than rows in a batch. Each user takes the address of the next user. */
 const RING = (i: number): number => (i % 2 === 0 && i < PEOPLE.south ? (i + 2) % PEOPLE.south : i);
-const MARRIED = { family: (i: number) => `Other${i}`, mail: RING, hasMoves: true };
+const RENAMED = { family: (i: number) => `Other${i}`, mail: RING, hasMoves: true };
 /** Two users swap their addresses. */
 const SWAP = (i: number): number => (i === 3 ? 4 : i === 4 ? 3 : i);
 /** Changes the phone of some users. */
@@ -87,19 +87,24 @@ const LEAVERS = { north: (i: number) => i % 30 === 11, south: (i: number) => i %
  * reverted with conflicts, and one that would repeat it is rejected.
  */
 export const NIGHTS: readonly Step[] = [
-  night('first file of the north', 'north', {}),
-  night('first file of the south', 'south', {}),
-  night('some users leave the north', 'north', { isGone: LEAVERS.north, phone: MOVED, mail: SWAP, more: 40 }),
-  night('some users leave the south, and some move there from the north', 'south', {
+  aNight('first file of the north', 'north', {}),
+  aNight('first file of the south', 'south', {}),
+  aNight('some users leave the north', 'north', {
+    isGone: LEAVERS.north,
+    phone: MOVED,
+    mail: SWAP,
+    more: 40,
+  }),
+  aNight('some users leave the south, and some move there from the north', 'south', {
     isGone: LEAVERS.south,
     more: 10,
     hasMoves: true,
   }),
-  night('users return to the north, and others leave', 'north', RETURN),
-  night(
+  aNight('users return to the north, and others leave', 'north', RETURN),
+  aNight(
     'all users of the south change their surname, and half of them swap addresses',
     'south',
-    MARRIED,
+    RENAMED,
     'needs_approval',
   ),
   {
@@ -111,20 +116,20 @@ export const NIGHTS: readonly Step[] = [
     name: 'the run is reverted, with conflicts',
     begin: async (client, runs) => {
       for (const key of ['S0', 'S1', 'S2']) {
-        const { uuid } = await linked(client, key);
+        const { uuid } = await findUser(client, key);
         await client.put(`/users/${uuid}`, { surname: `by hand ${key}` });
       }
       return postToLast(client, runs, 'revert');
     },
     ends: 'completed_with_errors',
   },
-  night('the same file again', 'south', MARRIED, 'needs_approval'),
+  aNight('the same file again', 'south', RENAMED, 'needs_approval'),
   {
     name: 'the plan is rejected',
     begin: (client, runs) => postToLast(client, runs, 'reject'),
     ends: 'rejected',
   },
-  night('an unchanged file of the north', 'north', RETURN),
+  aNight('an unchanged file of the north', 'north', RETURN),
 ];
 
 const postToLast = async (client: Client, runs: readonly Json[], action: string): Promise<string> =>

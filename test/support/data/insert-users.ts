@@ -14,8 +14,8 @@ import { UserEntity } from '../../../src/users/model/user.entity.js';
 /** Inserts users into all tables of the user writer, without its checks and audit events. */
 export async function insertUsers(sql: Sql, users: readonly User[]): Promise<void> {
   await insertRows(sql, UserEntity, users.map(toUserRow));
-  await insertRows(sql, UserIdentifierEntity, users.flatMap(identifierRows));
-  await insertRows(sql, UserRoleEntity, users.flatMap(roleRows));
+  await insertRows(sql, UserIdentifierEntity, users.flatMap(toIdentifierRows));
+  await insertRows(sql, UserRoleEntity, users.flatMap(toRoleRows));
   await insertRows(sql, UserWordEntity, users.flatMap(toWordRows));
   await insertRows(sql, UserValueEntity, users.flatMap(toValueRows));
   for (const status of ['Active', 'Blocked']) {
@@ -24,7 +24,7 @@ export async function insertUsers(sql: Sql, users: readonly User[]): Promise<voi
   }
 }
 
-const identifierRows = (user: User): UserIdentifierEntity[] =>
+const toIdentifierRows = (user: User): UserIdentifierEntity[] =>
   identifiersOf(user).map(({ identifier }) => ({ identifier, user_uuid: user.uuid }));
-const roleRows = ({ roles, uuid }: User): UserRoleEntity[] =>
+const toRoleRows = ({ roles, uuid }: User): UserRoleEntity[] =>
   roles.map((role) => ({ role, user_uuid: uuid }));

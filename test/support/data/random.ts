@@ -2,7 +2,7 @@
  * Creates a random number generator (mulberry32) that repeats its numbers for the same seed. It returns integers from 0
  * to `below` (exclusive).
  */
-export function randoms(seed: number): (below: number) => number {
+export function createRandom(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
     state = (state + 0x6d2b79f5) | 0;
@@ -12,7 +12,7 @@ export function randoms(seed: number): (below: number) => number {
   };
 }
 
-export function oneOf<T>(random: (below: number) => number, choices: readonly T[]): T {
+export function pickOne<T>(random: (below: number) => number, choices: readonly T[]): T {
   const choice = choices[random(choices.length)];
   if (choice === undefined) throw new Error('the list of choices is empty');
   return choice;

@@ -6,12 +6,12 @@ const STATEMENT = /^\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\s/;
 
 /** An SQL text in the sources, and a pattern of the statements that are built with it. */
 export interface SourceSql {
-  place: string;
+  position: string;
   pattern: RegExp;
 }
 
 /** Finds every SQL statement, and the beginning of every built one, in `src` without the excluded folders. */
-export function sourceSql(without: readonly string[]): SourceSql[] {
+export function findSourceSql(without: readonly string[]): SourceSql[] {
   const files = readdirSync(`${ROOT}src`, { recursive: true, encoding: 'utf8' });
   const included = files.filter(
     (file) => file.endsWith('.ts') && !without.some((folder) => file.startsWith(folder)),
@@ -28,8 +28,8 @@ export function sourceSql(without: readonly string[]): SourceSql[] {
       const parts = partsOf(node);
       if (parts && STATEMENT.test(parts[0] ?? '')) {
         const { line } = source.getLineAndCharacterOfPosition(node.getStart());
-        const pattern = new RegExp(parts.map(literally).join('[^]*?'));
-        found.push({ place: `${file}:${line + 1}`, pattern });
+        const pattern = new RegExp(parts.map(escapeRegExp).join('[^]*?'));
+        found.push({ position: `${file}:${line + 1}`, pattern });
       }
       ts.forEachChild(node, visit);
     };
@@ -38,7 +38,7 @@ export function sourceSql(without: readonly string[]): SourceSql[] {
   });
 }
 
-const literally = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+const escapeRegExp = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 
 /** Returns the fixed parts of a string or a template, or undefined for another node. */
 function partsOf(node: ts.Node): string[] | undefined {

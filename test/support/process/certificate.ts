@@ -11,7 +11,7 @@ export interface Certificate {
  * @param names such as `DNS:localhost`.
  * @returns the paths of two PEM files in `folder`.
  */
-export function selfSigned(folder: string, names: string, file = ''): Certificate {
+export function createCertificate(folder: string, names: string, file = ''): Certificate {
   const [cert, key] = [join(folder, `${file}cert.pem`), join(folder, `${file}key.pem`)];
   const args = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', '-keyout', key, '-out', cert];
   const subject = ['-subj', '/CN=localhost', '-addext', `subjectAltName=${names}`];

@@ -7,7 +7,7 @@ import { ENTITIES } from '../../../src/entities.js';
 import { API_KEY, type TestApp } from '../app/app.js';
 import type { TestDatabase } from '../app/database.js';
 import { loadNative } from '../jest/native.js';
-import { type CommandResult, Process, ROOT, newcomer, said } from './process.js';
+import { type CommandResult, Process, ROOT, envOf, splitErrors } from './process.js';
 
 /** The application that the commands use. */
 export const application = new Application(ENTITIES, (env) => createApp(env, undefined, false));
@@ -28,14 +28,14 @@ export async function runCommand(
 ): Promise<CommandResult> {
   const environment: Record<string, string> = {
     PATH: service.env['PATH'] ?? '',
-    ...newcomer(database),
+    ...envOf(database),
     DATABASE_URL: database.url,
     ...settings,
   };
   if (args[0] === 'backup') {
-    const command = Process.command(args, environment, folder);
+    const command = Process.startCommand(args, environment, folder);
     const { code } = await command.exit;
-    return { code, out: command.out, ...said(command.err) };
+    return { code, out: command.out, ...splitErrors(command.err) };
   }
   const output = { out: '', err: '' };
   let code: number | undefined;
@@ -53,15 +53,15 @@ export async function runCommand(
   } finally {
     restore();
   }
-  return { code, out: output.out, ...said(output.err) };
+  return { code, out: output.out, ...splitErrors(output.err) };
 }
 
 /** Targets of a command: the database itself, or the service. Both give the same result. */
-export const PLACES = ['database', 'service'] as const;
+export const TARGETS = ['database', 'service'] as const;
 
 /** Runs a `rollcall` command on one of its targets. */
-export const runAt = (
-  place: (typeof PLACES)[number],
+export const runOn = (
+  place: (typeof TARGETS)[number],
   app: TestApp,
   args: readonly string[],
 ): Promise<CommandResult> =>

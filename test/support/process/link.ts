@@ -26,7 +26,7 @@ export class Link {
   ) {}
 
   /** Opens a link to the server of a URL. */
-  static async to(url: string): Promise<Link> {
+  static async open(url: string): Promise<Link> {
     const { hostname, port } = new URL(url);
     const server = createServer();
     server.listen(0, '127.0.0.1');
@@ -53,7 +53,7 @@ export class Link {
   }
 
   /** Returns the URL with host and port of this link. */
-  through(url: string): string {
+  rewriteUrl(url: string): string {
     const other = new URL(url);
     other.hostname = '127.0.0.1';
     other.port = String(this.port);
@@ -74,7 +74,7 @@ export class Link {
   }
 
   /** Cancels the pending breaks. */
-  calm(): void {
+  clearTraps(): void {
     this.traps = [];
   }
 
@@ -91,7 +91,7 @@ export class Link {
     await closed;
   }
 
-  async mend(): Promise<void> {
+  async restore(): Promise<void> {
     this.server.listen(this.port, '127.0.0.1');
     await once(this.server, 'listening');
   }

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { Answer } from '../app/client.js';
 import { afterEach, beforeEach, jest } from '@jest/globals';
-import { ENGINE, type TestDatabase, freshDatabase } from '../app/database.js';
+import { ENGINE, type TestDatabase, createDatabase } from '../app/database.js';
 import type { Content } from '../app/template.js';
 
 /** Root folder of the project. */
@@ -55,14 +55,18 @@ export class Process {
   }
 
   /** Starts a `rollcall` command. */
-  static command(args: readonly string[], settings: Record<string, string>, folder?: string): Process {
+  static startCommand(args: readonly string[], settings: Record<string, string>, folder?: string): Process {
     return new Process('dist/cli.js', settings, folder, args);
   }
 
   /** Starts the service and waits until it reports that it is running. */
-  static async running(settings: Record<string, string>, folder?: string, root?: string): Promise<Process> {
+  static async startService(
+    settings: Record<string, string>,
+    folder?: string,
+    root?: string,
+  ): Promise<Process> {
     const service = new Process('dist/main.js', settings, folder, [], root);
-    await service.ready();
+    await service.waitUntilReady();
     return service;
   }
 
@@ -85,7 +89,7 @@ export class Process {
   }
 
   /** Standard error without the welcome text. */
-  get complaints(): string {
+  get unexpectedOutput(): string {
     return this.stderr.replace(WELCOME, '');
   }
 
@@ -100,15 +104,15 @@ export class Process {
   }
 
   /** Waits for the welcome text. @throws Error with the output if the process ends instead. */
-  async ready(): Promise<void> {
-    await this.until(this.child.stderr, () => WELCOME.test(this.stderr));
+  async waitUntilReady(): Promise<void> {
+    await this.waitUntil(this.child.stderr, () => WELCOME.test(this.stderr));
   }
 
   /** Waits until the process has written a text. @throws Error with the output if the process ends instead. */
-  async says(text: string): Promise<void> {
+  async waitForOutput(text: string): Promise<void> {
     await Promise.any(
       [this.child.stdout, this.child.stderr].map((stream) =>
-        this.until(stream, () => this.printed.includes(text)),
+        this.waitUntil(stream, () => this.printed.includes(text)),
       ),
     );
   }
@@ -117,7 +121,7 @@ export class Process {
    * Sends a request repeatedly until the service responds.
    * @throws Error with the output if the process ends instead.
    */
-  async firstAnswer(send: () => Promise<Answer>): Promise<Answer> {
+  async waitForResponse(send: () => Promise<Answer>): Promise<Answer> {
     for (;;) {
       const response = await send().catch(() => undefined);
       if (response) return response;
@@ -125,7 +129,7 @@ export class Process {
     }
   }
 
-  private async until(stream: ChildProcess['stdout'], isDone: () => boolean): Promise<void> {
+  private async waitUntil(stream: ChildProcess['stdout'], isDone: () => boolean): Promise<void> {
     const ended = this.exit.then(({ code }) => {
       throw new Error(`the service ended with ${code}: ${this.printed.slice(0, 2000)}`);
     });
@@ -134,7 +138,7 @@ export class Process {
   }
 
   /** Returns the ids of the processes that responded to requests of a path, from their log lines. */
-  answered(path: string): number[] {
+  findResponders(path: string): number[] {
     const lines = this.stdout.split('\n').slice(0, -1);
     const requests = lines.filter((line) => line.includes(`"path":"${path}"`));
     return [...new Set(requests.map((line) => (JSON.parse(line) as { pid: number }).pid))];
@@ -151,7 +155,7 @@ export class Process {
 }
 
 /** Returns settings for a first start on the folder and database of a test, with a free port. */
-export function newcomer({ folder, url }: TestDatabase): Record<string, string> {
+export function envOf({ folder, url }: TestDatabase): Record<string, string> {
   const unset = { BASE_URL: '', BOOTSTRAP_API_KEY: '', BOOTSTRAP_WEBMASTER_PASSWORD: '' };
   const mariadb = ENGINE === 'mariadb' && { DATABASE_URL: url, MIGRATE_ON_START: 'true' };
   return { ...unset, DATA_DIR: folder, DATABASE_URL: '', PORT: '0', ...mariadb };
@@ -162,10 +166,10 @@ export function newcomer({ folder, url }: TestDatabase): Record<string, string> 
  * database is dropped.
  * @param content as in `createDatabase`. A service migrates an empty MariaDB, which takes a third of its start.
  */
-export function processDatabase(content?: Content): TestDatabase {
+export function setUpDatabase(content?: Content): TestDatabase {
   const database: TestDatabase = { url: '', folder: '', drop: () => Promise.resolve() };
   jest.setTimeout(90_000);
-  beforeEach(async () => void Object.assign(database, await freshDatabase(content)));
+  beforeEach(async () => void Object.assign(database, await createDatabase(content)));
   afterEach(async () => {
     await Process.killAll();
     await database.drop();
@@ -183,13 +187,13 @@ export interface CommandResult {
 }
 
 /** Splits standard error of a command into the line that names its database or service and the rest. */
-export function said(err: string): { err: string; place: string } {
+export function splitErrors(err: string): { err: string; place: string } {
   const [, place = ''] = /^((?:Database|Service): .*\n)/.exec(err) ?? [];
   return { err: err.slice(place.length), place };
 }
 
 /** Occupies a port of 127.0.0.1 until `release` is called. */
-export async function takenPort(): Promise<{ port: number; release: () => Promise<void> }> {
+export async function occupyPort(): Promise<{ port: number; release: () => Promise<void> }> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as { port: number };

@@ -4,10 +4,10 @@ import { buildMatcher } from '../../../src/scim/protocol/filter.js';
 import { parseFilter } from '../../../src/scim/protocol/filter-parser.js';
 import type { ScimObject } from '../../../src/scim/protocol/attribute.js';
 import { ENTERPRISE_SCHEMA } from '../../../src/scim/protocol/urns.js';
-import { oneOf, randoms } from '../../support/data/random.js';
+import { pickOne, createRandom } from '../../support/data/random.js';
 import { USER } from './resources.js';
 
-type Random = ReturnType<typeof randoms>;
+type Random = ReturnType<typeof createRandom>;
 
 /** Lower-case words without a backslash: the oracle compares case-sensitively and misreads a backslash. */
 const WORDS = ['a', 'b', 'ab', 'ba', 'aab', 'bab', 'é', 'a"b', 'a b', 'not', 'and', '1', '(a)', '[b]'];
@@ -32,7 +32,7 @@ class Grammar {
       return { ours: `${this.spell('not')} (${inner.ours})`, theirs: `not (${inner.theirs})` };
     }
     const parts = Array.from({ length: 2 + this.random(2) }, () => this.create(depth - 1, leaf));
-    const word = oneOf(this.random, ['and', 'or']);
+    const word = pickOne(this.random, ['and', 'or']);
     const isBare = this.random(2) === 0;
     const join = (side: 'ours' | 'theirs', spelt: string) => {
       const text = parts.map((part) => part[side]).join(` ${spelt} `);
@@ -44,20 +44,20 @@ class Grammar {
   readonly createCondition = (): Pair => {
     const choice = this.random(5);
     if (choice === 0) return this.createElements();
-    if (choice === 1) return this.buildFor(oneOf(this.random, ['emails', 'emails.type', 'emails.display']));
-    return this.buildFor(oneOf(this.random, TEXTS));
+    if (choice === 1) return this.buildFor(pickOne(this.random, ['emails', 'emails.type', 'emails.display']));
+    return this.buildFor(pickOne(this.random, TEXTS));
   };
 
   private createElements(): Pair {
-    const inner = this.create(2, () => this.buildFor(oneOf(this.random, PARTS)));
+    const inner = this.create(2, () => this.buildFor(pickOne(this.random, PARTS)));
     return { ours: `${this.spell('emails')}[${inner.ours}]`, theirs: `emails[${inner.theirs}]` };
   }
 
   private buildFor(name: string): Pair {
     const path = name === 'emails' ? 'emails.value' : name;
     if (this.random(6) === 0) return { ours: `${this.spell(name)} pr`, theirs: `${name} pr` };
-    const op = oneOf(this.random, OPERATORS);
-    const value = JSON.stringify(oneOf(this.random, WORDS));
+    const op = pickOne(this.random, OPERATORS);
+    const value = JSON.stringify(pickOne(this.random, WORDS));
     const ours = `${this.spell(name)} ${this.spell(op)} ${value}`;
     return { ours, theirs: op === 'ne' ? `not (${path} eq ${value})` : `${path} ${op} ${value}` };
   }
@@ -69,7 +69,7 @@ class Grammar {
 
 /** Creates a user. The oracle does not apply conditions in brackets to one element, so `most` limits the emails. */
 function createUser(random: Random, most: number): ScimObject {
-  const pickMaybe = (name: string): ScimObject => (random(3) === 0 ? {} : { [name]: oneOf(random, WORDS) });
+  const pickMaybe = (name: string): ScimObject => (random(3) === 0 ? {} : { [name]: pickOne(random, WORDS) });
   const emails = Array.from({ length: random(most + 1) }, () => ({
     ...pickMaybe('value'),
     ...pickMaybe('type'),
@@ -86,7 +86,7 @@ function createUser(random: Random, most: number): ScimObject {
 }
 
 test('5,000 random SCIM filters match the same users as in an independent library', () => {
-  const random = randoms(20_26);
+  const random = createRandom(20_26);
   const grammar = new Grammar(random);
   let found = 0;
   let compared = 0;

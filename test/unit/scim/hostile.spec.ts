@@ -8,7 +8,7 @@ import { applySteps, readPatch } from '../../../src/scim/protocol/patch.js';
 import { JANE, USER } from './resources.js';
 import { USER_SCHEMA } from '../../../src/scim/protocol/urns.js';
 import { isLinear } from '../../support/data/growth.js';
-import { oneOf, randoms } from '../../support/data/random.js';
+import { pickOne, createRandom } from '../../support/data/random.js';
 import { service } from '../../support/jest/native.js';
 
 const PIECES = [
@@ -20,20 +20,20 @@ const PIECES = [
   '2026-01-01T00:00:00Z',
 ];
 
-type Random = ReturnType<typeof randoms>;
+type Random = ReturnType<typeof createRandom>;
 
 function createText(random: Random): string {
-  return Array.from({ length: random(14) }, () => oneOf(random, PIECES)).join(random(2) ? ' ' : '');
+  return Array.from({ length: random(14) }, () => pickOne(random, PIECES)).join(random(2) ? ' ' : '');
 }
 
 function createJson(random: Random, depth: number): unknown {
   const choice = random(depth === 0 ? 5 : 8);
   if (choice < 2) return createText(random);
-  if (choice < 5) return oneOf(random, [true, 'False', 7, '', 1e308]);
+  if (choice < 5) return pickOne(random, [true, 'False', 7, '', 1e308]);
   const items = Array.from({ length: random(4) }, () => createJson(random, depth - 1));
   if (choice === 5) return items;
   return JSON.parse(
-    `{${items.map((item) => `${JSON.stringify(oneOf(random, PIECES))}:${JSON.stringify(item)}`).join(',')}}`,
+    `{${items.map((item) => `${JSON.stringify(pickOne(random, PIECES))}:${JSON.stringify(item)}`).join(',')}}`,
   );
 }
 
@@ -49,13 +49,13 @@ function isAccepted(run: () => void): boolean {
 }
 
 test('20,000 hostile SCIM filters, paths and bodies cause only errors of the error catalogue', () => {
-  const random = randoms(14);
+  const random = createRandom(14);
   const options = { resource: USER, ignoreUnknown: false, deviation: () => undefined };
   const before = Object.getOwnPropertyNames(service.Object.prototype).length;
   let passed = 0;
   for (let i = 0; i < 20_000; i++) {
     const filter = createText(random);
-    const op = oneOf(random, ['add', 'Replace', 'remove']);
+    const op = pickOne(random, ['add', 'Replace', 'remove']);
     const path = random(3) ? createText(random) : undefined;
     const Operations = [{ op, path, value: createJson(random, 3) }];
     passed += Number(isAccepted(() => buildMatcher(parseFilter(filter, USER))(JANE)));

@@ -96,12 +96,7 @@ describe('the SCIM PATCH operation replace', () => {
         meta: {},
         __proto__x: 1,
       },
-      {
-        ...NAMED_J,
-        active: false,
-        emails: [{ ...WORK, ...NEW }, HOME],
-        ...enterprise({ department: 'D2' }),
-      },
+      { ...NAMED_J, active: false, emails: [{ ...WORK, ...NEW }, HOME], ...enterprise({ department: 'D2' }) },
     ],
     [
       'accepts schemas as keys without a path',

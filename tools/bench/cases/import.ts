@@ -2,26 +2,26 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Service } from '../faults/servers.js';
-import { bulkLoad } from '../support/bulk-load.js';
+import { loadInBulk } from '../support/bulk-load.js';
 import type { BenchEngine } from '../support/engine.js';
-import { type UserFile, importFile, makeUserFile } from '../support/import-file.js';
-import { MemoryWatch, cpuSeconds, memory } from '../support/meter.js';
+import { type UserFile, importFile, writeUserFile } from '../support/import-file.js';
+import { MemoryWatch, readCpu, readMemory } from '../support/meter.js';
 import type { Comparison, Sample } from '../support/results.js';
 import { compare } from '../support/rounds.js';
-import { type Spent, runFloor } from '../support/run-floor.js';
+import { type Spent, runBaseline } from '../support/run-baseline.js';
 import { createTables } from '../support/seed.js';
 import type { Context, Outcome } from './context.js';
 
 /** A kind of import with the title of its baseline and the share to reach. */
 interface Case {
   title: string;
-  floor: string;
+  baseline: string;
   goal?: number;
 }
 const READ = 'parse, and one keyed read';
-const NEW: Case = { title: 'rows that are new', floor: 'bulk load of the same rows', goal: 0.25 };
-const SAME: Case = { title: 'rows that are unchanged', floor: READ, goal: 0.5 };
-const CHANGED: Case = { title: 'rows, 1 % of them changed', floor: READ };
+const NEW: Case = { title: 'rows that are new', baseline: 'bulk load of the same rows', goal: 0.25 };
+const SAME: Case = { title: 'rows that are unchanged', baseline: READ, goal: 0.5 };
+const CHANGED: Case = { title: 'rows, 1 % of them changed', baseline: READ };
 
 /**
  * Measures imports of one file: into an empty database, unchanged, and with the changes of a day. Each is compared with
@@ -32,34 +32,34 @@ export async function compareImports(context: Context, rows: number): Promise<Ou
   const folder = mkdtempSync(join(tmpdir(), 'rollcall-bench-import-'));
   const comparisons: Comparison[] = [];
   const add = (
-    { title, floor: name, goal }: Case,
+    { title, baseline: name, goal }: Case,
     ...samples: [service: Sample[], least: Sample[]]
   ): void => {
-    const { service, floors } = compare([name], samples);
-    log(`import, ${title}: ${floors.map(({ ratio }) => ratio.cpu.toFixed(2)).join()} of ${name}`);
+    const { service, baselines } = compare([name], samples);
+    log(`import, ${title}: ${baselines.map(({ ratio }) => ratio.cpu.toFixed(2)).join()} of ${name}`);
     comparisons.push({
       case: `import, ${rows.toLocaleString('en')} ${title}`,
       engine: engine.name,
       service,
-      floors: floors.map((floor) => ({ ...floor, ...(goal !== undefined && { goal }) })),
+      baselines: baselines.map((baseline) => ({ ...baseline, ...(goal !== undefined && { goal }) })),
     });
   };
-  const file = await makeUserFile(folder, rows);
+  const file = await writeUserFile(folder, rows);
   const [url, copy] = [engine.create('imported'), engine.create('loaded')];
   await createTables(copy);
-  const service = await Service.make({ DATABASE_URL: url, LOG_LEVEL: 'info' }, undefined, cores.server);
+  const service = await Service.create({ DATABASE_URL: url, LOG_LEVEL: 'info' }, undefined, cores.server);
   const watch = new MemoryWatch(service.pid);
   const measure = async (input: UserFile, expected: Record<string, number>): Promise<Sample> => {
     const pids = [service.pid, ...engine.pids];
     const spent = await importFile(service, input, { pids, expected });
-    return { ...sampleOf(rows, spent), memory: memory(service.pid).now };
+    return { ...sampleOf(rows, spent), memory: readMemory(service.pid).now };
   };
   const read = async (): Promise<Sample> =>
-    sampleOf(rows, await readAlone(engine, [file.path, url], cores.server));
+    sampleOf(rows, await measureReads(engine, [file.path, url], cores.server));
   try {
     const created = await measure(file, { created: rows });
     log(`imported ${rows} new rows`);
-    add(NEW, [created], [sampleOf(rows, await bulkLoad(engine, url, copy, cores.server))]);
+    add(NEW, [created], [sampleOf(rows, await loadInBulk(engine, url, copy, cores.server))]);
     const same: Sample[] = [];
     const least: Sample[] = [];
     for (let round = 0; round < effort.rounds; round++) {
@@ -67,7 +67,7 @@ export async function compareImports(context: Context, rows: number): Promise<Ou
       least.push(await read());
     }
     add(SAME, same, least);
-    const changed = await makeUserFile(folder, rows, 1);
+    const changed = await writeUserFile(folder, rows, 1);
     add(CHANGED, [await measure(changed, { updated: Math.floor(rows / 100) })], [await read()]);
     return { comparisons, peak: watch.peak };
   } finally {
@@ -76,10 +76,10 @@ export async function compareImports(context: Context, rows: number): Promise<Ou
   }
 }
 
-async function readAlone(engine: BenchEngine, args: string[], cores: string | undefined): Promise<Spent> {
-  const before = cpuSeconds(engine.pids);
-  const { seconds, cpuSeconds: own } = await runFloor('parse-and-read', args, cores);
-  return { seconds, cpuSeconds: own + cpuSeconds(engine.pids) - before };
+async function measureReads(engine: BenchEngine, args: string[], cores: string | undefined): Promise<Spent> {
+  const before = readCpu(engine.pids);
+  const { seconds, cpuSeconds: own } = await runBaseline('parse-and-read', args, cores);
+  return { seconds, cpuSeconds: own + readCpu(engine.pids) - before };
 }
 
 const sampleOf = (rows: number, { seconds, cpuSeconds: cpu }: Spent): Sample => ({

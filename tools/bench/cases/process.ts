@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Service } from '../faults/servers.js';
-import { memory } from '../support/meter.js';
+import { readMemory } from '../support/meter.js';
 import type { Absolute } from '../support/results.js';
-import { median } from '../support/statistics.js';
+import { medianOf } from '../support/statistics.js';
 import type { Context } from './context.js';
 
 const STARTS = 5;
@@ -19,15 +19,15 @@ export async function measureProcess({
   let idle = 0;
   for (let start = 0; start < STARTS; start++) {
     const from = performance.now();
-    const service = await Service.make({ DATABASE_URL: url, LOG_LEVEL: 'info' }, undefined, cores.server);
+    const service = await Service.create({ DATABASE_URL: url, LOG_LEVEL: 'info' }, undefined, cores.server);
     seconds.push((performance.now() - from) / 1000);
     if (start === 0) {
       await delay(SETTLED_MILLIS);
-      idle = memory(service.pid).now;
+      idle = readMemory(service.pid).now;
     }
     await service.remove();
   }
-  const value = median(seconds);
+  const value = medianOf(seconds);
   log(`first response after ${value.toFixed(2)} s, ${idle.toFixed(0)} MiB idle`);
   return [
     { case: 'cold start to the first response', engine: engine.name, value, unit: 's', atMost: 1.5 },

@@ -1,15 +1,15 @@
 import { Service } from '../faults/servers.js';
-import { Floor } from '../floors/floor.js';
+import { Baseline } from '../baselines/baseline.js';
 import { assertSameWork } from '../support/same-work.js';
 import { countStatements } from '../support/count-statements.js';
 import type { Contender } from '../support/load.js';
-import { memory } from '../support/meter.js';
+import { readMemory } from '../support/meter.js';
 import { externalIdOf, formsOf, usernameOf, uuidOf } from '../support/person.js';
 import { record } from '../support/record.js';
 import { FIRST_SERIAL, type RequestOf } from '../support/requests.js';
 import type { Comparison } from '../support/results.js';
-import { compare, inTurns } from '../support/rounds.js';
-import type { FloorPlan } from '../support/statements.js';
+import { compare, alternate } from '../support/rounds.js';
+import type { BaselinePlan } from '../support/statements.js';
 import type { Context, Outcome } from './context.js';
 
 const API = '/api/0.3';
@@ -23,10 +23,10 @@ interface RequestCase {
   requestOf: RequestOf;
   /** Subject of a request: a user, a position in the list, or a new user. */
   about: 'user' | 'offset' | 'new user';
-  answer: FloorPlan['answer'];
+  answer: BaselinePlan['answer'];
   /** Share of plain node:http to reach. */
   goal: number;
-  floors: FloorPlan['framework'][];
+  baselines: BaselinePlan['framework'][];
 }
 
 const get = (path: string): ReturnType<RequestOf> => ({ method: 'GET', path: `${API}${path}` });
@@ -39,7 +39,7 @@ export const REQUEST_CASES: Readonly<Record<string, RequestCase>> = {
     about: 'user',
     answer: 'row',
     goal: 0.6,
-    floors: ['node:http', 'express'],
+    baselines: ['node:http', 'express'],
   },
   search: {
     title: 'search by external id',
@@ -47,7 +47,7 @@ export const REQUEST_CASES: Readonly<Record<string, RequestCase>> = {
     about: 'user',
     answer: 'page',
     goal: 0.5,
-    floors: ['node:http', 'express'],
+    baselines: ['node:http', 'express'],
   },
   page: {
     title: 'page of 25 by first name, with Count',
@@ -55,7 +55,7 @@ export const REQUEST_CASES: Readonly<Record<string, RequestCase>> = {
     about: 'offset',
     answer: 'page',
     goal: 0.5,
-    floors: ['node:http', 'express'],
+    baselines: ['node:http', 'express'],
   },
   update: {
     title: 'update one field',
@@ -67,7 +67,7 @@ export const REQUEST_CASES: Readonly<Record<string, RequestCase>> = {
     about: 'user',
     answer: 'row',
     goal: 0.5,
-    floors: ['node:http'],
+    baselines: ['node:http'],
   },
   create: {
     title: 'create a user',
@@ -87,7 +87,7 @@ export const REQUEST_CASES: Readonly<Record<string, RequestCase>> = {
     about: 'new user',
     answer: 'row',
     goal: 0.5,
-    floors: ['node:http'],
+    baselines: ['node:http'],
   },
 };
 
@@ -110,42 +110,44 @@ async function compareRequests(id: string, service: Service, context: Context): 
     requestOf,
     about === 'new user' ? RECORDED : Math.floor(users / 2) + 37,
   );
-  const floors = await Promise.all(
-    spec.floors.map((framework) =>
-      Floor.make('requests', { url, framework, answer, statements }, cores.server),
+  const baselines = await Promise.all(
+    spec.baselines.map((framework) =>
+      Baseline.create('requests', { url, framework, answer, statements }, cores.server),
     ),
   );
   try {
-    for (const floor of floors) await assertSameWork(service, floor, requestOf(next(), serial++));
+    for (const baseline of baselines) await assertSameWork(service, baseline, requestOf(next(), serial++));
     const contender: Contender = { name: 'service', url: service.url, pid: service.pid };
     const contenders = [
       contender,
-      ...floors.map(({ url: at, pid }, index) => ({ name: spec.floors[index] ?? '', url: at, pid })),
+      ...baselines.map(({ url: at, pid }, index) => ({ name: spec.baselines[index] ?? '', url: at, pid })),
     ];
     const statementsEach = await countStatements(engine, service, () => requestOf(next(), serial++));
-    const samples = await inTurns(contenders, requestOf, next, effort);
-    const { service: measured, floors: shares } = compare(spec.floors, samples);
+    const samples = await alternate(contenders, requestOf, next, effort);
+    const { service: measured, baselines: shares } = compare(spec.baselines, samples);
     const comparison: Comparison = {
       case: spec.title,
       engine: engine.name,
       service: { ...measured, ...(statementsEach !== undefined && { statements: statementsEach }) },
-      floors: shares.map((floor) => (floor.name === 'node:http' ? { ...floor, goal: spec.goal } : floor)),
+      baselines: shares.map((baseline) =>
+        baseline.name === 'node:http' ? { ...baseline, goal: spec.goal } : baseline,
+      ),
     };
     log(`${spec.title}: ${shares.map(({ name, ratio }) => `${ratio.cpu.toFixed(2)} of ${name}`).join(', ')}`);
     return comparison;
   } finally {
-    for (const floor of floors) await floor.remove();
+    for (const baseline of baselines) await baseline.remove();
   }
 }
 
 /** Runs several cases on one service. */
 export async function compareAllRequests(ids: readonly string[], context: Context): Promise<Outcome> {
   const settings = { DATABASE_URL: context.url, LOG_LEVEL: 'info' };
-  const service = await Service.make(settings, undefined, context.cores.server);
+  const service = await Service.create(settings, undefined, context.cores.server);
   try {
     const comparisons = [];
     for (const id of ids) comparisons.push(await compareRequests(id, service, context));
-    return { comparisons, peak: memory(service.pid).peak };
+    return { comparisons, peak: readMemory(service.pid).peak };
   } finally {
     await service.remove();
   }

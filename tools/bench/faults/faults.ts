@@ -4,8 +4,8 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Load, countUsers, readsDuring, send } from './load.js';
-import { memory } from '../support/meter.js';
+import { Load, countUsers, measureReads, send } from './load.js';
+import { readMemory } from '../support/meter.js';
 import { MariaDb, Service } from './servers.js';
 
 /**
@@ -20,10 +20,10 @@ const floods: string[][] = [];
 /** Runs load before, during and after a fault. Adds a row to the table of faults. */
 async function measureFault(name: string, service: Service, inject: () => Promise<void>): Promise<void> {
   const load = new Load(service, await countUsers(service));
-  await load.until(WARM);
+  await load.waitUntil(WARM);
   await inject();
-  const recovery = await load.recovered();
-  await load.until(load.acknowledged.size + WARM);
+  const recovery = await load.waitForRecovery();
+  await load.waitUntil(load.acknowledged.size + WARM);
   const { lost, extra } = await load.verify();
   const responses = [...load.statuses].map(([status, count]) => `${status}: ${count}`).join(', ');
   const counts = [load.sent, load.acknowledged.size, lost, extra].map(String);
@@ -33,16 +33,16 @@ async function measureFault(name: string, service: Service, inject: () => Promis
 
 /** Measures reads before and during a flood of requests. Adds a row to the table of floods. */
 async function measureFlood(name: string, service: Service, run: () => Promise<unknown>): Promise<void> {
-  const calm = await readsDuring(service, delay(SECONDS * 1000));
-  const before = memory(service.pid).now;
-  const { count, failed, median, p99 } = await readsDuring(service, run());
+  const calm = await measureReads(service, delay(SECONDS * 1000));
+  const before = readMemory(service.pid).now;
+  const { count, failed, median, p99 } = await measureReads(service, run());
   const latencies = [calm.median, calm.p99, median, p99].map((millis) => millis.toFixed(1));
-  const mebibytes = `${Math.round(before)} → ${Math.round(memory(service.pid).now)} MiB`;
+  const mebibytes = `${Math.round(before)} → ${Math.round(readMemory(service.pid).now)} MiB`;
   floods.push([name, ...latencies, `${failed} of ${count}`, mebibytes]);
   process.stderr.write(`${floods.at(-1)?.join(' | ') ?? ''}\n`);
 }
 
-const killAndStart =
+const restart =
   (program: Service | MariaDb, pause = 0) =>
   async (): Promise<void> => {
     await program.end('SIGKILL');
@@ -50,15 +50,15 @@ const killAndStart =
     await program.start();
   };
 
-async function sqliteFaults(): Promise<void> {
-  const service = await Service.make();
-  await measureFault('SQLite: `kill -9` of the service, started again', service, killAndStart(service));
-  await floodAll(service);
+async function measureSqliteFaults(): Promise<void> {
+  const service = await Service.create();
+  await measureFault('SQLite: `kill -9` of the service, started again', service, restart(service));
+  await measureFloods(service);
   await service.remove();
 }
 
 /** Measures a full file system of 24 MiB that gets free space again. */
-async function diskFull(): Promise<void> {
+async function measureFullDisk(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'rollcall-faults-disk-'));
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', folder], { stdio: 'ignore' });
@@ -68,7 +68,7 @@ async function diskFull(): Promise<void> {
     return;
   }
   try {
-    const service = await Service.make({}, join(folder, 'data'));
+    const service = await Service.create({}, join(folder, 'data'));
     const filler = join(folder, 'filler');
     await measureFault('SQLite: disk full for two seconds', service, async () => {
       // Fills the file system. SQLite may still have a little free space in its own files.
@@ -84,14 +84,14 @@ async function diskFull(): Promise<void> {
   }
 }
 
-async function mariaDbFaults(): Promise<void> {
-  const database = await MariaDb.make();
-  const service = await Service.make({ DATABASE_URL: database.url });
-  await measureFault('MariaDB: `kill -9` of the service, started again', service, killAndStart(service));
+async function measureMariaDbFaults(): Promise<void> {
+  const database = await MariaDb.create();
+  const service = await Service.create({ DATABASE_URL: database.url });
+  await measureFault('MariaDB: `kill -9` of the service, started again', service, restart(service));
   await measureFault(
     'MariaDB: `kill -9` of the database, started again after 2 s',
     service,
-    killAndStart(database, 2000),
+    restart(database, 2000),
   );
   await measureFault('MariaDB: all connections killed', service, () => {
     const ids = database.sql("SELECT id FROM information_schema.processlist WHERE db = 'rollcall'");
@@ -102,7 +102,7 @@ async function mariaDbFaults(): Promise<void> {
   await database.remove();
 }
 
-async function floodAll(service: Service): Promise<void> {
+async function measureFloods(service: Service): Promise<void> {
   const { port } = new URL(service.url);
   const repeat = async (count: number, run: (index: number) => Promise<unknown>): Promise<void> => {
     const end = performance.now() + SECONDS * 1000;
@@ -144,18 +144,21 @@ async function floodAll(service: Service): Promise<void> {
   await measureFlood('10,000 connections that send nothing', service, () => open(10_000, '', ''));
 }
 
-const print = (head: string, rows: string[][]): void => {
+const printTable = (head: string, rows: string[][]): void => {
   const line = (cells: string[]): string => `| ${cells.join(' | ')} |\n`;
   const rule = head.split(' | ').map(() => '---');
   process.stdout.write(`\n${line([head])}${line(rule)}${rows.map(line).join('')}`);
 };
 
 if (!existsSync('dist/main.js')) throw new Error('Build the service first: npm run build.');
-await sqliteFaults();
-await diskFull();
-await mariaDbFaults();
-print(
+await measureSqliteFaults();
+await measureFullDisk();
+await measureMariaDbFaults();
+printTable(
   'Fault | Sent | Acknowledged | Lost | Unacknowledged but stored | Until the next success | Responses',
   table,
 );
-print('Flood | Read p50 before (ms) | p99 before | p50 during | p99 during | Reads failed | Memory', floods);
+printTable(
+  'Flood | Read p50 before (ms) | p99 before | p50 during | p99 during | Reads failed | Memory',
+  floods,
+);

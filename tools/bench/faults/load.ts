@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { percentiles } from '../support/statistics.js';
+import { percentilesOf } from '../support/statistics.js';
 import { KEY, type Service } from './servers.js';
 
 const WORKERS = 8;
@@ -73,14 +73,14 @@ export class Load {
   }
 
   /** Waits for the next success. Returns the milliseconds until then. */
-  async recovered(): Promise<number> {
+  async waitForRecovery(): Promise<number> {
     const from = performance.now();
     const before = this.acknowledged.size;
     while (this.acknowledged.size === before) await delay(5);
     return performance.now() - from;
   }
 
-  async until(acknowledged: number): Promise<void> {
+  async waitUntil(acknowledged: number): Promise<void> {
     while (this.acknowledged.size < acknowledged) await delay(5);
   }
 
@@ -124,7 +124,7 @@ export class Load {
 }
 
 /** Reads one user repeatedly until a promise settles. @returns the median and the 99th percentile in milliseconds. */
-export async function readsDuring(
+export async function measureReads(
   service: Service,
   until: Promise<unknown>,
 ): Promise<{ count: number; failed: number; median: number; p99: number }> {
@@ -144,5 +144,5 @@ export async function readsDuring(
     if (response?.status !== 200) failed++;
   }
   agent.destroy();
-  return { count: millis.length, failed, ...percentiles(millis) };
+  return { count: millis.length, failed, ...percentilesOf(millis) };
 }

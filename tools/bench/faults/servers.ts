@@ -29,7 +29,7 @@ export abstract class Program {
   abstract readonly folder: string;
 
   protected abstract command(): [string, string[], NodeJS.ProcessEnv];
-  abstract ready(): Promise<boolean>;
+  abstract isReady(): Promise<boolean>;
 
   async start(): Promise<void> {
     const [file, args, env] = this.command();
@@ -40,7 +40,7 @@ export abstract class Program {
     this.child = child;
     running.add(child);
     child.once('exit', () => running.delete(child));
-    while (!(await this.ready())) {
+    while (!(await this.isReady())) {
       if (child.exitCode !== null || child.signalCode !== null)
         throw new Error(`${file} ended with ${child.exitCode ?? child.signalCode}\n${this.lastOutput}`);
       await delay(20);
@@ -66,7 +66,7 @@ export abstract class Program {
   }
 
   /** Stops the process (SIGSTOP) or lets it continue. */
-  freeze(frozen: boolean): void {
+  setFrozen(frozen: boolean): void {
     this.child?.kill(frozen ? 'SIGSTOP' : 'SIGCONT');
   }
 
@@ -94,7 +94,7 @@ export class MariaDb extends Program {
   }
 
   /** Starts a server. @param options of the server in addition to its defaults. */
-  static async make(cores?: string, options: string[] = []): Promise<MariaDb> {
+  static async create(cores?: string, options: string[] = []): Promise<MariaDb> {
     const folder = mkdtempSync(join(tmpdir(), 'rollcall-faults-db-'));
     installDatabase(join(folder, 'data'));
     const server = new MariaDb(folder, await freePort(), options);
@@ -119,7 +119,7 @@ export class MariaDb extends Program {
     return found.split('\n').filter((line) => line !== '');
   }
 
-  async ready(): Promise<boolean> {
+  async isReady(): Promise<boolean> {
     await delay(50);
     try {
       this.sql('SELECT 1');
@@ -158,7 +158,7 @@ export class Service extends Program {
    * @param root the checkout that contains the built service.
    * @param logged true to write the output to a file `log` in the folder.
    */
-  static async make(
+  static async create(
     settings: Record<string, string> = {},
     folder?: string,
     cores?: string,
@@ -179,7 +179,7 @@ export class Service extends Program {
   }
 
   /** Returns true if the service accepts its first API key, which is created after it begins to accept requests. */
-  async ready(): Promise<boolean> {
+  async isReady(): Promise<boolean> {
     const headers = { 'x-api-key': KEY };
     const response = await fetch(`${this.url}/api/0.3/users/search`, { headers }).catch(() => undefined);
     return response?.status === 200;

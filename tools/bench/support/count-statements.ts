@@ -1,7 +1,7 @@
 import type { Service } from '../faults/servers.js';
 import type { BenchEngine } from './engine.js';
 import type { RequestOf } from './requests.js';
-import { ask } from './send.js';
+import { fetchText } from './send.js';
 
 const REQUESTS = 50;
 
@@ -13,12 +13,12 @@ export async function countStatements(
   { url }: Service,
   next: () => ReturnType<RequestOf>,
 ): Promise<number | undefined> {
-  const first = engine.statements();
-  const before = engine.statements();
+  const first = engine.countStatements();
+  const before = engine.countStatements();
   if (first === undefined || before === undefined) return undefined;
   for (let sent = 0; sent < REQUESTS; sent++) {
-    await ask(url, next());
+    await fetchText(url, next());
   }
   // Reading the counter is a statement, too.
-  return ((engine.statements() ?? 0) - before - (before - first)) / REQUESTS;
+  return ((engine.countStatements() ?? 0) - before - (before - first)) / REQUESTS;
 }

@@ -16,9 +16,9 @@ export interface BenchEngine {
   /** Creates an empty database. @returns its URL. */
   create(name: string): string;
   /** Runs statements on the database server. @throws Error for SQLite. */
-  sql(statements: string): string[];
+  runSql(statements: string): string[];
   /** Returns the number of statements that the server has run so far, or undefined for SQLite. */
-  statements(): number | undefined;
+  countStatements(): number | undefined;
   remove(): Promise<void>;
 }
 
@@ -26,10 +26,10 @@ export const hasMariaDb = (): boolean => spawnSync('mariadbd', ['--version']).st
 
 /** Starts an engine with its server on the given cores. */
 export async function startEngine(name: EngineName, cores: string | undefined): Promise<BenchEngine> {
-  return name === 'sqlite' ? sqlite() : mariadb(await MariaDb.make(cores));
+  return name === 'sqlite' ? startSqlite() : useMariadb(await MariaDb.create(cores));
 }
 
-function sqlite(): BenchEngine {
+function startSqlite(): BenchEngine {
   const folder = mkdtempSync(join(tmpdir(), 'rollcall-bench-'));
   const memory = new DatabaseSync(':memory:');
   const { version } = memory.prepare('SELECT sqlite_version() AS version').get() as { version: string };
@@ -39,10 +39,10 @@ function sqlite(): BenchEngine {
     version,
     pids: [],
     create: (database) => `sqlite:${join(folder, `${database}.sqlite`)}`,
-    sql: () => {
+    runSql: () => {
       throw new Error('SQLite has no server');
     },
-    statements: () => undefined,
+    countStatements: () => undefined,
     remove: () => {
       rmSync(folder, { recursive: true });
       return Promise.resolve();
@@ -50,7 +50,7 @@ function sqlite(): BenchEngine {
   };
 }
 
-function mariadb(server: MariaDb): BenchEngine {
+function useMariadb(server: MariaDb): BenchEngine {
   const [version = ''] = server.sql('SELECT VERSION()');
   return {
     name: 'mariadb',
@@ -60,8 +60,8 @@ function mariadb(server: MariaDb): BenchEngine {
       server.sql(`CREATE DATABASE ${database} CHARACTER SET utf8mb4`);
       return server.urlOf(database);
     },
-    sql: (statements) => server.sql(statements),
-    statements: () => Number(server.sql("SHOW GLOBAL STATUS LIKE 'Questions'")[0]?.split('\t')[1]),
+    runSql: (statements) => server.sql(statements),
+    countStatements: () => Number(server.sql("SHOW GLOBAL STATUS LIKE 'Questions'")[0]?.split('\t')[1]),
     remove: () => server.remove(),
   };
 }

@@ -4,9 +4,9 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { sampleLines } from '../../../samples/generate.js';
 import type { Service } from '../faults/servers.js';
-import { cpuSeconds } from './meter.js';
-import type { Spent } from './run-floor.js';
-import { ask, askJson } from './send.js';
+import { readCpu } from './meter.js';
+import type { Spent } from './run-baseline.js';
+import { fetchText, fetchJson } from './send.js';
 
 const API = '/api/0.3/imports';
 
@@ -18,7 +18,7 @@ export interface UserFile {
 }
 
 /** Writes a file of users. @param changed the percentage of users that differ from the unchanged file. */
-export async function makeUserFile(folder: string, rows: number, changed = 0): Promise<UserFile> {
+export async function writeUserFile(folder: string, rows: number, changed = 0): Promise<UserFile> {
   const path = join(folder, `users-${rows}-${changed}.csv`);
   await pipeline(Readable.from(sampleLines({ rows, seed: 1, changed })), createWriteStream(path));
   return { path, text: readFileSync(path, 'utf8'), rows };
@@ -41,13 +41,13 @@ export async function importFile(
   { text }: UserFile,
   { pids, expected }: { pids: readonly number[]; expected: Record<string, number> },
 ): Promise<Spent> {
-  const cpu = cpuSeconds(pids);
+  const cpu = readCpu(pids);
   const from = performance.now();
   const upload = { method: 'POST', path: API, body: text };
-  const { id } = JSON.parse(await ask(service.url, upload, { 'content-type': 'text/csv' })) as Run;
-  await ask(service.url, { method: 'GET', path: `${API}/${id}/events` }); // the event stream ends with the run
-  const spent = { seconds: (performance.now() - from) / 1000, cpuSeconds: cpuSeconds(pids) - cpu };
-  const run = await askJson<Run>(service.url, { method: 'GET', path: `${API}/${id}` });
+  const { id } = JSON.parse(await fetchText(service.url, upload, { 'content-type': 'text/csv' })) as Run;
+  await fetchText(service.url, { method: 'GET', path: `${API}/${id}/events` }); // the event stream ends with the run
+  const spent = { seconds: (performance.now() - from) / 1000, cpuSeconds: readCpu(pids) - cpu };
+  const run = await fetchJson<Run>(service.url, { method: 'GET', path: `${API}/${id}` });
   const isAsExpected = Object.entries(expected).every(([outcome, count]) => run.counts?.[outcome] === count);
   if (run.state !== 'completed' || !isAsExpected)
     throw new Error(`import: ${run.state} ${JSON.stringify(run.counts)}, not ${JSON.stringify(expected)}`);

@@ -1,8 +1,8 @@
 import autocannon from 'autocannon';
 import { HEADERS, FIRST_SERIAL, JSON_HEADERS, type RequestOf } from './requests.js';
 import type { Sample } from './results.js';
-import { cpuSeconds, memory } from './meter.js';
-import { percentiles } from './statistics.js';
+import { readCpu, readMemory } from './meter.js';
+import { percentilesOf } from './statistics.js';
 
 const connections = Number(process.env['BENCH_CONNECTIONS'] ?? 16);
 
@@ -20,14 +20,14 @@ let serial = FIRST_SERIAL + 1_000_000;
  * @param next returns the number for the next request.
  * @throws Error if a response was not 2xx or took more than ten seconds.
  */
-export async function load(
+export async function runLoad(
   { name, url, pid }: Contender,
   requestOf: RequestOf,
   next: () => number,
   seconds: number,
 ): Promise<Sample> {
   const millis: number[] = [];
-  const cpu = cpuSeconds([pid]);
+  const cpu = readCpu([pid]);
   const from = performance.now();
   const result = await new Promise<autocannon.Result>((resolve, reject) => {
     const setupRequest = (request: autocannon.Request): autocannon.Request => {
@@ -46,7 +46,7 @@ export async function load(
     });
   });
   const passed = (performance.now() - from) / 1000;
-  const used = cpuSeconds([pid]) - cpu;
+  const used = readCpu([pid]) - cpu;
   const bad = result.non2xx + result.errors + result.timeouts;
   if (bad > 0) {
     const { statusCodeStats = {}, errors, timeouts } = result;
@@ -58,7 +58,7 @@ export async function load(
   return {
     perSecond: millis.length / passed,
     perCpuSecond: millis.length / used,
-    ...percentiles(millis),
-    memory: memory(pid).now,
+    ...percentilesOf(millis),
+    memory: readMemory(pid).now,
   };
 }

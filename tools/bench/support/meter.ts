@@ -4,13 +4,13 @@ import { readFileSync } from 'node:fs';
 const TICKS = Number(execFileSync('getconf', ['CLK_TCK']).toString());
 
 /** Returns the ids of a process and of its running descendants. */
-function familyOf(pid: number): number[] {
+function listFamily(pid: number): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
-  return [pid, ...children.flatMap((child) => unlessEnded(() => familyOf(Number(child))))];
+  return [pid, ...children.flatMap((child) => ignoreEnded(() => listFamily(Number(child))))];
 }
 
 /** Returns an empty list if the process has ended meanwhile. Its CPU time then counts for its parent. */
-function unlessEnded(read: () => number[]): number[] {
+function ignoreEnded(read: () => number[]): number[] {
   try {
     return read();
   } catch (error) {
@@ -23,11 +23,11 @@ function unlessEnded(read: () => number[]): number[] {
  * Returns the CPU time in seconds, user and kernel, that processes and their descendants have used so far (proc(5),
  * `stat`).
  */
-export function cpuSeconds(pids: readonly number[]): number {
-  return pids.flatMap(familyOf).reduce((sum, pid) => sum + ofProcess(pid), 0);
+export function readCpu(pids: readonly number[]): number {
+  return pids.flatMap(listFamily).reduce((sum, pid) => sum + readProcessSeconds(pid), 0);
 }
 
-function ofProcess(pid: number): number {
+function readProcessSeconds(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' '); // the name may contain blanks
   const ticks = fields.slice(11, 15).map(Number); // own time, and time of ended children
@@ -35,7 +35,7 @@ function ofProcess(pid: number): number {
 }
 
 /** Returns the memory of a process in MiB: current and peak. */
-export function memory(pid: number): { now: number; peak: number } {
+export function readMemory(pid: number): { now: number; peak: number } {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const mebibytes = (name: string): number =>
     Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) / 1024;
@@ -73,7 +73,7 @@ export class MemoryWatch {
         return 0; // the process has ended meanwhile
       }
     };
-    const now = familyOf(this.pid).reduce((sum, pid) => sum + kibibytes(pid), 0) / 1024;
+    const now = listFamily(this.pid).reduce((sum, pid) => sum + kibibytes(pid), 0) / 1024;
     this.most = Math.max(this.most, now);
   }
 }

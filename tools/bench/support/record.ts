@@ -15,7 +15,7 @@ import {
 import { KEY } from '../faults/servers.js';
 import { SEEDED, formsOf } from './person.js';
 import { FIRST_SERIAL, type RequestOf } from './requests.js';
-import { ask } from './send.js';
+import { fetchText } from './send.js';
 import type { Param, Statement } from './statements.js';
 
 type Note = (sql: string, params: readonly SqlValue[]) => void;
@@ -36,7 +36,7 @@ export async function record(url: string, requestOf: RequestOf, number: number):
       const serial = FIRST_SERIAL + n;
       notes = [];
       const since = now();
-      await ask(await app.getUrl(), requestOf(n, serial));
+      await fetchText(await app.getUrl(), requestOf(n, serial));
       // The import worker looks for work every second.
       const statements = notes.filter(([sql]) => !sql.includes('import_runs'));
       const all = statements.map(([sql]) => sql).join(';');
@@ -73,8 +73,8 @@ function toParam(value: SqlValue, n: number, forms: readonly string[], since: st
 
 /** Records every statement of a database before it is sent. */
 function tap(database: Database, note: Note): void {
-  const original = { begin: database.begin.bind(database), ...bound(database) };
-  Object.assign(database, noted(original, note), {
+  const original = { begin: database.begin.bind(database), ...bind(database) };
+  Object.assign(database, wrap(original, note), {
     begin: async () => {
       note('BEGIN', []);
       const tx = await original.begin();
@@ -82,14 +82,14 @@ function tap(database: Database, note: Note): void {
         note('COMMIT', []);
         await tx.commit();
       };
-      return { dialect: tx.dialect, ...noted(bound(tx), note), commit, rollback: () => tx.rollback() };
+      return { dialect: tx.dialect, ...wrap(bind(tx), note), commit, rollback: () => tx.rollback() };
     },
   });
 }
 
 type Statements = Pick<Sql, 'query' | 'queryOne' | 'execute' | 'insert'>;
 
-const bound = (sql: Sql): Sql => ({
+const bind = (sql: Sql): Sql => ({
   dialect: sql.dialect,
   query: sql.query.bind(sql),
   queryOne: sql.queryOne.bind(sql),
@@ -97,20 +97,20 @@ const bound = (sql: Sql): Sql => ({
   insert: sql.insert.bind(sql),
 });
 
-function noted(sql: Sql, note: Note): Statements {
+function wrap(sql: Sql, note: Note): Statements {
   return {
     query: (text, params = []) => (note(text, params), sql.query(text, params)),
     queryOne: (text, params = []) => (note(text, params), sql.queryOne(text, params)),
     execute: (text, params = []) => (note(text, params), sql.execute(text, params)),
     insert: (statement, rows) => {
-      for (const { sql: text, params } of singleStatements(sql.dialect, statement, rows)) note(text, params);
+      for (const { sql: text, params } of splitInsert(sql.dialect, statement, rows)) note(text, params);
       return sql.insert(statement, rows);
     },
   };
 }
 
 /** Splits an insert into statements as the engines do: SQLite row by row, MariaDB many rows at once. */
-function singleStatements(
+function splitInsert(
   dialect: Sql['dialect'],
   statement: InsertStatement,
   rows: readonly SqlValue[][],

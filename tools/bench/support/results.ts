@@ -21,7 +21,7 @@ export interface Measured extends Sample {
 }
 
 /** Measurements of a baseline, and the share of it that the service reaches. Both are medians over the rounds. */
-export interface Floored extends Measured {
+export interface BaselineResult extends Measured {
   ratio: { cpu: number; plain: number };
   /** Share of the baseline that the service should reach, by CPU time. */
   goal?: number;
@@ -32,7 +32,7 @@ export interface Comparison {
   case: string;
   engine: EngineName;
   service: Measured;
-  floors: Floored[];
+  baselines: BaselineResult[];
 }
 
 /** A measurement with a fixed limit. */

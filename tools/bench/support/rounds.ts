@@ -1,14 +1,14 @@
-import { type Contender, load } from './load.js';
+import { type Contender, runLoad } from './load.js';
 import type { RequestOf } from './requests.js';
-import type { Floored, Measured, Sample } from './results.js';
-import { median } from './statistics.js';
+import type { BaselineResult, Measured, Sample } from './results.js';
+import { medianOf } from './statistics.js';
 
 const WARM_UP_SECONDS = 1;
 
 /** Returns the median of each property. */
-function medianSample(samples: readonly Sample[]): Sample {
+function mediansOf(samples: readonly Sample[]): Sample {
   const names = Object.keys(samples[0] ?? {}) as (keyof Sample)[];
-  const medians = names.map((name) => [name, median(samples.map((sample) => sample[name] ?? Number.NaN))]);
+  const medians = names.map((name) => [name, medianOf(samples.map((sample) => sample[name] ?? Number.NaN))]);
   return Object.fromEntries(medians) as Sample;
 }
 
@@ -23,7 +23,7 @@ export interface Effort {
  * @returns the samples of each contender. The same index in all lists is the same round.
  * @param requestOf one function for all contenders, or one for each.
  */
-export async function inTurns(
+export async function alternate(
   contenders: readonly Contender[],
   requestOf: RequestOf | readonly RequestOf[],
   next: () => number,
@@ -33,7 +33,7 @@ export async function inTurns(
     const contender = contenders[index];
     const of = typeof requestOf === 'function' ? requestOf : requestOf[index];
     if (!contender || !of) throw new Error(`unknown contender ${index}`);
-    return load(contender, of, next, duration);
+    return runLoad(contender, of, next, duration);
   };
   for (const index of contenders.keys()) await measure(index, WARM_UP_SECONDS);
   const samples = contenders.map((): Sample[] => []);
@@ -54,23 +54,26 @@ export async function inTurns(
  */
 export function compare(
   names: readonly string[],
-  [service = [], ...floors]: readonly Sample[][],
-): { service: Measured; floors: Floored[] } {
+  [service = [], ...baselines]: readonly Sample[][],
+): { service: Measured; baselines: BaselineResult[] } {
   return {
-    service: { name: 'service', ...medianSample(service) },
-    floors: floors.map((samples, index) => ({
+    service: { name: 'service', ...mediansOf(service) },
+    baselines: baselines.map((samples, index) => ({
       name: names[index] ?? '',
-      ...medianSample(samples),
-      ratio: { cpu: ratio(service, samples, 'perCpuSecond'), plain: ratio(service, samples, 'perSecond') },
+      ...mediansOf(samples),
+      ratio: {
+        cpu: ratioOf(service, samples, 'perCpuSecond'),
+        plain: ratioOf(service, samples, 'perSecond'),
+      },
     })),
   };
 }
 
 /** Returns the median of the ratios of all rounds, because other load on the machine changes between rounds. */
-function ratio(
+function ratioOf(
   service: readonly Sample[],
-  floor: readonly Sample[],
+  baseline: readonly Sample[],
   of: 'perSecond' | 'perCpuSecond',
 ): number {
-  return median(service.map((sample, round) => sample[of] / (floor[round]?.[of] ?? Number.NaN)));
+  return medianOf(service.map((sample, round) => sample[of] / (baseline[round]?.[of] ?? Number.NaN)));
 }

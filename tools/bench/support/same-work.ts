@@ -1,7 +1,7 @@
 import type { Program } from '../faults/servers.js';
 import { PHONE, externalIdOf } from './person.js';
 import type { RequestOf } from './requests.js';
-import { askJson } from './send.js';
+import { fetchJson } from './send.js';
 
 interface Server extends Program {
   url: string;
@@ -22,29 +22,29 @@ interface Page {
  */
 export async function assertSameWork(
   service: Server,
-  floor: Server,
+  baseline: Server,
   request: ReturnType<RequestOf>,
 ): Promise<void> {
-  const found = await askJson<User | Page>(floor.url, request);
+  const found = await fetchJson<User | Page>(baseline.url, request);
   const [expected, actual] =
     request.method === 'GET'
-      ? [essence(await askJson<User | Page>(service.url, request)), essence(found)]
-      : ['1 user with a changed phone', await written(service, request)];
+      ? [formatFound(await fetchJson<User | Page>(service.url, request)), formatFound(found)]
+      : ['1 user with a changed phone', await findWritten(service, request)];
   if (actual !== expected)
     throw new Error(`${request.path}: the baseline found ${actual} instead of ${expected}`);
 }
 
-const essence = (found: User | Page): string =>
+const formatFound = (found: User | Page): string =>
   'Results' in found
     ? `${found.Count}: ${found.Results.map(({ uuid }) => uuid)
         .slice(0, 25)
         .join()}`
     : found.uuid;
 
-async function written(service: Server, { path, body }: ReturnType<RequestOf>): Promise<string> {
+async function findWritten(service: Server, { path, body }: ReturnType<RequestOf>): Promise<string> {
   const about = (body as { username?: string }).username ?? path;
   const externalId = externalIdOf(Number(/\d+$/.exec(about)?.[0]));
-  const { Count, Results } = await askJson<Page>(service.url, {
+  const { Count, Results } = await fetchJson<Page>(service.url, {
     method: 'GET',
     path: `/api/0.3/users/search?external_id=${externalId}`,
   });

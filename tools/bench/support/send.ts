@@ -9,7 +9,7 @@ import type { RequestOf } from './requests.js';
 const agent = new Agent();
 
 /** Sends a request. Returns the text of the response. @throws Error for any status except 2xx. */
-export async function ask(
+export async function fetchText(
   url: string,
   { method, path, body }: { method: string; path: string; body?: object | string },
   headers: Record<string, string> = {},
@@ -21,6 +21,6 @@ export async function ask(
 }
 
 /** Sends a request. Returns the response as JSON. */
-export async function askJson<T>(url: string, request: ReturnType<RequestOf>): Promise<T> {
-  return JSON.parse(await ask(url, request)) as T;
+export async function fetchJson<T>(url: string, request: ReturnType<RequestOf>): Promise<T> {
+  return JSON.parse(await fetchText(url, request)) as T;
 }

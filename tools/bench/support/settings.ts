@@ -8,7 +8,7 @@ export interface Settings {
   /** Number of rows of the imported file. */
   rows: number;
   /** True if all cases run on both engines. Only such results are stored. */
-  whole: boolean;
+  isComplete: boolean;
 }
 
 /**
@@ -37,6 +37,6 @@ export function readSettings(known: readonly string[], variables: NodeJS.Process
     rounds: Math.round(number('BENCH_ROUNDS', 3, 100)),
     seconds: number('BENCH_SECONDS', 2, 600),
     rows: Math.round(number('BENCH_ROWS', 100_000, 1_000_000)),
-    whole: !missing && engines.length === 2 && cases.length === known.length,
+    isComplete: !missing && engines.length === 2 && cases.length === known.length,
   };
 }

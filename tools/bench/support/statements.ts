@@ -18,13 +18,13 @@ export interface Statement {
 }
 
 /** Response of a baseline: the last row that it read, or a page of rows with their number. */
-export type AnswerForm = 'row' | 'page';
+export type ResponseForm = 'row' | 'page';
 
 /** Everything that a baseline server needs. */
-export interface FloorPlan {
+export interface BaselinePlan {
   url: string;
   port: number;
   framework: 'node:http' | 'express';
-  answer: AnswerForm;
+  answer: ResponseForm;
   statements: Statement[];
 }

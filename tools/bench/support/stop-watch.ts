@@ -1,4 +1,4 @@
-import type { Spent } from './run-floor.js';
+import type { Spent } from './run-baseline.js';
 
 /** Wall time and CPU time of this process in the measured sections. */
 export class StopWatch {

@@ -1,13 +1,13 @@
 import type { EngineName } from './engine.js';
-import type { Absolute, Comparison, Floored, Measured, Results } from './results.js';
+import type { Absolute, Comparison, BaselineResult, Measured, Results } from './results.js';
 
 /** Formats a value. NaN means that the case does not measure it. */
-const shown = (value: number | undefined, show: (value: number) => string): string =>
+const format = (value: number | undefined, show: (value: number) => string): string =>
   value === undefined || Number.isNaN(value) ? '' : show(value);
-const whole = (value: number | undefined): string =>
-  shown(value, (number) => Math.round(number).toLocaleString('en'));
-const tenths = (value: number | undefined): string => shown(value, (number) => number.toFixed(1));
-const hundredths = (value: number | undefined): string => shown(value, (number) => number.toFixed(2));
+const toInteger = (value: number | undefined): string =>
+  format(value, (number) => Math.round(number).toLocaleString('en'));
+const toTenths = (value: number | undefined): string => format(value, (number) => number.toFixed(1));
+const toHundredths = (value: number | undefined): string => format(value, (number) => number.toFixed(2));
 export const ENGINE_NAMES = { sqlite: 'SQLite', mariadb: 'MariaDB' } as const;
 
 const HEAD = [
@@ -15,29 +15,29 @@ const HEAD = [
   ...['Ratio by time', 'Goal', 'Memory (MiB)', 'Statements'],
 ];
 
-function row(comparison: Comparison, measured: Measured | Floored): string[] {
-  const floor = 'ratio' in measured ? measured : undefined;
+function toRow(comparison: Comparison, measured: Measured | BaselineResult): string[] {
+  const baseline = 'ratio' in measured ? measured : undefined;
   return [
-    floor ? '' : comparison.case,
-    floor ? '' : ENGINE_NAMES[comparison.engine],
+    baseline ? '' : comparison.case,
+    baseline ? '' : ENGINE_NAMES[comparison.engine],
     measured.name,
-    tenths(measured.median),
-    tenths(measured.p99),
-    whole(measured.perSecond),
-    whole(measured.perCpuSecond),
-    hundredths(floor?.ratio.cpu),
-    hundredths(floor?.ratio.plain),
-    floor ? goalOf(floor) : '',
-    floor ? '' : whole(measured.memory),
-    tenths(measured.statements),
+    toTenths(measured.median),
+    toTenths(measured.p99),
+    toInteger(measured.perSecond),
+    toInteger(measured.perCpuSecond),
+    toHundredths(baseline?.ratio.cpu),
+    toHundredths(baseline?.ratio.plain),
+    baseline ? formatGoal(baseline) : '',
+    baseline ? '' : toInteger(measured.memory),
+    toTenths(measured.statements),
   ];
 }
 
-const goalOf = ({ goal, ratio }: Floored): string =>
+const formatGoal = ({ goal, ratio }: BaselineResult): string =>
   goal === undefined ? '' : `${goal.toFixed(2)} ${formatMark(ratio.cpu >= goal)}`;
 const formatMark = (isReached: boolean): string => (isReached ? 'reached' : 'missed');
 
-function absoluteRow({ case: title, engine, value, unit, atMost }: Absolute): string[] {
+function toLimitRow({ case: title, engine, value, unit, atMost }: Absolute): string[] {
   const digits = { MiB: 0, ms: 1, s: 2 }[unit];
   return [
     title,
@@ -48,23 +48,25 @@ function absoluteRow({ case: title, engine, value, unit, atMost }: Absolute): st
   ];
 }
 
-const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |\n`;
-const table = (head: readonly string[], rows: readonly string[][]): string =>
-  rows.length === 0 ? '' : line(head) + line(head.map(() => '---')) + rows.map(line).join('');
+const formatLine = (cells: readonly string[]): string => `| ${cells.join(' | ')} |\n`;
+const formatTable = (head: readonly string[], rows: readonly string[][]): string =>
+  rows.length === 0
+    ? ''
+    : formatLine(head) + formatLine(head.map(() => '---')) + rows.map(formatLine).join('');
 
-const limits = (absolutes: readonly Absolute[]): string =>
-  table(['Limit', 'Engine', 'Measured', 'At most', ''], absolutes.map(absoluteRow));
+const formatLimits = (absolutes: readonly Absolute[]): string =>
+  formatTable(['Limit', 'Engine', 'Measured', 'At most', ''], absolutes.map(toLimitRow));
 
 /** Formats all results as Markdown tables. */
-export function fullTables({ comparisons, absolutes }: Results): string {
+export function formatTables({ comparisons, absolutes }: Results): string {
   const rows = comparisons.flatMap((comparison) =>
-    [comparison.service, ...comparison.floors].map((measured) => row(comparison, measured)),
+    [comparison.service, ...comparison.baselines].map((measured) => toRow(comparison, measured)),
   );
-  return [table(HEAD, rows), limits(absolutes)].filter((part) => part !== '').join('\n');
+  return [formatTable(HEAD, rows), formatLimits(absolutes)].filter((part) => part !== '').join('\n');
 }
 
 /** Describes the commit, the machine and the effort of a run. */
-export function captionOf({ date, commit, machine, effort }: Results): string {
+export function formatCaption({ date, commit, machine, effort }: Results): string {
   const { cpu, cores, memory, node, engines } = machine;
   const versions = Object.entries(engines).map(
     ([name, version]) => `${ENGINE_NAMES[name as EngineName]} ${version}`,

@@ -1,19 +1,19 @@
-import { type World, API, isDone, text } from '../world.js';
+import { type ClientContext, API, isDone, textOf } from '../world.js';
 import type { Step } from './users.js';
 
-const password = (world: World): string => `correct horse ${world.token()}`;
+const createPassword = (world: ClientContext): string => `correct horse ${world.createToken()}`;
 
 /** Logs a user in and records the session. @returns the session, or the status of a failed login. */
 async function login(
-  world: World,
+  world: ClientContext,
   owner: string,
   body: { username: unknown; password: string },
 ): Promise<{ credential: string; cookie: string } | number> {
   const path = `${API}/sessions/login`;
-  const { answer, call } = await world.tell({ method: 'POST', path, body, keyed: false });
+  const { answer, call } = await world.call({ method: 'POST', path, body, keyed: false });
   const cookie = (answer.headers['set-cookie']?.[0] ?? '').split(';')[0] ?? '';
   if (!isDone(call) || cookie === '') return answer.status;
-  const credential = world.token();
+  const credential = world.createToken();
   world.history.add({ kind: 'issue', call, credential, owner, name: '' });
   return { credential, cookie };
 }
@@ -21,12 +21,12 @@ async function login(
 /**
  * Logs in, uses the session on random instances, ends it in one of several ways, and uses it again on every instance.
  */
-export const sessionUser = (world: World): Step => {
+export const createSessionUser = (world: ClientContext): Step => {
   let user = '';
   let known = '';
   const renew = async (): Promise<void> => {
-    known = password(world);
-    user = await world.create({ password: known, username: world.token() });
+    known = createPassword(world);
+    user = await world.create({ password: known, username: world.createToken() });
   };
   return async () => {
     if (user === '') await renew();
@@ -42,7 +42,7 @@ export const sessionUser = (world: World): Step => {
     }
     const { credential, cookie } = session;
     await Promise.all([world.use(credential, { cookie }), world.use(credential, { cookie })]);
-    const changed = await end(world, user, credential, cookie);
+    const changed = await endSession(world, user, credential, cookie);
     await world.useEverywhere(credential, { cookie });
     if (changed !== undefined) known = changed;
     return undefined;
@@ -50,8 +50,8 @@ export const sessionUser = (world: World): Step => {
 };
 
 /** Ends a session in a random way. @returns the new password if it was changed. */
-async function end(
-  world: World,
+async function endSession(
+  world: ClientContext,
   user: string,
   credential: string,
   cookie: string,
@@ -59,14 +59,14 @@ async function end(
   const way = world.pick(['logout', 'all', 'block', 'password'] as const);
   if (way === 'logout') {
     const path = `${API}/sessions/logout`;
-    const { call } = await world.tell({ method: 'POST', path, headers: { cookie }, keyed: false });
+    const { call } = await world.call({ method: 'POST', path, headers: { cookie }, keyed: false });
     world.history.add({ kind: 'end', call, credential, owner: undefined });
   } else if (way === 'all') {
     const path = `${API}/users/${user}/sessions`;
-    const { call } = await world.tell({ method: 'DELETE', path });
+    const { call } = await world.call({ method: 'DELETE', path });
     world.history.add({ kind: 'end', call, credential: undefined, owner: user });
   } else {
-    const fresh = password(world);
+    const fresh = createPassword(world);
     const fields = way === 'block' ? { status: 'Blocked' } : { password: fresh };
     const { call } = await world.change(user, fields);
     world.history.add({ kind: 'end', call, credential: undefined, owner: user });
@@ -76,12 +76,12 @@ async function end(
 }
 
 /** Logs a user in while the same user is blocked. No session may be left, whichever request comes first. */
-export const blockedLogin = (world: World): Step => {
+export const createBlockedLogin = (world: ClientContext): Step => {
   let user = '';
   let known = '';
   return async () => {
     if (user === '') {
-      known = password(world);
+      known = createPassword(world);
       user = await world.create({ password: known });
     }
     const read = user === '' ? undefined : await world.read(user);
@@ -99,19 +99,19 @@ export const blockedLogin = (world: World): Step => {
 };
 
 /** Creates an API key, uses it, revokes it, and uses it again on every instance. */
-export const keyUser =
-  (world: World): Step =>
+export const createKeyUser =
+  (world: ClientContext): Step =>
   async () => {
-    const body = { name: world.token() };
-    const { answer, call } = await world.tell({ method: 'POST', path: `${API}/api_keys`, body });
+    const body = { name: world.createToken() };
+    const { answer, call } = await world.call({ method: 'POST', path: `${API}/api_keys`, body });
     const { id, key } = answer.body;
-    const credential = text(id) || world.token();
+    const credential = textOf(id) || world.createToken();
     world.history.add({ kind: 'issue', call, credential, owner: '', ...body });
     if (!isDone(call) || typeof key !== 'string') return;
     const headers = { 'x-api-key': key };
     await Promise.all([world.use(credential, headers), world.use(credential, headers)]);
     const path = `${API}/api_keys/${credential}`;
-    const { call: revoking } = await world.tell({ method: 'DELETE', path });
+    const { call: revoking } = await world.call({ method: 'DELETE', path });
     world.history.add({ kind: 'end', call: revoking, credential, owner: undefined });
     await world.useEverywhere(credential, headers);
   };

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Fields, Upload } from '../history.js';
-import { type World, API, isDone } from '../world.js';
+import { type ClientContext, API, isDone } from '../world.js';
 import type { Step } from './users.js';
 
 /** Numbers of new rows in a file. Most files are small, and some take long enough to be interrupted. */
@@ -12,52 +12,52 @@ export const ENDED =
   'completed completed_with_errors failed cancelled rejected superseded needs_approval'.split(' ');
 
 /** Uploads a file from time to time: the rows of the last file, three of them changed, and some new rows. */
-export const importer = (world: World): Step => {
+export const createImporter = (world: ClientContext): Step => {
   let last: Upload | undefined;
   let rows = new Map<string, Fields>();
-  let dataset = world.token();
+  let dataset = world.createToken();
   return async () => {
     await delay(500 + world.random(2000));
     if (last && (last.completed === Infinity || !isDone(last.call))) {
       // The effect of the last file is unknown, so the next file has other users.
       rows = new Map();
-      dataset = world.token();
+      dataset = world.createToken();
     }
     const changed = [...rows.keys()].slice(0, CHANGED);
     const next = new Map(rows);
-    for (const id of changed) next.set(id, { ...next.get(id), phone: world.token() });
+    for (const id of changed) next.set(id, { ...next.get(id), phone: world.createToken() });
     const fresh: string[] = [];
     const size = world.pick(SIZES);
     for (let row = 0; row < size; row++) {
-      const token = world.token();
+      const token = world.createToken();
       fresh.push(`I-${token}`);
       next.set(`I-${token}`, { username: token, email: `${token}@example.org`, phone: `p${token}` });
     }
-    const file = `${world.token()}.csv`;
+    const file = `${world.createToken()}.csv`;
     const path = `${API}/imports?dataset=${dataset}`;
     const headers = { 'content-type': 'text/csv', 'x-file-name': file };
-    const { answer, call } = await world.tell({ method: 'POST', path, body: csv(next), headers });
+    const { answer, call } = await world.call({ method: 'POST', path, body: toCsv(next), headers });
     const upload = { kind: 'upload' as const, call, file, rows: next, fresh, changed, completed: Infinity };
     last = world.history.add(upload);
     if (!isDone(call)) return;
     rows = next;
-    await completed(world, String(answer.body['id']), last);
+    await waitForRun(world, String(answer.body['id']), last);
   };
 };
 
-async function completed(world: World, run: string, upload: Upload): Promise<void> {
+async function waitForRun(world: ClientContext, run: string, upload: Upload): Promise<void> {
   const until = performance.now() + WAIT;
-  while (performance.now() < until && !world.sender.hurry) {
+  while (performance.now() < until && !world.sender.isEnding) {
     await delay(100);
     const path = `${API}/imports/${run}`;
-    const [{ status, body }, { end }] = await world.ask({ method: 'GET', path });
+    const [{ status, body }, { end }] = await world.send({ method: 'GET', path });
     if (status !== 200 || !ENDED.includes(String(body['state']))) continue;
     if (body['state'] === 'completed') upload.completed = end;
     return;
   }
 }
 
-function csv(rows: ReadonlyMap<string, Fields>): string {
+function toCsv(rows: ReadonlyMap<string, Fields>): string {
   const lines = [...rows].map(([id, { username, email, phone }]) => [id, username, email, phone].join(','));
   return ['ExternalId,Username,Email,Phone', ...lines, ''].join('\n');
 }

@@ -1,26 +1,26 @@
 import type { Fields } from '../history.js';
-import { nextPath } from '../final-state.js';
-import { type World, isDone, numberOf } from '../world.js';
+import { nextPathOf } from '../final-state.js';
+import { type ClientContext, isDone, numberOf } from '../world.js';
 
 /** One step of a client. */
 export type Step = () => Promise<unknown>;
 
 /** Creates users as a connector does, and reads them from random instances by UUID and name. */
 export const creator =
-  (world: World): Step =>
+  (world: ClientContext): Step =>
   async () => {
-    const token = world.token();
+    const token = world.createToken();
     // Several creators request the same few external ids.
-    const contended = world.chance(20) ? `E-${world.random(40)}` : token;
+    const contended = world.hasChance(20) ? `E-${world.random(40)}` : token;
     const user = await world.create({ known_as: token, external_id: contended });
     if (user === '') return;
     const seen = await world.read(user);
-    if (seen && world.chance(50)) await find(world, user, String(seen.fields['username']));
+    if (seen && world.hasChance(50)) await findByName(world, user, String(seen.fields['username']));
   };
 
 /** Searches a user by name. No client changes the name, so the search must find the user. */
-async function find(world: World, user: string, username: string): Promise<void> {
-  const instance = world.any();
+async function findByName(world: ClientContext, user: string, username: string): Promise<void> {
+  const instance = world.pickInstance();
   const found = await world.search(`username=${encodeURIComponent(username)}`, instance);
   if (found && !found.users.some(({ uuid }) => uuid === user)) {
     const { begin, end } = found;
@@ -30,68 +30,68 @@ async function find(world: World, user: string, username: string): Promise<void>
 
 /** Reads a user and writes with `If-Match`. Each write increases the number in `about_me` by one. */
 export const counter =
-  (world: World, users: readonly string[]): Step =>
+  (world: ClientContext, users: readonly string[]): Step =>
   async () => {
     const user = world.pick(users);
     const seen = await world.read(user);
     if (!seen) return;
     const next = numberOf(seen.fields['about_me']) + 1;
-    await world.change(user, { about_me: `${next} ${world.token()}` }, { seen });
+    await world.change(user, { about_me: `${next} ${world.createToken()}` }, { seen });
   };
 
 /** Writes to the users of the counters without `If-Match`. */
 export const overwriter =
-  (world: World, users: readonly string[]): Step =>
+  (world: ClientContext, users: readonly string[]): Step =>
   async () => {
     const user = world.pick(users);
-    const fields: Fields = world.chance(30)
-      ? { known_as: world.token(), phone: world.token() }
-      : { known_as: world.token() };
+    const fields: Fields = world.hasChance(30)
+      ? { known_as: world.createToken(), phone: world.createToken() }
+      : { known_as: world.createToken() };
     await world.change(user, fields);
     await world.read(user);
   };
 
 /** Gives users names that other users may have. The same name may be a username and an e-mail address. */
 export const nameTaker =
-  (world: World, users: readonly string[]): Step =>
+  (world: ClientContext, users: readonly string[]): Step =>
   async () => {
     const name = `name-${world.random(users.length * 3)}@pool.example.org`;
-    const spelled = world.chance(30) ? name.toUpperCase() : name;
+    const spelled = world.hasChance(30) ? name.toUpperCase() : name;
     await world.change(world.pick(users), { [world.pick(['username', 'email'])]: spelled });
   };
 
 /** Lets one user give up a name while two other users request it. */
 export const swapper =
-  (world: World, users: readonly string[]): Step =>
+  (world: ClientContext, users: readonly string[]): Step =>
   async () => {
-    const [from, ...others] = shuffled(world, users);
+    const [from, ...others] = shuffle(world, users);
     const seen = from === undefined ? undefined : await world.read(from);
     if (from === undefined || !seen) return;
     const name = seen.fields['username'];
-    const give = world.change(from, { username: `${world.token()}@pool.example.org` });
-    if (world.chance(50)) await give;
+    const give = world.change(from, { username: `${world.createToken()}@pool.example.org` });
+    if (world.hasChance(50)) await give;
     await Promise.all([give, ...others.slice(0, 2).map((to) => world.change(to, { username: name }))]);
   };
 
 /** Sends changes of managers that are valid alone but form a circle together. */
 export const managerCircle =
-  (world: World, users: readonly string[]): Step =>
+  (world: ClientContext, users: readonly string[]): Step =>
   async () => {
-    const [a, b, c] = shuffled(world, users);
+    const [a, b, c] = shuffle(world, users);
     if (a === undefined || b === undefined || c === undefined) return;
-    const ring = world.chance(30) ? [a, b, c] : [a, b];
+    const ring = world.hasChance(30) ? [a, b, c] : [a, b];
     await Promise.all(
       ring.map((user, index) => world.change(user, { manager_uuid: ring[(index + 1) % ring.length] })),
     );
     await Promise.all(ring.map((user) => world.read(user)));
-    if (world.chance(60)) await world.change(world.pick(ring), { manager_uuid: null });
+    if (world.hasChance(60)) await world.change(world.pick(ring), { manager_uuid: null });
   };
 
 /** Changes statuses and roles. */
 export const statusChanger =
-  (world: World, users: readonly string[]): Step =>
+  (world: ClientContext, users: readonly string[]): Step =>
   async () => {
-    const fields = world.chance(60)
+    const fields = world.hasChance(60)
       ? { status: world.pick(['Active', 'Blocked']) }
       : { roles: [world.pick(['Author', 'Editor', 'Organisational user'])] };
     await world.change(world.pick(users), fields);
@@ -102,15 +102,15 @@ export const statusChanger =
  * refused.
  */
 export const webmasterDuel =
-  (world: World, pair: readonly string[]): Step =>
+  (world: ClientContext, pair: readonly string[]): Step =>
   async () => {
     const told = [];
     for (const user of pair) told.push(await world.change(user, { roles: ['Webmaster'], status: 'Active' }));
     if (!told.every(({ call }) => isDone(call))) return;
-    const first = world.any();
+    const first = world.pickInstance();
     await Promise.all(
       pair.map((user, index) => {
-        const lose = world.chance(50) ? { status: 'Blocked' } : { roles: ['Author'] };
+        const lose = world.hasChance(50) ? { status: 'Blocked' } : { roles: ['Author'] };
         return world.change(user, lose, { instance: (first + index) % world.sender.instances });
       }),
     );
@@ -120,11 +120,11 @@ export const webmasterDuel =
 
 /** Reads, searches and counts users. */
 export const reader =
-  (world: World, users: readonly string[]): Step =>
+  (world: ClientContext, users: readonly string[]): Step =>
   async () => {
-    if (world.chance(60)) return world.read(world.pick(users));
+    if (world.hasChance(60)) return world.read(world.pick(users));
     const status = world.pick(['', '', 'Active', 'Blocked']);
-    const instance = world.any();
+    const instance = world.pickInstance();
     const found = await world.search(`limit=5${status === '' ? '' : `&status=${status}`}`, instance);
     if (!found) return undefined;
     const { answer, begin, end } = found;
@@ -134,17 +134,17 @@ export const reader =
 
 /** Walks all users by cursor or offset, in the order of their creation. */
 export const walker =
-  (world: World): Step =>
+  (world: ClientContext): Step =>
   async () => {
-    const instance = world.any();
-    const how = world.chance(60) ? 'cursor' : 'offset';
+    const instance = world.pickInstance();
+    const how = world.hasChance(60) ? 'cursor' : 'offset';
     const walked = await walk(world, how, instance);
     if (walked) world.history.add({ kind: 'walk', how, instance, ...walked });
   };
 
 /** Reads all pages of a walk. @returns undefined if a page failed. */
 async function walk(
-  world: World,
+  world: ClientContext,
   how: 'cursor' | 'offset',
   instance: number,
 ): Promise<{ users: string[]; begin: number; end: number } | undefined> {
@@ -156,13 +156,13 @@ async function walk(
     if (!page) return undefined;
     begin ??= page.begin;
     users.push(...page.users.map(({ uuid }) => String(uuid)));
-    if (how === 'cursor') query = nextPath(page.answer.headers.link);
+    if (how === 'cursor') query = nextPathOf(page.answer.headers.link);
     else query = page.users.length < 100 ? undefined : `${first}&offset=${users.length}`;
     if (query === undefined) return { users, begin, end: page.end };
   }
 }
 
-function shuffled<T>(world: World, list: readonly T[]): T[] {
+function shuffle<T>(world: ClientContext, list: readonly T[]): T[] {
   const left = [...list];
   return list.map(() => left.splice(world.random(left.length), 1)[0] as T);
 }

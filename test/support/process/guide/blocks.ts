@@ -23,7 +23,7 @@ const FENCE = /^( *)```(\w*)([^\n]*)\n([^]*?)^\1```$/gm;
  * Returns all code blocks of a Markdown text in order.
  * @throws Error for a block without a language or with an unknown word after it.
  */
-export function blocksIn(text: string): Block[] {
+export function parseBlocks(text: string): Block[] {
   return [...text.matchAll(FENCE)].map(
     ({ index, 1: indent = '', 2: kind = '', 3: words = '', 4: body = '' }) => {
       const line = text.slice(0, index).split('\n').length + 1;
@@ -50,4 +50,4 @@ export function blocksIn(text: string): Block[] {
 }
 
 /** Returns the code blocks of a document. @param path relative to the root of the project. */
-export const blocksOf = (path: string): Block[] => blocksIn(readFileSync(join(ROOT, path), 'utf8'));
+export const readBlocks = (path: string): Block[] => parseBlocks(readFileSync(join(ROOT, path), 'utf8'));

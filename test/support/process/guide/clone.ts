@@ -8,7 +8,7 @@ const NOT_CLONED = /^(\.git|\.env|data|artifacts|coverage)$/;
 const COPIED = new Set(['deploy']);
 
 /** Fills a folder so that it looks like an installed and built clone of the project. */
-export function cloneInto(folder: string): void {
+export function createClone(folder: string): void {
   mkdirSync(folder, { recursive: true });
   for (const name of readdirSync(ROOT).filter((name) => !NOT_CLONED.test(name))) {
     if (COPIED.has(name)) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
@@ -20,7 +20,7 @@ export function cloneInto(folder: string): void {
  * Returns the environment of a terminal. Commands in test/support/process/guide/bin take precedence over commands of
  * the machine.
  */
-export function terminalOf(path: string, home: string, control: string): Record<string, string> {
+export function createEnvironment(path: string, home: string, control: string): Record<string, string> {
   writeFileSync(join(home, '.curlrc'), 'silent\nshow-error\n');
   return {
     PATH: `${join(ROOT, 'test/support/process/guide/bin')}:${path}`,

@@ -1,4 +1,4 @@
-import { type Block, blocksOf } from './blocks.js';
+import { type Block, readBlocks } from './blocks.js';
 import { Terminal } from './terminal.js';
 import { Transcript } from './transcript.js';
 
@@ -9,9 +9,9 @@ const SHOWN = new Set(['text', 'json', 'http']);
 const PROGRESS = /^.* …\n/gm;
 
 /** Line that names the database or service of a command. Documents may omit it. */
-const PLACE = /^(?:Database|Service): .*\n/gm;
+const TARGET_LINE = /^(?:Database|Service): .*\n/gm;
 
-export interface Surroundings {
+export interface GuideOptions {
   /** Folder in which the commands run. */
   folder: string;
   variables: NodeJS.ProcessEnv;
@@ -35,12 +35,12 @@ export interface Tally {
  * Runs every `sh` block of a document in order, in one shell, and compares its output with the block after it.
  * @throws Error with the line of the document and the difference or the failed command.
  */
-export async function follow(
+export async function runGuide(
   document: string,
-  surroundings: Surroundings,
-  blocks = blocksOf(document),
+  surroundings: GuideOptions,
+  blocks = readBlocks(document),
 ): Promise<Tally> {
-  const { folder, variables, here = same, asShown = same, knows, after } = surroundings;
+  const { folder, variables, here = keepText, asShown = keepText, knows, after } = surroundings;
   const terminal = new Terminal(folder, variables);
   const transcript = new Transcript(knows);
   const tally = { run: 0, compared: 0 };
@@ -50,14 +50,14 @@ export async function follow(
       try {
         if (block.kind === 'sh' && block.noRun === undefined) {
           const ran = await terminal.run(here(transcript.scriptOf(block.text)));
-          assertEnded(block, ran.faults, ran.printed);
+          assertExitCode(block, ran.faults, ran.printed);
           printed = asShown(ran.printed.replace(PROGRESS, ''));
           tally.run++;
         } else if (SHOWN.has(block.kind) && printed !== undefined) {
           transcript.compare(
             block.kind,
             block.text,
-            block.text.search(PLACE) < 0 ? printed.replace(PLACE, '') : printed,
+            block.text.search(TARGET_LINE) < 0 ? printed.replace(TARGET_LINE, '') : printed,
           );
           printed = undefined;
           tally.compared++;
@@ -76,10 +76,10 @@ export async function follow(
   return tally;
 }
 
-const same = (text: string): string => text;
+const keepText = (text: string): string => text;
 
 /** Throws unless the commands of a block end with 0, or the failing ones with the exit code of the block. */
-function assertEnded({ exit }: Block, faults: string[], printed: string): void {
+function assertExitCode({ exit }: Block, faults: string[], printed: string): void {
   const isExpected =
     exit === 0
       ? faults.length === 0

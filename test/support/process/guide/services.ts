@@ -9,10 +9,10 @@ import { Process } from '../process.js';
  * an HTTP server here and get the welcome text of the service.
  */
 export class Services {
-  private readonly server = createServer((request, response) => void this.answer(request, response));
+  private readonly server = createServer((request, response) => void this.handle(request, response));
   private running: Process | undefined;
 
-  static async listening(): Promise<Services> {
+  static async listen(): Promise<Services> {
     const services = new Services();
     services.server.listen(0, '127.0.0.1');
     await once(services.server, 'listening');
@@ -32,7 +32,7 @@ export class Services {
   /** Starts the service in a folder, on a free port. */
   async start(folder: string, settings: Record<string, string>): Promise<void> {
     await this.stop();
-    this.running = await Process.running({ PORT: '0', ...settings }, folder);
+    this.running = await Process.startService({ PORT: '0', ...settings }, folder);
   }
 
   /** Stops the service and the HTTP server. */
@@ -41,11 +41,11 @@ export class Services {
     this.server.close();
   }
 
-  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
       const { pathname, searchParams } = new URL(request.url ?? '', this.control);
       const environment = await text(request);
-      const variables = Object.fromEntries(environment.split('\0').filter(Boolean).map(entry)) as Record<
+      const variables = Object.fromEntries(environment.split('\0').filter(Boolean).map(parseEntry)) as Record<
         string,
         string
       >;
@@ -63,7 +63,7 @@ export class Services {
   }
 }
 
-const entry = (line: string): [string, string] => [
+const parseEntry = (line: string): [string, string] => [
   line.slice(0, line.indexOf('=')),
   line.slice(line.indexOf('=') + 1),
 ];

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Output of a script, and its commands that did not end with 0. */
-export interface Ran {
+export interface ScriptResult {
   printed: string;
   faults: string[];
 }
@@ -23,7 +23,7 @@ export class Terminal {
   private printed = '';
   private faults = '';
   private blocks = 0;
-  private settle: (() => void) | undefined;
+  private resolveRun: (() => void) | undefined;
 
   constructor(
     private readonly folder: string,
@@ -34,19 +34,19 @@ export class Terminal {
       env: variables,
       stdio: ['pipe', 'pipe', 'inherit', 'pipe'],
     });
-    shell.stdout?.on('data', (chunk: Buffer) => this.take(() => (this.printed += chunk.toString())));
-    shell.stdio[3]?.on('data', (chunk: Buffer) => this.take(() => (this.faults += chunk.toString())));
-    shell.on('close', (code) => this.take(() => (this.faults += `the shell ended with ${code}${END}`)));
+    shell.stdout?.on('data', (chunk: Buffer) => this.append(() => (this.printed += chunk.toString())));
+    shell.stdio[3]?.on('data', (chunk: Buffer) => this.append(() => (this.faults += chunk.toString())));
+    shell.on('close', (code) => this.append(() => (this.faults += `the shell ended with ${code}${END}`)));
     shell.stdin?.write(`exec 2>&1; ${PRELUDE}`);
     this.shell = shell;
   }
 
   /** Runs a script to its end. */
-  async run(script: string): Promise<Ran> {
+  async run(script: string): Promise<ScriptResult> {
     const file = join(this.folder, `.block-${++this.blocks}.sh`);
     writeFileSync(file, script);
     [this.printed, this.faults] = ['', ''];
-    const ended = new Promise<void>((resolve) => (this.settle = resolve));
+    const ended = new Promise<void>((resolve) => (this.resolveRun = resolve));
     this.shell.stdin?.write(`. ${file} </dev/null; printf '\\0'; printf '\\0' >&3\n`);
     await ended;
     return {
@@ -60,10 +60,10 @@ export class Terminal {
     this.shell.stdin?.end();
   }
 
-  private take(change: () => void): void {
+  private append(change: () => void): void {
     change();
     const hasEnded =
       this.faults.includes(END) && (this.printed.includes(END) || this.faults.includes('the shell ended'));
-    if (hasEnded) this.settle?.();
+    if (hasEnded) this.resolveRun?.();
   }
 }

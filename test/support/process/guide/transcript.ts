@@ -28,7 +28,7 @@ const BOUND = new RegExp(
   'g',
 );
 
-const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+const escapeRegExp = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
 /** Compares the output in a document with the actual output. Remembers the actual values of ids and keys. */
 export class Transcript {
@@ -49,17 +49,17 @@ export class Transcript {
    * @throws Error with both texts if they differ.
    */
   compare(kind: string, shown: string, printed: string): void {
-    const same = kind === 'json' ? compact : trimmed;
+    const same = kind === 'json' ? removeSpaces : trimLines;
     const { pattern, names } = this.patternOf(same(shown));
-    const found = pattern.exec(same(kind === 'http' ? shownPart(shown, printed) : printed));
+    const found = pattern.exec(same(kind === 'http' ? selectHeaders(shown, printed) : printed));
     if (!found) throw new Error(`The document shows\n${shown}\nbut its commands print\n${printed}`);
     names.forEach((name, index) => this.actual.set(name, found[index + 1] ?? ''));
   }
 
   /** Returns the pattern of the actual texts for a varying text. */
-  private standsFor(token: string, rule: Varying | undefined, names: string[]): string {
+  private toPattern(token: string, rule: Varying | undefined, names: string[]): string {
     const known = this.actual.get(token);
-    if (known !== undefined) return escaped(known);
+    if (known !== undefined) return escapeRegExp(known);
     if (names.includes(token)) return `\\${names.indexOf(token) + 1}`;
     const pattern = rule?.pattern ?? rule?.is.source ?? '';
     if (!rule?.isBound) return pattern;
@@ -77,20 +77,20 @@ export class Transcript {
     let at = 0;
     for (const { 0: token, index, ...groups } of text.matchAll(TOKEN)) {
       const rule = VARYING.find((_, n) => groups[n + 1] !== undefined);
-      pattern += escaped(text.slice(at, index));
+      pattern += escapeRegExp(text.slice(at, index));
       at = index + token.length;
-      pattern += this.standsFor(token, rule, names);
+      pattern += this.toPattern(token, rule, names);
     }
-    return { pattern: new RegExp(`^${pattern}${escaped(text.slice(at))}$`), names };
+    return { pattern: new RegExp(`^${pattern}${escapeRegExp(text.slice(at))}$`), names };
   }
 }
 
-const compact = (text: string): string => text.replace(/\s+/g, '');
+const removeSpaces = (text: string): string => text.replace(/\s+/g, '');
 /** Removes spaces at the ends of lines, and empty lines at both ends. */
-const trimmed = (text: string): string => text.replace(/[ \r]+$/gm, '').replace(/^\n+|\s+$/g, '');
+const trimLines = (text: string): string => text.replace(/[ \r]+$/gm, '').replace(/^\n+|\s+$/g, '');
 
 /** Reduces an HTTP response to the headers that a document shows. */
-function shownPart(shown: string, printed: string): string {
+function selectHeaders(shown: string, printed: string): string {
   const [head = '', body] = printed.split(/\r?\n\r?\n/);
   const [status, ...headers] = head.split(/\r?\n/);
   const names = (shown.split('\n\n')[0] ?? '').split('\n').slice(1);

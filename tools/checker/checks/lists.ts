@@ -1,15 +1,15 @@
 import type { FinalState } from '../final-state.js';
-import type { Broken, History, Millis } from '../history.js';
+import type { Violation, History, Millis } from '../history.js';
 import type { Timelines } from '../timeline.js';
 
-interface Life {
+interface Lifetime {
   user: string;
   begin: Millis;
   end: Millis;
 }
 
 /** Returns when each user of the final state was created: not before `begin` and not after `end`. */
-function lives(final: FinalState, { users }: Timelines): Life[] {
+function readLifetimes(final: FinalState, { users }: Timelines): Lifetime[] {
   return (final.seen[0]?.users ?? []).map(({ uuid }) => {
     const created = users.get(uuid)?.get('username')?.moments[1];
     return { user: uuid, begin: created?.begin ?? -Infinity, end: created?.end ?? Infinity };
@@ -17,8 +17,8 @@ function lives(final: FinalState, { users }: Timelines): Life[] {
 }
 
 /** Checks that `Count` matches a walk in the final state, and was possible at each time it was read. */
-export function judgeCounts(history: History, final: FinalState, timelines: Timelines): Broken[] {
-  const broken: Broken[] = [];
+export function checkCounts(history: History, final: FinalState, timelines: Timelines): Violation[] {
+  const broken: Violation[] = [];
   const add = (text: string): void => void broken.push({ promise: 'counts', text });
   for (const { instance, users, counts } of final.seen) {
     for (const [status, count] of Object.entries(counts)) {
@@ -31,8 +31,8 @@ export function judgeCounts(history: History, final: FinalState, timelines: Time
         );
     }
   }
-  const all = lives(final, timelines);
-  for (const { status, count, begin, end, instance } of history.of('count')) {
+  const all = readLifetimes(final, timelines);
+  for (const { status, count, begin, end, instance } of history.filter('count')) {
     let least = 0;
     let most = 0;
     for (const life of all) {
@@ -43,7 +43,7 @@ export function judgeCounts(history: History, final: FinalState, timelines: Time
         most += Number(isPossible);
         continue;
       }
-      const values = timelines.users.get(life.user)?.get('status')?.during(begin, end) ?? [];
+      const values = timelines.users.get(life.user)?.get('status')?.valuesDuring(begin, end) ?? [];
       least += Number(isCertain && values.every((value) => value === status));
       most += Number(isPossible && values.includes(status));
     }
@@ -59,11 +59,11 @@ export function judgeCounts(history: History, final: FinalState, timelines: Time
  * Checks that a walk sees every user that existed throughout. By cursor, or while nothing changes, no user may appear
  * twice.
  */
-export function judgeWalks(history: History, final: FinalState, timelines: Timelines): Broken[] {
-  const broken: Broken[] = [];
+export function checkWalks(history: History, final: FinalState, timelines: Timelines): Violation[] {
+  const broken: Violation[] = [];
   const add = (text: string): void => void broken.push({ promise: 'complete walks', text });
-  const all = lives(final, timelines);
-  for (const { how, users, begin, instance } of history.of('walk')) {
+  const all = readLifetimes(final, timelines);
+  for (const { how, users, begin, instance } of history.filter('walk')) {
     const seen = new Set(users);
     const missed = all.filter((life) => life.end < begin && !seen.has(life.user));
     const name = `a walk by ${how} on instance ${instance} at ${Math.round(begin)} ms`;
@@ -82,7 +82,7 @@ export function judgeWalks(history: History, final: FinalState, timelines: Timel
 }
 
 /** Checks that searches find the users with the searched values. */
-export function judgeSearches({ lookups }: FinalState): Broken[] {
+export function checkSearches({ lookups }: FinalState): Violation[] {
   return lookups.flatMap(({ query, expected, exact, found }) => {
     const seen = new Set(found);
     const right = expected.every((user) => seen.has(user)) && (!exact || seen.size === expected.length);

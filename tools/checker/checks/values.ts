@@ -1,7 +1,7 @@
 import type { FinalState } from '../final-state.js';
-import type { Broken, Change, Create, Fields, History, Millis } from '../history.js';
+import type { Violation, Change, Create, Fields, History, Millis } from '../history.js';
 import { ABSENT, type Timelines } from '../timeline.js';
-import { numberOf, same } from '../world.js';
+import { numberOf, isSame } from '../world.js';
 
 interface Written {
   value: unknown;
@@ -14,29 +14,29 @@ interface Written {
  * acknowledged change has replaced. Uses only responses and users, not the audit. All instances must show the same
  * users.
  */
-export function judgeLost(history: History, final: FinalState): Broken[] {
-  const broken: Broken[] = [];
+export function checkLostWrites(history: History, final: FinalState): Violation[] {
+  const broken: Violation[] = [];
   const add = (text: string): void => void broken.push({ promise: 'nothing lost', text });
   const [first, ...others] = final.seen;
   const users = new Map(first?.users.map(({ uuid, fields }) => [uuid, fields]));
   for (const { instance, users: shown } of others) {
-    const differ = shown.filter(({ uuid, fields }) => !same(fields, users.get(uuid)));
+    const differ = shown.filter(({ uuid, fields }) => !isSame(fields, users.get(uuid)));
     for (const { uuid } of differ) add(`instances 0 and ${instance} show user ${uuid} differently`);
     if (shown.length !== first?.users.length)
       add(`instances 0 and ${instance} show different numbers of users`);
   }
   const byName = new Map([...users].map(([uuid, { username }]) => [username, uuid]));
   const writes = Map.groupBy(
-    [...history.of('create'), ...history.of('change')].filter(({ call }) => call.effect !== 'none'),
+    [...history.filter('create'), ...history.filter('change')].filter(({ call }) => call.effect !== 'none'),
     (entry) => (entry.user === '' ? byName.get(entry.fields['username']) : entry.user),
   );
   for (const [user, entries] of writes) {
     const fields = user === undefined ? undefined : users.get(user);
-    if (fields) for (const text of lostFields(fields, entries)) add(`user ${user}: ${text}`);
+    if (fields) for (const text of findLostFields(fields, entries)) add(`user ${user}: ${text}`);
     else if (entries.some(({ kind, call }) => kind === 'create' && call.effect === 'done'))
       add(`user ${user} was created but is missing`);
   }
-  for (const { file, rows, fresh, completed } of history.of('upload')) {
+  for (const { file, rows, fresh, completed } of history.filter('upload')) {
     if (completed === Infinity) continue;
     const there = new Set([...users.values()].map(({ external_id }) => external_id));
     for (const id of fresh)
@@ -48,7 +48,7 @@ export function judgeLost(history: History, final: FinalState): Broken[] {
 /** Default values of a new user. */
 const DEFAULTS: Fields = { status: 'Active', roles: ['Organisational user'] };
 
-function lostFields(fields: Fields, entries: readonly (Create | Change)[]): string[] {
+function findLostFields(fields: Fields, entries: readonly (Create | Change)[]): string[] {
   // The creation of other users is unknown here.
   if (!entries.some(({ kind }) => kind === 'create')) return [];
   const texts: string[] = [];
@@ -60,7 +60,7 @@ function lostFields(fields: Fields, entries: readonly (Create | Change)[]): stri
     });
     const replaced = ({ end }: Written): boolean =>
       written.some(({ begin, end: other }) => begin > end && other < Infinity);
-    if (!written.some((one) => same(one.value, fields[name]) && !replaced(one)))
+    if (!written.some((one) => isSame(one.value, fields[name]) && !replaced(one)))
       texts.push(
         `${name} is ${JSON.stringify(fields[name])}, which an acknowledged change replaced or no client wrote`,
       );
@@ -72,10 +72,10 @@ function lostFields(fields: Fields, entries: readonly (Create | Change)[]): stri
  * Checks that no update was lost: writes with `If-Match` increase the number in `about_me`, and each number was written
  * once. The last number is at least the number of acknowledged writes, and at most the number of all writes.
  */
-export function judgeIfMatch(history: History, final: FinalState): Broken[] {
-  const broken: Broken[] = [];
+export function checkIfMatch(history: History, final: FinalState): Violation[] {
+  const broken: Violation[] = [];
   const add = (text: string): void => void broken.push({ promise: 'no lost update', text });
-  const counting = history.of('change').filter(({ fields, seen }) => seen && 'about_me' in fields);
+  const counting = history.filter('change').filter(({ fields, seen }) => seen && 'about_me' in fields);
   const users = new Map(final.seen[0]?.users.map(({ uuid, fields }) => [uuid, fields]));
   for (const [user, writes] of Map.groupBy(counting, (entry) => entry.user)) {
     const done = writes.filter(({ call }) => call.effect === 'done');
@@ -95,21 +95,21 @@ export function judgeIfMatch(history: History, final: FinalState): Broken[] {
  * was not acknowledged may be seen and then lost when the database is killed, because InnoDB shows a commit before it
  * is on disk.
  */
-export function judgeReads(history: History, final: FinalState, { users }: Timelines): Broken[] {
-  const broken: Broken[] = [];
-  const lost = lostAttempts(history, final);
-  for (const { user, fields, begin, end, instance } of history.of('read')) {
+export function checkReads(history: History, final: FinalState, { users }: Timelines): Violation[] {
+  const broken: Violation[] = [];
+  const lost = findLostAttempts(history, final);
+  for (const { user, fields, begin, end, instance } of history.filter('read')) {
     const own = users.get(user);
     if (!own) continue; // reported by checkAudit
     for (const [field, timeline] of own) {
       const value = fields ? fields[field] : ABSENT;
-      const possible = timeline.during(begin, end);
-      if (possible.some((one) => one === value || (one !== ABSENT && value !== ABSENT && same(one, value))))
+      const possible = timeline.valuesDuring(begin, end);
+      if (possible.some((one) => one === value || (one !== ABSENT && value !== ABSENT && isSame(one, value))))
         continue;
       if (
         lost
           .get(user)
-          ?.some((one) => one.begin <= end && field in one.fields && same(one.fields[field], value))
+          ?.some((one) => one.begin <= end && field in one.fields && isSame(one.fields[field], value))
       )
         continue;
       const shown = value === ABSENT ? 'no user' : JSON.stringify(value);
@@ -125,10 +125,13 @@ export function judgeReads(history: History, final: FinalState, { users }: Timel
 }
 
 /** Returns attempts with unknown outcome that left no audit row, by user. */
-function lostAttempts(history: History, final: FinalState): Map<string, { begin: Millis; fields: Fields }[]> {
+function findLostAttempts(
+  history: History,
+  final: FinalState,
+): Map<string, { begin: Millis; fields: Fields }[]> {
   const stored = new Set(final.audit.map(({ request_id }) => request_id));
   const open = history
-    .of('change')
+    .filter('change')
     .flatMap(({ user, fields, call }) =>
       call.attempts
         .filter(({ id, status, code }) => !stored.has(id) && (status === 0 || code === 'outcome_unknown'))

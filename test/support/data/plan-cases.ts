@@ -56,7 +56,7 @@ const row: fc.Arbitrary<Row> = fc.record({
   ),
 });
 /** Rows of users who exchange names, addresses and managers: swaps, rings, and chains that end at a free name. */
-const trade: fc.Arbitrary<Row[]> = fc
+const exchange: fc.Arbitrary<Row[]> = fc
   .record({
     ids: fc.shuffledSubarray([0, 1, 2, 3, 4, 5, 6, 7], { minLength: 2 }),
     step: fc.integer({ min: 1, max: 7 }),
@@ -83,7 +83,7 @@ export const file = fc.oneof(
   fc.uniqueArray(row, { minLength: 1, maxLength: 12, selector: ({ id }) => id }),
   fc.array(row, { minLength: 1, maxLength: 50 }),
   fc
-    .tuple(trade, fc.array(row, { maxLength: 3 }))
+    .tuple(exchange, fc.array(row, { maxLength: 3 }))
     .map(([rows, others]) => [...rows, ...others.filter(({ id }) => !rows.some((one) => one.id === id))]),
 );
 export const options: fc.Arbitrary<Options> = fc.record({

@@ -5,15 +5,15 @@ import { type Database, openDatabase } from '../../../src/platform/database/engi
 import { ImportsService } from '../../../src/import/imports.service.js';
 import { API_KEY, TestApp } from '../app/app.js';
 import { Client, type Json } from '../app/client.js';
-import { type TestDatabase, freshDatabase } from '../app/database.js';
-import { type DatabaseImage, imageOf } from '../app/database-image.js';
+import { type TestDatabase, createDatabase } from '../app/database.js';
+import { type DatabaseImage, readImage } from '../app/database-image.js';
 import { NIGHTS, saveProfile } from '../data/import-nights.js';
-import { settled } from '../app/imports.js';
+import { awaitRun } from '../app/imports.js';
 import { KillSwitch, type Moment } from '../../../tools/kill-switch.js';
-import { Process, childrenOf, newcomer } from './process.js';
+import { Process, childrenOf, envOf } from './process.js';
 
 /** Result of the nightly imports. */
-export interface Shift {
+export interface NightsResult {
   /** The final state of each run, with the number of its statements and commits. */
   steps: { name: string; state: string; statements: number; commits: number }[];
   image: DatabaseImage;
@@ -24,12 +24,14 @@ export interface Shift {
 }
 
 /** Runs the nightly imports on a new database. @param kills the moments of kills, by the number of the step. */
-export async function workThrough(kills: ReadonlyMap<number, readonly Moment[]> = new Map()): Promise<Shift> {
-  const database = await freshDatabase('tables');
+export async function runNights(
+  kills: ReadonlyMap<number, readonly Moment[]> = new Map(),
+): Promise<NightsResult> {
+  const database = await createDatabase('tables');
   try {
     const service = await KilledService.start(database);
     try {
-      return await shiftOf(database, service, kills);
+      return await runSteps(database, service, kills);
     } finally {
       await service.end();
     }
@@ -38,35 +40,35 @@ export async function workThrough(kills: ReadonlyMap<number, readonly Moment[]> 
   }
 }
 
-async function shiftOf(
+async function runSteps(
   database: TestDatabase,
   service: KilledService,
   kills: ReadonlyMap<number, readonly Moment[]>,
-): Promise<Shift> {
+): Promise<NightsResult> {
   await saveProfile(service.client);
-  const steps: Shift['steps'] = [];
+  const steps: NightsResult['steps'] = [];
   const killed: string[] = [];
   const runs: Json[] = [];
   for (const [number, { name, begin }] of NIGHTS.entries()) {
     const id = await begin(service.client, runs);
-    const { run, victims } = await service.settle(id, kills.get(number) ?? []);
+    const { run, victims } = await service.waitForRun(id, kills.get(number) ?? []);
     killed.push(...victims.map((victim) => `${name}: ${victim}`));
     runs.push(run);
     const { statements, commits } = service.killSwitch;
     steps.push({ name, state: run.state, statements, commits });
   }
   const ids = [...new Set(runs.map(({ id }) => id as string))];
-  const reports = await Promise.all(ids.map((id) => reportOf(service.client, id)));
+  const reports = await Promise.all(ids.map((id) => readReport(service.client, id)));
   await service.end();
   // A service that is killed after the end of a run, before it deletes the file of the run, leaves the file to the next
   // purge.
-  const next = await TestApp.on(database);
+  const next = await TestApp.startOn(database);
   await next.app.get(ImportsService).purge();
   await next.stop();
-  return { steps, reports, kills: killed, image: await service.withDatabase(imageOf) };
+  return { steps, reports, kills: killed, image: await service.withDatabase(readImage) };
 }
 
-async function reportOf(client: Client, id: string): Promise<string> {
+async function readReport(client: Client, id: string): Promise<string> {
   const { state, counts, missing, guards, problems } = (await client.get(`/imports/${id}`)).body;
   const { text } = await client.get(`/imports/${id}/failed.csv`);
   const uuids = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
@@ -84,13 +86,13 @@ class KilledService {
   static async start(database: TestDatabase): Promise<KilledService> {
     const killSwitch = new KillSwitch(database.folder);
     const settings = {
-      ...newcomer(database),
+      ...envOf(database),
       BOOTSTRAP_API_KEY: API_KEY,
       BOOTSTRAP_WEBMASTER_PASSWORD: 'paint the garden fence',
       LOG_LEVEL: 'warn',
       ...killSwitch.settings,
     };
-    return new KilledService(settings, killSwitch, await Process.running(settings));
+    return new KilledService(settings, killSwitch, await Process.startService(settings));
   }
 
   get client(): Client {
@@ -102,19 +104,19 @@ class KilledService {
    * @param moments the moments of successive kills.
    * @returns the run and the statement of each kill.
    */
-  async settle(id: string, moments: readonly Moment[]): Promise<{ run: Json; victims: string[] }> {
+  async waitForRun(id: string, moments: readonly Moment[]): Promise<{ run: Json; victims: string[] }> {
     const victims: string[] = [];
     this.killSwitch.set(moments[0]);
     for (const [index, moment] of moments.entries()) {
       const others = childrenOf(this.process.pid);
-      const run = await settled(this.client, id).catch(() => undefined); // the connection ends with the service
+      const run = await awaitRun(this.client, id).catch(() => undefined); // the connection ends with the service
       const { victim } = this.killSwitch;
       this.killSwitch.set(moments[index + 1]);
       if (run && victim === '') this.process.signal('SIGKILL');
-      if (!run || victim === '') await this.startAgain(others);
+      if (!run || victim === '') await this.restart(others);
       victims.push(`${JSON.stringify(moment)} ${victim || 'at rest'}`);
     }
-    return { run: await settled(this.client, id), victims };
+    return { run: await awaitRun(this.client, id), victims };
   }
 
   async end(): Promise<void> {
@@ -131,12 +133,12 @@ class KilledService {
   }
 
   /** Restarts the service. Expires the lease of the killed process instead of waiting, which other tests cover. */
-  private async startAgain(others: readonly number[]): Promise<void> {
+  private async restart(others: readonly number[]): Promise<void> {
     await this.process.exit;
     while (others.some((pid) => existsSync(`/proc/${pid}`))) await setImmediate();
     await this.withDatabase((database) =>
       database.execute("UPDATE leases SET until = '1970-01-01 00:00:00.000' WHERE name = 'imports'", []),
     );
-    this.process = await Process.running(this.settings);
+    this.process = await Process.startService(this.settings);
   }
 }

@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { now } from '../../../src/platform/common/time.js';
 import { formsOf } from '../support/person.js';
 import { FIRST_SERIAL } from '../support/requests.js';
-import type { AnswerForm, Param } from '../support/statements.js';
+import type { ResponseForm, Param } from '../support/statements.js';
 
 type Value = string | number | null;
 export type Row = Record<string, Value>;
@@ -18,7 +18,7 @@ let serial = FIRST_SERIAL;
  * @param n the number of the user.
  * @param key the API key as sent.
  */
-export function filler(n: number, key: string): Fill {
+export function createFiller(n: number, key: string): Fill {
   const forms: string[] = [...formsOf(n), String(++serial)];
   const fresh = new Map<string, string>();
   const uuid = (old: string): string => {
@@ -41,7 +41,7 @@ export function filler(n: number, key: string): Fill {
  * Builds the response from the results of the SELECTs. The last result has the row or rows, the one before has their
  * number or the counters.
  */
-export function answerOf(form: AnswerForm, found: readonly Row[][]): object {
+export function buildResponse(form: ResponseForm, found: readonly Row[][]): object {
   const rows = found.at(-1) ?? [];
   if (form === 'row') return rows[0] ?? {};
   const numbers = found.at(-2) ?? [];

@@ -12,19 +12,19 @@ import { StopWatch } from '../support/stop-watch.js';
  */
 const BATCH = 500;
 const [, , file = '', url = ''] = process.argv;
-const sql = (count: number): string =>
+const buildSql = (count: number): string =>
   `SELECT ${USER_COLUMNS.join(', ')} FROM users WHERE external_id_key IN (${toPlaceholders(count)})`;
 
 type Read = (keys: string[]) => Promise<number>;
 
-function sqliteRead(): Read {
+function createSqliteRead(): Read {
   const connection = new DatabaseSync(url.slice('sqlite:'.length));
-  const prepared = connection.prepare(sql(BATCH));
+  const prepared = connection.prepare(buildSql(BATCH));
   return async (keys) =>
-    (keys.length === BATCH ? prepared : connection.prepare(sql(keys.length))).all(...keys).length;
+    (keys.length === BATCH ? prepared : connection.prepare(buildSql(keys.length))).all(...keys).length;
 }
 
-function mariadbRead(): Read {
+function createMariadbRead(): Read {
   const { hostname, port, username, pathname } = new URL(url);
   const database = pathname.slice(1);
   const pool = createPool({
@@ -35,7 +35,7 @@ function mariadbRead(): Read {
     dateStrings: true,
   });
   return async (keys) => {
-    const [rows] = await pool.execute(sql(keys.length), keys);
+    const [rows] = await pool.execute(buildSql(keys.length), keys);
     return (rows as unknown[]).length;
   };
 }
@@ -64,7 +64,7 @@ async function parseAndRead(read: Read): Promise<void> {
   if (users !== rows) throw new Error(`${rows} rows, but ${users} users`);
 }
 
-const read = url.startsWith('sqlite:') ? sqliteRead() : mariadbRead();
+const read = url.startsWith('sqlite:') ? createSqliteRead() : createMariadbRead();
 const watch = new StopWatch();
 await watch.measure(() => parseAndRead(read));
 process.stdout.write(JSON.stringify(watch.spent));

@@ -6,8 +6,8 @@ import { freePort } from '../../free-port.js';
 import { Program } from '../faults/servers.js';
 
 /** A server that does the minimum work for a request, as described by a plan. */
-export class Floor extends Program {
-  readonly folder = mkdtempSync(join(tmpdir(), 'rollcall-floor-'));
+export class Baseline extends Program {
+  readonly folder = mkdtempSync(join(tmpdir(), 'rollcall-baseline-'));
   private readonly file = join(this.folder, 'plan.json');
 
   private constructor(
@@ -24,18 +24,22 @@ export class Floor extends Program {
    * @param script a program in this folder.
    * @param plan the arguments of the program. The port is added to them.
    */
-  static async make(script: 'requests' | 'argon2', plan: object, cores: string | undefined): Promise<Floor> {
-    const floor = new Floor(script, await freePort(), plan);
-    floor.cores = cores;
-    await floor.start();
-    return floor;
+  static async create(
+    script: 'requests' | 'argon2',
+    plan: object,
+    cores: string | undefined,
+  ): Promise<Baseline> {
+    const baseline = new Baseline(script, await freePort(), plan);
+    baseline.cores = cores;
+    await baseline.start();
+    return baseline;
   }
 
   get url(): string {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  ready(): Promise<boolean> {
+  isReady(): Promise<boolean> {
     return new Promise((resolve) => {
       const socket = connect(this.port, '127.0.0.1', () => {
         socket.destroy();
@@ -49,6 +53,6 @@ export class Floor extends Program {
 
   protected command(): [string, string[], NodeJS.ProcessEnv] {
     const loader = ['--import', '@swc-node/register/esm-register'];
-    return [process.execPath, [...loader, `tools/bench/floors/${this.script}.ts`, this.file], process.env];
+    return [process.execPath, [...loader, `tools/bench/baselines/${this.script}.ts`, this.file], process.env];
   }
 }

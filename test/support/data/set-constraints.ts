@@ -16,7 +16,7 @@ export interface Change {
 /** Builds a change of a user. */
 export const change = (user: string, more: Omit<Change, 'user'> = {}): Change => ({ user, ...more });
 /** Builds a change that takes a username. */
-export const names = (user: string, name: string, more: Omit<Change, 'user'> = {}): Change =>
+export const rename = (user: string, name: string, more: Omit<Change, 'user'> = {}): Change =>
   change(user, { takes: { [name]: 'username' }, ...more });
 
 /** The stored users before the changes. */
@@ -28,7 +28,7 @@ export interface World {
   webmasters?: number;
 }
 
-function stateOf(changes: readonly Change[], world: World, storage: NumberStorage): SetValidator {
+function createValidator(changes: readonly Change[], world: World, storage: NumberStorage): SetValidator {
   const validator = new SetValidator({ storage, nameOf: (change) => `change ${change}`, isImport: true });
   const owners = new Map(
     Object.entries(world.owners ?? {}).map(([name, uuid]): [string, Owner] => [
@@ -60,7 +60,7 @@ export const codesOf = (
   storage: NumberStorage = MAP_STORAGE,
   withdrawn: number[] = [],
 ) => {
-  const state = stateOf(changes, world, storage);
+  const state = createValidator(changes, world, storage);
   for (const change of withdrawn) state.markFailed(change);
   const failures = state.validate(world.webmasters ?? 1);
   return changes.map((_, index) =>

@@ -1,40 +1,40 @@
 import express from 'express';
 import { readFileSync } from 'node:fs';
 import { type IncomingMessage, createServer } from 'node:http';
-import type { FloorPlan } from '../support/statements.js';
-import { mariadbReplay } from './mariadb.js';
-import { answerOf, filler } from './replay.js';
-import { sqliteReplay } from './sqlite.js';
+import type { BaselinePlan } from '../support/statements.js';
+import { createMariadbReplay } from './mariadb.js';
+import { buildResponse, createFiller } from './replay.js';
+import { createSqliteReplay } from './sqlite.js';
 
 /**
  * `requests.ts PLAN`: a server that only sends the statements of its plan for each request, and responds with their
  * results as JSON. The number of the user is the last digits of the path, or of the username in the body.
  */
-const plan = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as FloorPlan;
+const plan = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as BaselinePlan;
 const { statements, url } = plan;
 const replay = url.startsWith('sqlite:')
-  ? sqliteReplay(url.slice('sqlite:'.length), statements)
-  : mariadbReplay(url, statements);
+  ? createSqliteReplay(url.slice('sqlite:'.length), statements)
+  : createMariadbReplay(url, statements);
 
-const numberIn = (text: string): number => Number(/\d+$/.exec(text)?.[0]);
+const parseNumber = (text: string): number => Number(/\d+$/.exec(text)?.[0]);
 
-function answer(
+function respond(
   request: IncomingMessage,
   body: string,
   send: (status: number, answer: object) => void,
 ): void {
   const about = body === '' ? '' : (JSON.parse(body) as { username?: string });
-  const n = numberIn(about === '' ? (request.url ?? '') : (about.username ?? request.url ?? ''));
-  replay(filler(n, String(request.headers['x-api-key'])), (error, found) => {
+  const n = parseNumber(about === '' ? (request.url ?? '') : (about.username ?? request.url ?? ''));
+  replay(createFiller(n, String(request.headers['x-api-key'])), (error, found) => {
     if (error) send(500, { error: error.message });
-    else send(200, answerOf(plan.answer, found));
+    else send(200, buildResponse(plan.answer, found));
   });
 }
 
 if (plan.framework === 'express') {
   const app = express();
   app.get('/{*path}', (request, response) => {
-    answer(request, '', (status, found) => response.status(status).json(found));
+    respond(request, '', (status, found) => response.status(status).json(found));
   });
   app.listen(plan.port, '127.0.0.1');
 } else {
@@ -42,7 +42,7 @@ if (plan.framework === 'express') {
     const pieces: Buffer[] = [];
     request.on('data', (piece: Buffer) => pieces.push(piece));
     request.on('end', () => {
-      answer(request, Buffer.concat(pieces).toString(), (status, found) => {
+      respond(request, Buffer.concat(pieces).toString(), (status, found) => {
         const text = JSON.stringify(found);
         response.writeHead(status, {
           'content-type': 'application/json; charset=utf-8',

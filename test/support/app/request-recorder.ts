@@ -4,7 +4,7 @@ import { templateOf } from './contract.js';
 import { PREFIX, ROUTES } from './routes.js';
 
 /** Records the operations that are requested from an application, and their query parameters. */
-export class Driven {
+export class RequestRecorder {
   private readonly seen = new Set<string>();
 
   constructor({ app }: TestApp) {

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Service } from '../faults/servers.js';
-import { importFile, makeUserFile } from '../support/import-file.js';
+import { importFile, writeUserFile } from '../support/import-file.js';
 import { MemoryWatch } from '../support/meter.js';
 import { uuidOf } from '../support/person.js';
 import { HEADERS, JSON_HEADERS } from '../support/requests.js';
 import type { Absolute, Comparison, Sample } from '../support/results.js';
 import { compare } from '../support/rounds.js';
-import { ask } from '../support/send.js';
-import { percentiles } from '../support/statistics.js';
+import { fetchText } from '../support/send.js';
+import { percentilesOf } from '../support/statistics.js';
 import type { Context } from './context.js';
 
 /** Milliseconds between two requests of a client. They imitate daily use rather than full load. */
@@ -33,15 +33,15 @@ interface Latencies {
 let created = 0;
 
 /** Measures reads and creates during an import of new rows. The baseline is the same requests without the import. */
-export async function compareBesideImport(
+export async function compareDuringImport(
   { engine, cores, url, users, log }: Context,
   rows: number,
 ): Promise<{ comparisons: Comparison[]; absolutes: Absolute[] }> {
   const folder = mkdtempSync(join(tmpdir(), 'rollcall-bench-during-'));
-  const service = await Service.make({ DATABASE_URL: url, LOG_LEVEL: 'info' }, undefined, cores.computing);
+  const service = await Service.create({ DATABASE_URL: url, LOG_LEVEL: 'info' }, undefined, cores.computing);
   const watch = new MemoryWatch(service.pid);
   try {
-    const file = await makeUserFile(folder, rows);
+    const file = await writeUserFile(folder, rows);
     await measureLatencies(service, users, delay(1000)); // warm-up
     const alone = await measureLatencies(service, users, delay(ALONE_SECONDS * 1000));
     const run = importFile(service, file, { pids: [], expected: { created: rows } });
@@ -90,12 +90,12 @@ async function measureLatencies(
   let isOver = false;
   const end = (): void => void (isOver = true);
   until.then(end, end);
-  await lagOf(service); // each scrape begins a new interval
+  await readLag(service); // each scrape begins a new interval
   const client = async (kind: Kind): Promise<number[]> => {
     const millis: number[] = [];
     while (!isOver) {
       const from = performance.now();
-      await (kind === 'read' ? read(service, users) : create(service));
+      await (kind === 'read' ? readUser(service, users) : createUser(service));
       millis.push(performance.now() - from);
       await delay(PAUSE_MILLIS[kind]);
     }
@@ -103,21 +103,25 @@ async function measureLatencies(
   };
   const clients = (kind: Kind) => Promise.all(Array.from({ length: CLIENTS }, () => client(kind)));
   const [reads, creates] = await Promise.all([clients('read'), clients('create')]);
-  return { read: sampleOf(reads.flat()), create: sampleOf(creates.flat()), lag: await lagOf(service) };
+  return { read: sampleOf(reads.flat()), create: sampleOf(creates.flat()), lag: await readLag(service) };
 }
 
-const read = ({ url }: Service, users: number) =>
-  ask(url, { method: 'GET', path: `/api/0.3/users/${uuidOf(Math.floor(Math.random() * users))}` }, HEADERS);
+const readUser = ({ url }: Service, users: number) =>
+  fetchText(
+    url,
+    { method: 'GET', path: `/api/0.3/users/${uuidOf(Math.floor(Math.random() * users))}` },
+    HEADERS,
+  );
 
-async function create({ url }: Service): Promise<void> {
+async function createUser({ url }: Service): Promise<void> {
   const name = `during.${created++}`;
   const body = { username: name, email: `${name}@example.net`, firstname: 'New', surname: 'Comer' };
-  await ask(url, { method: 'POST', path: '/api/0.3/users', body }, JSON_HEADERS);
+  await fetchText(url, { method: 'POST', path: '/api/0.3/users', body }, JSON_HEADERS);
 }
 
 /** Reads the delay of the event loop of the service since the last call, in milliseconds at the 99th percentile. */
-async function lagOf({ url }: Service): Promise<number> {
-  const metrics = await ask(url, { method: 'GET', path: '/metrics' });
+async function readLag({ url }: Service): Promise<number> {
+  const metrics = await fetchText(url, { method: 'GET', path: '/metrics' });
   return Number(/^nodejs_eventloop_lag_p99_seconds (\S+)$/m.exec(metrics)?.[1]) * 1000;
 }
 
@@ -125,5 +129,5 @@ async function lagOf({ url }: Service): Promise<number> {
 const sampleOf = (millis: readonly number[]): Sample => ({
   perSecond: Number.NaN,
   perCpuSecond: Number.NaN,
-  ...percentiles(millis),
+  ...percentilesOf(millis),
 });

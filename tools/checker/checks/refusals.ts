@@ -1,6 +1,6 @@
-import type { Broken, Change, Create, History } from '../history.js';
+import type { Violation, Change, Create, History } from '../history.js';
 import type { Timelines } from '../timeline.js';
-import { text } from '../world.js';
+import { textOf } from '../world.js';
 import { isActiveWebmaster, keysOf } from './sets.js';
 
 type Users = Timelines['users'];
@@ -16,10 +16,10 @@ const TAKEN: Readonly<Record<string, string>> = {
  * Checks that every refusal has a reason at some time of the request: another user has the name, the user was changed
  * since it was read, no other Webmaster is left, the managers would form a circle, or the user does not exist.
  */
-export function judgeRefusals(history: History, { users }: Timelines): Broken[] {
-  const broken: Broken[] = [];
-  const holders = holdersOf(users);
-  for (const entry of [...history.of('create'), ...history.of('change')]) {
+export function checkRefusals(history: History, { users }: Timelines): Violation[] {
+  const broken: Violation[] = [];
+  const holders = findHolders(users);
+  for (const entry of [...history.filter('create'), ...history.filter('change')]) {
     const last = entry.call.attempts.at(-1);
     if (!last || last.status < 400 || last.status >= 500 || hasReason(entry, last.code, users, holders))
       continue;
@@ -34,7 +34,7 @@ export function judgeRefusals(history: History, { users }: Timelines): Broken[] 
 }
 
 /** Returns the users that ever had a name, by its key. */
-function holdersOf(users: Users): Map<string, Set<string>> {
+function findHolders(users: Users): Map<string, Set<string>> {
   const holders = new Map<string, Set<string>>();
   for (const [user, own] of users) {
     for (const field of Object.values(TAKEN)) {
@@ -56,7 +56,7 @@ function hasReason(
   if (field !== undefined)
     return keysOf(field, entry.fields[field]).some((key) => isHeld(key, entry, users, holders));
   if (entry.kind === 'create') return code !== 'validation_failed';
-  const { begin, end } = within(entry);
+  const { begin, end } = intervalOf(entry);
   if (code === 'precondition_failed') {
     const since = entry.seen?.begin ?? begin;
     const all = [...(users.get(entry.user)?.values() ?? [])].flatMap(({ moments }) => moments);
@@ -67,13 +67,14 @@ function hasReason(
   if (code === 'last_webmaster') {
     return [...users].every(([user, own]) => {
       if (user === entry.user) return true;
-      const roles = own.get('roles')?.during(begin, end) ?? [];
-      const statuses = own.get('status')?.during(begin, end) ?? [];
+      const roles = own.get('roles')?.valuesDuring(begin, end) ?? [];
+      const statuses = own.get('status')?.valuesDuring(begin, end) ?? [];
       return roles.some((some) => statuses.some((status) => !isActiveWebmaster(some, status)));
     });
   }
-  if (code === 'validation_failed') return reaches(text(entry.fields['manager_uuid']), entry, users);
-  if (code === 'not_found') return users.get(entry.user)?.get('username')?.during(begin, end).length !== 1;
+  if (code === 'validation_failed') return isAbove(textOf(entry.fields['manager_uuid']), entry, users);
+  if (code === 'not_found')
+    return users.get(entry.user)?.get('username')?.valuesDuring(begin, end).length !== 1;
   return true;
 }
 
@@ -84,11 +85,11 @@ function isHeld(
   users: Users,
   holders: ReadonlyMap<string, ReadonlySet<string>>,
 ): boolean {
-  const { begin, end } = within(entry);
+  const { begin, end } = intervalOf(entry);
   for (const user of holders.get(key) ?? []) {
     if (user === entry.user) continue;
     for (const field of Object.values(TAKEN)) {
-      const values = users.get(user)?.get(field)?.during(begin, end) ?? [];
+      const values = users.get(user)?.get(field)?.valuesDuring(begin, end) ?? [];
       if (values.some((value) => keysOf(field, value).includes(key))) return true;
     }
   }
@@ -96,15 +97,15 @@ function isHeld(
 }
 
 /** Returns true if the user may have been above this manager in the hierarchy during the request. */
-function reaches(manager: string, entry: Change, users: Users): boolean {
-  const { begin, end } = within(entry);
+function isAbove(manager: string, entry: Change, users: Users): boolean {
+  const { begin, end } = intervalOf(entry);
   const seen = new Set<string>();
   const open = [manager];
   for (let user = open.pop(); user !== undefined; user = open.pop()) {
     if (user === entry.user) return true;
     if (user === '' || seen.has(user)) continue;
     seen.add(user);
-    open.push(...(users.get(user)?.get('manager_uuid')?.during(begin, end) ?? []).map(text));
+    open.push(...(users.get(user)?.get('manager_uuid')?.valuesDuring(begin, end) ?? []).map(textOf));
   }
   return false;
 }
@@ -113,7 +114,7 @@ function reaches(manager: string, entry: Change, users: Users): boolean {
  * Returns the time from the first attempt to the last response, although the effect of an earlier attempt may be
  * unknown.
  */
-const within = ({ call }: Create | Change): { begin: number; end: number } => ({
+const intervalOf = ({ call }: Create | Change): { begin: number; end: number } => ({
   begin: call.begin,
   end: call.attempts.at(-1)?.end ?? call.end,
 });

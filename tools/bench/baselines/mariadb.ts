@@ -9,7 +9,7 @@ const CONNECTIONS = 10;
  * Replays statements with the pool of mysql2 and its callbacks. Uses prepared statements, and a separate connection for
  * a transaction.
  */
-export function mariadbReplay(url: string, statements: readonly Statement[]): Replay {
+export function createMariadbReplay(url: string, statements: readonly Statement[]): Replay {
   const { hostname, port, username, pathname } = new URL(url);
   const pool = createPool({
     host: hostname,
@@ -27,7 +27,7 @@ export function mariadbReplay(url: string, statements: readonly Statement[]): Re
   const inTransaction = statements.some(({ sql }) => sql === 'BEGIN');
   if (!inTransaction)
     return (fill, done) => {
-      run(pool, statements, fill, done);
+      runStatements(pool, statements, fill, done);
     };
   return (fill, done) => {
     pool.getConnection((error, connection) => {
@@ -35,7 +35,7 @@ export function mariadbReplay(url: string, statements: readonly Statement[]): Re
         done(error, []);
         return;
       }
-      run(connection, statements, fill, (failed, found) => {
+      runStatements(connection, statements, fill, (failed, found) => {
         connection.release();
         done(failed, found);
       });
@@ -45,7 +45,7 @@ export function mariadbReplay(url: string, statements: readonly Statement[]): Re
 
 type Sender = Pick<PoolConnection, 'execute' | 'query'>;
 
-function run(sender: Sender, statements: readonly Statement[], fill: Fill, done: Done): void {
+function runStatements(sender: Sender, statements: readonly Statement[], fill: Fill, done: Done): void {
   const found: Row[][] = [];
   const next = (index: number): void => {
     const statement = statements[index];

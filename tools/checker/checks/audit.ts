@@ -1,7 +1,7 @@
 import type { AuditRow, FinalState } from '../final-state.js';
-import type { Broken, Call, Change, Create, History, Upload } from '../history.js';
-import { type Timelines, sentRequests } from '../timeline.js';
-import { same } from '../world.js';
+import type { Violation, Call, Change, Create, History, Upload } from '../history.js';
+import { type Timelines, indexAttempts } from '../timeline.js';
+import { isSame } from '../world.js';
 
 const PROMISE = 'audit';
 
@@ -9,8 +9,8 @@ const PROMISE = 'audit';
  * Checks that each acknowledged change has exactly one audit row with the right fields and values. A refused change has
  * no row, and a change with unknown outcome at most one. Retries with one `Idempotency-Key` count as one request.
  */
-export function judgeAudit(history: History, final: FinalState, { users }: Timelines): Broken[] {
-  const broken: Broken[] = [];
+export function checkAudit(history: History, final: FinalState, { users }: Timelines): Violation[] {
+  const broken: Violation[] = [];
   const add = (text: string): void => void broken.push({ promise: PROMISE, text });
   const rows = Map.groupBy(final.audit, ({ request_id }) => request_id);
   const rowsOf = ({ attempts }: Call, kind: string): AuditRow[] =>
@@ -22,22 +22,22 @@ export function judgeAudit(history: History, final: FinalState, { users }: Timel
       add(`${nameOf(call)} was acknowledged, but has no audit row`);
   };
 
-  for (const entry of [...history.of('create'), ...history.of('change')]) {
+  for (const entry of [...history.filter('create'), ...history.filter('change')]) {
     const own = rowsOf(entry.call, 'user');
     checkCount(entry.call, own.length, isUnchanged(entry, users));
     for (const row of own)
       for (const text of findDifferences(entry, row)) add(`${nameOf(entry.call)}: ${text}`);
   }
-  for (const entry of [...history.of('issue'), ...history.of('end')]) {
+  for (const entry of [...history.filter('issue'), ...history.filter('end')]) {
     if (entry.kind === 'end' && entry.credential === undefined) continue;
     const actions =
       entry.kind === 'issue' ? ['session.created', 'api_key.created'] : ['session.ended', 'api_key.revoked'];
     const kinds = ['session', 'api_key'].flatMap((kind) => rowsOf(entry.call, kind));
     checkCount(entry.call, kinds.filter(({ action }) => actions.includes(action)).length);
   }
-  for (const upload of history.of('upload')) checkUpload(upload, rowsOf(upload.call, 'user'), final, add);
+  for (const upload of history.filter('upload')) checkUpload(upload, rowsOf(upload.call, 'user'), final, add);
 
-  const sent = sentRequests(history);
+  const sent = indexAttempts(history);
   for (const { id, request_id, actor, target } of final.audit) {
     if (target.kind === 'user' && actor.kind !== 'system' && !sent.has(request_id))
       add(`row ${id} belongs to a request that no client sent (${request_id})`);
@@ -58,11 +58,11 @@ function findDifferences(entry: Create | Change, { action, changes, target }: Au
     if (change.field === 'password') continue;
     if (!(change.field in entry.fields)) {
       if (!defaults.includes(change.field)) texts.push(`its row names ${change.field}`);
-    } else if (!same(change.new, entry.fields[change.field])) {
+    } else if (!isSame(change.new, entry.fields[change.field])) {
       texts.push(`according to its row, ${change.field} became ${JSON.stringify(change.new)}`);
     }
     const seen = entry.kind === 'change' ? entry.seen?.fields : undefined;
-    if (seen && !same(change.old, seen[change.field]))
+    if (seen && !isSame(change.old, seen[change.field]))
       texts.push(
         `its If-Match referred to ${JSON.stringify(seen[change.field])}, not ${JSON.stringify(change.old)}`,
       );
@@ -77,8 +77,8 @@ function isUnchanged({ kind, user, fields, call }: Create | Change, users: Timel
   return Object.entries(fields).every(([field, value]) =>
     own
       ?.get(field)
-      ?.during(call.begin, call.end)
-      .some((one) => same(one, value)),
+      ?.valuesDuring(call.begin, call.end)
+      .some((one) => isSame(one, value)),
   );
 }
 

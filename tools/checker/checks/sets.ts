@@ -1,21 +1,21 @@
 import type { FinalState } from '../final-state.js';
-import type { Broken, Millis } from '../history.js';
+import type { Violation, Millis } from '../history.js';
 import type { Timeline, Timelines } from '../timeline.js';
 
 /** Returns the comparison key of a name: NFKC, with collapsed spaces and folded case. */
-const loginKey = (name: string): string =>
+const toLoginKey = (name: string): string =>
   name.normalize('NFKC').trim().replace(/\s+/gu, ' ').toUpperCase().toLowerCase().normalize('NFKC');
 
 /** Returns the comparison keys of a value of a field. */
 export const keysOf = (field: string, value: unknown): string[] => {
   if (typeof value !== 'string') return [];
-  return field === 'external_id' ? [`external_id ${value}`] : [`name ${loginKey(value)}`];
+  return field === 'external_id' ? [`external_id ${value}`] : [`name ${toLoginKey(value)}`];
 };
 
 const NAMES = ['username', 'email', 'external_id'];
 
 /** Returns the times after which a field of a user has certainly changed. Set rules are checked at these times. */
-function moments(users: Iterable<Map<string, Timeline>>, fields: readonly string[]): Millis[] {
+function listTimes(users: Iterable<Map<string, Timeline>>, fields: readonly string[]): Millis[] {
   const times = new Set<Millis>();
   for (const own of users)
     for (const field of fields)
@@ -24,8 +24,8 @@ function moments(users: Iterable<Map<string, Timeline>>, fields: readonly string
 }
 
 /** Checks that each name and external id belongs to one user, in the final state and at every time before. */
-export function judgeUnique(final: FinalState, { users }: Timelines): Broken[] {
-  const broken: Broken[] = [];
+export function checkUniqueness(final: FinalState, { users }: Timelines): Violation[] {
+  const broken: Violation[] = [];
   const add = (text: string): void => void broken.push({ promise: 'uniqueness', text });
   const held = new Map<string, string>();
   for (const { uuid, fields } of final.seen[0]?.users ?? []) {
@@ -38,10 +38,10 @@ export function judgeUnique(final: FinalState, { users }: Timelines): Broken[] {
   const moving = new Map(
     [...users].filter(([, own]) => NAMES.some((field) => (own.get(field)?.moments.length ?? 0) > 2)),
   );
-  for (const at of moments(moving.values(), NAMES)) {
+  for (const at of listTimes(moving.values(), NAMES)) {
     const now = new Map<string, string>();
     for (const [user, own] of moving) {
-      const keys = NAMES.flatMap((field) => keysOf(field, own.get(field)?.certain(at)?.value));
+      const keys = NAMES.flatMap((field) => keysOf(field, own.get(field)?.certainAt(at)?.value));
       for (const key of new Set(keys)) {
         const other = now.get(key);
         if (other !== undefined)
@@ -54,27 +54,27 @@ export function judgeUnique(final: FinalState, { users }: Timelines): Broken[] {
 }
 
 /** Checks that managers never form a circle. */
-export function judgeManagers(final: FinalState, { users }: Timelines): Broken[] {
-  const broken: Broken[] = [];
+export function checkManagers(final: FinalState, { users }: Timelines): Violation[] {
+  const broken: Violation[] = [];
   const add = (when: string, circle: string): void =>
     void broken.push({ promise: 'no manager circle', text: `${when}: ${circle}` });
   const end = new Map(final.seen[0]?.users.map(({ uuid, fields }) => [uuid, fields['manager_uuid']]));
-  const last = circleIn(end);
+  const last = findCircle(end);
   if (last) add('at the end', last);
   const moving = [...users].filter(([, own]) => (own.get('manager_uuid')?.moments.length ?? 0) > 2);
-  for (const at of moments(
+  for (const at of listTimes(
     moving.map(([, own]) => own),
     ['manager_uuid'],
   )) {
-    const circle = circleIn(
-      new Map(moving.map(([user, own]) => [user, own.get('manager_uuid')?.certain(at)?.value])),
+    const circle = findCircle(
+      new Map(moving.map(([user, own]) => [user, own.get('manager_uuid')?.certainAt(at)?.value])),
     );
     if (circle) add(`at ${Math.round(at)} ms`, circle);
   }
   return broken;
 }
 
-function circleIn(managers: ReadonlyMap<string, unknown>): string | undefined {
+function findCircle(managers: ReadonlyMap<string, unknown>): string | undefined {
   const good = new Set<unknown>();
   for (const start of managers.keys()) {
     const path: unknown[] = [];
@@ -91,8 +91,8 @@ export const isActiveWebmaster = (roles: unknown, status: unknown): boolean =>
   Array.isArray(roles) && roles.includes('Webmaster') && status === 'Active';
 
 /** Checks that at least one active Webmaster existed at every time. */
-export function judgeWebmasters(final: FinalState, { users }: Timelines): Broken[] {
-  const broken: Broken[] = [];
+export function checkWebmasters(final: FinalState, { users }: Timelines): Violation[] {
+  const broken: Violation[] = [];
   const add = (text: string): void => void broken.push({ promise: 'a Webmaster stays', text });
   const left =
     final.seen[0]?.users.filter(({ fields }) => isActiveWebmaster(fields['roles'], fields['status'])) ?? [];
@@ -100,10 +100,10 @@ export function judgeWebmasters(final: FinalState, { users }: Timelines): Broken
   const ever = [...users.values()].filter((own) =>
     own.get('roles')?.moments.some(({ value }) => Array.isArray(value) && value.includes('Webmaster')),
   );
-  for (const at of moments(ever, ['roles', 'status'])) {
+  for (const at of listTimes(ever, ['roles', 'status'])) {
     const possible = ever.some((own) => {
-      const roles = own.get('roles')?.during(at, at) ?? [];
-      const statuses = own.get('status')?.during(at, at) ?? [];
+      const roles = own.get('roles')?.valuesDuring(at, at) ?? [];
+      const statuses = own.get('status')?.valuesDuring(at, at) ?? [];
       return roles.some((some) => statuses.some((status) => isActiveWebmaster(some, status)));
     });
     if (!possible && ever.length > 0) add(`at ${Math.round(at)} ms there was no active Webmaster`);

@@ -5,7 +5,7 @@ import type { Fill, Replay, Row } from './replay.js';
 /**
  * Replays prepared statements on one connection with the settings of the service. Transactions are never interleaved.
  */
-export function sqliteReplay(file: string, statements: readonly Statement[]): Replay {
+export function createSqliteReplay(file: string, statements: readonly Statement[]): Replay {
   const connection = new DatabaseSync(file);
   connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 5000;');
   type Step = (fill: Fill, found: Row[][]) => void;

@@ -8,7 +8,7 @@ export interface Spent {
 }
 
 /** Runs a baseline program to its end. @returns the cost that it reports. */
-export async function runFloor(
+export async function runBaseline(
   script: 'parse-and-read' | 'bulk-load',
   args: readonly string[],
   cores: string | undefined,
@@ -18,7 +18,7 @@ export async function runFloor(
     process.execPath,
     '--import',
     '@swc-node/register/esm-register',
-    `tools/bench/floors/${script}.ts`,
+    `tools/bench/baselines/${script}.ts`,
   ];
   const [file = '', ...rest] = [...pinned, ...node, ...args];
   const { stdout } = await promisify(execFile)(file, rest);
