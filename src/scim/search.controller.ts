@@ -16,7 +16,7 @@ import { ScimSearch } from './scim-search.service.js';
 class ResourceListDto extends ScimListDto {
   @ApiProperty({
     type: 'array',
-    items: { type: 'object', description: 'A user or a group, as in `meta.resourceType`.' },
+    items: { type: 'object', description: 'A user or a group. `meta.resourceType` contains the type.' },
     maxItems: MAX_COUNT,
   })
   Resources!: object[];
@@ -24,8 +24,8 @@ class ResourceListDto extends ScimListDto {
 
 const DocResource = buildListDocs('users and groups', 'resources', ResourceListDto);
 const DESCRIPTION =
-  'Users, followed by groups, if the scopes of the key permit each type. A filter on an attribute that a type lacks ' +
-  'does not match this type. `meta.resourceType eq "Group"` selects one type.';
+  'Returns users, then groups. Omits the type that the scopes of the key do not permit. A filter on an attribute that ' +
+  'only one type has matches only this type. To find only one type, filter by `meta.resourceType eq "Group"`.';
 
 /** Searches users and groups in one list. */
 @ScimController()

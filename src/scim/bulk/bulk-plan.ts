@@ -95,11 +95,11 @@ function readContent(
   if (!METHODS.includes(method)) throw toError('method must be POST, PUT, PATCH or DELETE');
   const path = members.get('path');
   const found = typeof path === 'string' ? PATH.exec(path) : null;
-  if (!found) throw toError('path must be /Users or /Groups, followed by an id with PUT, PATCH and DELETE');
+  if (!found) throw toError('path must be /Users or /Groups, followed by an id for PUT, PATCH and DELETE');
   const [, kind = '', id = ''] = found;
-  if (method === 'POST' && id !== '') throw toError('path must not have an id with POST');
-  if (method === 'POST' && bulkId === undefined) throw toError('bulkId is required with POST');
-  if (method !== 'POST' && id === '') throw toError(`path must have an id with ${method}`);
+  if (method === 'POST' && id !== '') throw toError('path must not have an id for POST');
+  if (method === 'POST' && bulkId === undefined) throw toError('bulkId is required for POST');
+  if (method !== 'POST' && id === '') throw toError(`path must have an id for ${method}`);
   const data = members.get('data');
   if (method !== 'DELETE' && (typeof data !== 'object' || data === null)) {
     throw new ProblemError('invalid_syntax', `A ${method} operation needs a JSON object in data.`);

@@ -29,11 +29,12 @@ export class BulkController {
   @Post('Bulk')
   @DescribeRoute('runScimBulk', 'Create, change and delete users and groups in one request', {
     description:
-      `At most ${MAX_OPERATIONS} operations, 4 MiB, and 50 operations with a password. They are executed in request order, but ` +
-      'after the operations that they refer to by `bulkId:…` in a path, a `value` or a `$ref`. Users are written in sets, and ' +
-      'values must be unique after each set. Groups are written one by one. If an operation fails, only operations that refer ' +
-      'to it fail too. Each operation needs the scope that it would need on its own. After `failOnErrors` errors, in request ' +
-      'order, no more operations are executed. With an `Idempotency-Key`, a repeated request continues where it stopped.',
+      `A request may have 4 MiB, ${MAX_OPERATIONS} operations, and 50 operations that set a password. Operations are executed in ` +
+      'request order, except that an operation waits for the operations that it refers to by `bulkId:…` in a path, a `value` or ' +
+      'a `$ref`. Operations on users are applied in sets, and unique values are checked after each set. Groups are changed one ' +
+      'by one. If an operation fails, only operations that refer to it fail too. Each operation needs the scope that it would ' +
+      'need as a separate request. After `failOnErrors` errors, in request order, no more operations are executed. If a request ' +
+      'with an `Idempotency-Key` was interrupted, repeating it continues where it stopped.',
     body: BulkRequestDto,
     examples: {
       'two users and their group': {
@@ -63,7 +64,7 @@ export class BulkController {
         ],
       },
     },
-    answer: describeJson('The responses, in request order.', BulkResponseDto),
+    answer: describeJson('The result of each operation, in request order.', BulkResponseDto),
     errors: ['invalid_value', 'invalid_syntax'],
   })
   @HttpCode(200)

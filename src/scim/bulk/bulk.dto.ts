@@ -9,16 +9,16 @@ const VERSION = { maxLength: 64, example: 'W/"1"' } as const;
 
 class BulkOperationDto {
   @ApiProperty({ maxLength: 10, enum: ['POST', 'PUT', 'PATCH', 'DELETE'] }) method!: string;
-  @ApiPropertyOptional({ ...BULK_ID, description: 'Required with POST. Unique in the request.' })
+  @ApiPropertyOptional({ ...BULK_ID, description: 'Required for POST. Must be unique within the request.' })
   bulkId?: string;
-  @ApiPropertyOptional({ ...VERSION, description: 'The version that was read, as in If-Match.' })
+  @ApiPropertyOptional({ ...VERSION, description: 'ETag of the resource as it was read, as in If-Match.' })
   version?: string;
-  @ApiProperty({ maxLength: 1000, example: '/Users', description: 'With the id for PUT, PATCH and DELETE.' })
+  @ApiProperty({ maxLength: 1000, example: '/Users', description: 'Add `/{id}` for PUT, PATCH and DELETE.' })
   path!: string;
   @ApiPropertyOptional({
     type: 'object',
     additionalProperties: true,
-    description: 'The body of the single request. For PATCH, the list of operations is sufficient.',
+    description: 'The body of a separate request. For PATCH, the list of operations is sufficient.',
   })
   data?: object;
 }
@@ -42,7 +42,7 @@ export class BulkAnswerDto {
   location?: string;
   @ApiPropertyOptional(VERSION) version?: string;
   @ApiProperty({ maxLength: 3, pattern: '^[245]\\d\\d$', example: '201' }) status!: string;
-  @ApiPropertyOptional({ type: ScimErrorDto, description: 'The error of a failed operation.' })
+  @ApiPropertyOptional({ type: ScimErrorDto, description: 'The error, if the operation failed.' })
   response?: ScimErrorDto;
 }
 

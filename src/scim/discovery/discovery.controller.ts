@@ -47,13 +47,13 @@ const NameParam = (name: string, maxLength: number, example: string) =>
 export class DiscoveryController {
   constructor(private readonly resources: Resources) {}
 
-  @Discovery('ServiceProviderConfig', 'getScimConfig', 'Capabilities of the service', ProviderConfigDto)
+  @Discovery('ServiceProviderConfig', 'getScimConfig', 'Get the service capabilities', ProviderConfigDto)
   getConfig(@CheckedQuery() query: object) {
     assertUnfiltered(query);
     return buildProviderConfig(this.resources.base);
   }
 
-  @Discovery('ResourceTypes', 'listScimResourceTypes', 'All resource types', ResourceTypeListDto)
+  @Discovery('ResourceTypes', 'listScimResourceTypes', 'List all resource types', ResourceTypeListDto)
   listTypes(@CheckedQuery() query: object) {
     assertUnfiltered(query);
     return buildList(this.buildTypeViews());
@@ -62,7 +62,7 @@ export class DiscoveryController {
   @Discovery(
     'ResourceTypes/:type',
     'getScimResourceType',
-    'One resource type',
+    'Get a resource type',
     ResourceTypeDto,
     NameParam('type', 64, 'User'),
   )
@@ -71,13 +71,13 @@ export class DiscoveryController {
     return findById(this.buildTypeViews(), type);
   }
 
-  @Discovery('Schemas', 'listScimSchemas', 'All schemas', SchemaListDto)
+  @Discovery('Schemas', 'listScimSchemas', 'List all schemas', SchemaListDto)
   listSchemas(@CheckedQuery() query: object) {
     assertUnfiltered(query);
     return buildList(this.buildSchemaViews());
   }
 
-  @Discovery('Schemas/:urn', 'getScimSchema', 'One schema', SchemaDto, NameParam('urn', 255, USER_SCHEMA))
+  @Discovery('Schemas/:urn', 'getScimSchema', 'Get a schema', SchemaDto, NameParam('urn', 255, USER_SCHEMA))
   getSchema(@Param('urn') urn: string, @CheckedQuery() query: object) {
     assertUnfiltered(query);
     return findById(this.buildSchemaViews(), urn);

@@ -113,12 +113,12 @@ export const describeUser = (roles: readonly string[]): SchemaDefinition => ({
       define('honorificSuffix', 'The suffix of the name, such as III.'),
     ]),
     define('displayName', 'The display name of the user.', { compare: 'login' }),
-    define('nickName', 'The name by which the user is known.', mapTo('known_as')),
+    define('nickName', 'The name that the user is usually called by.', mapTo('known_as')),
     define('profileUrl', 'The URL of a page about the user.', referTo('external')),
     define('title', 'The job title, such as Vice President.'),
     define('userType', 'The relation of the user to the organisation, such as Employee.'),
     define('preferredLanguage', 'The language that the user prefers, as in Accept-Language.'),
-    define('locale', 'The locale of dates and numbers, such as en-GB.'),
+    define('locale', 'The locale for dates and numbers, such as en-GB.'),
     define('timezone', 'The time zone, such as Europe/Paris.'),
     defineFlag('active', 'True if the user may log in.', mapTo('status', {})),
     define('password', 'The password. It is never returned.', {
@@ -144,8 +144,8 @@ export const describeUser = (roles: readonly string[]): SchemaDefinition => ({
       'addresses',
       'Postal addresses.',
       [
-        define('formatted', 'The full address, as on a label. May have several lines.'),
-        define('streetAddress', 'Street and house number. May have several lines.'),
+        define('formatted', 'The full address as on a mailing label. It may have several lines.'),
+        define('streetAddress', 'The street and house number. They may have several lines.'),
         define('locality', 'The city.'),
         define('region', 'The state or region.'),
         define('postalCode', 'The postal code.'),
@@ -156,7 +156,7 @@ export const describeUser = (roles: readonly string[]): SchemaDefinition => ({
     ),
     defineComplex(
       'groups',
-      'The groups of the user. Returned only on request.',
+      'The groups of the user. Returned only if `attributes` names them.',
       [
         define('value', 'The id of the group.', { caseExact: true, compare: 'uuid' }),
         define('$ref', 'The URL of the group.', referTo('Group')),
@@ -167,11 +167,11 @@ export const describeUser = (roles: readonly string[]): SchemaDefinition => ({
     definePlural('entitlements', 'Entitlements of the user.', []),
     defineRoles(
       'roles',
-      'The roles of the user, without the roles of groups.',
+      'The roles of the user, without the roles that the user has through groups.',
       { canonicalValues: roles },
       mapTo('roles', {}),
     ),
-    definePlural('x509Certificates', 'X.509 certificates, DER in base64.', [], {
+    definePlural('x509Certificates', 'X.509 certificates in DER form, encoded as base64.', [], {
       type: 'binary',
       maxLength: CERTIFICATE,
     }),
@@ -192,7 +192,7 @@ export const ENTERPRISE: SchemaDefinition = {
       'manager',
       'The manager of the user.',
       [
-        define('value', 'The id of the manager. Other text is stored as it was sent.', {
+        define('value', 'The id of the manager. A value that is not the id of a user is stored unchanged.', {
           caseExact: true,
           compare: 'uuid',
         }),
@@ -224,21 +224,25 @@ export const ROLLCALL_USER: SchemaDefinition = {
       ],
       mapTo('authname', { ...LIST, maxItems: MAX_ITEMS.methods * MAX_ITEMS.namesOfMethod }),
     ),
-    define('aboutMe', 'How the users describe themselves.', mapTo('about_me')),
+    define('aboutMe', 'A text in which users describe themselves.', mapTo('about_me')),
     defineComplex(
       'socialMedia',
       'Pages on social networks.',
       ['facebook', 'linkedin', 'twitter'].map(defineLink),
       mapTo('social_media', {}),
     ),
-    defineFlag('hideEmail', 'True to hide the e-mail address from other members.', mapTo('hide_email', {})),
+    defineFlag(
+      'hideEmail',
+      'True if only the user, Webmasters and API keys can see the e-mail address.',
+      mapTo('hide_email', {}),
+    ),
     defineFlag(
       'hidePhoneNumbers',
-      'True to hide the phone numbers from other members.',
+      'True if only the user, Webmasters and API keys can see the phone numbers.',
       mapTo('hide_phone_numbers', {}),
     ),
-    defineRoles('groupRoles', 'The roles from groups.', {}, ON_REQUEST),
-    define('managedBy', 'The data set that manages the user, or scim.', ON_REQUEST),
+    defineRoles('groupRoles', 'The roles that the user has through groups.', {}, ON_REQUEST),
+    define('managedBy', 'The data set that manages the user. scim: an identity provider.', ON_REQUEST),
     define('lastAccess', 'When the user was last active.', { type: 'dateTime', ...ON_REQUEST }),
   ],
 };

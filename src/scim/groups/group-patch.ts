@@ -48,7 +48,7 @@ export class MemberPatch {
     const selected = named ? await this.findMembers(named) : await this.selectMembers(filter);
     const remaining = selected.filter((id) => this.change.isKept(id));
     if (op !== 'remove' && remaining.length === 0)
-      throw new ProblemError('no_target', 'No element of members matches the filter of the path.');
+      throw new ProblemError('no_target', 'No member matches the filter in the path.');
     if (op !== 'add') this.change.remove(remaining);
     this.change.add(ids);
   }
@@ -64,7 +64,7 @@ export class MemberPatch {
     const members = await this.members.listMembers(this.group, this.tx, left + 1);
     this.checkedMembers += members.length + this.change.added.size;
     if (this.checkedMembers > this.limit) {
-      const detail = `The filters would check more than ${this.limit} members. Select members with value eq.`;
+      const detail = `The filters would check more than ${this.limit} members. Select members by id, with value eq.`;
       throw new ProblemError('too_many', detail);
     }
     await setImmediate(); // lets other requests run, because SQLite works in this thread

@@ -51,7 +51,7 @@ export class ScimGroupsController {
   @Get()
   @DocGroup.list(
     'listScimGroups',
-    'Sorted by creation, or by `sortBy`. A page ends early once it contains 10,000 members. With ' +
+    'Sorted by creation time, or by `sortBy`. A page ends early once it contains 10,000 members. With ' +
       '`excludedAttributes=members`, members are not read. Filters on displayName, externalId, id, members, meta.created ' +
       'and meta.lastModified use an index.',
     'displayName eq "Newsroom"',
@@ -122,7 +122,7 @@ export class ScimGroupsController {
   @Put(':id')
   @DocGroup.replace(
     'replaceScimGroup',
-    'Omitted attributes are unassigned, except for members and roles. With the key profile `midpoint`, all omitted ' +
+    'Omitted attributes are cleared, except for members and roles. For an API key with the profile `midpoint`, all omitted ' +
       'attributes are retained.',
     { rename: { schemas: [GROUP_SCHEMA], displayName: 'Newsroom' } },
   )
@@ -146,8 +146,9 @@ export class ScimGroupsController {
   @DocGroup.patch(
     'patchScimGroup',
     'Change a group or its members',
-    'Applies all operations in order, or none. Adding a member costs the same in a group of any size. Responds with 204 for ' +
-      'the key profile `entra`, and if the response would contain more than 1,000 members that were not requested.',
+    'Applies all operations in order, or none. Adding a member takes the same time in a group of any size. If `attributes` is ' +
+      'not sent, returns 204 without a body to API keys with the profile `entra`, and to all API keys if the body would contain ' +
+      'more than 1,000 members.',
     {
       standard: { op: 'add', path: 'members', value: [{ value: JANE }, { value: JOHN }] },
       entra: { op: 'Remove', path: 'members', value: [{ value: JANE }] },
@@ -175,7 +176,7 @@ export class ScimGroupsController {
   }
 
   @Delete(':id')
-  @DocGroup.delete('deleteScimGroup', 'A deleted group cannot be restored. Its members lose its roles.')
+  @DocGroup.delete('deleteScimGroup', 'A deleted group cannot be restored. Members lose its roles.')
   @HttpCode(204)
   @Requires('groups.write')
   @AcceptsScim()

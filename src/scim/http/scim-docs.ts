@@ -16,7 +16,7 @@ import { describeUrns } from './scim-format.js';
 
 /** OpenAPI descriptions that several SCIM routes share. */
 
-const ETAG = describeHeader('ETag', 'The version, such as `W/"3"`.', { maxLength: 64 });
+const ETAG = describeHeader('ETag', 'Version of the resource, such as `W/"3"`.', { maxLength: 64 });
 
 const OptionalParameter = (name: string, schema: object, description: string, example?: string) =>
   ApiQuery({ name, required: false, description, schema, ...(example !== undefined && { example }) });
@@ -35,7 +35,7 @@ const VIEW_PARAMETERS = [
   OptionalParameter(
     'excludedAttributes',
     NAMES,
-    'Comma-separated names of attributes to leave out. Not together with `attributes`.',
+    'Comma-separated names of attributes to leave out. Cannot be combined with `attributes`.',
   ),
 ];
 
@@ -43,7 +43,7 @@ const describeListParameters = (filter: string) => [
   OptionalParameter('filter', describeText(2048), 'A filter (RFC 7644, section 3.4.2.2).', filter),
   OptionalParameter('sortBy', describeText(255), 'The attribute to sort by.'),
   ApiQuery({ name: 'sortOrder', required: false, enum: ['ascending', 'descending'] }),
-  OptionalParameter('startIndex', NUMBER, 'Index of the first result, from 1.'),
+  OptionalParameter('startIndex', NUMBER, 'Index of the first result. Counting starts at 1.'),
   OptionalParameter('count', NUMBER, `Results per page, at most ${MAX_COUNT}. Default: 100.`),
   OptionalParameter(
     'cursor',
@@ -59,7 +59,7 @@ export class ScimListDto {
   @ApiPropertyOptional({
     type: 'integer',
     minimum: 0,
-    description: 'Exact number of matches, if it is known.',
+    description: 'Exact number of matches. Missing if it is not known.',
   })
   totalResults?: number;
   @ApiProperty({ type: 'integer', minimum: 0, maximum: 10_000, example: 1 }) itemsPerPage!: number;
@@ -85,7 +85,7 @@ class ScimSearchDto {
 }
 
 class OperationDto {
-  @ApiProperty({ maxLength: 7, example: 'replace', description: 'add, replace or remove. Case is ignored.' })
+  @ApiProperty({ maxLength: 7, example: 'replace', description: 'add, replace or remove. Case-insensitive.' })
   op!: string;
   @ApiPropertyOptional({ maxLength: 2048, example: 'emails[type eq "work"].value' }) path?: string;
   @ApiPropertyOptional({ ...describeAnyValue({ type: 'object' }, 100_000), example: 'jane.doe@example.org' })
@@ -147,7 +147,7 @@ export function buildResourceDocs({ description, resource, list, taken, ofChange
   const changed = [...taken, ...ofChanges];
   const change = {
     more: VIEW_PARAMETERS,
-    ifMatch: 'The version that was read, with or without `W/`. If it has changed since, the response is 412.',
+    ifMatch: `ETag of the ${noun} as it was read, with or without W/. The request fails with 412 if the ${noun} has changed since.`,
     answer: describeJson(`The ${noun} after the change.`, resource, ETAG),
   };
   const applied = ApiResponse({ status: 204, description: 'The change was applied.', headers: ETAG });
@@ -162,16 +162,16 @@ export function buildResourceDocs({ description, resource, list, taken, ofChange
         links: {
           ...createLinks([`getScim${name}`], 'id', 'id'),
           ...createLinks([`get${name}`], `${noun}_id`, 'id', {
-            description: `The ${noun} in the REST API.`,
+            description: `The same ${noun} in the REST API.`,
           }),
         },
         errors: ['invalid_value', ...(docs.errors ?? []), ...taken],
       }),
     get: (id: string, docs: { description?: string } = {}) =>
-      DescribeRoute(id, `One ${noun}`, {
+      DescribeRoute(id, `Get a ${noun}`, {
         ...docs,
         more: VIEW_PARAMETERS,
-        ifNoneMatch: 'The version that the client has.',
+        ifNoneMatch: 'ETag of the version that the client already has.',
         answer: describeJson(`The ${noun}.`, resource, ETAG),
       }),
     replace: (id: string, description: string, examples: Examples) =>
@@ -199,7 +199,7 @@ export function buildResourceDocs({ description, resource, list, taken, ofChange
         description,
         ifMatch: change.ifMatch,
         answer: `The ${noun} was deleted.`,
-        errors: changed,
+        errors: ofChanges,
       }),
   };
 }

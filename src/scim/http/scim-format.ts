@@ -82,7 +82,7 @@ function detailOf({ detail, extras: { errors, conflicts = [] } }: ProblemError):
 const OTHER_REQUEST = ApiResponse({
   status: 422,
   schema: restrictSchema(ScimErrorDto, { status: ['422'], scimType: ['invalidValue'] }),
-  description: 'The Idempotency-Key belongs to a different request.',
+  description: 'The Idempotency-Key was already used for a different request.',
   example: toErrorBody(createKeyReuseError()),
 });
 

@@ -64,7 +64,7 @@ export function readResource(
   deviation: CountDeviation = () => undefined,
 ): ReadResource {
   if (!isObject(body))
-    throw new ProblemError('invalid_syntax', 'The body must be a resource: a JSON object.');
+    throw new ProblemError('invalid_syntax', 'The body must be a JSON object: a resource.');
   const reader = new ResourceReader(description, deviation);
   for (const [name, value] of Object.entries(body)) reader.readMember(name, value);
   return reader.buildResult();

@@ -64,14 +64,14 @@ export function readPatch(body: unknown, { deviation, ...options }: PatchOptions
   if (!Array.isArray(list) || list.length === 0)
     throw new ProblemError('invalid_syntax', 'A PATCH request needs at least one operation in Operations.');
   if (list.length > MAX_OPERATIONS)
-    throw new ProblemError('invalid_syntax', `A PATCH may have at most ${MAX_OPERATIONS} operations.`);
+    throw new ProblemError('invalid_syntax', `A request may have at most ${MAX_OPERATIONS} operations.`);
   const operations = list.map((raw: unknown, index) => readOperation(raw, index + 1, deviation));
   const reader = new StepReader({ ...options, deviation, addError: throwInvalidValue });
   return operations.flatMap((operation) => reader.readSteps(operation));
 }
 
 function findOperations(body: unknown, deviation: CountDeviation): unknown {
-  if (!isObject(body)) throw new ProblemError('invalid_syntax', 'The body must be a PatchOp: a JSON object.');
+  if (!isObject(body)) throw new ProblemError('invalid_syntax', 'The body must be a JSON object: a PatchOp.');
   const members = lowerCaseNames(body);
   if (!Array.isArray(members.get('schemas'))) deviation('missing_schemas');
   if (!Object.hasOwn(body, 'Operations')) deviation('spelling');
@@ -248,7 +248,7 @@ export function applySteps(
 
 function createTooManyError(): ProblemError {
   const detail = `The filters in the paths would make more than ${MAX_COMPARISONS} comparisons.`;
-  return new ProblemError('too_many', `${detail} Send fewer operations in one PATCH.`);
+  return new ProblemError('too_many', `${detail} Send fewer operations in one request.`);
 }
 
 function changeSingle(before: ScimValue | undefined, step: PatchStep): ScimValue | undefined {
@@ -330,7 +330,7 @@ function createElement(step: PatchStep, filter: Filter, deviation: CountDeviatio
 }
 
 const createNoTargetError = ({ path }: Attribute): ProblemError =>
-  new ProblemError('no_target', `No element of ${path} matches the filter of the path.`);
+  new ProblemError('no_target', `No element of ${path} matches the filter in the path.`);
 
 /** Returns the sent elements that are not yet in the list. Elements are equal if all sent sub-attributes are equal. */
 function findNewElements(

@@ -312,5 +312,5 @@ const MAX_ATTRIBUTES_BYTES = 32 * 1024;
 function checkSize(attributes: object): FieldError[] {
   if (Buffer.byteLength(JSON.stringify(attributes)) <= MAX_ATTRIBUTES_BYTES) return [];
   const message = `may have at most ${MAX_ATTRIBUTES_BYTES / 1024} KiB in total`;
-  return [{ field: 'attributes without a field of their own', code: 'too_long', message }];
+  return [{ field: 'attributes that are stored only for SCIM', code: 'too_long', message }];
 }

@@ -75,7 +75,7 @@ export class ScimUsersController {
   @Get()
   @DocUser.list(
     'listScimUsers',
-    'Sorted by creation, or by `sortBy`. Filters on these attributes use an index: id, userName, ' +
+    'Sorted by creation time, or by `sortBy`. Filters on these attributes use an index: id, userName, ' +
       'externalId, emails, displayName, employeeNumber, department, active, roles, manager, groups, meta.created, ' +
       'meta.lastModified, name.givenName, name.familyName.',
     'userName eq "jane.doe"',
@@ -93,7 +93,7 @@ export class ScimUsersController {
   @Post('.search')
   @DocUser.search(
     'searchScimUsers',
-    'Like GET, with the parameters in the body, for filters that must not appear in logs.',
+    'Like GET, but with the parameters in the body. Use it for filters that must not appear in logs.',
     { 'by name': { schemas: [SEARCH_MESSAGE], filter: 'userName sw "j"', startIndex: 1, count: 10 } },
   )
   @HttpCode(200)
@@ -145,8 +145,8 @@ export class ScimUsersController {
   @Put(':id')
   @DocUser.replace(
     'replaceScimUser',
-    'Omitted attributes are unassigned, except for active, roles, emails, password and omitted extensions. ' +
-      'With the key profile `midpoint`, all omitted attributes are retained.',
+    'Omitted attributes are cleared, except for active, roles, emails, password and omitted extensions. ' +
+      'For an API key with the profile `midpoint`, all omitted attributes are retained.',
     { rename: { schemas: [USER_SCHEMA], userName: 'robin.newname', title: 'Guide' } },
   )
   @Requires('users.update')
@@ -169,7 +169,7 @@ export class ScimUsersController {
   @DocUser.patch(
     'patchScimUser',
     'Change a user',
-    'Applies all operations in order, or none. Responds with 204 for the key profile `entra`.',
+    'Applies all operations in order, or none. Returns 204 without a body to an API key with the profile `entra` if `attributes` is not sent.',
     {
       standard: { op: 'replace', path: 'name.familyName', value: 'Rey' },
       entra: { op: 'Replace', path: 'active', value: 'False' },
@@ -199,7 +199,7 @@ export class ScimUsersController {
   @Delete(':id')
   @DocUser.delete(
     'deleteScimUser',
-    'Ends the sessions of the user, removes memberships and frees names. `rollcall users restore` restores the user.',
+    'Ends the sessions of the user, removes the user from all groups, and frees userName and other unique values for other users. `rollcall users restore` restores the user.',
   )
   @HttpCode(204)
   @Requires('users.update')
