@@ -17,13 +17,13 @@ export class GroupRolesInput {
   })
   roles?: string[] | null;
 
-  @ReadOnly({ type: String, format: 'uuid' }, 'If sent, it must be the id in the path.')
+  @ReadOnly({ type: String, format: 'uuid' }, 'If sent, it must equal the id in the path.')
   uuid?: unknown;
 
-  @ReadOnly({ type: String, readOnly: true, maxLength: 255 }, 'If sent, it must be the current value.')
+  @ReadOnly({ type: String, readOnly: true, maxLength: 255 }, 'If sent, it must equal the current value.')
   display_name?: unknown;
 
-  @ReadOnly({ type: String, readOnly: true, maxLength: 255 }, 'If sent, it must be the current value.')
+  @ReadOnly({ type: String, readOnly: true, maxLength: 255 }, 'If sent, it must equal the current value.')
   external_id?: unknown;
 
   @ReadOnly({ type: 'integer' }, 'Ignored.')

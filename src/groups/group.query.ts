@@ -18,7 +18,7 @@ export class GroupQuery {
   @ChoiceParam(['asc', 'desc'], { default: 'asc' })
   order: 'asc' | 'desc' = 'asc';
 
-  @TextParam(2000, { description: 'Cursor from the `Link: rel="next"` header of the previous page. Opaque.' })
+  @TextParam(2000, { description: 'Opaque cursor from the `Link: rel="next"` header of the previous page.' })
   after?: string;
 
   @TextParam(MAX_GROUP_NAME, { description: 'Exact match, case-insensitive.' })
@@ -38,7 +38,7 @@ export const MAX_MEMBERS = 1000;
 export class GroupMembersQuery {
   @IntegerParam(1, {
     default: MAX_MEMBERS,
-    description: `Members per page. Values above ${MAX_MEMBERS} are treated as ${MAX_MEMBERS}.`,
+    description: `Number of members per page. Values above ${MAX_MEMBERS} are treated as ${MAX_MEMBERS}.`,
   })
   limit: number = MAX_MEMBERS;
 

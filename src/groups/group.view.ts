@@ -30,14 +30,15 @@ export class GroupDto {
 }
 
 export class GroupDetailsDto extends GroupDto {
-  @ApiProperty({ type: 'integer', minimum: 0, example: 1, description: 'Number of all members.' })
+  @ApiProperty({ type: 'integer', minimum: 0, example: 1, description: 'Total number of members.' })
   member_count!: number;
   @ApiProperty({
     type: 'array',
     items: { type: 'string', format: 'uuid' },
     maxItems: MAX_MEMBERS,
     example: ['0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10'],
-    description: 'Uuids of members, sorted. The `Link: rel="next"` header points to the next page.',
+    description:
+      'Sorted uuids of the members on this page. The `Link: rel="next"` header points to the next page.',
   })
   members!: string[];
 }

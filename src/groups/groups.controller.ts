@@ -24,9 +24,9 @@ export class GroupsController {
   @Get()
   @DescribeRoute('listGroups', 'List groups', {
     description:
-      'Returns groups that match all conditions, without their members. Identity providers write groups over SCIM. ' +
-      'The `Link: rel="next"` header points to the next page, at constant cost.',
-    answer: describeJson('A page of groups and the number of all matches.', GroupPageDto, NEXT_PAGE_LINK),
+      'Returns groups that match all conditions, without their members. Identity providers create and change groups over ' +
+      'SCIM. The `Link: rel="next"` header points to the next page. Later pages take no longer than the first.',
+    answer: describeJson('A page of groups and the total number of matches.', GroupPageDto, NEXT_PAGE_LINK),
   })
   @Requires('groups.read')
   @Accepts({ query: GroupQuery })
@@ -42,7 +42,7 @@ export class GroupsController {
 
   @Get(':group_id')
   @DescribeRoute('getGroup', 'Get a group', {
-    description: 'Returns a group with up to 1,000 members per page.',
+    description: 'Returns a group and a page of up to 1,000 members.',
     id: ID,
     answer: describeJson('The group and a page of its members.', GroupDetailsDto, {
       ...ETAG,
@@ -67,8 +67,8 @@ export class GroupsController {
   @DescribeRoute('setGroupRoles', 'Set the roles of a group', {
     description:
       'Members have these roles in addition to their own roles, for as long as they are members. An API key also needs ' +
-      'the scope `webmasters`. If the roles are invalid for one member, nothing is changed. The response of GET can be ' +
-      'sent back.',
+      'the scope `webmasters`. If the roles are invalid for one member, nothing is changed. The response of GET is ' +
+      'accepted as the body.',
     id: ID,
     ifMatch: 'ETag of the group as it was read. The request fails with 412 if the group has changed since.',
     body: GroupRolesInput,

@@ -8,7 +8,7 @@ export class LoginInput {
   @ApiProperty({
     maxLength: 254,
     example: 'admin',
-    description: 'Username or e-mail address, in any case.',
+    description: 'Username or e-mail address. Case-insensitive.',
   })
   @IsDefined()
   @IsNotEmpty()

@@ -20,9 +20,12 @@ class SessionDto {
   @ApiProperty({ format: 'uuid' }) id!: string;
   @ApiProperty({ format: 'uuid' }) user_uuid!: string;
   @ApiProperty({ format: 'date-time' }) created!: string;
-  @ApiProperty({ format: 'date-time', description: 'End of the session. Extended while it is used.' })
+  @ApiProperty({
+    format: 'date-time',
+    description: 'Time when the session ends. Use of the session extends it.',
+  })
   expires!: string;
-  @ApiProperty({ maxLength: 64, example: '203.0.113.7', description: 'Client address of the login.' })
+  @ApiProperty({ maxLength: 64, example: '203.0.113.7', description: 'IP address of the login.' })
   ip!: string;
   @ApiProperty({ description: 'True for the session of this request.' }) current!: boolean;
 }

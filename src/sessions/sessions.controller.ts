@@ -28,7 +28,7 @@ export class SessionsController {
   @DescribeRoute('logIn', 'Log in with a password', {
     description:
       'Sets the session cookie. The response is the same for an unknown user, a blocked user and a wrong password. ' +
-      'After five failures within 15 minutes, further logins get 429.',
+      'After five failures within 15 minutes, further logins fail with 429.',
     body: LoginInput,
     answer: describeJson('Logged in.', LoggedInDto, COOKIE),
     errors: ['login_failed', 'login_throttled'],
@@ -47,7 +47,7 @@ export class SessionsController {
 
   @Post('logout')
   @DescribeRoute('logOut', 'End the session', {
-    description: 'Afterwards the cookie is invalid on every instance.',
+    description: 'Ends the session of the cookie on all instances of the service.',
     answer: { description: 'Logged out.', schema: { type: 'object', example: {} } },
   })
   @HttpCode(200)
@@ -65,7 +65,7 @@ export class SessionsController {
   }
 
   @Get()
-  @DescribeRoute('listSessions', 'Active sessions, newest first', {
+  @DescribeRoute('listSessions', 'List active sessions, newest first', {
     description: 'Users see their own sessions. Webmasters and API keys see the sessions of all users.',
     answer: describeJson('A page of sessions.', SessionPageDto),
   })
@@ -87,7 +87,7 @@ export class SessionsController {
   @Delete(':session_id')
   @DescribeRoute('endSession', 'End a session', {
     description:
-      'Users can end their own sessions. Webmasters and API keys can end any session. Effective with the next request.',
+      'Users can end their own sessions. Webmasters and API keys can end any session. The next request of the session fails with 401.',
     answer: 'The session has ended.',
   })
   @HttpCode(204)

@@ -18,7 +18,7 @@ const MAX_NAME = 64;
 /** OpenAPI description of the header. */
 export const IGNORED_HEADER = describeHeader(
   IGNORED_FIELDS,
-  'Unknown fields of the body, which were ignored. Sent for an API key with `unknown_fields: "ignore"`. `+3` at the end ' +
+  'Names of unknown fields in the body, which were ignored. Only sent to an API key with `unknown_fields: "ignore"`. `+3` at the end ' +
     'means three more fields.',
   { maxLength: MAX_HEADER },
 );

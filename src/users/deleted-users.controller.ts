@@ -39,8 +39,8 @@ export class UserRestoreController {
   @DescribeRoute('restoreUser', 'Restore a deleted user', {
     description:
       'Restores a user within SCIM_DELETED_DAYS days of the deletion, with the same uuid, password and own roles, but ' +
-      'without groups, sessions and reports. If another user has the username, email, external id or an authname by ' +
-      'now, the request fails with a conflict that names that user.',
+      'without groups, sessions and direct reports. If another user now has the username, email, external id or an ' +
+      'authname, the request fails with 409 and the uuid of that user.',
     id: CASE_INSENSITIVE,
     answer: describeJson('The restored user.', UserDto),
     errors: TAKEN_CODES,

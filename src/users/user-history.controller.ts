@@ -18,7 +18,7 @@ export class UserHistoryController {
   ) {}
 
   @Get()
-  @DescribeRoute('listUserHistory', 'List the history of a user, newest first', {
+  @DescribeRoute('listUserHistory', 'List the history of a user, newest event first', {
     description: 'Returns the audit events of a user, with the names of actors and a summary of each event.',
     answer: describeJson('A page of audit events.', HistoryPageDto, NEXT_PAGE_LINK),
   })

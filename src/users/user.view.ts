@@ -52,7 +52,7 @@ export class UserDto {
   @ApiProperty({
     type: 'object',
     properties: Object.fromEntries(NETWORKS.map((name) => [name, { type: 'string', maxLength: MAX.url }])),
-    description: 'URLs by network. Contains all networks, or none if the user has no URLs.',
+    description: 'URLs by social network. Lists all networks, or none if the user has no URL.',
     example: {},
   })
   social_media!: Partial<Record<Network, string>>;
@@ -84,7 +84,7 @@ class DeletedUserDto extends PickType(UserDto, ['uuid', 'username', 'external_id
 export class DeletedPageDto extends PageOf(DeletedUserDto, PAGE_COUNT) {}
 
 export class DeletedQuery extends PageQuery {
-  @TimeParam({ description: 'Only users deleted at this time or later, as in 2026-01-31T12:00:00Z.' })
+  @TimeParam({ description: 'Only users deleted at this time or later, such as 2026-01-31T12:00:00Z.' })
   since?: string;
 }
 

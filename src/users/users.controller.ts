@@ -38,7 +38,7 @@ export class UsersController {
 
   @Post()
   @DescribeRoute('createUser', 'Create a user', {
-    description: 'The username, the email, the external id and each authname must be unique among all users.',
+    description: 'Username, email, external id and each authname must differ from those of all other users.',
     body: NewUserInput,
     examples: {
       minimal: { username: 'jane.doe', email: 'jane.doe@example.org' },
@@ -72,7 +72,7 @@ export class UsersController {
   }
 
   @Get('me')
-  @DescribeRoute('getCurrentUser', 'Get the user of the session', {
+  @DescribeRoute('getCurrentUser', 'Get the logged-in user', {
     description: 'Returns 404 for an API key, because an API key is not a user.',
     ifNoneMatch: 'ETag of the response that the client already has.',
     answer: describeJson('The user.', UserDto, ETAG),
@@ -91,9 +91,9 @@ export class UsersController {
   @Get('search')
   @DescribeRoute('searchUsers', 'Search users', {
     description:
-      'Returns users that match all conditions. The `Link: rel="next"` header points to the next page, at constant cost. ' +
-      'Callers without the Webmaster role find active users only.',
-    answer: describeJson('A page of users and the number of all matches.', UserPageDto, NEXT_PAGE_LINK),
+      'Returns users that match all conditions. The `Link: rel="next"` header points to the next page. Later pages take no ' +
+      'longer than the first. Users without the role Webmaster find active users only.',
+    answer: describeJson('A page of users and the total number of matches.', UserPageDto, NEXT_PAGE_LINK),
     errors: ['search_too_broad'],
   })
   @Requires('users.search')
@@ -132,7 +132,7 @@ export class UsersController {
   @DescribeRoute('updateUser', 'Change a user', {
     description:
       'Changes only the fields in the body. Null or an empty string, list or object clears an optional field. ' +
-      'If one field is invalid, nothing is changed. The response of GET can be sent back unchanged.',
+      'If one field is invalid, nothing is changed. The response of GET is accepted as the body.',
     id: CASE_INSENSITIVE,
     ifMatch: 'ETag of the user as it was read. The request fails with 412 if the user has changed since.',
     body: ChangedUserInput,

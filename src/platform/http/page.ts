@@ -11,7 +11,7 @@ export const PAGE_COUNT = {
   type: 'integer',
   minimum: 0,
   example: 1,
-  description: 'Number of matches on all pages.',
+  description: 'Total number of matches on all pages.',
 } as const;
 
 /** Creates the base class of a page of records. @param count schema of the `Count` property. */

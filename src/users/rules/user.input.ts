@@ -26,25 +26,28 @@ import {
  * field. Other values are normalized and meet all rules that depend on neither settings nor other users.
  */
 export class UserInput {
-  @Username({ example: 'jane.doe', description: 'Unique, also among e-mail addresses. Case-insensitive.' })
+  @Username({
+    example: 'jane.doe',
+    description: 'Must not be the username or e-mail address of another user. Case-insensitive.',
+  })
   username?: string | null;
 
   @Email({
     example: 'jane.doe@example.org',
-    description: `Unique, case-insensitive. The part before the @ has at most ${MAX.localPart} characters.`,
+    description: `Must not be the e-mail address or username of another user. Case-insensitive. The part before the @ has at most ${MAX.localPart} characters.`,
   })
   email?: string | null;
 
   @Line({
     max: MAX.externalId,
     example: 'HR-10042',
-    description: 'Id of the user in the identity source. Unique, case-sensitive.',
+    description: 'Id of the user in the identity source. Must be unique. Case-sensitive.',
   })
   external_id?: string | null;
 
   @Roles({
     example: ['Organisational user', 'Editor'],
-    description: 'Names of roles, case-insensitive. An empty list sets the default role.',
+    description: 'Names of roles. Case-insensitive. An empty list sets the default role.',
   })
   roles?: string[] | null;
 
@@ -71,7 +74,8 @@ export class UserInput {
 
   @Authnames({
     example: { saml: ['jane.doe@idp.example.org'] },
-    description: 'Login names by method. Replaces methods that are sent. An empty list removes the method.',
+    description:
+      'Login names by authentication method. A list replaces the names of its method, and an empty list removes them. Other methods do not change.',
   })
   authname?: Authname | null;
 
@@ -79,15 +83,15 @@ export class UserInput {
     minLength: MIN_PASSWORD_MIN_LENGTH,
     example: 'correct horse battery staple',
     description:
-      'At least PASSWORD_MIN_LENGTH (12) characters of any kind. Never trimmed. Must not be easy to guess. ' +
-      'null removes the password, so that the user cannot log in with one.',
+      'At least PASSWORD_MIN_LENGTH (12) characters of any kind. Spaces at the start and end are kept. Must not be easy to guess. ' +
+      'null removes the password. The user can then not log in with a password.',
   })
   password?: string | null;
 
   @Url({ example: 'https://intranet.example.org/jane.png' })
   user_avatar?: string | null;
 
-  @Reference({ example: null, description: 'Uuid of another user. Must not form a cycle.' })
+  @Reference({ example: null, description: 'Uuid of another user, who must not report to this user.' })
   manager_uuid?: string | null;
 
   @Paragraphs({ max: MAX.aboutMe, example: 'Runs the London office.\nLikes maps.' })
@@ -95,7 +99,8 @@ export class UserInput {
 
   @SocialMediaLinks({
     example: { linkedin: 'https://www.linkedin.com/in/example' },
-    description: 'http or https URLs. Replaces networks that are sent. An empty string removes the network.',
+    description:
+      'http or https URLs by social network. A URL replaces the URL of its network, and an empty string removes it. Other networks do not change.',
   })
   social_media?: SocialMedia | null;
 
@@ -134,7 +139,7 @@ export class ChangedUserInput extends UserInput {
     type: String,
     format: 'uuid',
     readOnly: true,
-    description: 'If sent, it must be the id in the path.',
+    description: 'If sent, it must equal the id in the path.',
   })
   @Allow()
   uuid?: unknown;

@@ -43,12 +43,12 @@ export class UserQuery {
   @ChoiceParam(['asc', 'desc'], { default: 'desc' })
   order?: Direction;
 
-  @TextParam(2000, { description: 'Cursor from the `Link: rel="next"` header of the previous page. Opaque.' })
+  @TextParam(2000, { description: 'Opaque cursor from the `Link: rel="next"` header of the previous page.' })
   after?: string;
 
   @TextParam(255, {
     description:
-      'Search term of at most ten words. Each word must match a whole word of a name, username, e-mail address or external id. A * after at least two characters matches every word with this start, as in `jane do*`.',
+      'Search term of at most ten words. Each word must match a whole word of a name, username, e-mail address or external id. A * after at least two characters matches every word that starts with them, as in `jane do*`.',
   })
   fulltext_search?: string;
 
@@ -84,7 +84,7 @@ export class UserQuery {
   @TimeParam({ description: 'Only users created at this time or later.' })
   created_since?: string;
 
-  @TextParam(64, { description: 'Data set that manages the user.' })
+  @TextParam(64, { description: 'Only users that this data set manages.' })
   managed_by?: string;
 
   @BooleanParam()
