@@ -8,7 +8,7 @@ import { completeDocument, listOperations } from './platform/openapi/document.js
 import { REQUIRED_SCOPE, applyRouteDocs } from './platform/openapi/route-docs.js';
 import { SessionCookie } from './sessions/session-cookie.js';
 
-const COOKIE = 'Set by a login. Leave this empty: the browser sends the cookie.';
+const COOKIE = 'The session cookie, which a login sets. Leave this empty: the browser sends the cookie.';
 const BEARER = { type: 'http', bearerFormat: 'opaque' } as const;
 
 /** Creates the OpenAPI document from the decorators. `docs/openapi.json` is a committed copy. */
@@ -18,7 +18,7 @@ function createDocument(app: INestApplication): OpenAPIObject {
     .setDescription(
       'Users of an intranet, kept in sync with an identity source. ' +
         `Version ${VERSION} of the service. ` +
-        'Authorize with an API key, or call `POST /sessions/login` on this page: the browser stores the cookie.',
+        'Authorize with an API key, or call `POST /sessions/login` on this page. The browser then sends the session cookie.',
     )
     .setVersion('0.3')
     .setLicense('MIT', 'https://opensource.org/license/mit')
@@ -28,14 +28,14 @@ function createDocument(app: INestApplication): OpenAPIObject {
       { type: 'apiKey', in: 'cookie', description: COOKIE },
       'session',
     )
-    .addBearerAuth({ ...BEARER, description: '`METRICS_TOKEN`, if it is set.' }, 'metrics')
+    .addBearerAuth({ ...BEARER, description: 'The value of `METRICS_TOKEN`, if it is set.' }, 'metrics')
     .addBearerAuth({ ...BEARER, description: 'An API key, sent as a bearer token by SCIM clients.' }, 'scim')
     .addServer('/', 'The installation that serves this file.')
     .addTag('sessions', 'Logins and sessions of users.')
     .addTag('users', 'Create, read, search and change users.')
-    .addTag('groups', 'Groups of identity providers, and the roles that their members get.')
+    .addTag('groups', 'Groups from identity providers, and the roles that their members get.')
     .addTag('imports', 'CSV files: compare them with the current users, check the plan, and apply it.')
-    .addTag('api keys', 'Credentials of connectors.')
+    .addTag('api keys', 'Create, reset and revoke the keys of connectors.')
     .addTag('audit', 'The record of all changes.')
     .addTag('scim', 'SCIM 2.0: identity providers create, find, change and delete users and groups.')
     .addTag('status', 'Status of the service.')
@@ -60,7 +60,7 @@ const SCOPE_NOTES: Readonly<Record<string, string>> = {
   'users:write':
     'An API key needs the scope `users:write`, and also `webmasters` if the user is a Webmaster.',
   'groups:write':
-    'An API key needs the scope `groups:write`, and also `webmasters` to set roles or to change the members of a Webmaster group.',
+    'An API key needs the scope `groups:write`, and also `webmasters` to set roles or to change the members of a group with the role Webmaster.',
   'imports:write':
     'An API key needs the scope `imports:write`, or `imports:write:<dataset>` with the data set of the run.',
 };

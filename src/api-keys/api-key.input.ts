@@ -65,7 +65,7 @@ export class ApiKeyInput {
     format: 'date-time',
     nullable: true,
     example: '2036-01-31T00:00:00.000Z',
-    description: 'Expiry of the key. Missing or null: the key never expires.',
+    description: 'Time when the key expires. Missing or null: the key never expires.',
   })
   @Normalize((raw) => (typeof raw === 'string' ? (parseTime(raw.trim()) ?? raw) : raw))
   @IsString()
@@ -103,7 +103,7 @@ export class ApiKeyInput {
     nullable: true,
     example: 'refuse',
     description:
-      'Handling of unknown fields of a user. `refuse` returns an error. `ignore` drops the fields and lists them in ' +
+      'How unknown fields of a user are handled. `refuse`: the request fails. `ignore`: the fields are ignored and listed in ' +
       '`X-Ignored-Fields`, for connectors that send more fields than this service supports.',
   })
   @IsString()

@@ -11,7 +11,7 @@ import { stateOf } from './api-key.repository.js';
 class MakerDto {
   @ApiProperty({
     enum: ['key', 'user', 'system', 'unknown'],
-    description: '`system`: the service or its command line. `unknown`: an earlier version created the key.',
+    description: '`system`: the service or its command line. `unknown`: not recorded by an earlier version.',
   })
   kind!: string;
   @ApiProperty(NULLABLE_ID) id!: string | null;
@@ -23,7 +23,7 @@ const describeList = (maxLength: number, description: string) =>
 export class ApiKeyDto {
   @ApiProperty({
     format: 'uuid',
-    description: 'The last 12 digits are also the public id in the key.',
+    description: 'The key itself contains the last 12 digits of this id.',
   })
   id!: string;
   @ApiProperty({ example: 'HR connector', maxLength: 255 }) name!: string;
@@ -31,7 +31,7 @@ export class ApiKeyDto {
   @ApiProperty(describeList(80, 'Scopes of the key. null: full Webmaster level.')) scopes!: string[] | null;
   @ApiProperty(describeList(50, 'Networks from which the key may be used. null: any network.')) networks!:
     string[] | null;
-  @ApiProperty({ enum: UNKNOWN_FIELDS, description: 'Handling of unknown fields of a user.' })
+  @ApiProperty({ enum: UNKNOWN_FIELDS, description: 'How unknown fields of a user are handled.' })
   unknown_fields!: string;
   @ApiProperty({ enum: PROFILES, description: 'The identity provider that uses the key for SCIM.' })
   profile!: string;
@@ -39,7 +39,7 @@ export class ApiKeyDto {
   @ApiProperty({ format: 'date-time' }) created!: string;
   @ApiProperty(NULLABLE_TIME) expires!: string | null;
   @ApiProperty(NULLABLE_TIME) revoked!: string | null;
-  @ApiProperty({ ...NULLABLE_TIME, description: 'Last use, to the minute.' }) last_used!: string | null;
+  @ApiProperty({ ...NULLABLE_TIME, description: 'Last use. May be a minute old.' }) last_used!: string | null;
   @ApiProperty({
     type: String,
     maxLength: 64,
@@ -61,7 +61,7 @@ export class KeyFuseDto {
   @ApiProperty({
     format: 'date-time',
     example: '2036-01-31T13:00:00.000Z',
-    description: 'The key may block any number of users until this time.',
+    description: 'Until this time, the key may block any number of users.',
   })
   open_until!: string;
 }

@@ -22,7 +22,7 @@ export class ApiKeysController {
   ) {}
 
   @Get()
-  @DescribeRoute('listApiKeys', 'API keys, newest first', {
+  @DescribeRoute('listApiKeys', 'List API keys, newest first', {
     description: 'The keys themselves are not included.',
     answer: describeJson('A page of keys.', ApiKeyPageDto),
   })
@@ -37,11 +37,11 @@ export class ApiKeysController {
   @Post()
   @DescribeRoute('createApiKey', 'Create an API key', {
     description:
-      'Only this response contains the key, because the service stores its SHA-256. To rotate a key, create a new one, ' +
+      'Only this response contains the key, because the service stores only its SHA-256 hash. To rotate a key, create a new one, ' +
       'configure the connector with it, and revoke the old one. Without `scopes`, `networks` and `expires`, the key has ' +
       'full access from any network and never expires. These fields and `profile` cannot be changed later. A key with ' +
       '`scopes` cannot create keys. A new key cannot be used from more networks than the key that creates it, and cannot ' +
-      'outlive it: 403 `network_not_permitted` or `insufficient_scope`.',
+      'expire later. Otherwise the request fails with 403 `network_not_permitted` or `insufficient_scope`.',
     body: ApiKeyInput,
     examples: {
       'one job': {
@@ -97,9 +97,9 @@ export class ApiKeysController {
   @DescribeRoute('resetApiKeyFuse', 'Reset the fuse of an API key', {
     description:
       'A key may block at most `FUSE_MIN` users (default 50), or `FUSE_PERCENT` percent of the active users (default 10) if ' +
-      'that is more, within an hour. Further changes get 429 `fuse_blown`. This request opens the fuse for an hour, and ' +
-      'forgets the users that were blocked before. A key cannot reset its own fuse (403 `forbidden`).',
-    answer: describeJson('The fuse is open.', KeyFuseDto),
+      'that is more, within an hour. Further changes that block users fail with 429 `fuse_blown`. After this request, the key may ' +
+      'block any number of users for an hour, and then the count starts again. A key cannot reset its own fuse (403 `forbidden`).',
+    answer: describeJson('The fuse was reset.', KeyFuseDto),
   })
   @HttpCode(200)
   @Requires('api_keys.manage')

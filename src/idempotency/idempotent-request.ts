@@ -163,7 +163,7 @@ export class IdempotentRequest implements RepeatableRequest {
   private async assertRepeatable(): Promise<void> {
     await this.assertFirst();
     if (this.hasFile)
-      throw createUnavailableError('A concurrent request was faster. Send the file again.', 1);
+      throw createUnavailableError('A concurrent request prevented this change. Send the file again.', 1);
   }
 
   /**

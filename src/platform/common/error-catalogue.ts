@@ -123,29 +123,28 @@ export const CATALOGUE = {
   username_taken: {
     status: 409,
     title: 'The username belongs to another user',
-    remedy: '`conflicts` contains the uuid of the other user. Update that user, or choose another name.',
+    remedy: 'The error contains the uuid of the other user. Update that user, or choose another name.',
   },
   email_taken: {
     status: 409,
     title: 'The e-mail address belongs to another user',
-    remedy: '`conflicts` contains the uuid of the other user. Update that user, or choose another address.',
+    remedy: 'The error contains the uuid of the other user. Update that user, or choose another address.',
   },
   external_id_taken: {
     status: 409,
     title: 'The external id belongs to another user',
-    remedy:
-      '`conflicts` contains the uuid of the other user. Update that user instead of creating a new one.',
+    remedy: 'The error contains the uuid of the other user. Update that user instead of creating a new one.',
   },
   authname_taken: {
     status: 409,
     title: 'An authname belongs to another user',
     remedy:
-      '`conflicts` contains the uuid of the other user. Two users cannot share a login of an authentication method.',
+      'The error contains the uuid of the other user. Two users cannot share a login name of an authentication method.',
   },
   display_name_taken: {
     status: 409,
     title: 'The name belongs to another group',
-    remedy: '`conflicts` contains the uuid of the other group. Update that group, or choose another name.',
+    remedy: 'The error contains the id of the other group. Update that group, or choose another name.',
   },
   last_webmaster: {
     status: 409,
@@ -170,7 +169,8 @@ export const CATALOGUE = {
   too_large: {
     status: 413,
     title: 'The request body is too large',
-    remedy: 'Send a smaller body. JSON may have 1 MiB and 20,000 values, a login 4 KiB, and a file 100 MiB.',
+    remedy:
+      'Send a smaller body. The limits are 1 MiB and 20,000 values for JSON, 4 KiB for a login, and 100 MiB for a file.',
   },
   unsupported_media_type: {
     status: 415,
@@ -196,13 +196,14 @@ export const CATALOGUE = {
   headers_too_large: {
     status: 431,
     title: 'The headers of the request are too large',
-    remedy: 'Send fewer cookies or a shorter query. Request line and headers may have 16 KiB in total.',
+    remedy:
+      'Send fewer cookies or a shorter query. The request line and the headers may have 16 KiB in total.',
   },
   search_too_broad: {
     status: 422,
     title: 'The search takes too long',
     remedy:
-      'The search was stopped after `SEARCH_TIMEOUT`. `detail` names the word or filter with the most matches. Make it longer, or add an exact filter.',
+      'The search was stopped after `SEARCH_TIMEOUT`. `detail` names the word or filter with the most matches. Use a longer word, or add an exact filter.',
   },
   rate_limited: {
     status: 429,
@@ -214,7 +215,7 @@ export const CATALOGUE = {
     status: 429,
     title: 'This API key has blocked too many users',
     remedy:
-      'Find the cause with the numbers in `detail`. Wait for the number of seconds in the `Retry-After` header, or call `POST /api_keys/{id}/fuse` as a Webmaster or with another key.',
+      'Find out why the key blocks so many users. Wait for the number of seconds in the `Retry-After` header, or call `POST /api_keys/{id}/fuse` as a Webmaster or with another key.',
   },
   login_throttled: {
     status: 429,
@@ -241,6 +242,6 @@ export const CATALOGUE = {
     status: 503,
     title: 'The change may or may not have been applied',
     remedy:
-      'The answer of the database to a commit was lost. Repeat the request with the same `Idempotency-Key`, or read the record to see its current state.',
+      'The connection to the database broke before the database confirmed the change. Repeat the request with the same `Idempotency-Key`, or read the record to see its current state.',
   },
 } as const satisfies Record<string, { status: number; title: string; remedy: string }>;

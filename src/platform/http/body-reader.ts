@@ -99,7 +99,7 @@ export class BodyBudget implements RequestObserver {
    */
   reserve(response: Response, bytes: number): void {
     if (response.closed)
-      throw new ProblemError('malformed_json', 'The connection closed before the whole body arrived.');
+      throw new ProblemError('malformed_json', 'The connection was closed before the whole body arrived.');
     if (this.total + bytes > IN_FLIGHT_BYTES) {
       throw createUnavailableError('The service is receiving too many request bodies. Try again later.', 1);
     }

@@ -56,12 +56,12 @@ const REPLAY_HEADERS = describeHeader(
 const RATE_LIMIT_HEADERS = {
   ...describeHeader(
     'RateLimit',
-    'Remaining requests, and seconds until the limit resets. Only if RATE_LIMIT_PER_MINUTE is set.',
+    'Remaining requests, and seconds until the limit resets. Sent only if RATE_LIMIT_PER_MINUTE is set.',
     { maxLength: 100, pattern: '^"default";r=\\d+;t=\\d+$' },
   ),
   ...describeHeader(
     'RateLimit-Policy',
-    'Allowed requests, and the length of the window in seconds. Only if RATE_LIMIT_PER_MINUTE is set.',
+    'Allowed requests, and the length of the window in seconds. Sent only if RATE_LIMIT_PER_MINUTE is set.',
     { maxLength: 100, pattern: '^"default";q=\\d+;w=\\d+$' },
   ),
 };

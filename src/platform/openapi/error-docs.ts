@@ -25,7 +25,9 @@ export interface Conventions {
   restrictedMembers: readonly string[];
 }
 
-const CHALLENGE = describeHeader('WWW-Authenticate', 'The required credentials.', { maxLength: 255 });
+const CHALLENGE = describeHeader('WWW-Authenticate', 'The credentials that the service accepts.', {
+  maxLength: 255,
+});
 const SECONDS = { type: 'integer', minimum: 1, maximum: 3600 };
 const RETRY = describeHeader('Retry-After', 'Seconds to wait before the next attempt.', SECONDS);
 

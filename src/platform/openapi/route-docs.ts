@@ -158,7 +158,7 @@ function describeRoute(route: Route, conventions: Conventions): MethodDecorator[
 
 const NOT_MODIFIED = ApiResponse({
   status: 304,
-  description: 'Not modified since the version in If-None-Match.',
+  description: 'The record has not changed since the version in If-None-Match.',
 });
 
 /** Lists the error codes of a route: codes of the guards, of its input and of the route itself. */
@@ -224,7 +224,7 @@ const CHANGE_HEADERS = [
   ),
   OptionalHeader(
     AUDIT_REASON,
-    `Reason for the change, stored in the audit. At most ${MAX_REASON} characters, percent-encoded as UTF-8.`,
+    `Reason for the change. The audit stores it. At most ${MAX_REASON} characters, percent-encoded as UTF-8.`,
     { type: 'string', maxLength: MAX_REASON * MAX_ENCODED_CHARACTER, pattern: '^[ -~]*$' },
   ),
 ];

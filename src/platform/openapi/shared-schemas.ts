@@ -10,7 +10,7 @@ export const NULLABLE_ID = { type: String, format: 'uuid', nullable: true } as c
 export const NULLABLE_TIME = { type: String, format: 'date-time', nullable: true } as const;
 
 /** Addition to the schema of a case-insensitive id. */
-export const CASE_INSENSITIVE = { description: 'The id is case-insensitive.' } as const;
+export const CASE_INSENSITIVE = { description: 'Case-insensitive.' } as const;
 
 /** Returns the schema of a list of texts. */
 export const describeTexts = (maxLength: number, maxItems: number) =>
@@ -28,7 +28,9 @@ export const LOCATION = describeHeader('Location', 'Path of the created record.'
 const LINK_HELP = 'Link to the next page, with `rel="next"`. Missing on the last page.';
 export const NEXT_PAGE_LINK = describeHeader('Link', LINK_HELP, { maxLength: HEADER_BYTES });
 
-export const ETAG = describeHeader('ETag', 'Version for If-None-Match and If-Match.', { maxLength: 64 });
+export const ETAG = describeHeader('ETag', 'Version of the record, for If-None-Match and If-Match.', {
+  maxLength: 64,
+});
 
 /** Schema of one or several entity tags, limited by the maximum size of request headers. */
 export const ENTITY_TAGS = { type: 'string', maxLength: HEADER_BYTES } as const;

@@ -19,7 +19,7 @@ export class Metrics implements RequestObserver {
   });
   private readonly logins = new Counter({
     name: 'rollcall_logins_total',
-    help: 'Logins by result.',
+    help: 'Number of logins by result.',
     labelNames: ['result'],
     registers: [this.registry],
   });
