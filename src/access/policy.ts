@@ -111,7 +111,9 @@ export function assertScope(actor: Actor, scope: Scope): void {
 /** @param scope the missing scope. */
 export function createScopeError(scope: Scope | 'full'): ProblemError {
   const detail =
-    scope === 'full' ? 'This requires an API key without scopes.' : `This API key lacks the scope ${scope}.`;
+    scope === 'full'
+      ? 'This request requires an API key without scopes.'
+      : `This API key lacks the scope ${scope}.`;
   return new ProblemError('insufficient_scope', detail);
 }
 

@@ -206,7 +206,7 @@ function createAccessError({ actor }: Request, requirement: Requirement | undefi
   const missing = requirement && findMissingScope(actor, requirement.permission);
   return missing
     ? createScopeError(missing)
-    : new ProblemError('forbidden', 'Your role does not permit this.');
+    : new ProblemError('forbidden', 'Your role does not permit this request.');
 }
 
 function isPermitted({ actor, params }: Request, { permission, self }: Requirement): boolean {

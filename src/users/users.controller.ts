@@ -38,7 +38,7 @@ export class UsersController {
 
   @Post()
   @DescribeRoute('createUser', 'Create a user', {
-    description: 'Username, email, external id and each authname must differ from those of all other users.',
+    description: 'The username, the email, the external id and each authname must be unique among all users.',
     body: NewUserInput,
     examples: {
       minimal: { username: 'jane.doe', email: 'jane.doe@example.org' },

@@ -287,7 +287,9 @@ export const SETTINGS = {
   /** URL that receives each alert as a POST request, signed with NOTIFY_SECRET. Unset: no requests. */
   NOTIFY_URL: defineOptional(createUrlType({ disallow_auth: true })),
   /** Key that signs alerts: whsec_ followed by 24 to 64 bytes in Base64, for example from `openssl rand -base64 32`. */
-  NOTIFY_SECRET: defineSecret(createPatternType(SIGNING_KEY, 'be whsec_ and 24 to 64 bytes in Base64')),
+  NOTIFY_SECRET: defineSecret(
+    createPatternType(SIGNING_KEY, 'be whsec_ followed by 24 to 64 bytes in Base64'),
+  ),
   /** Bearer token that /metrics requires. Unset: no token required. */
   METRICS_TOKEN: defineSecret(createPatternType(BEARER_TOKEN, 'be 16 to 128 printable ASCII characters')),
   /** Days for which audit events are stored. Unset: forever. */

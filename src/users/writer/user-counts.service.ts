@@ -52,7 +52,7 @@ export class UserCountsRepository {
     const ids = rows.map(({ id }) => id);
     const deleted = await deleteRows(tx, UserCountEntity, 'id', ids);
     if (deleted < rows.length)
-      throw new DatabaseError('race', new Error('another instance folded these counters first'));
+      throw new DatabaseError('race', new Error('another instance merged these counters first'));
     const sums = new Map<string, number>();
     for (const { name, value } of rows) sums.set(name, (sums.get(name) ?? 0) + value);
     await this.add(tx, sums);
