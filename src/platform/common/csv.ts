@@ -2,8 +2,9 @@
 export const BOM = '\ufeff';
 
 /**
- * Pattern of text that a spreadsheet would run as a formula. It also matches such text after a `'`, which is escaped again,
- * so that unescaping restores it. Some programs also accept the full-width forms of the signs.
+ * Pattern of text that a spreadsheet would run as a formula, including the full-width signs that some programs
+ * accept. A formula that already has a `'` before it also matches and gets a second `'`. Otherwise `unescapeFormula`
+ * would remove the original `'`.
  */
 const FORMULA = /^'*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
 /**
@@ -12,10 +13,13 @@ const FORMULA = /^'*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
  */
 const NEEDS_QUOTES = /[",\r\n]|^\s|\s$/;
 
-/** Formats a line of a CSV file (RFC 4180). A formula gets a leading `'`, so that no spreadsheet runs it (OWASP). */
+/**
+ * Formats cells as a line of a CSV file (RFC 4180). A cell that a spreadsheet would run as a formula gets a leading
+ * `'` (OWASP).
+ */
 export const toCsvLine = (cells: readonly string[]): string => toDelimitedLine(cells, ',');
 
-/** Formats a line as `toCsvLine` does, with another delimiter. */
+/** Formats cells as `toCsvLine` does, but with the given delimiter between them. */
 export function toDelimitedLine(cells: readonly string[], delimiter: string): string {
   // A single empty cell is quoted, because CSV readers would skip an empty line.
   if (cells.length === 1 && cells[0] === '') return '""\r\n';

@@ -7,7 +7,10 @@ export function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(CATALOGUE, code);
 }
 
-/** A field whose value belongs to another record. With the `uuid` of that record, a client can read it without a search. */
+/**
+ * A field whose value is already used by another record. The `uuid` lets the client read that record without a
+ * search.
+ */
 export interface Conflict {
   field: string;
   uuid: string;
@@ -19,7 +22,7 @@ interface ProblemExtras {
   headers?: Record<string, string>;
 }
 
-/** An error of the catalogue. Clients see no other errors. */
+/** An error from `CATALOGUE`. Clients receive no other errors. */
 export class ProblemError extends Error {
   constructor(
     readonly code: ErrorCode,
@@ -58,7 +61,10 @@ export function createKeyReuseError(): ProblemError {
   return createValidationError([{ field: 'Idempotency-Key', code: 'invalid_value', message }]);
 }
 
-/** @param retryAfter value of the `Retry-After` header, in seconds. */
+/**
+ * Creates the error `unavailable`.
+ * @param retryAfter value of the `Retry-After` header, in seconds.
+ */
 export function createUnavailableError(detail: string, retryAfter = 5): ProblemError {
   return new ProblemError('unavailable', detail, { headers: { 'Retry-After': String(retryAfter) } });
 }
@@ -93,7 +99,7 @@ export interface FieldError {
   message: string;
 }
 
-/** Returns the code of an error of Node.js or a driver, such as `ENOENT`, or undefined. */
+/** Returns the `code` of an error from Node.js or a driver, such as `ENOENT`. Returns undefined if it is missing. */
 export function errorCodeOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;

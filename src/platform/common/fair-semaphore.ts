@@ -1,13 +1,13 @@
 /** Function that releases a slot. Further calls do nothing. */
 export type Release = () => void;
 
-/** Limits of a semaphore. A missing limit does not apply. */
+/** Limits of a semaphore. An omitted limit means that the number or time is unlimited. */
 interface SemaphoreLimits {
   /** Number of slots. */
   slots: number;
   /** Maximum number of slots that callers with the same key may hold at a time. */
   slotsPerKey?: number;
-  /** Maximum length of the queue. */
+  /** Maximum number of waiting callers. */
   waiting?: number;
   /** Maximum number of callers with the same key that may wait at a time. */
   waitingPerKey?: number;
@@ -17,7 +17,9 @@ interface SemaphoreLimits {
 
 /** Thrown if a caller gets no slot, because the queue is full or the caller has waited too long. */
 export class NoSlotError extends Error {
-  /** @param isOwn true if callers with the same key cause the shortage: they hold slots or fill the queue. */
+  /**
+   * @param isOwn true if callers with the same key cause the shortage, because they hold the slots or fill the queue.
+   */
   constructor(readonly isOwn: boolean) {
     super('no slot');
   }
@@ -30,12 +32,13 @@ interface Waiter {
 }
 
 /**
- * Semaphore with a queue that is fair between keys, such as accounts. A free slot goes to the waiting caller whose key was
- * served longest ago, so that a key with many callers delays only its own callers. Callers without a key are served in
- * order of arrival.
+ * Semaphore with a queue that is fair between keys, such as accounts. A free slot goes to the waiting caller whose
+ * key was served longest ago, so that a key with many callers delays only its own callers. Callers without a key are
+ * served in order of arrival.
  *
- * A caller may have several keys, from narrow to wide, such as an account and its network. If the queue is full, or the
- * share of a wide key in it, a new caller replaces the last waiting caller of the key that has the most waiting callers.
+ * A caller may have several keys, from narrow to wide, such as an account and its network. If the queue is full, a
+ * new caller replaces the last waiting caller of the key that has the most waiting callers. If a wide key of the new
+ * caller has reached its limit of waiting callers, only callers with this wide key can be replaced.
  */
 export class FairSemaphore {
   private readonly queue: Waiter[] = [];
@@ -65,7 +68,10 @@ export class FairSemaphore {
     }
   }
 
-  /** Waits for a slot. @throws NoSlotError, or the reason of the signal if it ends the wait. */
+  /**
+   * Waits for a slot.
+   * @throws NoSlotError, or the reason of the signal if the signal ends the wait.
+   */
   async acquire(keys: readonly string[] = [], signal?: AbortSignal): Promise<Release> {
     signal?.throwIfAborted();
     return this.hasFreeSlot(keys) ? this.take(keys) : this.wait(keys, signal);
@@ -95,8 +101,8 @@ export class FairSemaphore {
   }
 
   /**
-   * Returns true if a caller with these keys gets a slot at once. The queue needs no check, because a limit keeps all
-   * waiting callers from this slot.
+   * Returns true if a caller with these keys gets a slot at once. The queue needs no check: if a slot is free while
+   * callers wait, each waiting caller has a key that holds its maximum number of slots.
    */
   private hasFreeSlot(keys: readonly string[]): boolean {
     const { slots, slotsPerKey = Infinity } = this.limits;
@@ -123,7 +129,7 @@ export class FairSemaphore {
       this.lastGrants.delete(key);
       this.lastGrants.set(key, this.grantCount);
     }
-    // Forgets the oldest keys, which limits memory. A key without an entry still counts as the oldest.
+    // Deletes the oldest entries, which limits memory. A key without an entry is treated as served longest ago.
     for (const key of this.lastGrants.keys()) {
       if (this.lastGrants.size <= 4 * (this.takenSlots + this.queue.length)) break;
       this.lastGrants.delete(key);
@@ -156,8 +162,9 @@ export class FairSemaphore {
   }
 
   /**
-   * Rejects a waiting caller if the queue, or the share of a wide key in it, is full.
-   * @throws NoSlotError if the share of the narrow key is full, or if no other key has more waiting callers.
+   * Rejects a waiting caller if the queue is full, or if a wide key has reached its limit of waiting callers.
+   * @throws NoSlotError if the narrow key has reached its limit, or if no other key has at least two more waiting
+   * callers.
    */
   private evictIfFull(keys: readonly string[]): void {
     const { waiting = Infinity, waitingPerKey = Infinity } = this.limits;

@@ -1,24 +1,27 @@
 import { type JsonText, fromJson, toJson } from './json.js';
 
-/** A changed field of a record. The change of a secret has neither `old` nor `new`. */
+/** A changed field of a record. For a secret, both `old` and `new` are missing. */
 export interface FieldChange {
   field: string;
   old?: unknown;
   new?: unknown;
 }
 
-/** JSON text of a list of changes. If all changes set empty fields, it is an object that maps `+field` to the new value. */
+/**
+ * JSON text with the changes of a record, normally a list. If all changed fields were empty before, the text is an
+ * object that maps `+field` to the new value.
+ */
 export type ChangesText = JsonText<FieldChange[] | Record<string, unknown>>;
 
 /**
- * Prefix of field names in the object form. No member name inside a value starts with it, so a search for `"+email":` finds
- * only changes of the field.
+ * Prefix of field names in the object form. Inside a value, no member name starts with this prefix. A search for
+ * `"+email":` therefore finds only changes of the field `email`.
  */
 const SET = '+';
 
 /**
- * The changed fields of a record, as a list and as the text that is stored in columns. Each form is computed from the other
- * on first use, because an import stores the text of a new user three times but never reads the list.
+ * The changed fields of a record, as a list and as the JSON text that is stored in columns. The list or the text is
+ * computed only on first use. An import stores the text of a new user three times but never reads the list.
  */
 export class Changes {
   private constructor(
@@ -42,7 +45,10 @@ export class Changes {
     return (this.known.text ??= toJson(this.known.set ?? compactChanges(this.known.list ?? [])));
   }
 
-  /** Returns the text with some values masked. @param mask masks values in the text and returns valid JSON. */
+  /**
+   * Returns the text with some values masked.
+   * @param mask gets the text, masks values in it, and returns valid JSON.
+   */
   maskText(mask: (text: string) => string): ChangesText {
     return mask(this.text) as ChangesText;
   }

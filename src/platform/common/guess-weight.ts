@@ -1,6 +1,9 @@
 import { fold } from './text.js';
 
-/** Weight of a common word: a list of 50,000 words has about as many choices as three random letters or digits. */
+/**
+ * Weight of a common word. To guess a word from a list of 50,000 words is about as hard as to guess three random
+ * letters or digits.
+ */
 const WORD = 3;
 /** Weight of a sequence, a year or a repetition. An attacker must guess only its start and its length. */
 const PATTERN = 2;

@@ -9,14 +9,14 @@ export type JsonText<T> = string & { readonly json: T };
 
 export const toJson = <T>(value: T): JsonText<T> => JSON.stringify(value) as JsonText<T>;
 
-/** Parses a text of `toJson`. @throws SyntaxError for invalid JSON. */
+/** Parses a JSON text that `toJson` created. @throws SyntaxError for invalid JSON. */
 export const fromJson = <T>(text: JsonText<T>): T => JSON.parse(text) as T;
 
 /** Encodes an array as text that is safe in a URL. */
 export const encodeArray = (values: readonly unknown[]): string =>
   Buffer.from(JSON.stringify(values)).toString('base64url');
 
-/** Decodes a text of `encodeArray`. Returns an empty array for any other text. */
+/** Decodes a text that `encodeArray` created. Returns an empty array for any other text. */
 export const decodeArray = (text: string): unknown[] => parseArray(Buffer.from(text, 'base64url').toString());
 
 /** Parses a JSON array. Returns an empty array for any other text. */

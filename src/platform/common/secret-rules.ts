@@ -9,8 +9,8 @@ export const MIN_PASSWORD_MIN_LENGTH = 8;
 /** Minimum weight of a password (`computeGuessWeight`), independent of its length. */
 const MIN_PASSWORD_WEIGHT = 8;
 /**
- * Minimum weight of an API key. A key with 20 random characters has about 100 bits of entropy. It needs them, because keys
- * are stored as fast hashes and attempts are not limited.
+ * Minimum weight of an API key. A key with 20 random characters has about 100 bits of entropy. Keys need this much
+ * entropy, because they are stored as fast hashes and the number of attempts is not limited.
  */
 const MIN_KEY_WEIGHT = 20;
 
@@ -20,7 +20,7 @@ export interface PasswordContext extends GuessableWords {
 
 export interface PasswordFault {
   code: FieldCode;
-  /** Completes the sentence "<field> …". Never contains a part of the password. */
+  /** Error text to be put after the name of the field. It never contains a part of the password. */
   message: string;
 }
 

@@ -20,8 +20,8 @@ const KEY = /rollcall_([0-9a-f]{12})_[\w-]+/gi;
 /** Pattern of text that is as long as a random token (`createToken`), such as a session or the secret part of a key. */
 const LONG_RUN = /(?<![\w-])[\w-]{43}/;
 /**
- * Pattern of a long run with lower-case and upper-case letters. All but one in ten billion tokens have both, while path
- * segments and digests usually contain only lower-case letters.
+ * Pattern of at least 43 token characters that include a lower-case and an upper-case letter. All but one in ten
+ * billion tokens include both, while path segments and digests usually contain only lower-case letters.
  */
 const TOKEN = /(?<![\w-])(?=[\w-]{43})(?=[\w-]*[a-z])(?=[\w-]*[A-Z])[\w-]+/g;
 /** Pattern of a percent-encoded token character, possibly encoded more than once (RFC 3986, section 2.3). */
@@ -47,7 +47,7 @@ const MASKED_KEY = 'rollcall_$1_***';
 
 function maskWith(text: string, mask: (plain: string) => string): string {
   const plain = decodeTokens(text);
-  if (!plain.includes('rollcall_') && !LONG_RUN.test(plain)) return text; // the fast path for nearly every log line
+  if (!plain.includes('rollcall_') && !LONG_RUN.test(plain)) return text; // nearly every log line returns here
   const clean = mask(plain);
   return clean === plain ? text : clean;
 }

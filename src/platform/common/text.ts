@@ -43,7 +43,7 @@ function isCleanUnicode(text: string, options: { newlines?: boolean }): boolean 
 
 /**
  * Converts text to a Unicode normal form. Text with too many marks stays unchanged, because sorting the marks takes
- * quadratic time, which is minutes for a megabyte. A field rule rejects such text.
+ * quadratic time (minutes for a megabyte of text). A field rule rejects such text.
  */
 export function toNormalForm(text: string, form: 'NFC' | 'NFKC' | 'NFKD'): string {
   // Most text is ASCII, which is its own normal form.
@@ -82,13 +82,13 @@ const INSEPARABLE: Readonly<Record<string, string>> = {
   þ: 'th',
 };
 
-/** Folds case and accents. Names are sorted and words are searched in this form. */
+/** Folds a text for comparison: lower case, without accents. Names are sorted and words are searched in this form. */
 export function fold(text: string): string {
   return ASCII.test(text) ? text.toLowerCase() : foldUnicode(text);
 }
 
 function foldUnicode(text: string): string {
-  // Lower case comes first, because the capital `ẞ` becomes `ss` only through `ß`.
+  // Convert to lower case before `foldCase` replaces `ß` by `ss`. Otherwise the capital `ẞ` would not become `ss`.
   const bare = toNormalForm(text, 'NFKD').replace(/\p{M}+/gu, '');
   const toBasicLetters = (letter: string) => INSEPARABLE[letter] ?? letter;
   const folded = foldCase(bare.toLowerCase()).replace(/[øđðħıłŧæœþ]/g, toBasicLetters);
@@ -181,8 +181,8 @@ export function findDeceptive(text: string): string | undefined {
 }
 
 /**
- * Returns true if the joiner changes how letters join. The conversion of domain names in Node.js decides this, because it
- * follows the same rules.
+ * Returns true if the joiner changes the form of the letters next to it. Uses the conversion of domain names in
+ * Node.js, which follows the same rules.
  */
 function isVisibleJoiner(joined: string, after: string): boolean {
   const endsWithZwnj = after === '' && joined.endsWith('\u200c');

@@ -17,7 +17,8 @@ export function toCanonicalUuid(name: string, text: string): string {
 }
 
 /**
- * Validates the optional id in a body, which must equal the id in the path. @param field name of the id in the body.
+ * Returns an error if a body contains an id that differs from the id in the path.
+ * @param field name of the id in the body.
  */
 export function findIdMismatch(field: 'uuid' | 'id', sent: unknown, path: string): FieldError[] {
   const isSame = typeof sent === 'string' && sent.toLowerCase() === path.toLowerCase();
@@ -36,7 +37,10 @@ function sequenceOf(uuid: string): number {
   return ((bytes.readUInt16BE(6) & 0xfff) << 20) | ((bytes.readUInt32BE(8) >>> 10) & 0xfffff);
 }
 
-/** Creates UUIDs of version 7 in ascending order. They share their random bytes, which are the most expensive part. */
+/**
+ * Creates UUIDs of version 7 in ascending order. All of them contain the same random bytes, because creating random
+ * bytes takes most of the time.
+ */
 export function createOrderedUuids(count: number): string[] {
   return count === 1 ? [uuidv7()] : createManyOrdered(count);
 }

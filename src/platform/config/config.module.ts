@@ -1,7 +1,10 @@
 import { DynamicModule, Global, Module } from '@nestjs/common';
 import { Env } from './env.js';
 
-/** Paths of the worker programs. If a path is missing, the process of the service does the work itself (ADR 18). */
+/**
+ * Paths of the worker programs. If a path is missing, the work of that program runs in the process of the service
+ * (ADR 18).
+ */
 export class WorkerPrograms {
   import?: string;
   reader?: string;

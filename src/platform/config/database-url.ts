@@ -1,4 +1,4 @@
-/** A database server in a URL. */
+/** Host and port of a database server in a `mysql:` or `mariadb:` URL. */
 export interface DatabaseHost {
   /** Host name or address. An IPv6 address has no brackets. */
   host: string;

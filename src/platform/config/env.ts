@@ -18,7 +18,7 @@ const REMOVED: Readonly<Record<string, string>> = {
     'IMPORT_MAX_CHANGED_PERCENT, IMPORT_MAX_CHANGED_LOGINS_PERCENT and IMPORT_MAX_EMPTIED_PERCENT',
 };
 
-/** A value for every setting, initially its default. */
+/** Class with one property per setting. A new instance contains the default values. */
 class MutableSettings {
   constructor() {
     for (const [name, { defaultValue }] of Object.entries(SETTINGS)) this.set(name, defaultValue);
@@ -60,7 +60,7 @@ export class Env extends (MutableSettings as new () => MutableSettings & Setting
   }
 }
 
-/** Invalid settings. The message names variables and rules but never values, which may be secret. */
+/** Thrown for invalid settings. The message names variables and rules but never values, which may be secret. */
 export class EnvError extends Error {}
 
 /**

@@ -7,7 +7,7 @@ import { parseDatabaseUrl } from './database-url.js';
 interface ParsedSetting<Value> {
   /** Undefined for text that cannot be parsed. */
   value: Value | undefined;
-  /** Error texts, with `$property` for the name of the setting. */
+  /** Error texts. The placeholder `$property` stands for the name of the setting. */
   errors: readonly string[];
 }
 
@@ -21,7 +21,9 @@ export interface SettingType<Value> {
 /** A rule for a value: a check, and the error text if the check fails. */
 type Rule<Value> = readonly [isValid: (value: Value) => boolean, error: string];
 
-/** Creates a setting type. If `parse` rejects the text, all rules of the type are reported as broken. */
+/**
+ * Creates a setting type from a parser and rules. If `parse` rejects the text, the errors of all rules are reported.
+ */
 function createType<Value>(
   parse: (text: string) => Value | undefined,
   rules: readonly Rule<Value>[],
@@ -55,7 +57,7 @@ export const createTextType = (max: number): SettingType<string> =>
 export const createPatternType = (form: RegExp, rule: string): SettingType<string> =>
   createCustomTextType(rule, (value) => form.test(value));
 
-/** Path of a file or folder. */
+/** Type of settings that contain the path of a file or folder. */
 export const createPathType = createTextType(4096);
 
 /** Creates the type of URLs. */
@@ -119,7 +121,7 @@ export const createDatabaseUrlType = createCustomTextType(
   (text) => /^sqlite:.+/.test(text) || parseDatabaseUrl(text) !== undefined,
 );
 
-/** Cron expression with five fields. */
+/** Type of cron expressions with five fields. */
 export const createCronType = createCustomTextType(
   'be a cron expression of five fields',
   (text) => text.trim().split(/\s+/).length === 5 && new Cron(text, { paused: true }).nextRun() !== null,
@@ -130,7 +132,7 @@ export const createTimeZoneType = createCustomTextType(
   (text) => new Intl.DateTimeFormat('en', { timeZone: text }).format() !== '',
 );
 
-/** API key that a person has chosen. */
+/** Type of API keys that a person has chosen. */
 export const createChosenKeyType = createCustomTextType(
   'be 32 to 128 printable ASCII characters that are hard to guess (no repetitions, sequences or words)',
   (text) => /^[\x21-\x7e]{32,128}$/.test(text) && !isGuessableKey(text),

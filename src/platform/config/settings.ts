@@ -6,8 +6,9 @@ import { MIN_NODE_VERSION, isNodeNewEnough } from '../common/version.js';
 import { type Env, EnvError, loadEnv } from './env.js';
 
 /**
- * Reads the settings from the environment and from the file `.env` in the working directory. The environment takes precedence.
- * @throws EnvError as `loadEnv`, and Error if `.env` cannot be read.
+ * Reads the settings from the environment and from the file `.env` in the working directory. The environment takes
+ * precedence.
+ * @throws EnvError for invalid settings, and Error if `.env` cannot be read.
  */
 export function readSettings(): Env {
   if (existsSync('.env')) process.loadEnvFile('.env');
@@ -27,15 +28,15 @@ export function readPemFile(setting: string, file: string): Buffer {
 }
 
 /**
- * Growth of the heap that triggers a full garbage collection, as a percentage of its live objects. By default, V8 lets the
- * heap grow to four times their size, so garbage would fill 100 MiB.
+ * Growth of the heap that triggers a full garbage collection, as a percentage of the size of its live objects. By
+ * default, V8 lets the heap grow to four times that size, so that garbage would fill 100 MiB.
  */
 const HEAP_GROWTH = 50;
 
 /**
- * Runs a program after checking the version of Node.js. A failure is printed on one line without a stack and ends the process
- * with `code`.
- * @param refusal text before the reason of a failure.
+ * Runs a program after checking the version of Node.js. If the program fails, prints the reason on one line, without
+ * a stack, and ends the process with `code`.
+ * @param refusal text to print before the reason.
  */
 export function runProgram(refusal: string, program: () => Promise<void>, code = 1): Promise<void> {
   const end = (reason: string): never => {

@@ -42,7 +42,8 @@ class TypeormDriver {
 export type EntityClasses = readonly (new () => object)[];
 
 /**
- * Builds TypeORM's options for work on the schema. The service runs all other statements on the engine.
+ * Builds TypeORM's options, which are used only to create and migrate the schema. All other statements of the service
+ * run on the `Engine`.
  * @param server the server to connect to. The default is the first server of `DATABASE_URL`.
  */
 export function buildDataSourceOptions(
@@ -69,7 +70,7 @@ export function buildDataSourceOptions(
 /** Opens a TypeORM data source for work on the schema. The caller must destroy it after use. */
 export async function openDataSource(env: Env, entities: EntityClasses): Promise<DataSource> {
   const file = sqliteFileOf(env);
-  if (file !== undefined) createParentFolder(file); // TypeORM would create it with the default permissions
+  if (file !== undefined) createParentFolder(file); // TypeORM would create the folder with the default permissions
   const dataSource = new DataSource(buildDataSourceOptions(env, entities, await chooseServer(env)));
   const embedded = isEmbedded(dataSource);
   // SQLite accepts any type name, but TypeORM's list of SQLite types lacks MySQL's type for long text.
@@ -97,8 +98,9 @@ function isEmbedded(dataSource: DataSource): boolean {
 }
 
 /**
- * Checks the schema at the start, and runs pending migrations if `MIGRATE_ON_START` allows it.
- * @throws Error if migrations are pending but must not run. @throws ForeignSchemaError as `assertOwnSchema`.
+ * Checks the schema when the service starts, and runs pending migrations if `MIGRATE_ON_START` allows it.
+ * @throws Error if migrations are pending but must not run.
+ * @throws ForeignSchemaError for tables of another program, a newer version or an unreleased build.
  */
 export async function migrateAtStart(env: Env, entities: EntityClasses): Promise<void> {
   const dataSource = await openDataSource(env, entities);

@@ -11,7 +11,10 @@ import { TransactionRunner } from './transaction-runner.js';
 export class DatabaseModule implements OnApplicationShutdown {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** @param lock the write lock of a SQLite database, if another process manages it. */
+  /**
+   * Creates the module that opens the database.
+   * @param lock the write lock of a SQLite database. Pass it if another process manages the lock.
+   */
   static forRoot(lock = new WriteLock()): DynamicModule {
     const database = {
       provide: DATABASE,

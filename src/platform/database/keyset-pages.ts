@@ -60,8 +60,8 @@ interface PageSource<R extends KeyRange, T> {
 }
 
 /**
- * Reads ranges until the page is full. A start after a position costs nothing, while an offset costs as much as the skipped
- * rows.
+ * Reads ranges until the page is full. Starting after a position costs nothing, while an offset costs as much as
+ * reading the skipped rows.
  */
 export async function readPage<R extends KeyRange, T>(
   source: PageSource<R, T>,
@@ -84,7 +84,10 @@ export async function readPage<R extends KeyRange, T>(
   return cutPage(found, limit);
 }
 
-/** Reads all rows page by page. The last page is empty. @param first a key that sorts before all rows. */
+/**
+ * Reads all rows page by page. An empty page is returned last.
+ * @param first a key that sorts before the keys of all rows.
+ */
 export async function* readPages<T, K>(
   first: K,
   keyOf: (row: T) => K,
@@ -202,7 +205,8 @@ function conditionsOf(
   const { sql, params } = buildKeyCondition(key, after.key, dialect);
   const same = { sql: `${sql} AND ${tie} ${comparison} ?`, params: [...params, after.uuid] };
   if (only !== undefined || after.key === null) return [same];
-  // In descending order, rows with empty keys would follow, but they belong to a separate range.
+  // In descending order, the rows with empty keys come last and would be read here too, but they belong to a separate
+  // range.
   const filled = order === 'desc' && test === "> ''" ? ` AND ${key} ${test}` : '';
   const others = { sql: `${key} ${comparison} ?${filled}`, params: [after.key] };
   return unique ? [others] : [same, others];

@@ -47,7 +47,8 @@ export async function assertOwnSchema(dataSource: DataSource): Promise<void> {
       `The database belongs to a newer version (it has the migration ${unknown.name}). Start that version, or restore a backup.`,
     );
   if (unknown) throw createUnreleasedError(dataSource, `the unknown migration ${unknown.name}`);
-  // If no migration is recorded, a killed process can have created only tables of the first migration.
+  // If no migration is recorded, only tables of the first migration may exist, because a process may have been killed
+  // while creating them.
   const later = MIGRATIONS.slice(1)
     .map((Later) => new Later())
     .flatMap((migration) => (migration instanceof TableMigration ? migration.tables : []))
@@ -73,11 +74,10 @@ async function readTableNames(dataSource: DataSource): Promise<string[]> {
 }
 
 /**
- * Runs the pending migrations and returns them. Only one process migrates at a time, also across the nodes of a cluster.
- *
- * On SQLite all migrations run in one transaction. DDL of MariaDB and MySQL is not transactional, so it runs under a lease,
- * which every statement of a migration renews first. After a process was killed, the next process continues, because each
- * step can safely run twice.
+ * Runs the pending migrations and returns them. Only one process migrates at a time, also across the nodes of a
+ * cluster. On SQLite all migrations run in one transaction. DDL of MariaDB and MySQL is not transactional. There the
+ * migrations run under a lease, which is renewed before each of their statements. If a process is killed, the next
+ * process continues, because each step can safely run twice.
  */
 export async function migrate(dataSource: DataSource): Promise<Migration[]> {
   const runner = dataSource.createQueryRunner();
@@ -131,7 +131,7 @@ async function enableCausalReads(runner: QueryRunner): Promise<void> {
   if (Array.isArray(known) && known.length > 0) await runner.query('SET SESSION wsrep_sync_wait = 7');
 }
 
-/** Duration of the lease. It delays the next process after a migrating process was killed. */
+/** Duration of the lease. If a migrating process is killed, the next process waits this long. */
 const LEASE_SECONDS = 15;
 const HEARTBEAT_MILLIS = 3000;
 /** Maximum time for which a process waits for the lease. */
@@ -183,7 +183,7 @@ class MigrationLease {
 
   async release(): Promise<void> {
     clearInterval(this.heartbeat);
-    await this.execute(RELEASE, [this.owner]).catch(() => undefined); // the lease expires by itself
+    await this.execute(RELEASE, [this.owner]).catch(() => undefined); // after a failure the lease expires by itself
   }
 
   /** Runs a statement, with retries after a race, and returns the number of rows that it matched. */

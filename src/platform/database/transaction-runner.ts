@@ -3,32 +3,40 @@ import { DATABASE, type Database } from './engine/database.js';
 import { DatabaseError, runWithRetry } from './engine/database-error.js';
 import type { Dialect, OpenTransaction, Sql } from './engine/sql.js';
 
-/** A transaction that stays open after its work, so that the response to the request is committed with it. */
+/**
+ * A transaction that stays open after the changes of a request, so that the response is committed with the changes.
+ */
 export interface HeldTransaction {
   readonly sql: Sql;
-  /** @throws DatabaseError `race` for a transaction that is too old, or the error of the COMMIT. */
+  /**
+   * Commits the transaction.
+   * @throws DatabaseError `race` if the transaction is too old, or the error of the COMMIT.
+   */
   commit(): Promise<void>;
   rollback(): Promise<void>;
 }
 
-/** A request with an `Idempotency-Key`. Its response is stored in the transaction of its effect (ADR 16). */
+/**
+ * The changes of a request with an `Idempotency-Key`. The response to the request is stored in the transaction of
+ * these changes (ADR 16).
+ */
 export interface RepeatableEffect {
-  /** The open transaction of the effect, in which reads for the response must run. */
+  /** The transaction of the changes while it is open. Reads for the response must run in this transaction. */
   readonly transaction: Sql | undefined;
   /**
-   * Checks that no equal request has been answered.
-   * @throws ReplayedResponseError otherwise, before anything is written.
+   * Checks that the same request has not been answered yet.
+   * @throws ReplayedResponseError, before anything is written, if the same request has already been answered.
    */
   assertFirst(sql: Sql): Promise<void>;
-  /** Takes over the transaction of the effect, which is then committed with the response. */
+  /** Takes over the transaction of the changes, which is later committed together with the response. */
   takeOver(transaction: HeldTransaction): void;
-  /** Runs `work` after the commit of the effect. */
+  /** Runs `work` after the changes have been committed. */
   afterCommit(work: () => Promise<void>): void;
-  /** Runs `work` if the effect is rolled back. */
+  /** Runs `work` if the changes are rolled back. */
   afterRollback(work: () => Promise<void>): void;
 }
 
-/** Caller of a request. Without an `Idempotency-Key`, the request has no effect to repeat. */
+/** Caller of a request. `repeatable` is missing if the request lacks an `Idempotency-Key`. */
 interface RepeatableCaller {
   repeatable?: RepeatableEffect;
 }
@@ -39,7 +47,7 @@ interface RepeatableCaller {
  */
 const MAX_MILLIS = 4 * 60_000;
 
-/** Runs work in transactions. Features open transactions only here. */
+/** Runs work in transactions. Features open transactions only through this class. */
 @Injectable()
 export class TransactionRunner {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
@@ -64,7 +72,10 @@ export class TransactionRunner {
     return runWithRetry('transaction', (attempt) => this.attempt(work, repeatable, attempt));
   }
 
-  /** Runs `work` after the commit of a request: at once, unless its transaction is still open. */
+  /**
+   * Runs `work` after the changes of a request have been committed. Runs it at once if no transaction of the request
+   * is open.
+   */
   async afterCommit({ repeatable }: RepeatableCaller, work: () => Promise<void>): Promise<void> {
     if (repeatable?.transaction) repeatable.afterCommit(work);
     else await work();
@@ -78,7 +89,7 @@ export class TransactionRunner {
     const tx = await this.database.begin();
     const began = performance.now();
     try {
-      if (repeatable && attempt > 1) await repeatable.assertFirst(tx); // the other writer may have sent the same request
+      if (repeatable && attempt > 1) await repeatable.assertFirst(tx); // the same request may have been answered
       const result = await work(tx);
       if (repeatable) repeatable.takeOver(toHeldTransaction(tx, began));
       else await commit(tx, began);
@@ -106,7 +117,7 @@ async function rollback(tx: OpenTransaction): Promise<void> {
   await tx.rollback().catch(() => undefined);
 }
 
-/** Target duration and size of a transaction of an import or a SCIM bulk request. */
+/** Target duration and size of a transaction in which an import or a SCIM bulk request writes batches. */
 interface BatchTarget {
   /** Target duration while there are other writers, in milliseconds. */
   shared: number;
@@ -121,18 +132,21 @@ interface BatchTarget {
 /**
  * Targets of each dialect. On SQLite one writer may hold the database for 50 ms (interface §9). Small transactions
  * write more pages per row, so they are used only while other writers wait. On MariaDB and MySQL a transaction locks
- * its rows and, if it changes managers, the row lock for which other changes of managers wait. A request must not wait
- * longer than 100 ms.
+ * its rows. If it changes managers, it also holds the row lock that all changes of managers need. A request must not
+ * wait longer than 100 ms for these locks.
  */
 const BATCH_TARGETS: Readonly<Record<Dialect, BatchTarget>> = {
   sqlite: { shared: 12, alone: 40, least: 1, most: 40 },
   mysql: { shared: 80, alone: 80, least: 8, most: 40 },
 };
 
-/** Number of consecutive transactions without other writers after which no other writers are expected. */
+/** Number of consecutive transactions without other writers after which the target duration `alone` applies. */
 const QUIET_TRANSACTIONS = 20;
 
-/** Computes the number of batches per transaction that meets the target duration. It starts with the minimum. */
+/**
+ * Computes how many batches a transaction may contain to meet its target duration. The first transaction gets the
+ * minimum.
+ */
 export class BatchSizer {
   batches: number;
   private readonly target: BatchTarget;
@@ -144,8 +158,8 @@ export class BatchSizer {
   }
 
   /**
-   * Records the duration of a transaction of `batches` batches. The size at most doubles with each transaction, but can
-   * shrink to any size at once.
+   * Records the duration of a transaction of `batches` batches, and adapts the size of the next transaction. The size
+   * at most doubles with each transaction, but can shrink to any size at once.
    */
   recordDuration(batches: number, millis: number, othersWrite: boolean): void {
     const { least, most, shared, alone } = this.target;

@@ -16,7 +16,7 @@ const MIB = 1024 * KIB;
 
 /** The limits of a JSON body on one route. */
 export interface BodyRules {
-  /** Maximum size in bytes, checked as sent and again after decompression. */
+  /** Maximum size in bytes. The limit applies to the body as it was sent, and again to the decompressed body. */
   maxBytes: number;
   /** Maximum number of JSON values, including members and items. Parsed values cost more memory and time than their bytes. */
   maxValues: number;
@@ -26,7 +26,10 @@ export interface BodyRules {
   types: readonly string[];
 }
 
-/** Default limits, many times the size of the longest user. Parsing 85,000 members blocked the main thread for 115 ms. */
+/**
+ * Default limits, which are many times the size of the largest valid user. They must not be much higher, because parsing
+ * 85,000 members blocked the main thread for 115 ms.
+ */
 export const JSON_BODY = { maxBytes: MIB, maxValues: 20_000, compressed: true, types: ['application/json'] };
 
 /** Limits of SCIM bodies. Identity providers send either media type (RFC 7644, section 3.1). */
@@ -50,7 +53,7 @@ const JSON_DEPTH = 32;
  */
 export const IN_FLIGHT_BYTES = 64 * MIB;
 
-/** Memory that an upload reserves: the chunk that is being received, and its copy for the database. */
+/** Memory that an upload reserves: the chunk that is being received, and the copy of this chunk for the database. */
 export const UPLOAD_BYTES = MIB;
 
 /**
@@ -213,7 +216,7 @@ export class BodyReader {
         fail(createIncompleteError());
       };
       request.on('data', add).on('end', end).on('error', failIncomplete).on('close', failIncomplete);
-      if (request.destroyed) failIncomplete(); // the client disconnected before the listeners were attached
+      if (request.destroyed) failIncomplete(); // the client disconnected before the listeners were added
     });
   }
 
@@ -237,7 +240,10 @@ export function sendContinue({ headers, res }: Request): void {
   if (headers.expect !== undefined) res?.writeContinue();
 }
 
-/** Collects the chunks of a body in one buffer that doubles its size, so memory does not depend on the chunk sizes. */
+/**
+ * Collects the chunks of a body in one buffer, whose size is doubled when it is full. The memory therefore does not
+ * depend on the sizes of the chunks.
+ */
 class BodyBuffer {
   private buffer: Buffer = Buffer.alloc(0);
   private length = 0;
@@ -254,7 +260,7 @@ class BodyBuffer {
     if (length > this.rules.maxBytes) throw createTooLargeError(this.rules);
     if (this.length === 0) {
       this.reserve(length);
-      this.buffer = chunk; // no copy, because most bodies arrive in one chunk
+      this.buffer = chunk; // no copy, because most bodies consist of one chunk
     } else this.append(chunk, length);
     this.length = length;
   }

@@ -89,10 +89,13 @@ function sendReplay({ status, headers, body }: StoredResponse, response: Respons
   response.set(headers).end(body);
 }
 
-/** Converts a thrown value to a problem, which is `method_not_allowed` if the path exists only with other methods. */
+/**
+ * Converts a thrown value to a problem. If the path exists only with other methods, the problem is
+ * `method_not_allowed`.
+ */
 function toRoutingError(thrown: unknown, request: Request): ProblemError {
   const error = toProblemError(thrown);
-  if (thrown instanceof ProblemError || error.status >= 500) return error; // a route has handled the request
+  if (thrown instanceof ProblemError || error.status >= 500) return error; // a route threw the error
   const methods = findAllowedMethods(request);
   if (methods.length === 0 || methods.includes(request.method)) return error;
   const allow = methods.join(', ');

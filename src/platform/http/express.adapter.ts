@@ -22,7 +22,7 @@ type Options = NonNullable<Parameters<ExpressAdapter['initHttpServer']>[0]>;
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** Set for requests on the private socket. */
+    /** True for requests on the private socket. */
     isLocal?: true;
   }
 }
@@ -31,12 +31,16 @@ declare module 'express-serve-static-core' {
 type SendRejection = (rejection: ProblemError, request: Request, response: Response) => void;
 
 /**
- * Nest's Express adapter without the overhead that takes half the time of a short request (docs/performance.md). Express
- * replaces the prototype of each request and response, which discards V8's hidden classes. Express also matches middleware
- * like routes, and its `json` reads application settings for each response. Everything else is stock Express.
+ * Nest's Express adapter without the overhead that takes half the time of a short request (docs/performance.md).
+ * Stock Express replaces the prototype of each request and response, which discards V8's hidden classes. It also
+ * matches middleware like routes, and its `json` reads application settings for each response. Everything else works
+ * as in stock Express.
  */
 export class FastExpressAdapter extends ExpressAdapter {
-  /** Server of the same routes for local commands. Another module makes it listen on the private socket. */
+  /**
+   * Server for local commands, with the same routes as the public server. Another module makes it listen on the
+   * private socket.
+   */
   localServer!: Server;
   private preparations: readonly Preparation[] = [];
   private startup: Promise<unknown> | undefined;
@@ -44,7 +48,7 @@ export class FastExpressAdapter extends ExpressAdapter {
   private getAddress: (request: Request) => string | undefined = getPeerAddress;
   private checkForwarded: ((request: Request) => ProblemError | undefined) | undefined;
   private sendRejection: SendRejection = (_rejection, _request, response) => {
-    response.destroy(); // until `rejectWith` is called
+    response.destroy(); // closes the connection until `rejectWith` sets a handler
   };
 
   constructor() {
@@ -52,7 +56,7 @@ export class FastExpressAdapter extends ExpressAdapter {
     this.getInstance<Express>().router.stack.length = 0; // removes Nest's hook middleware, which `usePreparations` replaces
   }
 
-  /** Sets functions that run in this order for every request. They cost less than Express middleware. */
+  /** Sets the functions that run for every request, in the given order. They cost less than Express middleware. */
   usePreparations(...preparations: readonly Preparation[]): void {
     this.preparations = preparations;
   }
@@ -88,7 +92,7 @@ export class FastExpressAdapter extends ExpressAdapter {
     };
   }
 
-  /** Delays requests until the promise is settled. */
+  /** Delays the routing of requests until the promise is resolved or rejected. */
   holdRequestsUntil(ready: Promise<unknown>): void {
     const release = (): void => {
       this.startup = undefined;
@@ -150,7 +154,7 @@ export class FastExpressAdapter extends ExpressAdapter {
     };
     this.httpServer = createLimitedServer(options.httpsOptions, classes, serve, refuse);
     this.localServer = createLimitedServer(undefined, classes, serveLocal, refuse);
-    this.localServer.requestTimeout = 0; // a file from standard input may arrive slowly
+    this.localServer.requestTimeout = 0; // a command may read a file slowly from standard input and send it
   }
 
   override async close(): Promise<void> {
@@ -183,7 +187,9 @@ interface Layer {
   route?: { path: string; methods: Record<string, boolean> };
 }
 
-/** Returns the methods of the request's path in upper case, or an empty list for an unknown path. */
+/**
+ * Returns the methods that the path of a request supports, in upper case. Returns an empty list for an unknown path.
+ */
 export function findAllowedMethods(request: Request): string[] {
   const path = getPath(request);
   const served = getRoutes(request.app).filter((layer) => matchesPath(layer, path));
@@ -195,7 +201,8 @@ export function findAllowedMethods(request: Request): string[] {
 
 /**
  * Gives literal routes precedence over routes with parameters, for every method: `/users/me` never matches
- * `/users/:user_id`. A wrong method is then reported before parameters are checked. Call it after the last route is added.
+ * `/users/:user_id`. A request with an unsupported method therefore gets `method_not_allowed` before its parameters
+ * are checked. Call it after the last route is added.
  */
 export function prioritizeLiteralRoutes(app: Express): void {
   const layers = getRoutes(app);
@@ -209,7 +216,9 @@ export function prioritizeLiteralRoutes(app: Express): void {
   }
 }
 
-/** Returns true if `wide` matches every path that `path` matches, and has a parameter where `path` has a literal. */
+/**
+ * Returns true if `widerPath` matches every path that `path` matches, and has a parameter where `path` has a literal.
+ */
 function isMoreSpecific(path: string, widerPath: string): boolean {
   const [own, others] = [path.split('/'), widerPath.split('/')];
   if (own.length !== others.length) return false;
@@ -230,7 +239,10 @@ function getRoutes({ router }: Pick<Express, 'router'>): Layer[] {
   return layers.filter(isRoute);
 }
 
-/** Returns true for a route of this service. Nest's own layers serve every method, so they are recognized by TRACE. */
+/**
+ * Returns true for a route of this service. Nest's own layers are excluded. They serve every method, so they are
+ * recognized by the method TRACE.
+ */
 function isRoute(value: unknown): value is Layer {
   if (!isObject(value) || typeof value['match'] !== 'function' || !isObject(value['route'])) return false;
   const { path, methods } = value['route'];

@@ -24,7 +24,9 @@ interface AcceptedInput {
   query?: InputClass<object>;
   /** Accepts any query without validation. SCIM routes and the console read their parameters themselves. */
   anyQuery?: true;
-  /** Media type of the response, unless the client accepts only plain JSON. Default: JSON. */
+  /**
+   * Media type of the response. Clients that accept only plain JSON get `application/json` instead. Default: JSON.
+   */
   responseType?: string;
 }
 
@@ -33,7 +35,10 @@ class NoQuery {
   readonly none = true;
 }
 
-/** Declares the input and response type of a route. Without it the body is not read, and every query parameter is an error. */
+/**
+ * Declares the input and the response type of a route. Without this decorator the body is not read, and every query
+ * parameter is an error.
+ */
 export const Accepts = Reflector.createDecorator<AcceptedInput | undefined>();
 
 /** Injects the query as an instance of the class declared with `Accepts`. */
@@ -76,7 +81,10 @@ export class InputGuard implements CanActivate {
   }
 }
 
-/** Sets the media type early, because a replayed idempotent response gets its type from the current request. */
+/**
+ * Sets the media type of the response before the route runs, because a replayed response takes its media type from this
+ * request.
+ */
 function setResponseType(request: Request, response: Response, type: string): void {
   const accepted = acceptsOnlyJson(request) ? 'application/json' : type;
   response.setHeader('Content-Type', `${accepted}; charset=utf-8`);

@@ -32,7 +32,7 @@ export const LimitParam = () =>
     description: `Page size. Values above ${MAX_LIMIT} are treated as ${MAX_LIMIT}.`,
   });
 
-/** Declares the cursor of a list: the id of the last record of the previous page. */
+/** Declares the cursor parameter of a list, which is the id of the last record of the previous page. */
 export const AfterParam = () =>
   UuidParam(
     { description: 'Cursor from the `Link: rel="next"` header of the previous page.' },

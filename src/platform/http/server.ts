@@ -195,7 +195,7 @@ export function createLimitedServer(
     response.assignSocket(socket);
     response.once('finish', () => {
       response.detachSocket(socket);
-      response.emit('close'); // as Node.js does for its own requests
+      response.emit('close'); // Node.js emits this for its own responses
       closeGracefully(socket);
     });
     route(request, response, rejection);
@@ -209,7 +209,7 @@ export function createLimitedServer(
     // Reading the address caches it. After the client resets the connection, the address is no longer available.
     Reflect.get(socket, 'remoteAddress');
   });
-  server.on('checkContinue', handle); // `BodyReader` sends 100 Continue
+  server.on('checkContinue', handle); // `BodyReader` sends the response `100 Continue`
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     const detail = 'Unsupported Expect header. Only 100-continue is supported.';
     route(request, response, new ProblemError('expectation_failed', detail));
@@ -226,7 +226,7 @@ export function createLimitedServer(
     const last = latestResponses.get(socket);
     const isReading = last !== undefined && !last.closed && !last.headersSent && !last.req.complete;
     if (isReading && errorCodeOf(error) === UNEXPECTED_END) {
-      socket.destroy(); // the client has disconnected, which the reader of the body detects
+      socket.destroy(); // the client has disconnected, which the reader of the body reports
       return;
     }
     // A connection without any bytes gets no response, because browsers and load balancers open spare connections.
@@ -237,9 +237,9 @@ export function createLimitedServer(
     if (!last || last.closed) {
       respondOnSocket(socket, createPlaceholderRequest(classes, socket), rejection);
     } else if (last.headersSent) {
-      if (!last.writableEnded) socket.destroy(); // an error response would be taken for the rest of the partial response
+      if (!last.writableEnded) socket.destroy(); // the client would take an error response for more of this response
     } else if (last.req.complete) {
-      last.setHeader('Connection', 'close'); // the bytes after that request are invalid
+      last.setHeader('Connection', 'close'); // the bytes after the last request are invalid
     } else {
       refuse(rejection, last.req, last);
       last.once('close', () => last.req.destroy()); // ends a pending read of the body
@@ -323,7 +323,10 @@ export function limitConnections(server: Server, max: number, log: Log, metrics:
 export const MIN_COMPRESSED_BYTES = 4096;
 /** Compression level. Higher levels take up to twice the time for hardly smaller user lists (docs/performance.md). */
 const COMPRESSION_LEVEL = 4;
-/** Fake request for the package `compression`, which would prefer Brotli if the client accepts it. */
+/**
+ * Fake request that accepts only gzip, for the package `compression`. With the real request, the package would choose
+ * Brotli if the client accepts it.
+ */
 const GZIP_REQUEST = { method: 'GET', headers: { 'accept-encoding': 'gzip' } } as Request;
 
 const compress = compression({
@@ -358,6 +361,6 @@ function isCompressible(response: Response): boolean {
     Number(getHeader('Content-Length') || MIN_COMPRESSED_BYTES) >= MIN_COMPRESSED_BYTES &&
     getHeader('Set-Cookie') === '' &&
     !getHeader('Content-Type').startsWith('text/event-stream') &&
-    response.req.acceptsEncodings('gzip') === 'gzip' // not `gzip;q=0`
+    response.req.acceptsEncodings('gzip') === 'gzip' // excludes `gzip;q=0`
   );
 }

@@ -12,7 +12,8 @@ export async function streamText(response: Response, text: AsyncGenerator<string
   const first = await text.next();
   varyByEncoding(response);
   let failure: { error: unknown } | undefined;
-  // Records only errors of `text`. The pipeline also throws into its source when the client disconnects.
+  // Stores only errors of `text` in `failure`. The pipeline also throws an error into its source when the client
+  // disconnects.
   const readNext = async (): Promise<IteratorResult<string, unknown>> => {
     try {
       return await text.next();

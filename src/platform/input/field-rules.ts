@@ -34,7 +34,7 @@ export function findNormalizer(input: object, field: string): Normalizer | undef
   return undefined;
 }
 
-/** An error text that follows the name of the field. A function computes it from the value. */
+/** An error text, or a function that creates it from the value. The name of the field is put before the text. */
 type Message = string | ((value: unknown) => string);
 
 /**
@@ -66,7 +66,10 @@ export const NoControlCharacters = (options: { newlines?: boolean } = {}) =>
     isCleanText(text, options),
   );
 
-/** Rejects values in which `find` finds an invisible character. */
+/**
+ * Rejects values in which `find` finds a forbidden character. The error text contains the code point of this
+ * character.
+ */
 const NoForbiddenCharacter = (find: (value: unknown) => string | undefined) =>
   Rule(
     'invisible_character',
@@ -78,7 +81,10 @@ const toTexts = (value: unknown): string[] => (typeof value === 'string' ? [valu
 const findFirst = (texts: readonly string[], find: typeof findInvisible): string | undefined =>
   texts.map(find).find((found) => found !== undefined);
 
-/** Rejects invisible characters in names and identifiers. @param textsOf returns the texts of a value, by default the value. */
+/**
+ * Rejects invisible characters in names and identifiers.
+ * @param textsOf returns the texts in a value. By default, the value itself is checked if it is a text.
+ */
 export const NoInvisibleCharacters = (textsOf = toTexts) =>
   NoForbiddenCharacter((value) => findFirst(textsOf(value), findInvisible));
 /** Rejects characters in running text that change its reading order or hide a message. */
@@ -106,8 +112,8 @@ export interface SizeLimits {
 const DEFAULT_SIZE: SizeLimits = { text: 4096, items: 100, members: 32 };
 
 /**
- * Maximum UTF-16 code units that NFC combines into one character: four code points of one unit, or two code points of two
- * units.
+ * Maximum number of UTF-16 code units that NFC combines into one character. These are four code points with one
+ * unit each, or two code points with two units each.
  */
 const UNITS_PER_CHARACTER = 4;
 
@@ -131,8 +137,8 @@ export function getSizeLimits(input: object, field: string, limits: Partial<Size
 }
 
 /**
- * Truncates a value that exceeds its size even after normalization. The result is small but still over the limits, so the
- * rules of the field reject it. Returns other values unchanged.
+ * Truncates a value that would exceed its size limits even after normalization. The truncated value is still larger
+ * than the limits, so the rules of the field reject it. Returns any other value unchanged.
  */
 export function truncateToSize(value: unknown, size: SizeLimits): unknown {
   if (typeof value === 'string') {

@@ -17,8 +17,9 @@ import { UUID } from '../common/uuid.js';
 import { Normalize, Rule, LimitSize } from './field-rules.js';
 
 /**
- * Additional OpenAPI schema of a query parameter. Each decorator below declares the schema, parsing and rules of a parameter.
- * A value that cannot be parsed stays text and fails its rule. An empty value is an error and never means "no filter".
+ * Additional OpenAPI schema of a query parameter. Each decorator in this file declares the schema, the parsing and
+ * the rules of a parameter. A value that cannot be parsed stays text and fails its rule. An empty value is an error
+ * and never means "no filter".
  */
 export interface QuerySchema {
   default?: unknown;
@@ -36,7 +37,10 @@ const createParser =
 const trimText = createParser((text) => text);
 const toList = (raw: unknown): unknown => (typeof raw === 'string' ? [raw] : raw);
 
-/** Maximum integer, which every engine accepts as an offset. Larger numbers are reduced to it. */
+/**
+ * Maximum value of an integer parameter. Every engine accepts this value as an offset. A larger number is replaced by
+ * this value.
+ */
 const MAX_INTEGER = 1e15;
 
 /** Declares an integer with a minimum and a maximum. Accepts decimal digits with an optional minus sign. */

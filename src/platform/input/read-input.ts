@@ -24,8 +24,8 @@ export interface CheckedInput<T> {
 }
 
 /**
- * Reads a request body: `@Body(new InputPipe(NewUserInput)) input: CheckedInput<NewUserInput>`. It returns errors instead of
- * throwing them, because a missing record is reported first (interface section 1).
+ * Reads a request body: `@Body(new InputPipe(NewUserInput)) input: CheckedInput<NewUserInput>`. Returns the errors of
+ * fields instead of throwing them, because the error for a missing record must come first (interface section 1).
  */
 export class InputPipe<T extends object> implements PipeTransform<JsonObject, CheckedInput<T>> {
   constructor(private readonly type: InputClass<T>) {}
@@ -39,7 +39,7 @@ export class InputPipe<T extends object> implements PipeTransform<JsonObject, Ch
 interface StandardRule {
   code: FieldCode;
   message: (limit: unknown) => string;
-  /** Replaces the test of class-validator where the API counts differently. */
+  /** Replaces the test of class-validator if the API counts characters differently. */
   test?: (value: unknown, limit: unknown) => boolean;
 }
 
@@ -87,23 +87,23 @@ interface Check {
 
 interface CompiledField {
   normalizer: Normalizer | undefined;
-  /** Size limits. A larger value is truncated and not normalized. */
+  /** Size limits of the value. A larger value is truncated and not normalized. */
   size: SizeLimits;
   /** Checks of a present value, in the order in which failures are reported. */
   checks: readonly Check[];
-  /** Check of a missing field. */
+  /** Check that fails if the field is missing. Undefined if the field is optional. */
   required: Check | undefined;
-  /** Check of a cleared field. */
+  /** Check that fails if the field is cleared. Undefined if the field may be cleared. */
   notEmpty: Check | undefined;
 }
 
 /**
- * Reads client input as an instance of an input class. A missing field is undefined and an empty field is null. Types are not
- * coerced, and an unknown key is an error. Values are not transformed recursively, because members named `constructor` or
- * `then` would break a generic transformer.
+ * Reads client input as an instance of an input class. A missing field is undefined and an empty field is null. Types
+ * are not coerced, and an unknown key is an error. Values are not transformed recursively, because members named
+ * `constructor` or `then` would break a generic transformer.
  *
- * The cost depends on the class and not on the input. Oversized values are truncated and not normalized. Errors of known
- * fields are always reported, and errors of unknown keys only up to `MAX_ERRORS` in total.
+ * Oversized values are truncated and not normalized, so that the cost does not depend on the size of the input.
+ * Errors of known fields are always reported, but errors of unknown keys only until the total reaches `MAX_ERRORS`.
  */
 export function readInput<T extends object>(type: InputClass<T>, raw: JsonObject): CheckedInput<T> {
   const fields = compiledFields.get(type) ?? compileFields(type);
@@ -141,8 +141,9 @@ function findFailedCheck({ checks, required, notEmpty }: CompiledField, value: u
 const compiledFields = new WeakMap<object, ReadonlyMap<string, CompiledField>>();
 
 /**
- * Reads the rules of an input class from class-validator once. Its `validateSync` collects them again for each value, which
- * takes four times as long as the rules themselves. An import validates a hundred thousand values.
+ * Reads the rules of an input class from class-validator once. The function `validateSync` of class-validator would
+ * collect the rules again for each value, which takes four times as long as checking them. An import validates a
+ * hundred thousand values.
  */
 function compileFields(type: InputClass<object>): ReadonlyMap<string, CompiledField> {
   const checks = readChecks(type);

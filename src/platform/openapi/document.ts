@@ -45,7 +45,7 @@ function isOperation(value: unknown): value is Operation {
   return isObject(value) && 'responses' in value;
 }
 
-/** Response header of a replayed response. */
+/** Response header that marks a replayed response, for the OpenAPI document. */
 const REPLAY_HEADERS = describeHeader(
   REPLAYED_HEADER,
   'Present if this is the stored response to an earlier request with the same Idempotency-Key.',
@@ -102,7 +102,7 @@ const LIMITS: Readonly<Record<string, object>> = {
   integer: { format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
 };
 
-/** Moves `CHOICES` into the `enum` of their schemas and adds `LIMITS`, throughout the document. */
+/** Moves the values of `CHOICES` into the `enum` of each schema, and adds `LIMITS`, throughout the document. */
 function addEnumsAndLimits(node: unknown): void {
   if (typeof node !== 'object' || node === null) return;
   for (const member of Object.values(node)) addEnumsAndLimits(member);
@@ -125,7 +125,9 @@ function forbidUnknownMembers(schema: SchemaObject | undefined, schemas: Record<
   for (const member of Object.values(named.properties)) forbidUnknownMembers(member, schemas);
 }
 
-/** Adds the query options of an upload to its form, where a client may send them too. */
+/**
+ * Adds the query options of an upload to the schema of its form, because a client may also send them as form fields.
+ */
 function addFormFields({ requestBody, parameters }: Operation): void {
   const form = requestBody?.content[FORM]?.schema;
   if (!form) return;

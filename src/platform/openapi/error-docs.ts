@@ -13,7 +13,7 @@ export interface Conventions {
   firstErrors?: readonly ErrorCode[];
   /** Error codes of every route, listed after the codes of the route itself. */
   lastErrors: readonly ErrorCode[];
-  /** Error codes of unsafe methods. */
+  /** Error codes of routes with an unsafe method. */
   unsafeErrors?: readonly ErrorCode[];
   /** Additional responses of routes that change data. */
   changeResponses?: readonly MethodDecorator[];
@@ -21,7 +21,10 @@ export interface Conventions {
   error: Type<unknown>;
   mediaType: string;
   buildExample: (code: ErrorCode) => { status: number | string };
-  /** Members of an error whose values depend on the status. The last member identifies the error. */
+  /**
+   * Members of an error body whose possible values depend on the status. The last member in the list is the one that
+   * identifies the error.
+   */
   restrictedMembers: readonly string[];
 }
 
@@ -64,10 +67,10 @@ export function restrictSchema(type: Type<unknown>, values: Readonly<Record<stri
   return { allOf: [{ $ref: getSchemaPath(type) }, { type: 'object', properties }] };
 }
 
-/** Error codes of every route, at the end of each list. */
+/** Error codes that every route can return. They come last in the error list of a route. */
 export const COMMON_ERRORS = ['rate_limited', 'internal', 'unavailable', 'outcome_unknown'] as const;
 
-/** Maps statuses to additional members of the example errors. */
+/** Maps statuses to the additional members that the example errors of this status contain. */
 const EXTRAS: Readonly<Record<number, ProblemError['extras']>> = {
   409: { conflicts: [{ field: 'username', uuid: '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10' }] },
   422: { errors: [{ field: 'email', code: 'invalid_format', message: 'must be an e-mail address' }] },

@@ -36,9 +36,9 @@ export interface RouteDocs {
   examples?: Readonly<Record<string, object>>;
   /** Overrides parts of the schema of the id in the path. */
   id?: { description?: string; example?: string };
-  /** Description of `If-Match`, which adds the response 412. */
+  /** Description of the header `If-Match`. A route with this description also gets the response 412. */
   ifMatch?: string;
-  /** Description of `If-None-Match`, which adds the response 304 to a GET. */
+  /** Description of the header `If-None-Match`. A GET route with this description also gets the response 304. */
   ifNoneMatch?: string;
   /** Marks a route with an unsafe method that changes nothing and takes no `Idempotency-Key`. */
   changesNothing?: true;
@@ -53,7 +53,10 @@ type NamedDocs = RouteDocs & { operationId: string; summary: string };
 const reflector = new Reflector();
 const Documented = Reflector.createDecorator<NamedDocs | undefined>();
 
-/** Describes a route. @param operationId method name in generated clients, chosen by hand and never changed. */
+/**
+ * Describes a route.
+ * @param operationId name of the method in generated clients. It must never change.
+ */
 export const DescribeRoute = (operationId: string, summary: string, docs: RouteDocs) =>
   Documented({ operationId, summary, ...docs });
 
@@ -70,8 +73,8 @@ export function describeCsv(description: string) {
 }
 
 /**
- * OpenAPI extension with the scope that an API key needs. `any` accepts every valid key, `full` a key without scopes, and
- * `none` no key.
+ * OpenAPI extension with the scope that an API key needs. With `any` every valid key is accepted, with `full` only a
+ * key without scopes (full access), and with `none` no key.
  */
 export const REQUIRED_SCOPE = 'x-required-scope';
 
@@ -85,7 +88,10 @@ export const RequiredScope = Reflector.createDecorator<string | undefined>();
 export const ApiController = (path: string, tag: string) =>
   applyDecorators(Controller(path), DescribeRoutes(tag, REST_CONVENTIONS));
 
-/** Descriptions that `applyRouteDocs` computes later, because commands and worker processes never need them. */
+/**
+ * Functions that compute route descriptions. `applyRouteDocs` runs them later, because commands and worker processes
+ * never need the descriptions.
+ */
 const pending: (() => void)[] = [];
 
 /** Registers the described routes of a controller. `applyRouteDocs` later passes them to Swagger. */

@@ -24,7 +24,7 @@ export const describeHeader = (name: string, description: string, schema: object
 /** Response header of a created record. */
 export const LOCATION = describeHeader('Location', 'Path of the created record.', { maxLength: 255 });
 
-/** Response header of a list with cursor paging. */
+/** Description of the response header `Link` of a list with cursor paging. */
 const LINK_HELP = 'Link to the next page, with `rel="next"`. Missing on the last page.';
 export const NEXT_PAGE_LINK = describeHeader('Link', LINK_HELP, { maxLength: HEADER_BYTES });
 
@@ -37,7 +37,8 @@ export const ENTITY_TAGS = { type: 'string', maxLength: HEADER_BYTES } as const;
 
 /**
  * Returns OpenAPI links from a response to operations on the returned record.
- * @param field response field with the value of the parameter.
+ * @param parameter parameter of the operations.
+ * @param field field of the response that contains the value of this parameter.
  */
 export function createLinks(operations: readonly string[], parameter: string, field: string, extra?: object) {
   const parameters = { [parameter]: `$response.body#/${field}` };

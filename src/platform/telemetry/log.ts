@@ -32,9 +32,9 @@ export class LogOutput {
   private bufferedBytes = 0;
   private timer: NodeJS.Timeout | undefined;
   private dropped = 0;
-  /** True if the last written byte did not end a line. */
+  /** True if the last byte that was written was not a line break. */
   private isWithinLine = false;
-  /** True if the rest of a partly written line was dropped. */
+  /** True if a line was written only in part and the rest of it was dropped. */
   private isLineCut = false;
 
   constructor(private readonly fd: number) {
@@ -45,7 +45,7 @@ export class LogOutput {
 
   /**
    * Writes or buffers whole lines. It does not throw.
-   * @returns the number of lines dropped before a successful write, otherwise 0.
+   * @returns the number of lines dropped since the last successful write, or 0 if this write did not succeed.
    */
   write(lines: string): number {
     const bytes = Buffer.from(lines);
@@ -56,7 +56,10 @@ export class LogOutput {
     return lost;
   }
 
-  /** Appends bytes to the buffer and flushes it, unless a retry is pending. */
+  /**
+   * Appends bytes to the buffer and flushes the buffer, unless a retry is pending.
+   * @returns true if the buffer is empty afterwards.
+   */
   private writeInOrder(bytes: Buffer): boolean {
     if (this.bufferedBytes + bytes.length > MAX_BUFFERED_BYTES) this.countDropped(bytes);
     else {
@@ -75,7 +78,11 @@ export class LogOutput {
     return true;
   }
 
-  /** Writes bytes. A write to a full pipe is retried, and any other failure drops the rest. @returns true on success. */
+  /**
+   * Writes bytes. If the pipe is full, the rest is buffered and written later. After any other failure, the rest is
+   * dropped.
+   * @returns true if all bytes were written.
+   */
   private send(bytes: Buffer): boolean {
     let rest = bytes;
     try {
@@ -139,7 +146,10 @@ function reopenNonBlocking(fd: number): number {
   }
 }
 
-/** Keeps this process alive when standard output or standard error fails, for every writer in the process. */
+/**
+ * Ignores errors of standard output and standard error, so that they never end this process, even if other code
+ * writes.
+ */
 export function ignoreOutputErrors(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 }
@@ -159,7 +169,7 @@ export class Log implements RequestObserver {
 
   constructor({ LOG_LEVEL: level, LOG_FORMAT: format, WORKERS }: Env) {
     this.format = format;
-    const base = WORKERS > 1 ? { pid: process.pid } : null; // identifies the instance
+    const base = WORKERS > 1 ? { pid: process.pid } : null; // the process id identifies the instance
     const options = { level, base, timestamp: () => `,"time":"${isoNow()}"` };
     this.pino = pino(options, {
       write: (line) => {

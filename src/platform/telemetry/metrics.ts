@@ -88,7 +88,10 @@ export class Metrics implements RequestObserver {
     const metric = new Gauge({ name, help, aggregator, registers: [this.registry], collect });
   }
 
-  /** Returns the cached series of these labels, because prom-client's look-up costs more than the observation. */
+  /**
+   * Returns the series for these labels from a cache, because the look-up in prom-client costs more than the
+   * observation.
+   */
   private getSeries(method: string, route: string, status: RequestResult): Series {
     const key = `${method} ${status} ${route}`;
     return this.cachedSeries.get(key) ?? this.addSeries(key, method, route, String(status));

@@ -38,9 +38,9 @@ export function observeRequests(...observers: readonly RequestObserver[]) {
 const CUT_OFF_STATUS = 500;
 
 /**
- * Returns the result of a request. Node.js detaches the socket from a response only if the response is complete before the
- * connection closes. From a request with an unread body, it may detach the socket earlier. An error of the response comes
- * from the service, whereas a disconnect is an error of the socket.
+ * Returns the result of a request. A response that was complete before the connection closed no longer has a socket,
+ * because Node.js detaches it. If the body of the request was not read, Node.js may detach the socket of the request
+ * even earlier. An error of the response comes from the service, whereas a disconnect is an error of the socket.
  */
 function getResult({ socket }: { socket: Socket | null }, response: Response): RequestResult {
   if (response.errored) return CUT_OFF_STATUS;

@@ -6,10 +6,10 @@ import { endSession, removeTimeLimits } from '../mysql/session.js';
 import type { Dialect, SqlValue } from './sql.js';
 import { SqliteConnection, openFile } from '../sqlite/sqlite-connection.js';
 
-/** Number of rows in a batch. It is small, because a row may have a megabyte. */
+/** Number of rows in a batch. It is small, because a single row may contain a megabyte. */
 const BATCH_ROWS = 20;
 
-/** A table, and its columns that are read or written. */
+/** A table, and the names of the columns that are read or written. */
 export interface TableColumns {
   name: string;
   columns: readonly string[];
@@ -47,7 +47,7 @@ export interface RestoreTransaction extends SeparateConnection {
  */
 export async function openSnapshot(settings: DatabaseSettings): Promise<Snapshot> {
   const file = sqliteFileOf(settings);
-  // SQLite fixes the moment of the snapshot at the first read, so this reads at once.
+  // SQLite takes the snapshot at the first read of the transaction, so the transaction starts with a read.
   if (file !== undefined) return openOnFile(file, 'BEGIN; SELECT COUNT(*) FROM sqlite_master');
   return openOnServer(
     settings,
@@ -76,7 +76,7 @@ function openOnFile(file: string, begin: string): Snapshot & RestoreTransaction 
       connection.insert(buildInsert(table), rows);
     },
     commit: async () => {
-      connection.exec('COMMIT'); // SQLite writes the log back to the file when the last connection closes
+      connection.exec('COMMIT'); // the log is written back to the file on close
     },
     close: async () => {
       connection.close();
@@ -133,7 +133,10 @@ export async function isInUse(settings: DatabaseSettings): Promise<boolean> {
   return file === undefined ? hasOtherSessions(settings) : isFileOpen(file);
 }
 
-/** Returns true if another process has the file open. SQLite can then not leave the WAL mode, which this function tries. */
+/**
+ * Returns true if another process has the file open. Tries to leave the WAL mode, which SQLite refuses while another
+ * process has the file open.
+ */
 function isFileOpen(file: string): boolean {
   const connection = openFile(file);
   try {
@@ -149,7 +152,10 @@ function isFileOpen(file: string): boolean {
   }
 }
 
-/** Returns true if other connections use the database, or if an instance, perhaps on another node, holds a lease. */
+/**
+ * Returns true if other connections use the database, or if any instance holds a lease. The instance may run on
+ * another node of the cluster.
+ */
 async function hasOtherSessions(settings: DatabaseSettings): Promise<boolean> {
   const session = await chooseSession(serversOf(settings));
   try {

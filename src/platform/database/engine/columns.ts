@@ -1,4 +1,4 @@
-/** The type of a column, in options that TypeORM's entities and its schema builder share. */
+/** Type of a column, in the options that TypeORM accepts both for entities and in its schema builder. */
 export interface ColumnType {
   type: 'varchar' | 'mediumtext' | 'datetime' | 'tinyint' | 'int';
   length?: string;
@@ -32,7 +32,7 @@ export const bool = (): ColumnType => ({ type: 'tinyint', default: 0 });
 
 export const int = (): ColumnType => ({ type: 'int', default: 0 });
 
-/** Removes character set and collation, which SQLite does not support under the names of MySQL. */
+/** Removes the character set and collation of a column, because SQLite does not support MySQL's names for them. */
 export function dropCollation(column: { charset?: string; collation?: string }): void {
   delete column.charset;
   delete column.collation;

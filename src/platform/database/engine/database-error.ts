@@ -33,12 +33,12 @@ const PROBLEMS = {
   },
 } as const satisfies Record<Fault, { code: ErrorCode; detail: string; seconds: string }>;
 
-/** A database error that a client sees as temporary. The driver's error is its `cause`. */
+/** A database error that clients receive as a temporary problem. The driver's error is its `cause`. */
 export class DatabaseError extends ProblemError {
   constructor(
     readonly fault: Fault,
     override readonly cause: Error,
-    /** True if the error must not be retried, because earlier attempts have failed for long enough. */
+    /** True if the error must not be retried, because requests have failed for longer than a failover takes. */
     readonly isFinal = false,
   ) {
     const { code, detail, seconds } = PROBLEMS[fault];
@@ -152,7 +152,8 @@ function faultOf(error: unknown): Fault | undefined {
 }
 
 /**
- * Converts the error of a statement that commits by itself. If the response to it was lost, the fault becomes `unknown`.
+ * Converts the error of a statement outside of a transaction. If the response to the statement was lost, the fault
+ * becomes `unknown`, because the change may have been committed.
  */
 export function toChangeError(error: Error): Error {
   const isLost = error instanceof DatabaseError && error.fault === 'moved' && !isRefusal(error);
@@ -160,8 +161,8 @@ export function toChangeError(error: Error): Error {
 }
 
 /**
- * Converts the error of a COMMIT. A race or a refusal is returned unchanged, because the transaction was rolled back. Any
- * other error becomes `unknown`.
+ * Converts the error of a COMMIT. A race or a refusal is returned unchanged, because the transaction was rolled back.
+ * Any other error gets the fault `unknown`.
  */
 export function toCommitError(error: Error): Error {
   if (!(error instanceof DatabaseError)) return new DatabaseError('unknown', error);
@@ -175,8 +176,9 @@ const hasCode = (error: unknown, codes: readonly unknown[]): boolean =>
 export const isRefusal = (error: DatabaseError): boolean => hasCode(error, REFUSED);
 
 /**
- * Returns true if the other connections to the server are unusable too: the server accepts no changes, does not answer,
- * or denies a privilege (a connection keeps the privileges that it had when it was opened).
+ * Returns true if the error makes all connections to the server unusable. The server accepts no changes, does not
+ * answer, or denies a privilege. Denied privileges count, because a connection keeps the privileges that it had when
+ * it was opened.
  */
 export const isServerWide = (error: DatabaseError): boolean =>
   hasCode(error, [...REFUSED, ...DENIED, 'PROTOCOL_SEQUENCE_TIMEOUT']);
@@ -199,10 +201,16 @@ const MAX_RACE_ATTEMPTS = 12;
 
 export type WorkKind = 'transaction' | 'statement';
 
-/** Maximum pauses for each kind of fault, in milliseconds: before the second attempt, and before any attempt. */
+/**
+ * Limits of the pauses for each kind of fault, in milliseconds. The first number limits the pause before the second
+ * attempt, and the second number limits every pause.
+ */
 const LONGEST_PAUSES = { race: [10, 200], moved: [50, 500] } as const;
 
-/** Faults after which a single statement is retried. A duplicate is missing, because the value would still be taken. */
+/**
+ * Faults after which a single statement is retried. They do not include `duplicate`, because the value would still
+ * exist at the next attempt.
+ */
 const STATEMENT_FAULTS: readonly Fault[] = ['race', 'moved'];
 const TRANSACTION_FAULTS: readonly Fault[] = [...STATEMENT_FAULTS, 'duplicate'];
 
@@ -227,7 +235,10 @@ export function computeRetryDelay(error: unknown, work: WorkKind, attempts: numb
   return Math.random() * Math.min(first * 2 ** (attempts - 1), most);
 }
 
-/** Runs `attempt`, with retries as `computeRetryDelay` decides. @throws the error of the last attempt. */
+/**
+ * Runs `attempt`, and repeats it after an error for as long as `computeRetryDelay` allows. @throws the error of the
+ * last attempt.
+ */
 export async function runWithRetry<T>(work: WorkKind, attempt: (number: number) => Promise<T>): Promise<T> {
   const started = Date.now();
   for (let attempts = 1; ; attempts++) {

@@ -55,8 +55,8 @@ export interface ConnectionUsage {
  */
 export interface Engine extends Sql {
   /**
-   * Returns the rows of a SELECT that no index limits, without blocking the thread that answers requests. The statement
-   * sees all earlier commits.
+   * Returns the rows of a SELECT that may read a whole table, without blocking the thread that answers requests. The
+   * statement sees all earlier commits.
    * @param signal stops the statement, also in the database. The call then throws the signal's reason.
    */
   scan<T extends object>(sql: string, params?: readonly SqlValue[], signal?: AbortSignal): Promise<T[]>;
@@ -118,20 +118,26 @@ export function toPlaceholders(count: number): string {
   return '?, '.repeat(count).slice(0, -2);
 }
 
-/** Returns the clause that locks the selected rows. SQLite has one writer at a time and needs no row locks. */
+/**
+ * Returns the clause that locks the selected rows. The clause is empty on SQLite, which allows only one writer at a
+ * time and needs no row locks.
+ */
 export function lockClauseOf(sql: Sql): string {
   return sql.dialect === 'mysql' ? ' FOR UPDATE' : '';
 }
 
 /**
- * Returns the hint that forces an index. SQLite has no statistics, so without the hint it may prefer a primary key that
- * selects more rows.
+ * Returns the hint that forces the use of an index. SQLite collects no statistics here, so without the hint it may
+ * use the primary key even if that selects more rows.
  */
 export function indexHintOf(sql: Sql, name: string): string {
   return sql.dialect === 'mysql' ? ` FORCE INDEX (${name})` : ` INDEXED BY ${name}`;
 }
 
-/** Returns the join operator that keeps the order of the tables. MariaDB may otherwise start with a full scan. */
+/**
+ * Returns the join operator that makes the database read the tables in the given order. Otherwise MariaDB may start
+ * with a full scan.
+ */
 export function orderedJoinOf(sql: Pick<Sql, 'dialect'>): string {
   return sql.dialect === 'mysql' ? 'STRAIGHT_JOIN' : 'CROSS JOIN';
 }
@@ -139,7 +145,10 @@ export function orderedJoinOf(sql: Pick<Sql, 'dialect'>): string {
 /** Maximum number of values in a statement. SQLite binds up to 32,766 values, MySQL up to 65,535. */
 const MAX_PARAMS = 30_000;
 
-/** Maximum number of primary keys in a DELETE. With many more, MariaDB might scan the table instead of using the index. */
+/**
+ * Maximum number of primary keys in a DELETE. With many more keys, MariaDB might scan the table instead of using the
+ * index.
+ */
 const MAX_KEYS = 500;
 
 /** Splits values into as few chunks as possible, each small enough for one statement. */
@@ -250,7 +259,8 @@ export async function deleteKeys<E extends Row<E>>(
   const keyCondition = `(${columns.map((column) => `${column} = ?`).join(' AND ')})`;
   for (let from = 0; from < keys.length; from += MAX_KEYS) {
     const part = keys.slice(from, from + MAX_KEYS);
-    // Each engine uses the index of the primary key for only one of these two forms of the condition.
+    // SQLite uses the index of the primary key only for the first form of the condition, and the other engines use it only
+    // for the second form.
     const condition =
       sql.dialect === 'sqlite'
         ? `(${columns.join(', ')}) IN (VALUES ${part.map(() => values).join(', ')})`
@@ -278,11 +288,11 @@ async function insertAsJson(sql: Sql, target: string, values: readonly SqlValue[
 }
 
 /**
- * Maximum number of columns of rows that SQLite gets as one JSON text. With one driver call for each row, a short row costs
- * more (4.2 instead of 2.5 µs of CPU time for a search word).
+ * Maximum number of columns for which SQLite gets all rows of an INSERT as one JSON text. For such short rows, this
+ * is cheaper than one driver call for each row (2.5 instead of 4.2 µs of CPU time for a search word).
  */
 const MAX_JSON_COLUMNS = 4;
-/** Minimum number of rows, or of values of a list, that SQLite gets as one JSON text. */
+/** Minimum number of rows, or of values in a list, for which SQLite gets one JSON text. */
 const MIN_JSON_ROWS = 10;
 
 const valueOf = <E extends Row<E>>(row: E, name: string): SqlValue => (isField(row, name) ? row[name] : null);

@@ -11,7 +11,7 @@ const MAX_LINE = 64 * 1024;
 
 /** Time after which an idle worker process is ended. */
 const IDLE_MILLIS = 60_000;
-/** Time that a worker process has to exit by itself before it is killed. */
+/** Time within which a worker process must exit after its channel is closed. Later it is killed. */
 const END_MILLIS = 10_000;
 
 /** Interval of the pings to a busy worker process. */
@@ -41,7 +41,9 @@ export class WorkerEndedError extends Error {
   }
 }
 
-/** The calls that every worker process answers, between two statements. */
+/**
+ * The calls that every worker process answers. It cannot answer while a statement runs, only between two statements.
+ */
 export interface WorkerCalls {
   ping(): boolean;
 }
@@ -58,7 +60,7 @@ export interface WorkerProgram {
 export interface WorkerLink<Handlers> {
   /** Functions of the service that the worker process may call. */
   handlers: Handlers;
-  /** Receives the lines that the worker process prints. By default they are dropped. */
+  /** Receives the lines that the worker process prints. Without this function the lines are dropped. */
   onOutput?: (lines: string) => void;
   /** Receives the exit code or signal of the worker process. */
   onExit?: (exit: string) => void;
@@ -146,7 +148,7 @@ export class WorkerProcess<Calls extends WorkerCalls, Handlers extends object> {
     const { running } = this;
     if (!running) return;
     if (++running.unanswered > running.maxUnanswered) this.kill();
-    else void Promise.resolve(running.calls.ping()).catch(() => undefined); // `waitForExit` handles the exit
+    else void Promise.resolve(running.calls.ping()).catch(() => undefined); // `waitForExit` handles a process that has ended
   }
 
   private start(): RunningWorker<Calls, Handlers> {
@@ -203,9 +205,9 @@ export class WorkerProcess<Calls extends WorkerCalls, Handlers extends object> {
 }
 
 /**
- * Serves calls in a worker process, and ends the process with its parent.
- * @param eventNames calls to the parent that return nothing.
- * @returns the calls to the parent.
+ * Serves calls in a worker process. The worker process ends when its channel to the parent process closes.
+ * @param eventNames calls to the parent process that return nothing.
+ * @returns the calls to the parent process.
  */
 export function serveAsWorker<Calls extends object, Handlers extends WorkerCalls>(
   handlers: Handlers,
@@ -224,11 +226,11 @@ export function serveAsWorker<Calls extends object, Handlers extends WorkerCalls
 }
 
 /**
- * Relays the output of a child process, and resolves when both streams have ended. Standard error is written to standard
- * error of this process. (The event `close` of a child with a channel may never be emitted.)
+ * Relays the output of a child process. Standard error of the child is written to standard error of this process.
+ * Resolves when both streams have ended, because the event `close` of a child with a channel may never be emitted.
  *
- * The child has pipes instead of shared streams, because Node.js makes shared streams blocking when a child starts or ends.
- * From then on, the service would wait for the reader of its log.
+ * The child gets pipes instead of the streams of this process. Otherwise Node.js would make these streams blocking
+ * when the child starts or ends, and a slow reader of the log would then block the service.
  * @param onLines receives whole lines of standard output.
  */
 async function relayOutput(
@@ -253,7 +255,7 @@ function relay(stream: Readable, onLines: (lines: string) => void): Promise<void
     const rest = lines.end();
     if (rest !== '') onLines(rest);
   });
-  stream.on('error', () => undefined); // the exit of the process is reported elsewhere
+  stream.on('error', () => undefined); // `waitForExit` observes the exit of the process
   return new Promise((resolve) => void stream.once('close', resolve));
 }
 

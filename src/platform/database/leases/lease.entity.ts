@@ -1,7 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { ascii, time, uuid } from '../engine/columns.js';
 
-/** The right of one instance to do a kind of work until a time. */
+/** Lease: the right of one instance to do one kind of work until the time `until`. */
 @Entity('leases', { withoutRowid: true })
 export class LeaseEntity {
   @PrimaryColumn(ascii(32)) name!: string;

@@ -7,9 +7,9 @@ import { LeaseEntity } from './lease.entity.js';
 
 const HEARTBEAT_MILLIS = 1000;
 
-/** End of a free lease. */
+/** End time of a free lease. It lies in the past. */
 const NEVER = '1970-01-01 00:00:00.000';
-/** Owner of a free lease. */
+/** Owner id of a free lease. */
 const NO_OWNER = '00000000-0000-0000-0000-000000000000';
 
 /**
@@ -28,10 +28,12 @@ const LATER: Record<Dialect, string> = {
 };
 
 /**
- * Leases for work that only one instance may do at a time. A lease has one owner until a time that the owner extends.
+ * Leases for work that only one instance may do at a time. A lease belongs to one instance until its end time, which
+ * this instance can extend.
  *
- * The condition of an UPDATE decides which instance gets a lease (ADR 13). On Galera, two nodes may both find a lease free.
- * Then only one update is certified, and the other update is retried and finds the lease taken (ADR 15).
+ * The condition of an UPDATE decides which instance gets a lease (ADR 13). On Galera, two nodes may both find a lease
+ * free and update it. Galera then certifies only one update. The other update is retried and finds the lease taken
+ * (ADR 15).
  */
 @Injectable()
 export class Leases {
@@ -47,8 +49,8 @@ export class Leases {
    */
   async hold(name: string, seconds: number, work: () => Promise<void>): Promise<boolean> {
     if (!(await this.take(name, seconds))) return false;
-    // Ignores a failed heartbeat, because the next one makes up for it. Work that must not continue without its lease
-    // checks the lease itself.
+    // Ignores a failed heartbeat, because the next heartbeat renews the lease too. Work that must stop when its lease
+    // is lost checks the lease itself.
     const sendHeartbeat = () => void this.renew(name, seconds).catch(() => undefined);
     const heartbeat = setInterval(sendHeartbeat, HEARTBEAT_MILLIS);
     try {
@@ -71,15 +73,15 @@ export class Leases {
       );
     if ((await update()) > 0) return true;
     if (await this.find(name)) return false;
-    // Several instances may insert the row at once. The primary key lets one of them succeed.
+    // Several instances may insert the row at once. The primary key lets only one INSERT succeed.
     const row = { name, owner: NO_OWNER, until: NEVER };
     await insertRows(this.database, LeaseEntity, [row]).catch(() => undefined);
     return (await update()) > 0;
   }
 
   /**
-   * Renews the lease, and returns false if it is lost. In a transaction, no other instance can take the lease before the
-   * transaction ends.
+   * Renews the lease. Returns false if this instance no longer owns the lease. If `sql` is a transaction, no other
+   * instance can take the lease before that transaction ends.
    */
   async renew(name: string, seconds: number, sql: Sql = this.database): Promise<boolean> {
     const update = `UPDATE leases SET until = ${LATER[sql.dialect]} WHERE name = ? AND owner = ?`;
@@ -101,7 +103,7 @@ export class Leases {
     return (await this.find(name))?.until;
   }
 
-  /** Stores a time for all instances, in the row of a lease. */
+  /** Stores a time in the row of a lease, from which all instances can read it with `findRecordedTime`. */
   async recordTime(name: string, time: DbTime): Promise<void> {
     await this.take(name, 0);
     const update = 'UPDATE leases SET owner = ?, until = ? WHERE name = ?';

@@ -7,9 +7,14 @@ const buildIndex = (name: string, field: string) => ({
   columnNames: [field, 'uuid'],
 });
 
-/** Names of the user counts. A count is the sum of its rows (ADR 7). */
+/**
+ * Names of the user counts. Several rows may have the same name, and the sum of their values is the count (ADR 7).
+ */
 const COUNTS = ['Active', 'Blocked', 'webmasters'];
-/** Names of the rules that lock a row, so that two changes that affect the same rule never run at once. */
+/**
+ * Names of the rules that have a row to lock. A change locks the rows of the rules that it affects, so that two
+ * changes never affect the same rule at once.
+ */
 const RULES = ['managers', 'webmasters'];
 
 /** Users (ADR 3), their look-up tables, their counts, and deleted users (ADR 23). */

@@ -100,14 +100,14 @@ const SEPARATOR = ', ';
 const MAX_CHARACTERS = 2_000_000;
 
 /**
- * Average number of characters per value above which a prepared statement is cheaper than a statement with the values
- * as text. It is cheaper for documents, for example, but not for search words.
+ * Average number of characters per value above which a prepared statement is cheaper than a statement that contains
+ * the values as text. Documents are usually longer than this, and search words are shorter.
  */
 const MIN_PREPARED_WIDTH = 64;
 
 /**
- * Builds multi-row INSERT statements: one statement, or several if a limit of the server requires it. Rows with long values
- * are inserted with statements of equal text, which are short enough to stay prepared.
+ * Builds multi-row INSERT statements: one statement, or several if a limit of the server requires it. Rows with long
+ * values get statements with identical text, which is short enough for the statements to stay prepared.
  */
 export function* buildMultiRowInserts(
   { head, columns, tail }: InsertStatement,

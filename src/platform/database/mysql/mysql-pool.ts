@@ -28,8 +28,8 @@ import {
  */
 const FAILOVER_MILLIS = 5000;
 /**
- * Interval of the state checks of the current server. It is also the minimum time of use before the pool leaves a server
- * because of a failed statement.
+ * Interval of the state checks of the current server. A failed statement makes the pool leave a server only if the
+ * pool has used the server for longer than this time.
  */
 const POLL_MILLIS = 1000;
 /**
@@ -55,23 +55,25 @@ interface Waiter {
 }
 
 /**
- * The connections of the service. They use a pool of the driver and all lead to one server: the first server of
- * `DATABASE_URL` that is writable and in sync.
+ * The connections of the service, managed by a pool of the driver. All connections lead to one server: the first
+ * server of `DATABASE_URL` that is writable and in sync.
  *
- * If the state of that server changes or the server fails, the pool leaves it: idle connections are closed at once,
- * other connections when they are released, and the next request chooses a server. If `DATABASE_URL` has only one
- * server, there are no state checks, and a read-only server still serves reads.
+ * If the state of that server changes or the server fails, the pool leaves it. Idle connections are then closed at
+ * once, other connections are closed when they are released, and the next request chooses a server. If `DATABASE_URL`
+ * has only one server, there are no state checks, and a read-only server still serves reads.
  */
 export class MysqlPool {
   private readonly serverUses = new Map<PoolConnection, ServerUse>();
   private readonly inUse = new Set<PoolConnection>();
   private readonly waiters = new Set<Waiter>();
-  /** Waiters that need a released connection, because the server has reached its limit of connections. */
+  /** Waiters that must wait for a released connection, because the server has reached its limit of connections. */
   private readonly waitingForRelease: Waiter[] = [];
   private currentUse: ServerUse | undefined;
   private choosing: Promise<void> | undefined;
   private isClosed = false;
-  /** Times of the first and the last refusal while no server is writable, in milliseconds since 1970. */
+  /**
+   * Times, in milliseconds since 1970, at which requests were first and last refused because no server was writable.
+   */
   private readonly refusals = { first: 0, last: 0 };
 
   constructor(
@@ -111,7 +113,7 @@ export class MysqlPool {
 
   /**
    * Handles the failure of a statement: gives up an unusable connection and leaves an unusable server.
-   * @returns the error, or an error that is not retried if no server has been writable for longer than a failover
+   * @returns the error to throw. It must not be retried if no server has been writable for longer than a failover
    * takes.
    */
   handleFailure(connection: PoolConnection, error: Error): Error {
@@ -243,8 +245,9 @@ export class MysqlPool {
   }
 
   /**
-   * Leaves a server.
-   * @param reason if given, connections in use are broken too, because their statements would get no response.
+   * Leaves a server, so that the next request chooses a server again.
+   * @param reason if given, connections in use are broken with this message, because their statements would never get
+   * a response.
    */
   private leaveServer(use: ServerUse, reason?: string): void {
     if (use !== this.currentUse) return;

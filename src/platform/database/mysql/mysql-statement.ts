@@ -147,7 +147,8 @@ export function killStatement(connection: Connection): void {
     other.destroy();
   };
   other.on('error', closeConnection);
-  // The host name may now lead to another server, where this number belongs to a different connection.
+  // The host name may now lead to another server, where the same number belongs to a different connection. The query
+  // therefore also compares the port of this client.
   const same = `SELECT 1 FROM information_schema.processlist WHERE id = ${threadId} AND host LIKE '%:${port}'`;
   other.query<RowDataPacket[]>(same, (error, rows) => {
     if (error || rows.length === 0) closeConnection();

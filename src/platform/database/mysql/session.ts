@@ -25,7 +25,7 @@ interface GaleraState {
   ready: boolean;
   /** True if the node belongs to the part of the cluster that has the majority. */
   primary: boolean;
-  /** `Synced`, `Donor/Desynced`, `Joining`, … */
+  /** State of the node, such as `Synced`, `Donor/Desynced` or `Joining`. */
   comment: string;
 }
 

@@ -18,10 +18,10 @@ export interface SerializedError {
   code: string | undefined;
 }
 
-/** Runs SELECT statements on the file outside of the thread that answers requests. */
+/** Runs SELECT statements on the database file outside of the thread that answers requests. */
 export interface Reader {
   read(sql: string, params: readonly SqlValue[], signal?: AbortSignal): Promise<RawRows>;
-  /** Runs `Checkpointer.writeBack` while holding this lock. */
+  /** Takes the given lock, and runs `Checkpointer.writeBack` while it holds the lock. */
   writeBack(lock: WriteLock): Promise<boolean>;
   end(): Promise<void>;
 }
@@ -44,8 +44,9 @@ export class ReadWorker implements Reader {
   }
 
   /**
-   * @throws DatabaseError or the driver's error, as an `Engine` does, or the reason of the signal that stopped the
-   * read.
+   * Runs a SELECT statement in the worker process.
+   * @throws DatabaseError or the driver's error, as an `Engine` does, or the signal's reason if the signal stopped
+   * the read.
    */
   async read(sql: string, params: readonly SqlValue[], signal?: AbortSignal): Promise<RawRows> {
     return this.runAlone(signal, async () => {
@@ -71,7 +72,10 @@ export class ReadWorker implements Reader {
     }
   }
 
-  /** Waits until the worker process is running and idle before it takes the lock, so that writers wait less. */
+  /**
+   * Writes the log back in the worker process. Takes the lock only when the process is running and idle, so that
+   * writers wait less.
+   */
   async writeBack(lock: WriteLock): Promise<boolean> {
     return this.runAlone(undefined, () =>
       this.worker.use(async (calls) => {
@@ -88,7 +92,7 @@ export class ReadWorker implements Reader {
     await this.worker.end();
   }
 
-  /** Runs `work` after all earlier calls. The signal stops the work. */
+  /** Runs `work` after all earlier calls. If the signal aborts, the worker process is killed. */
   private runAlone<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
     const read = async (): Promise<T> => {
       // The driver cannot interrupt a running statement, but a process that only reads can be killed at any moment.

@@ -11,7 +11,10 @@ import {
   toPlaceholders,
 } from '../engine/sql.js';
 
-/** Milliseconds that a statement waits for the lock of another process, in threads that may block. */
+/**
+ * Milliseconds for which a statement waits for the lock of another process, on connections that may block their
+ * thread.
+ */
 const BUSY_MILLIS = 5000;
 /** SQLite's result code for a lock that another connection holds. */
 const BUSY = 5;
@@ -49,7 +52,8 @@ export function createParentFolder(file: string): void {
 }
 
 /**
- * Opens a file, and creates it if it is missing. Only `Checkpointer` writes its log back.
+ * Opens a database file, and creates it if it is missing. Only `Checkpointer` writes the log of the file back, so
+ * SQLite's automatic checkpoints are off.
  * @throws the driver's error, or Error if the SQLite of this Node.js can lose commits.
  */
 export function openFile(file: string): DatabaseSync {
@@ -60,7 +64,7 @@ export function openFile(file: string): DatabaseSync {
 
 function configure(connection: DatabaseSync, file: string): DatabaseSync {
   assertSafeVersion(readVersion(connection));
-  chmodSync(file, 0o600); // the file contains password hashes
+  chmodSync(file, 0o600); // only the user of the service may read the file, which contains password hashes
   enableWal(connection);
   // FULL: acknowledged changes survive a power failure.
   connection.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = 0;');
@@ -69,7 +73,10 @@ function configure(connection: DatabaseSync, file: string): DatabaseSync {
   return connection;
 }
 
-/** Switches a file to a write-ahead log. Retries, because SQLite does not wait for the lock of another process here. */
+/**
+ * Switches a file to a write-ahead log. Retries while another process holds the lock, because this PRAGMA does not
+ * wait.
+ */
 function enableWal(connection: DatabaseSync): void {
   for (const until = performance.now() + BUSY_MILLIS; ;) {
     try {
@@ -222,7 +229,8 @@ export class SqliteConnection {
     const prepared = { statement, names };
     if (sql.length <= MAX_PREPARED_LENGTH) {
       if (this.prepared.size >= MAX_PREPARED) this.prepared.clear();
-      this.prepared.set(sql, prepared);
+    // This connection never reads data, so it needs no cache.
+    this.prepared.set(sql, prepared);
     }
     return prepared;
   }
@@ -261,7 +269,7 @@ export class Checkpointer {
     file: string,
   ) {
     this.lockConnection = SqliteConnection.open(file);
-    this.lockConnection.exec(`PRAGMA cache_size = 1; PRAGMA busy_timeout = ${LOCK_MILLIS}`); // never reads, so needs no cache
+    this.lockConnection.exec(`PRAGMA cache_size = 1; PRAGMA busy_timeout = ${LOCK_MILLIS}`);
   }
 
   /**

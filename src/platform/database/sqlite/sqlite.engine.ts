@@ -16,11 +16,15 @@ import type { WriteLock } from './write-lock.js';
 
 type Params = readonly SqlValue[];
 
-/** Number of pages (8 MiB) at which the write-ahead log is written back, which takes some milliseconds. */
+/**
+ * Number of pages (8 MiB) in the write-ahead log at which the log is written back. Writing it back takes some
+ * milliseconds.
+ */
 const LOG_PAGES = 2048;
 
 /**
- * Number of pages of the write-ahead log, and of its pages that are written back. The log restarts once both are equal.
+ * Number of pages in the write-ahead log, and number of these pages that are already written back. When both numbers
+ * are equal, the log restarts.
  */
 interface LogSize {
   log: number;
@@ -33,11 +37,12 @@ const BUSY_TIMEOUT_MILLIS = 5000;
 const PAUSE_MILLIS = 2;
 
 /**
- * SQLite on one connection. Statements are synchronous. Before a write the engine waits for the lock that the processes
- * of this service share, without blocking the thread.
+ * SQLite on one connection. Statements are synchronous. Before a write the engine waits for the lock that the
+ * processes of this service share, without blocking the thread.
  *
  * While a transaction is open, no other statement may use the connection, because it would become part of that
- * transaction. Every caller awaits `openTransaction` and then works in the same tick in which the transaction ended.
+ * transaction. Every other statement therefore awaits `openTransaction`, and then runs before anything else can open
+ * a new transaction.
  */
 export class SqliteEngine implements Engine {
   readonly dialect = 'sqlite';
@@ -47,10 +52,11 @@ export class SqliteEngine implements Engine {
   private isWritingBack = false;
 
   /**
-   * @param checkpointer writes the log back if there is no reader.
-   * @param reader runs unbounded statements and writes the log back. Without a reader this process does both.
-   * @param stoppableReader runs the unbounded statements that can be stopped. A stop kills its process, so it runs nothing
-   * else.
+   * @param checkpointer writes the log back if there is no `reader`.
+   * @param reader runs the SELECT statements that no index limits, and writes the log back. Without a reader, this
+   * process does both.
+   * @param stoppableReader runs the SELECT statements that a signal may stop. A stop kills the process of this
+   * reader, so the reader does nothing else.
    */
   constructor(
     private readonly connection: SqliteConnection,
@@ -73,7 +79,7 @@ export class SqliteEngine implements Engine {
   }
 
   async checkWriteState(): Promise<WriteState> {
-    await this.query('PRAGMA schema_version'); // fails if the file cannot be read
+    await this.query('PRAGMA schema_version'); // throws if the file cannot be read
     return 'writable';
   }
 
@@ -133,8 +139,8 @@ export class SqliteEngine implements Engine {
   }
 
   /**
-   * Starts to write the log back after a commit if the log is long. The check costs a microsecond. By itself, SQLite would
-   * write back inside a COMMIT, while a read worker does it outside of this thread.
+   * Starts to write the log back after a commit if the log is long. SQLite itself would do this inside a COMMIT and
+   * block this thread, while a read worker does it in a separate process. The check costs a microsecond.
    */
   private writeBackIfLong(): void {
     if (!this.isWritingBack && this.countLogPages() >= this.nextWriteBack) this.startWriteBack();
@@ -143,7 +149,7 @@ export class SqliteEngine implements Engine {
   private startWriteBack(): void {
     this.isWritingBack = true;
     this.writeBack()
-      .catch(() => undefined) // the check after the next commit tries again
+      .catch(() => undefined) // the check after the next commit starts a new attempt
       .finally(() => {
         this.isWritingBack = false;
       });
@@ -153,17 +159,20 @@ export class SqliteEngine implements Engine {
     const { lock, reader, checkpointer } = this;
     const writeBack = async () => checkpointer?.writeBack() ?? false;
     const isDone = await (reader ? reader.writeBack(lock) : lock.run(writeBack));
-    // Pages that a running read still needs stay in the log. The next attempt follows after another 8 MiB.
+    // Pages that a running read still needs stay in the log. The next attempt starts when the log has grown by
+    // another 8 MiB.
     if (isDone) this.nextWriteBack = this.countLogPages() + LOG_PAGES;
   }
 
-  /** Counts the pages that are not written back. The mode NOOP takes no lock and changes nothing. */
+  /** Counts the pages in the log that are not yet written back. The mode NOOP takes no lock and changes nothing. */
   private countLogPages(): number {
     const { log, checkpointed } = this.connection.queryOne('PRAGMA wal_checkpoint(NOOP)', []) as LogSize;
     return log - checkpointed;
   }
 
-  /** Runs `write` with the write lock, which `write` must release. An error releases it too. */
+  /**
+   * Takes the write lock and runs `write`, which must release the lock. If `write` fails, the lock is released here.
+   */
   private async runLocked<T>(write: (release: Release) => T): Promise<T> {
     const release = await this.lock.take();
     try {
@@ -175,8 +184,9 @@ export class SqliteEngine implements Engine {
   }
 
   /**
-   * Runs `attempt` when no transaction is open on this connection, and again while another program holds the lock.
-   * @throws DatabaseError `race` after five seconds.
+   * Runs `attempt` when no transaction is open on this connection. Repeats it while another program holds SQLite's
+   * lock.
+   * @throws DatabaseError `race` if the lock is still held after five seconds.
    */
   private async retryWhileBusy<T>(attempt: () => T): Promise<T> {
     for (const until = performance.now() + BUSY_TIMEOUT_MILLIS; ;) {
@@ -195,7 +205,7 @@ class SqliteTransaction implements OpenTransaction {
   readonly dialect = 'sqlite';
   private isOpen = true;
 
-  /** @param onEnd runs once, at the end of the transaction. @param onCommit runs after a commit. */
+  /** @param onEnd runs once, when the transaction has ended. @param onCommit runs after a successful commit. */
   constructor(
     private readonly connection: SqliteConnection,
     private readonly onEnd: () => void,

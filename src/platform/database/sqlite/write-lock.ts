@@ -3,13 +3,14 @@ import { FairSemaphore, type Release } from '../../common/fair-semaphore.js';
 /** The calls with which another process of the service takes and releases the write lock. */
 export interface WriteLockCalls {
   /**
-   * Resolves when the caller may write, to the number of times that others have held the lock since the caller's last call.
+   * Waits until the caller holds the lock. Returns the number of times that other callers have held the lock since
+   * the last call of this caller.
    */
   takeLock: () => Promise<number>;
   releaseLock: () => void;
 }
 
-/** `WriteLockCalls` as the calling process sees them. */
+/** The calls of `WriteLockCalls` as seen by the calling process, in which each call returns a promise. */
 interface LockOwner {
   takeLock(): Promise<number>;
   releaseLock(): Promise<void>;
@@ -23,7 +24,7 @@ export class WriteLock {
   private readonly slot = new FairSemaphore({ slots: 1 });
   private otherHolders = 0;
 
-  /** @param owner the process that manages the lock, if it is another process. */
+  /** @param owner the process that manages the lock. Undefined if this process manages the lock. */
   constructor(private readonly owner?: LockOwner) {}
 
   /** Number of waiting writers of this process. */
@@ -31,12 +32,15 @@ export class WriteLock {
     return this.slot.waiting;
   }
 
-  /** Number of times that the lock was taken. */
+  /** Number of times that the lock has been taken so far. */
   get takeCount(): number {
     return this.slot.grantCount;
   }
 
-  /** True if writers wait, or if other processes have written since the last write of this process. */
+  /**
+   * True if other writers need the lock. In the process that manages the lock: if writers wait. In another process:
+   * if other writers have held the lock between the last two writes of this process.
+   */
   get isContended(): boolean {
     return this.owner ? this.otherHolders > 0 : this.slot.waiting > 0;
   }
@@ -67,8 +71,8 @@ export class WriteLock {
 }
 
 /**
- * Creates the calls with which one other process uses the lock. `end` releases the lock if that process ends while it holds
- * the lock.
+ * Creates the calls with which one other process takes and releases the lock. Call `end` when that process has ended,
+ * so that a lock that it still holds is released.
  */
 export function lendWriteLock(lock: WriteLock): { calls: WriteLockCalls; end: () => void } {
   let release: Release | undefined;
