@@ -27,7 +27,7 @@ test('audit verify exits with 0 if the audit is intact and with 1 if an event wa
     /^OK {3}\d+ events match their seals \(\d+ seals\)\.\n {5}0 events are not sealed yet\.\n/,
   );
   const [, seal = '', number = ''] =
-    /Newest seal: ((\d+):[0-9a-f]{64}), made .* without a key/.exec(good.out) ?? [];
+    /Newest seal: ((\d+):[0-9a-f]{64}), created .* without a key/.exec(good.out) ?? [];
   expect((await runAudit('verify', '--expect', seal)).code).toBe(0);
   const other = await runAudit('verify', '--expect', `${number}:${'0'.repeat(64)}`);
   expect([other.code, other.out]).toEqual([1, expect.stringContaining('the chain was made anew')]);

@@ -193,7 +193,10 @@ describe('rollcall with a --url of another server', () => {
       ),
     );
     const { code, err } = await list(`http://127.0.0.1:${port}`);
-    expect([code, err]).toEqual([2, expect.stringContaining(`leads to ${elsewhere}, which gets no key`)]);
+    expect([code, err]).toEqual([
+      2,
+      expect.stringContaining(`redirects to ${elsewhere}. The API key was not sent there`),
+    ]);
     expect(received).toEqual([]);
   });
 

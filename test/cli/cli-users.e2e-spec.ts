@@ -34,7 +34,7 @@ describe.each(TARGETS)('rollcall users on the %s', (target) => {
     expect(rows.map((row) => row.slice(0, 36))).toEqual([second.uuid, first.uuid]);
     const page = await run('find', `of${target}`, '--limit', '1', '--json');
     expect(JSON.parse(page.out)).toMatchObject({ Count: 2, Results: [{ surname: `Of${target}` }] });
-    const [, cursor = ''] = /^There are 2: --after (\S+)\n$/.exec(page.err) ?? [];
+    const [, cursor = ''] = /^2 in total\. Next page: --after (\S+)\n$/.exec(page.err) ?? [];
     const next = await run('find', `of${target}`, '--limit', '1', '--after', cursor, '--json');
     expect(JSON.parse(next.out).Results[0].uuid).not.toBe(JSON.parse(page.out).Results[0].uuid);
     const wrong = await run('find', '--status', 'Asleep');

@@ -81,7 +81,7 @@ describeConsole('daily work in the console', (service) => {
     expect(shown[0]?.[0]).toContain(MARKUP);
     expect(await page.page.content()).not.toContain(key);
     await page.button('Revoke').first().click();
-    await page.waitForText(/is refused from the next request on/);
+    await page.waitForText(/are rejected immediately/);
     await dialog().getByRole('button', { name: 'Revoke' }).click();
     await page.waitForText(`${MARKUP} was revoked.`);
     expect((await asKey.get('/users/search')).status).toBe(401);

@@ -86,7 +86,7 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
   });
 
   test('Swagger UI stores the API key for the browser tab and shows which credential requests use', async () => {
-    await page.waitForCredentials(/Nobody is logged in/);
+    await page.waitForCredentials(/Not logged in/);
     expect(await page.readFirstScheme()).toMatch(/^api_key\s/);
     await page.authorize(API_KEY);
     await page.waitForCredentials(/^Requests use the entered API key\.$/);
@@ -108,7 +108,7 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
     await page.removeKey();
     const logout = await page.execute('logOut');
     expect([logout.status, parseBody(logout)]).toEqual(['200', {}]);
-    await page.waitForCredentials(/^Nobody is logged in/);
+    await page.waitForCredentials(/^Not logged in/);
     expect(page.problems).toEqual([]);
     expect((await page.execute('getCurrentUser')).status).toBe('401');
   });

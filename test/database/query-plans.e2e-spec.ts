@@ -55,7 +55,7 @@ const WALKS: [RegExp, string][] = [
     /^SELECT user_uuid FROM group_members WHERE group_uuid = \? AND user_uuid > \?/,
     'the members of a group are read by their key, up to 5,000 at a time',
   ],
-  [/COUNT\(\*\) AS count FROM sessions/, 'an exact count reads its matches: open sessions'],
+  [/COUNT\(\*\) AS n FROM sessions/, 'an exact count reads its matches: open sessions'],
   [/COUNT\(\*\) AS count FROM import_rows/, 'an exact count reads its matches: rows of one import'],
 ];
 /** Sources of statements that only SQLite runs: lists with `json_each`, and the first statement of the read worker. */

@@ -113,7 +113,7 @@ onMariadb('a database primary and its replica (MariaDB only)', () => {
     expect([answer.status, answer.body.code]).toEqual([503, 'unavailable']);
     const { status, body } = await getReadiness();
     expect([status, body.code]).toEqual([503, 'unavailable']);
-    expect(body.detail).toMatch(/^Not ready: database takes no changes\.$/);
+    expect(body.detail).toMatch(/^Not ready: database is read-only\.$/);
     // An earlier request has waited long enough, so this request fails immediately.
     const started = Date.now();
     expect((await app.key.post('/users', aUser())).status).toBe(503);

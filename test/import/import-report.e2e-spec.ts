@@ -43,10 +43,10 @@ test('failed.csv contains rows that conflict with other rows of the import, with
     csv(HEAD, person('d1'), 'd1,d1,d9@example.org', person('d2'), 'd3,D2,d3@example.org'),
   );
   expect((await getFailed(run.id)).split('\r\n').slice(1)).toEqual([
-    'd1,d1,d1@example.org,2,duplicate,external_id is set by another change too: line 3',
-    'd1,d1,d9@example.org,3,duplicate,external_id is set by another change too: line 2',
-    'd2,d2,d2@example.org,4,duplicate,username is set by another change too: line 5',
-    'd3,D2,d3@example.org,5,duplicate,username is set by another change too: line 4',
+    'd1,d1,d1@example.org,2,duplicate,external_id is also set by another change: line 3',
+    'd1,d1,d9@example.org,3,duplicate,external_id is also set by another change: line 2',
+    'd2,d2,d2@example.org,4,duplicate,username is also set by another change: line 5',
+    'd3,D2,d3@example.org,5,duplicate,username is also set by another change: line 4',
     '',
   ]);
 });

@@ -86,7 +86,7 @@ test('an import revert restores the other values of a user if one value has chan
   ]);
   expect((await app.key.get(`/imports/${undone.id}/failed.csv`)).text).toBe(
     '\ufeffExternalId,_uuid,_field,_value,_line,_code,_message\r\n' +
-      `f,${(await findUser(app.key, 'f')).uuid},mobile,1,1,changed_since,"${conflict.message}"\r\n`,
+      `f,${(await findUser(app.key, 'f')).uuid},mobile,1,1,changed_since,${conflict.message}\r\n`,
   );
   const again = await revert(undone.id);
   expect([again.state, countsOf(again)]).toEqual(['completed', { updated: 1 }]);

@@ -71,7 +71,7 @@ describe('an import upload as a multipart form', () => {
       'a repeated option',
       () => field('mode', 'upsert') + field('mode', 'upsert') + filePart(newFile()) + END,
       '',
-      /Field mode is sent twice/,
+      /Field mode occurs more than once/,
     ],
     [
       'fields without a name',

@@ -26,8 +26,11 @@ test('saving or deleting an import profile returns 412 if If-Match or If-None-Ma
   };
   await expectRefused(put('two', { 'if-none-match': '*' }), 'The profile already exists.');
   for (const other of ['"00000000000000000000000000000000"', `W/${tag}`, tag.slice(0, -2), ''])
-    await expectRefused(put('two', { 'if-match': other }), 'The profile has changed since it was read.');
-  await expectRefused(remove('"x"'), 'The profile has changed since it was read.');
+    await expectRefused(
+      put('two', { 'if-match': other }),
+      'The profile has changed since it was read. Read it again.',
+    );
+  await expectRefused(remove('"x"'), 'The profile has changed since it was read. Read it again.');
   const changed = await put('two', { 'if-match': `"x", ${tag}` });
   expect([changed.status, changed.headers['etag']]).toEqual([200, expect.not.stringContaining(tag)]);
   expect((await put('three', { 'if-match': tag })).status).toBe(412);

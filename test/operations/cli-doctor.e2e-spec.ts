@@ -69,7 +69,7 @@ const createEmptyDatabase = (): void => {
 onSqlite('doctor reports a missing database file as a failure and does not create it', async () => {
   const absent = await runDoctor();
   expect(parseOut(absent)).toEqual([...MACHINE, 'fail database', 'ok imports']);
-  expect([absent.code, absent.out]).toEqual([1, expect.stringContaining('there is none at /')]);
+  expect([absent.code, absent.out]).toEqual([1, expect.stringContaining('no database at /')]);
   expect(readdirSync(database.folder)).toEqual([]);
 });
 
@@ -112,7 +112,7 @@ test('doctor lists the API keys of former Webmasters and the keys that were crea
     await app.key.put(`/users/${blocked.user.uuid as string}`, { status: 'Blocked' });
   });
   const result = await runDoctor();
-  expect(parseOut(result)).toContain('warn key makers');
+  expect(parseOut(result)).toContain('warn key creators');
   const line = result.out.split('\n').find((text) => text.includes('key makers')) ?? '';
   const listed = [...ids].filter(([, id]) => line.includes(id)).map(([name]) => name);
   expect(listed).toEqual(['of a demoted user', 'created with that key', 'of a blocked user']);

@@ -48,8 +48,8 @@ test('without a database, /health/ready returns 503 and /health/live returns 200
 });
 
 test.each([
-  ['read_only', 'Not ready: database takes no changes.'],
-  ['out_of_sync', 'Not ready: database is not in step with its cluster.'],
+  ['read_only', 'Not ready: database is read-only.'],
+  ['out_of_sync', 'Not ready: database is out of sync with its cluster.'],
 ])('/health/ready returns 503 with the reason if the database is %s', async (checkWriteState, detail) => {
   const asked = jest
     .spyOn(app.app.get<Database>(DATABASE), 'checkWriteState')

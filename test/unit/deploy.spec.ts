@@ -167,7 +167,7 @@ describe('the advisory check', () => {
       '{"statusCode":405,"error":{"summary":"","detail":""}}',
       'the registry responded with status 405',
     ],
-    ['a report without counts', '{}', 'the registry answers: no counts in its answer'],
+    ['a report without counts', '{}', 'the registry responded with no counts'],
     [
       'a report about no packages',
       '{"metadata":{"vulnerabilities":{"total":0},"dependencies":{"prod":0}}}',

@@ -61,8 +61,8 @@ const faults: [string, string[], string][] = [
   ['an unknown command', [sh('no-such-command')], 'no-such-command: 127'],
   ['an unset variable', [sh('echo $NEVER_SET'), sh('true')], 'NEVER_SET: unbound variable'],
   ['a command that ends the shell', [sh('exit 0')], 'the shell ended with 0'],
-  ['a command that should fail but succeeds', [sh('true', ' exit=2')], 'all ended with 0'],
-  ['a different exit code', [sh('(exit 1)', ' exit=2')], 'exit code 2 expected: line 1'],
+  ['a command that should fail but succeeds', [sh('true', ' exit=2')], 'all commands ended with 0'],
+  ['a different exit code', [sh('(exit 1)', ' exit=2')], 'expected exit code 2, but: line 1'],
   ['one id for two ids', [sh(`echo ${REAL} ${REAL_OTHER}`), shows(`${ID} ${ID}`)], 'The document shows'],
   [
     'one example id for two ids of different commands',

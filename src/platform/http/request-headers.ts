@@ -77,7 +77,7 @@ const HOST_IN_BRACKETS = /^\[(?:([\d:.a-f]+)|v[\da-f]+\.[\w.~!$&'()*+;=:-]+)\](?
 export function findHostError({ headers, httpVersion }: Pick<IncomingMessage, 'headers' | 'httpVersion'>) {
   const { host } = headers;
   if (host === undefined)
-    return httpVersion === '1.1' ? 'The Host header is missing. HTTP/1.1 requires it.' : undefined;
+    return httpVersion === '1.1' ? 'The Host header is missing. It is required in HTTP/1.1.' : undefined;
   if (host === '' || HOST_NAME.test(host) || isBracketedHost(host)) return undefined;
   return 'The Host header is invalid. Send it once, with a host and an optional port.';
 }
