@@ -14,10 +14,10 @@ import { OperationsModule } from './operations/operations.module.js';
 import { TelemetryModule } from './platform/telemetry/telemetry.module.js';
 import { UsersModule } from './users/users.module.js';
 
-/** Root module with every feature. It is loaded after the schema has been migrated (`migrateAtStart`). */
+/** The root module, which contains every feature. It is loaded after `migrateAtStart` has migrated the schema. */
 @Module({})
 export class AppModule {
-  /** @param programs files of the worker programs. If a program is missing, its work runs in this process. */
+  /** @param programs paths of the worker programs. If a program is missing, this process does its work. */
   static forRoot(env: Env, programs?: WorkerPrograms): DynamicModule {
     return {
       module: AppModule,

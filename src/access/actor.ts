@@ -2,14 +2,14 @@ import type { RepeatableEffect } from '../platform/database/transaction-runner.j
 import type { DbTime } from '../platform/common/time.js';
 
 /**
- * The user, API key, import or system process that causes an effect. Only the access guard and internal
- * jobs of the service create one.
+ * The user, API key, import or system process that causes an effect. Only the access guard and internal jobs of the
+ * service create actors.
  */
 export type Actor = UserActor | KeyActor | ImportActor | SystemActor;
 
 export interface UserActor {
   kind: 'user';
-  /** uuid of the user. */
+  /** Uuid of the user. */
   id: string;
   username: string;
   roles: readonly string[];
@@ -19,15 +19,15 @@ export interface UserActor {
 export interface KeyActor {
   kind: 'key';
   id: string;
-  /** The rights that the key was created with. They never grow. */
+  /** The rights that the key was created with. No rights are ever added to a key later. */
   rights: KeyRights;
-  /** True if unknown fields of a user are ignored instead of rejected. */
+  /** If true, unknown fields in the data of a user are ignored. Otherwise they are rejected. */
   ignoresUnknownFields: boolean;
-  /** The rules by which the service responds to the SCIM client of this key. */
+  /** The key profile: the deviations from SCIM that the service accepts from the client of this key. */
   profile: KeyProfile;
 }
 
-/** A run of an import. It has only the rights that its initiator and its approver share. */
+/** An import run as the actor of its changes. It has only the rights that its initiator and its approver both have. */
 export interface ImportActor {
   kind: 'import';
   id: string;
@@ -45,35 +45,37 @@ interface SystemActor {
   id: null;
 }
 
-/** The service itself, and commands on the same machine. */
+/** The actor of internal jobs of the service and of commands that run on the same machine. */
 export const SYSTEM: SystemActor = { kind: 'system', id: null };
 
 /**
- * Returns the string by which the requests and searches of an actor are counted. An import counts for its initiator.
+ * Returns the string under which the requests and searches of an actor are counted. An import is counted under its
+ * initiator.
  */
 export function getUsageKey(actor: Actor): string {
   const initiator = initiatorOf(actor);
   return `${initiator.kind}:${initiator.id ?? ''}`;
 }
 
-/** A request with an `Idempotency-Key`. */
+/** A request with an `Idempotency-Key`. It takes effect only once, even if the client repeats it. */
 export interface RepeatableRequest extends RepeatableEffect {
-  /** Runs the handler and stores its response in the transaction of the effect. */
+  /** Runs the handler and stores its response in the same transaction as the effect of the request. */
   runOnce<T>(handle: () => Promise<T>): Promise<T>;
   /**
-   * Returns a part of the request with its own transaction. Like the whole request, the part takes effect only once.
-   * @throws ReplayedResponseError if the part has already taken effect, ProblemError `validation_failed` if the key
-   * belongs to a different request.
+   * Creates a part of the request that has its own transaction. Like the whole request, the part takes effect only
+   * once.
+   * @throws ReplayedResponseError if the part has already taken effect, ProblemError `validation_failed` if the
+   * `Idempotency-Key` belongs to a different request.
    */
   createPart(number: number): Promise<RepeatableRequest>;
   /**
-   * Sets the content of a request whose body is a file.
-   * @throws ReplayedResponseError if a response to this request is stored.
+   * Sets the content of a request whose body is a file, once the file is read.
+   * @throws ReplayedResponseError if a response to this request is already stored.
    */
   setContent(content: unknown): Promise<void>;
 }
 
-/** The actor of one request, as the audit records it. */
+/** The actor of a request, with its address and the reason for its change, as the audit records them. */
 export interface Caller {
   actor: Actor;
   requestId: string;
@@ -84,7 +86,7 @@ export interface Caller {
   repeatable?: RepeatableRequest;
 }
 
-/** Returns true if the user is the actor, or started or approved the import that is the actor. */
+/** Returns true if the user is the actor, or if the actor is an import that the user started or approved. */
 export function isResponsibleFor(actor: Actor, userUuid: string): boolean {
   if (actor.kind !== 'import') return isSelf(actor, userUuid);
   const { initiator, approver } = actor;
@@ -95,14 +97,14 @@ export function isSelf(actor: Actor, userUuid: string): boolean {
   return actor.kind === 'user' && actor.id === userUuid;
 }
 
-/** Profiles of a SCIM client: the standard, or the deviations that one identity provider expects. */
+/** The key profiles: standard SCIM, or the deviations that one identity provider expects. */
 export const PROFILES = ['standard', 'entra', 'okta', 'midpoint'] as const;
 export type KeyProfile = (typeof PROFILES)[number];
 
-/** The profile of users, and of keys without a profile. */
+/** The profile of users, and of API keys that lack a profile of their own. */
 export const DEFAULT_PROFILE: KeyProfile = 'standard';
 
-/** Scopes of an API key. No scope implies another, except that `imports:write` includes every data set. */
+/** Scopes of an API key. No scope includes another scope, except that `imports:write` includes every data set. */
 export const SCOPES = [
   'users:read',
   'users:write',
@@ -111,11 +113,14 @@ export const SCOPES = [
   'imports:read',
   'imports:write',
   'audit:read',
-  /** Also required to create, change, block or delete a Webmaster, and to end the sessions of a Webmaster. */
+  /**
+   * Required to create, change, block or delete a Webmaster, and to end the sessions of a Webmaster. Such a request
+   * also needs its usual scope.
+   */
   'webmasters',
 ] as const;
 export type NamedScope = (typeof SCOPES)[number];
-/** `imports:write:<dataset>` grants access to the runs of one data set. */
+/** The scope of an API key. `imports:write:<dataset>` allows the key to change the runs of one data set. */
 export type Scope = NamedScope | `${typeof DATASET_SCOPE}${string}`;
 
 const DATASET_SCOPE = 'imports:write:';
@@ -133,27 +138,29 @@ export function toDatasetScope(dataset: string): Scope {
   return `${DATASET_SCOPE}${dataset}`;
 }
 
-/** The permissions, networks and expiry of an API key. null means no limit. */
+/**
+ * The scopes, networks and expiry time of an API key. A null value means that the key is not limited in this respect.
+ */
 export interface KeyRights {
   scopes: readonly Scope[] | null;
-  /** Networks in CIDR notation, in the form of `normalizeNetwork`. */
+  /** Networks in CIDR notation, in the form that `normalizeNetwork` returns. */
   networks: readonly string[] | null;
   expires: DbTime | null;
 }
 
 export const FULL_RIGHTS: KeyRights = { scopes: null, networks: null, expires: null };
-/** Rights of a key whose real rights are unknown. */
+/** The rights to assume for a key whose real rights are unknown: a key without any scope. */
 export const NO_RIGHTS: KeyRights = { ...FULL_RIGHTS, scopes: [] };
 
-/** Returns true if the held scopes include the required scope. */
+/** Returns true if a key with the scopes `held` has the required scope. */
 export function grantsScope(held: KeyRights['scopes'], required: Scope): boolean {
   if (held === null || held.includes(required)) return true;
   return required.startsWith(DATASET_SCOPE) && held.includes('imports:write');
 }
 
 /**
- * Returns true if the held scopes include the required scope for at least one data set. `assertScope` checks
- * the data set of the request later.
+ * Returns true if a key with the scopes `held` has the required scope for at least one data set. `assertScope` later
+ * checks the data set of the request.
  */
 export function grantsScopePartly(held: KeyRights['scopes'], required: NamedScope): boolean {
   if (grantsScope(held, required)) return true;

@@ -16,7 +16,7 @@ import { type Permission, isReadPermission, scopeOf } from './policy.js';
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** The value of `X-Request-Id`, or a generated id. Set before any code that can fail. */
+    /** The value of the request header `X-Request-Id`, or a generated id. It is set before any code that can fail. */
     requestId: string;
     /** Set by the access guard on every route that is not public. */
     actor: Actor;
@@ -28,7 +28,7 @@ declare module 'express-serve-static-core' {
 export interface Requirement {
   permission: Permission;
   /**
-   * Permission that also suffices if the `user_id` in the path is the id of the actor, or if the path lacks a
+   * Permission that is sufficient if the `user_id` in the path is the id of the actor, or if the path contains no
    * `user_id`.
    */
   self?: Permission;
@@ -36,13 +36,21 @@ export interface Requirement {
 
 export const RequiredPermission = Reflector.createDecorator<Requirement | undefined>();
 
-/** Marks a route that needs no credentials. A route with neither `Public` nor `Requires` rejects every request. */
+/**
+ * Marks a route that needs no credentials. Every request to a route with neither `Public` nor `Requires` is rejected.
+ */
 export const Public = Reflector.createDecorator<undefined, boolean>({ transform: () => true });
 
-/** Marks a controller whose routes accept only API keys, also as bearer tokens. Session cookies are ignored. */
+/**
+ * Marks a controller whose routes accept only API keys, in the header `X-API-Key` or as bearer tokens. Session cookies
+ * are ignored.
+ */
 export const ByKey = Reflector.createDecorator<undefined, boolean>({ transform: () => true });
 
-/** Stores the response to a request with an `Idempotency-Key` in the transaction of its effect (ADR 16). */
+/**
+ * Stores the response to a request with an `Idempotency-Key` in the same transaction as the effect of the request (ADR
+ * 16).
+ */
 const IdempotentResponse: NestInterceptor = {
   intercept: (context: ExecutionContext, next: CallHandler) => {
     const { repeatable } = context.switchToHttp().getRequest<Request>();
@@ -52,8 +60,8 @@ const IdempotentResponse: NestInterceptor = {
 };
 
 /**
- * Declares the permission that a route requires. The OpenAPI file shows its scope. Routes that change data also
- * answer a repeated request with its first response.
+ * Declares the permission that a route requires, and adds its scope to the OpenAPI file. If the route changes data, a
+ * repeated request gets the response to the first request.
  */
 export const Requires = (permission: Permission, self?: Permission) =>
   applyDecorators(
@@ -63,7 +71,7 @@ export const Requires = (permission: Permission, self?: Permission) =>
   );
 
 /**
- * Injects the actor, id, address and reason of the request.
+ * Injects the caller of a route: the actor, request id, address and reason.
  * @throws ProblemError `invalid_parameter` for an invalid reason.
  */
 export const CurrentCaller = createParamDecorator((_: unknown, context: ExecutionContext): Caller => {

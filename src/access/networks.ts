@@ -1,36 +1,39 @@
 import ipaddr from 'ipaddr.js';
 import { isIP } from 'node:net';
 
-/** A network of IPv4 or of IPv6 addresses. */
+/** A network, given by an IPv4 or IPv6 address and the length of its prefix. */
 interface Network {
   address: ipaddr.IPv4 | ipaddr.IPv6;
-  /** Length of the prefix that all addresses of the network share. */
+  /** Number of leading bits that all addresses of the network have in common. */
   bits: number;
 }
 
-/** Length of the longest network, in characters: six IPv6 groups, an IPv4 address and the prefix. */
+/** Maximum length of a network, in characters: six IPv6 groups, an IPv4 address and the length of the prefix. */
 export const MAX_NETWORK_LENGTH = '0000:0000:0000:0000:0000:ffff:255.255.255.255/128'.length;
 /** Number of bits before the IPv4 address in an IPv4-mapped address such as `::ffff:10.0.0.1`. */
 const MAPPED_BITS = 96;
 
 /**
- * Returns a network in its canonical form, such as `10.0.0.0/8` or `2001:db8::/32`. A single address becomes a
- * network, and an IPv4-mapped address becomes IPv4.
- * @returns undefined for an invalid network, or if host bits are set: `10.1.2.3/8` may mean
- * one address or sixteen million.
+ * Returns a network in its canonical form, such as `10.0.0.0/8` or `2001:db8::/32`. A single address becomes a network
+ * with one address, and an IPv4-mapped address becomes IPv4.
+ * @returns undefined for an invalid network, or for a network with host bits. For example, `10.1.2.3/8` could mean one
+ * address or sixteen million.
  */
 export function normalizeNetwork(text: string): string | undefined {
   const network = parseNetwork(text);
   return network && `${network.address.toString()}/${network.bits}`;
 }
 
-/** Returns true if the address of a request is in one of the networks, and false for an invalid address. */
+/** Returns true if the client address `ip` is in one of the networks. Returns false for an invalid address. */
 export function isInNetworks(ip: string, networks: readonly string[]): boolean {
-  const host = parseNetwork(ip.replace(/%.*$/, '')); // link-local addresses can end with the name of an interface
+  const host = parseNetwork(ip.replace(/%.*$/, '')); // a link-local address can end with the name of an interface, as in `fe80::1%eth0`
   return host !== undefined && networks.some((network) => containsNetwork(parseNetwork(network), host));
 }
 
-/** Returns true if each inner network is inside one outer network. Outer networks are not merged. */
+/**
+ * Returns true if each inner network lies completely inside a single outer network. Adjacent outer networks are not
+ * merged.
+ */
 export function areNetworksWithin(inner: readonly string[], outer: readonly string[]): boolean {
   return inner.every((network) => {
     const parsed = parseNetwork(network);
@@ -43,7 +46,9 @@ function containsNetwork(outer: Network | undefined, inner: Network): boolean {
   return countCommonBits(outer.address, inner.address) >= outer.bits;
 }
 
-/** Counts the leading bits that two addresses share. Returns -1 for an IPv4 and an IPv6 address. */
+/**
+ * Counts the leading bits that two addresses have in common. Returns -1 if one address is IPv4 and the other is IPv6.
+ */
 function countCommonBits(a: Network['address'], b: Network['address']): number {
   if (a.kind() !== b.kind()) return -1;
   const [left, right] = [a.toByteArray(), b.toByteArray()];
@@ -65,12 +70,13 @@ function parseNetwork(text: string): Network | undefined {
 }
 
 /**
- * Parses an address strictly. ipaddr.js alone also accepts `127.1`, single numbers, and octal and hexadecimal parts.
+ * Parses an address strictly. Without this check, ipaddr.js would also accept `127.1`, single numbers, and octal and
+ * hexadecimal parts.
  */
 function parseAddress(ip: string): Network['address'] | undefined {
   const family = isIP(ip);
   if (family === 0 || ip.includes('%')) return undefined;
-  // URL rewrites an IPv6 address that ends in dotted notation, which ipaddr.js does not always support.
+  // Not every IPv6 address that ends in dotted notation is supported by ipaddr.js, so `URL` rewrites the address first.
   return family === 4
     ? ipaddr.IPv4.parse(ip)
     : ipaddr.IPv6.parse(new URL(`http://[${ip}]/`).hostname.slice(1, -1));

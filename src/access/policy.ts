@@ -12,24 +12,24 @@ import {
 } from './actor.js';
 import { EXTERNAL_USER, WEBMASTER } from './roles.js';
 
-/** The columns of the permission table. */
+/** The level of an actor in the permission table, which depends on its roles. */
 type Level = 'external' | 'member' | 'webmaster';
 
 const ALL: readonly Level[] = ['external', 'member', 'webmaster'];
 const MEMBERS: readonly Level[] = ['member', 'webmaster'];
 const WEBMASTERS: readonly Level[] = ['webmaster'];
 
-/** The users and API keys that have a permission: users with one of the levels, and keys with the scope. */
+/** The users and API keys that have a permission: users with one of the levels, and API keys with the scope. */
 interface Rule {
   levels: readonly Level[];
   /**
-   * null: every key passes, and the route itself rejects keys. `any`: no scope is required.
-   * `full`: a key without scopes is required.
+   * Scope that an API key needs. `any`: no particular scope. `full`: only a key that is not limited to scopes has the
+   * permission. null: every key passes the permission check, and the route itself rejects keys.
    */
   scope: NamedScope | 'any' | 'full' | null;
 }
 
-/** The permission table, one permission per line. Anything that is not listed is forbidden. */
+/** Maps each permission to the users and API keys that have it. Any permission that is not listed is denied. */
 const POLICY = {
   'profile.read': { levels: ALL, scope: 'users:read' },
   'profile.update': { levels: ALL, scope: 'users:write' },
@@ -65,17 +65,19 @@ export function hasPermission(actor: Actor, permission: Permission): boolean {
   return !findMissingScope(actor, permission) && POLICY[permission].levels.includes(levelOf(actor));
 }
 
-/** Returns the scope that a permission requires, as in `Rule`. */
+/** Returns the scope that an API key needs for a permission, as described for `Rule.scope`. */
 export function scopeOf(permission: Permission): Rule['scope'] {
   return POLICY[permission].scope;
 }
 
-/** Returns true for a permission that only reads. */
+/** Returns true for a permission that allows reading but no changes. */
 export function isReadPermission(permission: Permission): boolean {
   return scopeOf(permission)?.endsWith(':read') === true;
 }
 
-/** Returns the scope that an API key lacks for a permission, if any. */
+/**
+ * Returns the scope that an API key needs for a permission but does not have. Returns undefined if no scope is missing.
+ */
 export function findMissingScope(actor: Actor, permission: Permission): NamedScope | 'full' | undefined {
   const [scope, { scopes: held }] = [scopeOf(permission), rightsOf(actor)];
   if (scope === null || scope === 'any' || held === null) return undefined;
@@ -83,8 +85,8 @@ export function findMissingScope(actor: Actor, permission: Permission): NamedSco
 }
 
 /**
- * Returns the rights of the key that is responsible for an actor. Users and the service
- * itself are not limited by a key.
+ * Returns the rights of the API key that is responsible for an actor. If a user or the service itself is responsible,
+ * all rights are returned.
  */
 export function rightsOf(actor: Actor): KeyRights {
   const initiator = initiatorOf(actor);
@@ -117,7 +119,10 @@ export function createScopeError(scope: Scope | 'full'): ProblemError {
   return new ProblemError('insufficient_scope', detail);
 }
 
-/** Returns true for a Webmaster, an API key, an import or the service itself. Scopes are checked separately. */
+/**
+ * Returns true if the actor has the permissions of a Webmaster: a user with this role, an API key, an import or the
+ * service itself. The scopes of a key are checked separately.
+ */
 export function isWebmaster(actor: Actor): boolean {
   return levelOf(actor) === 'webmaster';
 }

@@ -27,14 +27,14 @@ const PUBLISHED: readonly string[] = [
   WEBMASTER,
 ];
 
-/** The roles of one installation. Lookups ignore case and return canonical names. */
+/** The roles of one installation. `find` ignores case and returns the canonical name of a role. */
 export class RoleCatalogue {
   readonly names: readonly string[];
   private readonly byKey: ReadonlyMap<string, string>;
 
   constructor(extraRoles: readonly string[]) {
-    // Of names that differ only in case, the first is used. `EXTRA_ROLES=webmaster` must not rename the role that
-    // permissions depend on.
+    // If two names differ only in case, the first one is used. `EXTRA_ROLES=webmaster` must not rename the role on
+    // which permissions depend.
     const byKey = new Map<string, string>();
     for (const name of [...PUBLISHED, ...extraRoles]) {
       const key = foldCase(toNormalForm(name, 'NFC').trim());

@@ -7,33 +7,39 @@ import { ascii, bool, longText, text, time, uuid } from '../platform/database/en
 @Index('uq_api_keys_hash', ['key_hash'], { unique: true })
 export class ApiKeyEntity {
   @PrimaryColumn(uuid()) id!: string;
-  /** SHA-256 of the whole key. */
+  /** SHA-256 of the complete API key. The key itself is not stored. */
   @Column(ascii(64)) key_hash!: string;
   @Column(text(255)) name!: string;
   @Column(time()) created!: string;
   @Column({ ...time(), nullable: true }) expires!: string | null;
   @Column({ ...time(), nullable: true }) revoked!: string | null;
-  /** Time of the last use, precise to one minute. */
+  /** Time at which the key was last used, precise to one minute. */
   @Column({ ...time(), nullable: true }) last_used!: string | null;
   /**
-   * Null for the full Webmaster level. Scopes and networks are never updated, because the rights of a key must not
-   * grow.
+   * Null if the key has all permissions of a Webmaster. Scopes and networks are never updated, because no rights may be
+   * added to a key.
    */
   @Column({ ...longText(), nullable: true }) scopes!: JsonText<Scope[]> | null;
-  /** Null for any network. */
+  /** Null if the key can be used from any network. */
   @Column({ ...longText(), nullable: true }) networks!: JsonText<string[]> | null;
   @Column(bool()) ignores_unknown_fields!: number;
-  /** The kind of the actor that created the key. null for keys of earlier versions. */
+  /** The kind of the actor that created the key. Null for keys that were created by earlier versions of the service. */
   @Column({ ...ascii(10), nullable: true }) maker_kind!: string | null;
-  /** The uuid of the user, or the id of the key, that created this key. null for the service and its command line. */
+  /**
+   * The uuid of the user, or the id of the key, that created this key. Null if the service or its command line created
+   * the key.
+   */
   @Column({ ...uuid(), nullable: true }) maker_id!: string | null;
-  /** The client address at the time of `last_used`. */
+  /** The client address of the use at `last_used`. */
   @Column({ ...text(64), nullable: true }) last_address!: string | null;
-  /** Null for `standard`. Never updated, like `scopes`. */
+  /** Null for the profile `standard`. Like `scopes`, the profile is never updated. */
   @Column({ ...ascii(16), nullable: true }) profile!: KeyProfile | null;
 }
 
-/** A user that a key has blocked. Rows are only inserted, so that concurrent changes never wait for the same row. */
+/**
+ * A user that an API key has blocked. Rows are inserted but never updated, so that concurrent changes do not wait for
+ * each other.
+ */
 @Entity('key_deactivations', { withoutRowid: true })
 @Index('ix_key_deactivations_time', ['time'])
 export class KeyDeactivationEntity {
@@ -42,12 +48,12 @@ export class KeyDeactivationEntity {
   @PrimaryColumn(uuid()) user_uuid!: string;
 }
 
-/** The state of a fuse that has blown at least once. */
+/** The state of a key's fuse. A key has a row only after its fuse has blown or was reset. */
 @Entity('key_fuses', { withoutRowid: true })
 export class KeyFuseEntity {
   @PrimaryColumn(uuid()) key_id!: string;
-  /** The time at which the fuse last blew. null after a reset. */
+  /** Time at which the fuse last blew. Null if the fuse was reset since then. */
   @Column({ ...time(), nullable: true }) blown!: string | null;
-  /** Until this time the key may block any number of users, and blocks before this time are not counted. */
+  /** Until this time the key may block any number of users. Users that it blocked before this time no longer count. */
   @Column({ ...time(), nullable: true }) open_until!: string | null;
 }

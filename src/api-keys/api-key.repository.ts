@@ -10,7 +10,7 @@ const COLUMNS =
   'id, key_hash, name, created, expires, revoked, last_used, scopes, networks, ignores_unknown_fields, ' +
   'maker_kind, maker_id, last_address, profile';
 
-/** Reads and writes API keys. Uses hand-written SQL, because most requests run `findByHash` (ADR 13). */
+/** Reads and writes API keys. Uses hand-written SQL, because nearly every request runs `findByHash` (ADR 13). */
 @Injectable()
 export class ApiKeyRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
@@ -32,7 +32,7 @@ export class ApiKeyRepository {
     return this.database.query(`SELECT ${COLUMNS} FROM api_keys ORDER BY id DESC`);
   }
 
-  /** Lists active keys that expire at or before `until`, in order of expiry. */
+  /** Lists the keys that have not yet expired at `time` but expire at or before `until`, in order of expiry. */
   async listExpiring(time: string, until: string, limit: number): Promise<ApiKeyEntity[]> {
     return this.database.query(
       `SELECT ${COLUMNS} FROM api_keys WHERE revoked IS NULL AND expires > ? AND expires <= ? ORDER BY expires, id LIMIT ?`,

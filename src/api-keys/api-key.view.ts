@@ -67,8 +67,8 @@ export class KeyFuseDto {
 }
 
 /**
- * Converts a row to the public view of the key. Fields are listed one by one, so that the key
- * and its hash are never exposed.
+ * Converts a row to the public view of the key. Fields are copied one by one, so that the hash of the key is never
+ * exposed.
  */
 export function presentApiKey(row: ApiKeyEntity): ApiKeyDto {
   const { id, name, scopes, networks, last_address } = row;

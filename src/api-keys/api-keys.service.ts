@@ -20,20 +20,25 @@ import { ApiKeyRepository, stateOf, toKeyActor } from './api-key.repository.js';
 
 const PREFIX = 'rollcall';
 const FORMAT = /^rollcall_[0-9a-f]{12}_[A-Za-z0-9_-]{43}_[0-9a-f]{8}$/;
-/** Maximum length of the chain of keys and users that `findCreatorChain` follows. */
+/** Maximum number of creators that `findCreatorChain` follows. */
 const MAX_CREATORS = 200;
-/** Resolution of `last_used`. A busy key must not cause a write with every request. */
+/**
+ * Precision of `last_used`, in milliseconds. A lower precision means that a busy key does not cause a write with every
+ * request.
+ */
 const LAST_USED_MILLIS = 60_000;
-/** Maximum stored length of an address. A proxy may send arbitrary text. */
+/**
+ * Maximum length of a stored address, in characters. Longer addresses are truncated, because a proxy may send any text.
+ */
 const MAX_ADDRESS_LENGTH = 64;
-/** Maximum number of cached pairs of key and address. For pairs that are not cached, the audit is searched. */
+/** Maximum number of cached pairs of key and address. A pair that is not in the cache is looked up in the audit. */
 const MAX_ADDRESSES = 10_000;
 
 @Injectable()
 export class ApiKeysService {
-  /** Keys whose use is currently being stored. */
+  /** Ids of the keys for which `storeUse` is still running. */
   private readonly pendingUses = new Set<string>();
-  /** Pairs of key and address that are already in the audit. */
+  /** Pairs of key and address that are known to be in the audit. */
   private readonly recordedAddresses = new Set<string>();
 
   constructor(
@@ -44,15 +49,16 @@ export class ApiKeysService {
   ) {}
 
   /**
+   * Finds the key that a client has sent.
    * @param ip address of the client.
    * @returns the actor of the key, or undefined if the key is unknown, expired or revoked.
-   * @throws ProblemError `unauthenticated` if the checksum shows a typing error, `network_not_permitted` if the key is
-   * limited to other networks. A rejected use is not stored.
+   * @throws ProblemError `unauthenticated` if the checksum shows that the key was mistyped, `network_not_permitted` if
+   * the key is limited to other networks. The use of a rejected key is not stored.
    */
   async authenticate(key: string, ip: string): Promise<KeyActor | undefined> {
     const found = await this.repository.findByHash(sha256(key));
-    // The checksum is checked only for unknown keys, because an operator may set a first key of this format with a
-    // wrong checksum.
+    // The checksum is verified only for unknown keys, because the first key can be set by an operator, with a wrong
+    // checksum.
     if (!found) assertNotMistyped(key);
     if (!found || stateOf(found, now()) !== 'active') return undefined;
     const actor = toKeyActor(found);
@@ -63,8 +69,8 @@ export class ApiKeysService {
   }
 
   /**
-   * Stores time and address of a use, at most once a minute for each key. Errors are
-   * logged and do not fail the request.
+   * Stores the time and the address of a use of the key, at most once a minute. An error is logged and does not fail
+   * the request.
    */
   private async storeUse(id: string, ip: string): Promise<void> {
     this.pendingUses.add(id);
@@ -78,8 +84,8 @@ export class ApiKeysService {
   }
 
   /**
-   * Records the first use of a key from an address in the audit. After an error, the next request of the key tries
-   * again.
+   * Records in the audit that a key is used from an address for the first time. If this fails, the next request with
+   * the key tries again.
    */
   async recordAddress(id: string, ip: string): Promise<void> {
     const use = `${id} ${ip}`;
@@ -98,7 +104,8 @@ export class ApiKeysService {
   }
 
   /**
-   * Returns the actor of a key by its id, for work that outlives its request, or undefined if the key is not active.
+   * Returns the actor for the id of a key, or undefined if the key is not active. It is meant for work that continues
+   * after its request.
    * @param sql the current transaction, if any.
    */
   async findActor(id: string, sql?: Sql): Promise<KeyActor | undefined> {
@@ -106,12 +113,15 @@ export class ApiKeysService {
     return found && stateOf(found, now()) === 'active' ? toKeyActor(found) : undefined;
   }
 
-  /** Returns true if the key is active. The check does not count as a use of the key. */
+  /** Returns true if the key exists and has not expired. Calling this method does not count as a use of the key. */
   async isActive(id: string): Promise<boolean> {
     return (await this.findActor(id)) !== undefined;
   }
 
-  /** Returns the id of a key, followed by the ids of its creator, of the creator's creator, and so on, up to a user. */
+  /**
+   * Returns the id of a key, followed by the id of its creator, the id of that creator's creator, and so on, up to a
+   * user.
+   */
   async findCreatorChain(id: string): Promise<string[]> {
     const ids = [id];
     for (let key = await this.repository.find(id); key?.maker_id && ids.length <= MAX_CREATORS;) {
@@ -126,16 +136,16 @@ export class ApiKeysService {
     return this.repository.list();
   }
 
-  /** Lists active keys that expire within a number of seconds, in order of expiry. */
+  /** Lists the active keys that expire within the given number of seconds, in order of expiry. */
   async listExpiring(seconds: number, limit: number): Promise<ApiKeyEntity[]> {
     const time = now();
     return this.repository.listExpiring(time, addSeconds(time, seconds), limit);
   }
 
   /**
-   * Creates a key and returns its row with the key itself, which cannot be read again.
-   * @throws ProblemError `insufficient_scope` if the new key would outlive the key of the caller,
-   * `network_not_permitted` if it would be valid in more networks.
+   * Creates a key and returns its row together with the key itself, which cannot be read again later.
+   * @throws ProblemError `insufficient_scope` if the new key would expire later than the key of the caller,
+   * `network_not_permitted` if the new key would be valid in more networks.
    */
   async create(input: ApiKeyInput, caller: Caller): Promise<{ row: ApiKeyEntity; key: string }> {
     assertWithinOwnRights(input, caller);
@@ -145,7 +155,7 @@ export class ApiKeysService {
     return { row, key };
   }
 
-  /** Stores the hash of a new key that the caller has generated, and records the key in the audit. */
+  /** Stores the hash of a key that was generated before, and records the creation of the key in the audit. */
   async add(tx: Sql, input: ApiKeyInput, caller: Caller, id: string, key: string): Promise<ApiKeyEntity> {
     const { name, scopes = null, networks = null, expires = null } = input;
     const unknown_fields = input.unknown_fields ?? 'refuse';
@@ -199,7 +209,7 @@ function createNetworkError(ip: string): ProblemError {
 const isUsedRecently = ({ last_used }: ApiKeyEntity): boolean =>
   last_used !== null && toMillis(last_used) >= Date.now() - LAST_USED_MILLIS;
 
-/** Throws an error if a key would create a key with more networks or a later expiry than its own. */
+/** Throws an error if an API key tries to create a key with more networks or a later expiry time than its own. */
 function assertWithinOwnRights({ networks, expires }: ApiKeyInput, { actor }: Caller): void {
   const own = rightsOf(actor);
   if (own.networks !== null && !(networks && areNetworksWithin(networks, own.networks))) {
@@ -213,16 +223,16 @@ function assertWithinOwnRights({ networks, expires }: ApiKeyInput, { actor }: Ca
 }
 
 /**
- * Generates a key `rollcall_<public id>_<32 random bytes>_<checksum>`. Secret scanners can find such a key
- * and verify its checksum offline.
- * The public id is the end of the key's id, so that an operator can tell which key to revoke.
+ * Generates a key of the form `rollcall_<public id>_<32 random bytes>_<checksum>`. Secret scanners can recognize this
+ * form and verify the checksum offline. The public id is the end of the key's id, so an operator who sees a leaked key
+ * can tell which key to revoke.
  */
 export function generateApiKey(id = uuidv7()): string {
   const body = `${PREFIX}_${id.slice(-12)}_${createToken()}`;
   return `${body}_${computeChecksum(body)}`;
 }
 
-/** Returns true for a key of this format with a wrong checksum, which most likely contains a typing error. */
+/** Returns true if the text has the form of a generated key but a wrong checksum. Most likely the key was mistyped. */
 export function isMistyped(key: string): boolean {
   const end = key.lastIndexOf('_');
   return FORMAT.test(key) && key.slice(end + 1) !== computeChecksum(key.slice(0, end));

@@ -15,14 +15,16 @@ import { SessionCookie } from '../sessions/session-cookie.js';
 
 const WINDOW_SECONDS = 60;
 
-/** The subject of a rate limit: an API key, a user (all sessions together), or an address without valid credentials. */
+/**
+ * The entity whose requests are counted: an API key, a user with all sessions, or an address without valid credentials.
+ */
 export type RateLimitSubject = 'key' | 'user' | 'address';
 
 /**
- * Limits the requests per minute of an API key or a user, and the logins and rejected credentials of an address.
- * `RATE_LIMIT_PER_MINUTE` applies to all three if set, `SESSION_RATE_LIMIT_PER_MINUTE` to users. Responses carry the
- * `RateLimit` headers of draft-ietf-httpapi-ratelimit-headers. Instances of one service share their counters through
- * the primary. Separate services count on their own.
+ * Limits the requests per minute of each API key and user, and the logins and rejected credentials of each address. If
+ * set, `RATE_LIMIT_PER_MINUTE` applies to all three, and `SESSION_RATE_LIMIT_PER_MINUTE` to users. Responses contain
+ * the `RateLimit` headers of draft-ietf-httpapi-ratelimit-headers. Instances of one service share their counters
+ * through the primary, but separate services count independently.
  */
 @Injectable()
 export class RateLimit {
@@ -35,19 +37,26 @@ export class RateLimit {
     this.userLimiter = createLimiter('sessions', Math.min(all ?? Number.POSITIVE_INFINITY, perUser));
   }
 
-  /** @param id id of the actor, or the address. @throws ProblemError `rate_limited` with `Retry-After`. */
+  /**
+   * Counts a request.
+   * @param id id of the key or user, or the address.
+   * @throws ProblemError `rate_limited` with `Retry-After`.
+   */
   async count(subject: RateLimitSubject, id: string, response: Response): Promise<void> {
     const limiter = subject === 'user' ? this.userLimiter : this.otherLimiter;
     if (limiter) await consume(limiter, id, response);
   }
 }
 
-/** Counts a request and sets the `RateLimit` headers. @throws ProblemError `rate_limited`. */
+/**
+ * Counts a request against a limit and sets the `RateLimit` headers of the response.
+ * @throws ProblemError `rate_limited`.
+ */
 async function consume(limiter: Limiter, id: string, response: Response): Promise<void> {
   const result = await limiter
     .consume(id)
     .catch((over: unknown) => (over instanceof RateLimiterRes ? over : undefined));
-  if (!result) return; // fail open: the primary did not answer in time
+  if (!result) return; // the request is allowed if the primary does not answer in time
   const seconds = Math.max(1, Math.ceil(result.msBeforeNext / 1000));
   response.setHeader('RateLimit-Policy', `"default";q=${limiter.points};w=${WINDOW_SECONDS}`);
   response.setHeader('RateLimit', `"default";r=${result.remainingPoints};t=${seconds}`);
@@ -67,7 +76,9 @@ function createLimiter(keyPrefix: string, points: number): Limiter | undefined {
   return cluster.isWorker ? new RateLimiterCluster(options) : new RateLimiterMemory(options);
 }
 
-/** Creates a guard that sets `request.actor` with one Passport strategy. */
+/**
+ * Creates a guard that authenticates a request with the Passport strategy of the given name and sets `request.actor`.
+ */
 function createGuard(strategy: string, hint: string): IAuthGuard {
   class StrategyGuard extends AuthGuard(strategy) {
     constructor() {
@@ -87,8 +98,8 @@ const HINT = 'Send a valid X-API-Key header, or log in and send the session cook
 const BEARER_HINT = 'Send a valid API key: `Authorization: Bearer <key>`.';
 
 /**
- * The first global guard. It authenticates every request, except to routes that are `Public`. An API key takes
- * precedence over a cookie (interface §2).
+ * The first global guard. It authenticates every request, except requests to `Public` routes. If a request has both an
+ * API key and a cookie, the key is used (interface §2).
  */
 @Injectable()
 export class AccessGuard implements CanActivate {
@@ -106,15 +117,15 @@ export class AccessGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<Request>();
     const response = context.switchToHttp().getResponse<Response>();
     if (request.isLocal)
-      request.actor = SYSTEM; // access to the private socket is the credential
+      request.actor = SYSTEM; // requests on the private socket need no other credential
     else if (this.reflector.get(Public, context.getHandler())) await this.countLogin(request, response);
     else await this.authenticate(context, request, response);
     return true;
   }
 
   /**
-   * Counts a POST to a public route, which is a login, because logins are expensive. Other requests to public routes
-   * are not counted.
+   * Counts a POST to a public route. Such a request is a login, which is expensive. Other requests to public routes are
+   * not counted.
    */
   private async countLogin({ method, ip = '' }: Request, response: Response): Promise<void> {
     if (method === 'POST') await this.rates.count('address', toNetwork(ip), response);
@@ -125,7 +136,7 @@ export class AccessGuard implements CanActivate {
     try {
       await this.chooseGuard(context, request).canActivate(context);
     } catch (error) {
-      await this.rates.count('address', toNetwork(ip), response); // random credentials must not evade the limit
+      await this.rates.count('address', toNetwork(ip), response); // rejected credentials count too, so that random credentials cannot evade the limit
       throw error;
     }
     const { actor } = request;
@@ -140,7 +151,8 @@ export class AccessGuard implements CanActivate {
 }
 
 /**
- * Names of this machine. If `BASE_URL` contains one of them, pages at the other names are also pages of this service.
+ * Host names of this machine. If `BASE_URL` contains one of them, pages under the other names also belong to this
+ * service.
  */
 const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
 
@@ -162,9 +174,9 @@ export class SameSite {
   }
 
   /**
-   * Checks a request with a cookie and without a key. `Origin: null` (a sandboxed frame, a
-   * file) counts as another origin.
-   * @throws ProblemError `cross_site` for an unsafe method from another origin.
+   * Checks a request that has a session cookie but no API key. `Origin: null` (a sandboxed frame or a file) counts as
+   * another origin.
+   * @throws ProblemError `cross_site` if a page of another origin sends the request with an unsafe method.
    */
   assertSameSite(request: Pick<Request, 'method' | 'headers'>): void {
     if (isSafeMethod(request)) return;
@@ -180,8 +192,8 @@ export class SameSite {
 }
 
 /**
- * The third global guard. It rejects cross-site use of a session cookie, and requests
- * without the required permission.
+ * The third global guard. It rejects requests from other sites with a session cookie, and requests without the required
+ * permission.
  */
 @Injectable()
 export class PermissionGuard implements CanActivate {

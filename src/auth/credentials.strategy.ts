@@ -13,7 +13,7 @@ import { UsersService } from '../users/users.service.js';
 
 type Done = (error: Error | null, actor?: object) => void;
 
-/** A Passport strategy that passes the whole request to `validate`. */
+/** A Passport strategy whose `validate` receives the whole request. */
 class RequestStrategy extends Strategy {
   constructor(private readonly verify: (request: Request, done: Done) => void) {
     super();
@@ -29,8 +29,8 @@ class RequestStrategy extends Strategy {
 }
 
 /**
- * A Passport strategy that passes the key and the request to `validate`. The library passes the request after `done`,
- * but Nest expects `done` to be last.
+ * A Passport strategy whose `validate` receives the key and the request. The library passes the request as the last
+ * argument, but Nest expects the callback `done` to be last.
  */
 class ApiKeyRequestStrategy extends HeaderAPIKeyStrategy {
   constructor(verify: (key: string, request: Request, done: Done) => void) {
@@ -40,7 +40,7 @@ class ApiKeyRequestStrategy extends HeaderAPIKeyStrategy {
   }
 }
 
-/** Authenticates with the `X-API-Key` header. */
+/** Authenticates with an API key in the `X-API-Key` header. */
 @Injectable()
 export class ApiKeyStrategy extends PassportStrategy(ApiKeyRequestStrategy, 'api-key') {
   constructor(private readonly keys: ApiKeysService) {
@@ -54,14 +54,17 @@ export class ApiKeyStrategy extends PassportStrategy(ApiKeyRequestStrategy, 'api
 
 const BEARER = /^bearer +(\S+) *$/i;
 
-/** Authenticates with an API key as a bearer token (RFC 6750), or in the `X-API-Key` header. */
+/** Authenticates with an API key, either as a bearer token (RFC 6750) or in the `X-API-Key` header. */
 @Injectable()
 export class BearerStrategy extends PassportStrategy(RequestStrategy, 'bearer') {
   constructor(private readonly keys: ApiKeysService) {
     super();
   }
 
-  /** @throws ProblemError `unauthenticated` if the two headers contain different keys. */
+  /**
+   * Returns the actor of the API key, or false if the key is invalid.
+   * @throws ProblemError `unauthenticated` if the two headers contain different keys.
+   */
   async validate({ headers, ip = '' }: Request): Promise<KeyActor | false> {
     const bearer = BEARER.exec(headers.authorization ?? '')?.[1];
     const sent = headers['x-api-key'];
@@ -74,8 +77,8 @@ export class BearerStrategy extends PassportStrategy(RequestStrategy, 'bearer') 
 }
 
 /**
- * Authenticates with the session cookie. Status and roles are read with every request, so
- * changes take effect at once.
+ * Authenticates with the session cookie. The status and the roles of the user are read with every request, so that a
+ * change of them takes effect immediately.
  */
 @Injectable()
 export class SessionStrategy extends PassportStrategy(RequestStrategy, 'session-cookie') {

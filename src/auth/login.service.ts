@@ -14,7 +14,7 @@ import { type Credentials, UsersService } from '../users/users.service.js';
 interface LoginRequest {
   ip: string;
   requestId: string;
-  /** Aborted when the client disconnects. */
+  /** A signal that aborts when the client disconnects. */
   signal?: AbortSignal;
 }
 
@@ -31,9 +31,9 @@ export class LoginService {
   ) {}
 
   /**
-   * Verifies the password and starts a session. Unknown users, blocked users and users without a password take as long
-   * as a wrong password. The throttle is checked again right before a password is hashed, so that parallel guesses
-   * exceed the limit by at most the number of CPU cores.
+   * Verifies the password and starts a session. Logins of unknown users, blocked users and users without a password
+   * take as long as logins with a wrong password. The throttle is checked again right before a password is hashed.
+   * Parallel guesses can therefore exceed the limit by at most the number of CPU cores.
    * @returns undefined if the login fails.
    * @throws ProblemError `login_throttled`, `unavailable`.
    */
@@ -46,8 +46,8 @@ export class LoginService {
       signal: request.signal,
     };
     await this.throttle.admit(login, request.signal);
-    // An unknown or blocked user is treated like a user without a password, so that the failure is counted in the same
-    // way.
+    // Unknown and blocked users are treated like users without a password, so that their failed logins are counted in
+    // the same way.
     const stored = user?.status === 'Active' ? user.password_hash : null;
     const matches = await this.passwords.verify(stored, password, requester, this.throttle.toHooks(login));
     if (!user || stored === null || !matches) {
@@ -58,13 +58,17 @@ export class LoginService {
       return undefined;
     }
     const token = await this.startSession(user, login, request);
-    // The hash changed during the check, by a password change or a concurrent rehash. Check against the new hash.
+    // The stored hash changed during the check, because of a new password or another login that rehashed it. Verify
+    // against the new hash.
     if (token === undefined) return this.login(name, password, request);
     await this.users.refreshHash(user.uuid, stored, password, requester);
     return { uuid: user.uuid, username: user.username, token };
   }
 
-  /** @returns undefined if the user was blocked or the hash changed while the password was verified. */
+  /**
+   * Starts a session after the password was verified.
+   * @returns undefined if the user was blocked or the stored hash changed while the password was verified.
+   */
   private async startSession(
     { uuid, username, password_hash }: Credentials,
     login: Login,

@@ -5,34 +5,34 @@ import { extname } from 'node:path';
 import { errorCodeOf } from '../platform/common/errors.js';
 
 /**
- * The output folder of `bundle-console.mjs`, next to the bundled service. When tests run
- * from `build/`, it is in `dist/`.
+ * The output folder of `bundle-console.mjs`, next to the bundled service. Tests run from `build/` and use the console
+ * files in `dist/`.
  */
 const BUNDLED = new URL('./console/', import.meta.url);
 const FOLDER = existsSync(BUNDLED) ? BUNDLED : new URL('../../dist/console/', import.meta.url);
 
 const PAGE = 'index.html';
-/** Maps each content encoding to the file extension of the compressed variant. */
+/** Maps each content encoding to the file name extension of compressed files. */
 const EXTENSIONS: Readonly<Record<string, string>> = { br: '.br', gzip: '.gz' };
 
 export interface ConsoleFile {
   bytes: Buffer;
-  /** The file extension. */
+  /** The file name extension, such as `.js`. */
   type: string;
-  /** Empty for the uncompressed file. */
+  /** The content encoding, or an empty string for the uncompressed file. */
   encoding: string;
   etag: string;
-  /** True if the name contains a hash of the content, so that the file never changes. */
+  /** True if the file name contains a hash of the content. Caches can then keep the file forever. */
   isImmutable: boolean;
 }
 
 let names: Promise<ReadonlySet<string>> | undefined;
 
 /**
- * Reads the file for a path below `/console/`. Every path that is not an asset returns the page. Files are not
- * cached in memory, because the operating system caches them.
- * @param encoding the encoding to send. Only `br` and `gzip` select a compressed variant.
- * @returns undefined for a missing file, and for every path if the console was not built.
+ * Reads the file for a path below `/console/`. A path that is not an asset returns the HTML page of the console. Files
+ * are not cached in memory, because the operating system caches them.
+ * @param encoding the preferred content encoding. Only `br` and `gzip` select a compressed file.
+ * @returns undefined if the file is missing, or if the console was not built.
  */
 export async function readConsoleFile(path: string, encoding: string): Promise<ConsoleFile | undefined> {
   const name = path.startsWith('assets/') ? path : PAGE;
@@ -48,7 +48,7 @@ export async function readConsoleFile(path: string, encoding: string): Promise<C
   };
 }
 
-/** Lists the existing files. No other name is ever opened. */
+/** Lists the files in the folder. Only these files are ever opened, so no other path can be read. */
 async function listFiles(folder: URL): Promise<ReadonlySet<string>> {
   try {
     const assets = await readdir(new URL('assets/', folder));

@@ -7,12 +7,12 @@ import { varyByEncoding } from '../platform/http/server.js';
 import { Accepts } from '../platform/http/input.guard.js';
 import { readConsoleFile } from './console-files.js';
 
-/** One year, the longest time that caches honour. */
+/** `Cache-Control` for files that never change. One year is the longest time that caches honour. */
 const ONE_YEAR = 'public, max-age=31536000, immutable';
 
 /**
- * Serves the files of the console. Every path below `/console` that is not a file returns the page, which
- * reads its address to select a view.
+ * Serves the files of the console. A path below `/console` that is not a file returns the HTML page, whose script
+ * selects a view by the path.
  */
 @ApiExcludeController()
 @Controller('console')

@@ -11,7 +11,7 @@ import { GroupRepository } from './group.repository.js';
 import type { Group } from './group.js';
 import type { MemberChange } from './member-change.js';
 
-/** Users who join a group and users who leave it. Both lists are sorted by uuid. */
+/** The users that a change adds to a group and the users that it removes, each sorted by uuid. */
 export interface MemberDelta {
   added: readonly string[];
   removed: readonly string[];
@@ -19,12 +19,12 @@ export interface MemberDelta {
 
 export const NO_DELTA: MemberDelta = { added: [], removed: [] };
 
-/** Maximum number of members in one statement. With a much longer list MariaDB may stop using an index. */
+/** Maximum number of members in one SQL statement. With a much longer list, MariaDB may stop using an index. */
 const BATCH_SIZE = 500;
 
 /**
- * Reads and changes the members of groups. The cost of a change depends on the members that it adds or removes, not on the
- * size of the group. Changes run in the caller's transaction.
+ * Reads and changes the members of groups. The cost of a change depends on the number of members added or removed, not
+ * on the size of the group. Changes run in the transaction of the caller.
  */
 @Injectable()
 export class GroupMembers {
@@ -48,8 +48,8 @@ export class GroupMembers {
   readonly exceedsSize: GroupRepository['exceedsSize'] = (...group) => this.repository.exceedsSize(...group);
 
   /**
-   * Compares a change with the current members and locks the users to add. Ignores unknown user ids: this service
-   * assigns ids, so they can never become valid.
+   * Computes which users a change adds and removes, compared with the current members, and locks the users to add.
+   * Unknown user ids are ignored: this service assigns ids, so they can never become valid.
    * @throws ProblemError `validation_failed` if a member to add is a group.
    */
   async resolve(tx: Sql, group: string, change: MemberChange): Promise<MemberDelta> {
@@ -70,12 +70,12 @@ export class GroupMembers {
     };
   }
 
-  /** Adds and removes members, and updates the group roles of these users. */
+  /** Adds users to a group and removes users from it, and updates the group roles of these users. */
   async apply(tx: Sql, group: Group, { added, removed }: MemberDelta, caller: Caller): Promise<void> {
     for await (const part of toBatches(added)) await this.repository.addMembers(tx, group.uuid, part);
     for await (const part of toBatches(removed)) {
-      // The users are locked before their memberships are deleted, in the same order as in the user writer, to avoid a
-      // deadlock.
+      // Users are locked before their memberships are deleted. The user writer uses the same order, so that the two
+      // cannot deadlock.
       if (group.roles.length > 0) await this.directory.lock(tx, part);
       await this.repository.removeMembers(tx, group.uuid, part);
     }
@@ -84,21 +84,23 @@ export class GroupMembers {
       await this.updateRoles(tx, part, 'members', caller);
   }
 
-  /** Updates the group roles of all members after the roles of the group have changed. */
+  /** Updates the group roles of all members of a group. Call it after the roles of the group have changed. */
   async updateAllGroupRoles(tx: Sql, group: string, caller: Caller): Promise<void> {
     for (let after: string | undefined = ''; after !== undefined;) {
       const part = await this.repository.readMembers(group, after, BATCH_SIZE, tx);
       await this.updateRoles(tx, part, 'roles', caller);
       after = part.at(-1);
-      await setImmediate(); // see `toBatches`
+      await setImmediate(); // lets other requests run, as in `toBatches`
     }
   }
 
   /**
-   * Sets `group_roles` of users to the roles of all their groups (ADR 25). Skips users who already have them.
+   * Sets the group roles of each user to the roles of all groups of the user (ADR 25). Skips users whose group roles
+   * are already correct.
    * @param users at most a few hundred.
-   * @param field the field that an error names: `members` or `roles`.
-   * @throws ProblemError `validation_failed` with the users who cannot have these roles, or an error of the user writer.
+   * @param field the field to name in an error: `members` or `roles`.
+   * @throws ProblemError `validation_failed` with the users who cannot have these roles, or an error of the user
+   * writer.
    */
   private async updateRoles(tx: Sql, users: readonly string[], field: string, caller: Caller): Promise<void> {
     const locked = await this.directory.lock(tx, users);
@@ -121,7 +123,7 @@ export class GroupMembers {
     if (errors.length > 0) throw createValidationError(errors);
   }
 
-  /** Returns the users in the list who are members of the group. */
+  /** Returns the users in `users` who are members of the group. */
   async filterMembers(tx: Sql, group: string, users: readonly string[]): Promise<Set<string>> {
     return collectByBatch(users, (part) => this.repository.filterMembers(tx, group, part));
   }
@@ -138,7 +140,10 @@ export class GroupMembers {
 
 type FindUuids = (part: readonly string[]) => Promise<Iterable<string>>;
 
-/** Calls `find` for one batch of users after another. @returns all uuids that it finds. */
+/**
+ * Splits the users into batches and calls `find` for each batch, one after another.
+ * @returns all uuids that `find` returns.
+ */
 async function collectByBatch(users: readonly string[], find: FindUuids): Promise<Set<string>> {
   const found = new Set<string>();
   for await (const part of toBatches(users)) for (const uuid of await find(part)) found.add(uuid);
@@ -146,7 +151,7 @@ async function collectByBatch(users: readonly string[], find: FindUuids): Promis
 }
 
 /**
- * Splits the values into batches. Yields to the event loop between two batches, because SQLite statements block this
+ * Splits the values into batches. Lets other requests run between two batches, because SQLite statements block this
  * thread.
  */
 async function* toBatches(values: readonly string[]): AsyncGenerator<readonly string[]> {

@@ -18,17 +18,17 @@ import { GROUP_COLUMNS } from './group.repository.js';
 
 export type GroupSort = 'uuid' | 'display_name' | 'external_id' | 'created' | 'updated';
 
-/** An order of a list of groups. */
+/** The order of a list of groups. */
 export interface GroupOrder extends PageOrder {
   sort: GroupSort;
 }
 
-/** Up to this number, all matching groups are read and sorted in memory. */
+/** If at most this number of groups match, all of them are read and sorted in memory. */
 const MAX_SORTED_IN_MEMORY = 500;
 
 /**
- * Reads pages of groups with hand-written SQL, in any order that has an index (ADR 13). Conditions refer to the groups
- * as `u` and are joined with AND.
+ * Reads pages of groups, in any order that has an index. Uses hand-written SQL (ADR 13). SQL conditions refer to the
+ * table of groups by the alias `u`, and a group must meet all of them.
  */
 @Injectable()
 export class GroupSearch {
@@ -40,7 +40,7 @@ export class GroupSearch {
     return countRows(this.database, `SELECT COUNT(*) AS n FROM user_groups u WHERE ${sql}`, params);
   }
 
-  /** @param total the number of groups that meet the conditions. */
+  /** Reads a page of the groups that meet all conditions. @param total the number of groups that meet them. */
   async readPage(
     conditions: readonly Clause[],
     order: GroupOrder,
@@ -48,7 +48,8 @@ export class GroupSearch {
     total: number,
   ): Promise<KeysetPage<Group>> {
     if (window.limit === 0 || window.offset >= total) return { rows: [], last: undefined };
-    // No engine chooses well between the index of a condition and the index of the order.
+    // Database engines do not choose well between the index of a condition and the index of the sort order. A small
+    // result is therefore sorted in memory.
     if (conditions.length > 0 && total <= MAX_SORTED_IN_MEMORY) {
       return sortPage(await this.select(conditions), createPositionGetter(order), order.order, window);
     }
@@ -74,7 +75,7 @@ export class GroupSearch {
 }
 
 /**
- * Returns the columns to sort by. Does not add `uuid` to a unique key, because MariaDB would then not use the unique
+ * Returns the columns to sort by. For a unique key, `uuid` is not added, because MariaDB would then not use the unique
  * index.
  */
 function sortColumnsOf({ key, unique, only }: KeyRange, { order }: GroupOrder): string {
@@ -82,7 +83,10 @@ function sortColumnsOf({ key, unique, only }: KeyRange, { order }: GroupOrder): 
   return columns.map((column) => `${column} ${order.toUpperCase()}`).join(', ');
 }
 
-/** Returns a function that returns the position of a group in the order. The key is null for an empty external id. */
+/**
+ * Returns a function that returns the position of a group in the order. The key of the position is null for a group
+ * without an external id.
+ */
 export const createPositionGetter =
   ({ sort }: GroupOrder) =>
   (group: Group): Position => {
@@ -91,7 +95,10 @@ export const createPositionGetter =
     return { key: sort === 'external_id' && external_id === '' ? null : group[sort], uuid };
   };
 
-/** Creates an order. Groups without an external id are last, or first in descending order (RFC 7644, section 3.4.2.3). */
+/**
+ * Creates an order. In ascending order, groups without an external id come last. In descending order, they come first
+ * (RFC 7644, section 3.4.2.3).
+ */
 export function createGroupOrder(sort: GroupSort, order: Direction): GroupOrder {
   const range = RANGES[sort];
   if (sort !== 'external_id') return { sort, order, ranges: [range] };

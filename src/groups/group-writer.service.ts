@@ -15,17 +15,22 @@ import type { MemberChange } from './member-change.js';
 
 /** A change of a group, with validated and normalized values. */
 export interface GroupChange {
-  /** Returns the fields to set in the locked group. Throws an error if the change is invalid. */
+  /**
+   * Returns the new values of the fields, for the group in its current, locked state. Throws an error if the change is
+   * invalid.
+   */
   toFields: (current: Group) => GroupFields;
-  /** Returns the change of the members. Runs in the transaction, because it can depend on the current members. */
+  /**
+   * Returns the change of the members. It is called in the transaction, because it can depend on the current members.
+   */
   toMembers?: (tx: Sql, current: Group) => MemberChange | Promise<MemberChange>;
-  /** Versions that `If-Match` allows. The change fails if the group has another version. */
+  /** Versions that `If-Match` allows. If the group has another version, the change fails. */
   ifVersions?: readonly number[] | undefined;
 }
 
 /**
- * Writes every change of a group. Each method runs in the caller's transaction, which may be retried after a race.
- * Changes of one group are serialized by a lock on its row. Changes of different groups do not wait for each other.
+ * Writes every change of a group. Each method runs in the transaction of the caller, which may be retried after a race.
+ * A lock on the row of a group makes concurrent changes of this group wait. Changes of other groups do not wait.
  */
 @Injectable()
 export class GroupWriter {
@@ -56,7 +61,7 @@ export class GroupWriter {
   }
 
   /**
-   * Changes a group and records the change in the audit. Does nothing if no value differs.
+   * Changes a group and records the change in the audit. If no value differs, nothing is written.
    * @returns the group after the change.
    * @throws ProblemError `not_found`, `precondition_failed`, or an error of `create`.
    */
@@ -81,7 +86,10 @@ export class GroupWriter {
     return next;
   }
 
-  /** Deletes the group permanently. Its members lose its roles. @throws ProblemError an error of `update`. */
+  /**
+   * Deletes a group permanently. Its members lose the roles of the group.
+   * @throws ProblemError an error of `update`.
+   */
   async delete(
     tx: Sql,
     uuid: string,
@@ -104,8 +112,8 @@ export class GroupWriter {
   }
 
   /**
-   * Throws an error with the uuid of another group that has the same name or external id. The unique index catches races,
-   * and the transaction is then retried.
+   * Throws an error if another group has the same name or external id. The error contains the uuid of that group. If a
+   * concurrent transaction takes the value, the unique index rejects the write and the transaction is retried.
    */
   private async assertUnique(tx: Sql, before: Group | undefined, after: Group): Promise<void> {
     const [old, row] = [before && toGroupRow(before), toGroupRow(after)];
@@ -136,12 +144,12 @@ export class GroupWriter {
 export const createGroupNotFoundError = (uuid: string): ProblemError =>
   new ProblemError('not_found', `There is no group ${uuid}.`);
 
-/** Maximum number of members in one audit event. */
+/** Maximum number of members that are listed in one audit event. */
 export const MAX_MEMBERS_PER_EVENT = 500;
 
 /**
- * Converts removed members to old values and added members to new values. Splits them into as many changes as the limit
- * of an audit event requires.
+ * Converts the removed and added members to field changes for the audit, as old and new values. Creates several field
+ * changes if there are too many members for one audit event.
  */
 function toFieldChanges({ added, removed }: MemberDelta): FieldChange[] {
   if (removed.length > 0 && added.length > 0 && removed.length + added.length <= MAX_MEMBERS_PER_EVENT)
@@ -157,7 +165,10 @@ const splitIntoParts = (users: readonly string[]): (readonly string[])[] =>
     users.slice(part * MAX_MEMBERS_PER_EVENT, (part + 1) * MAX_MEMBERS_PER_EVENT),
   );
 
-/** Requires the scope `webmasters` to change the members of a group that has this role. @throws `insufficient_scope`. */
+/**
+ * Checks that the caller has the scope `webmasters` if the members of a group with the role Webmaster change.
+ * @throws ProblemError `insufficient_scope`.
+ */
 function assertScopeForMembers({ actor }: Caller, { roles }: Group, { added, removed }: MemberDelta): void {
   if (roles.includes(WEBMASTER) && added.length + removed.length > 0) assertScope(actor, 'webmasters');
 }

@@ -7,7 +7,10 @@ import { Roles } from '../users/rules/fields.js';
 const ReadOnly = (schema: ApiPropertyOptions, description: string) =>
   applyDecorators(ApiPropertyOptional({ ...schema, readOnly: true, description }), Allow());
 
-/** Body of `PUT /groups/{group_id}`. Accepts the response of GET. Fields that identity providers write are read-only. */
+/**
+ * Body of `PUT /groups/{group_id}`. Clients may send the response of GET with changed roles. The fields that identity
+ * providers write cannot be changed.
+ */
 export class GroupRolesInput {
   @Required()
   @Roles({

@@ -18,12 +18,12 @@ import { type Group, type GroupRow, toGroup, toGroupRow } from './group.js';
 export const GROUP_COLUMNS = 'uuid, display_name, external_id, roles, created, updated, version';
 const SELECT = `SELECT ${GROUP_COLUMNS} FROM user_groups`;
 
-/** Number of members that are read in one statement. */
+/** Number of members that are read with one SQL statement. */
 const BATCH_SIZE = 5000;
 
 type UniqueColumn = 'display_name_key' | 'external_id';
 
-/** A group in the list of groups of a user. */
+/** A group, as shown in the list of groups of a user. */
 type NamedGroup = Pick<Group, 'uuid' | 'display_name'>;
 
 /** The roles that a user gets from one group. */
@@ -32,7 +32,7 @@ interface GroupRoles {
   roles: JsonText<readonly string[]>;
 }
 
-/** Reads and writes groups and their members. Uses hand-written SQL for row locks and sets of any size (ADR 13). */
+/** Reads and writes groups and their members. Uses hand-written SQL for row locks and for sets of any size (ADR 13). */
 @Injectable()
 export class GroupRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
@@ -42,19 +42,21 @@ export class GroupRepository {
     return row && toGroup(row);
   }
 
-  /** Finds a group and locks it. No other transaction changes the group or its members until this one ends. */
+  /**
+   * Finds a group and locks it. Until this transaction ends, no other transaction can change the group or its members.
+   */
   async lock(tx: Sql, uuid: string): Promise<Group | undefined> {
     const row = await tx.queryOne<GroupRow>(`${SELECT} WHERE uuid = ?${lockClauseOf(tx)}`, [uuid]);
     return row && toGroup(row);
   }
 
-  /** Finds the uuid of the group with this value in a unique column. */
+  /** Finds the group that has the given value in a unique column, and returns its uuid. */
   async findOwner(tx: Sql, column: UniqueColumn, key: string): Promise<string | undefined> {
     const sql = `SELECT uuid FROM user_groups WHERE ${column} = ?`;
     return (await tx.queryOne<{ uuid: string }>(sql, [key]))?.uuid;
   }
 
-  /** Returns the ids in the list that are ids of groups. */
+  /** Returns the uuids in the list that belong to groups. */
   async filterGroups(tx: Sql, uuids: readonly string[]): Promise<string[]> {
     const toSql = (list: string) => `SELECT uuid FROM user_groups WHERE uuid IN (${list})`;
     return (await selectIn<{ uuid: string }>(tx, uuids, toSql)).map(({ uuid }) => uuid);
@@ -72,7 +74,7 @@ export class GroupRepository {
     await tx.execute('DELETE FROM user_groups WHERE uuid = ?', [uuid]);
   }
 
-  /** Reads members whose uuids are greater than `after`, in the order of uuid. */
+  /** Reads at most `max` members whose uuids are greater than `after`, in the order of uuid. */
   async readMembers(group: string, after: string, max: number, sql: Sql = this.database): Promise<string[]> {
     const rows = await sql.query<{ user_uuid: string }>(
       `SELECT user_uuid FROM group_members WHERE group_uuid = ? AND user_uuid > ?
@@ -82,7 +84,7 @@ export class GroupRepository {
     return rows.map(({ user_uuid }) => user_uuid);
   }
 
-  /** Reads all members of a group, up to `max`. */
+  /** Reads the members of a group, but at most `max`. */
   async listMembers(group: string, sql: Sql = this.database, max = Infinity): Promise<string[]> {
     const found: string[] = [];
     for (;;) {
@@ -90,17 +92,17 @@ export class GroupRepository {
       const part = await this.readMembers(group, found.at(-1) ?? '', limit, sql);
       found.push(...part);
       if (part.length < limit || found.length >= max) return found;
-      await setImmediate(); // SQLite statements block this thread
+      await setImmediate(); // lets other requests run, because SQLite statements block this thread
     }
   }
 
-  /** Returns true if a group has more than `count` members. Reads only the index. */
+  /** Returns true if a group has more than `count` members. Reads only an index, not the rows. */
   async exceedsSize(group: string, count: number, sql: Sql = this.database): Promise<boolean> {
     const text = 'SELECT 1 AS one FROM group_members WHERE group_uuid = ? LIMIT 1 OFFSET ?';
     return (await sql.query<{ one: number }>(text, [group, count])).length > 0;
   }
 
-  /** Reads the members of several groups. Returns undefined if there are more than `max` members in total. */
+  /** Reads the members of several groups. Returns undefined if the groups have more than `max` members in total. */
   async mapMembers(groups: readonly string[], max: number): Promise<Map<string, string[]> | undefined> {
     const toSql = (list: string) =>
       `SELECT group_uuid, user_uuid FROM group_members WHERE group_uuid IN (${list})
@@ -111,7 +113,7 @@ export class GroupRepository {
     return new Map([...byGroup].map(([group, own]) => [group, own.map(({ user_uuid }) => user_uuid)]));
   }
 
-  /** Reads the groups of users. @returns a map from the uuid of each user to its groups, sorted by name. */
+  /** Reads the groups of users. @returns a map from the uuid of each user to the groups of the user, sorted by name. */
   async listGroups(users: readonly string[], sql: Sql = this.database): Promise<Map<string, NamedGroup[]>> {
     const toSql = (list: string) =>
       `SELECT m.user_uuid, g.uuid, g.display_name FROM group_members m JOIN user_groups g ON g.uuid = m.group_uuid
@@ -140,12 +142,12 @@ export class GroupRepository {
 
   /** @param users at most a few hundred. */
   async removeMembers(tx: Sql, group: string, users: readonly string[]): Promise<void> {
-    const target = tx.dialect === 'mysql' ? 'm ' : ''; // MySQL accepts an index hint only in this form
+    const target = tx.dialect === 'mysql' ? 'm ' : ''; // This is the only form in which MySQL accepts an index hint in a DELETE.
     const sql = `DELETE ${target}FROM group_members AS m${buildMembersWhere(tx, users)}`;
     await tx.execute(sql, [...users, group]);
   }
 
-  /** Reads the roles that users get from their groups, with one entry for each user and group. */
+  /** Reads the roles that users get from their groups. The result has one entry for each user and group. */
   async listRoles(tx: Sql, users: readonly string[]): Promise<{ user: string; roles: readonly string[] }[]> {
     const toSql = (list: string) =>
       `SELECT m.user_uuid, g.roles FROM group_members m JOIN user_groups g ON g.uuid = m.group_uuid
@@ -156,8 +158,8 @@ export class GroupRepository {
 }
 
 /**
- * Builds the index hint and the condition for some users of one group. The parameters are the users, then the group.
- * Forces the index by user, because MariaDB would use the index by group and read all members of a large group.
+ * Builds the index hint and the WHERE condition that select some users of one group. The parameters are the users,
+ * followed by the group. Without the hint, MariaDB would use the index by group and read all members of a large group.
  */
 const buildMembersWhere = (sql: Sql, users: readonly string[]): string =>
   `${indexHintOf(sql, 'ix_group_members_user')} WHERE m.user_uuid IN (${toPlaceholders(users.length)}) AND m.group_uuid = ?`;

@@ -8,17 +8,17 @@ export const MAX_GROUP_NAME = 255;
 /** Maximum length of the external id, in characters. */
 export const MAX_GROUP_EXTERNAL_ID = 255;
 
-/** A group without its members, whose number is unlimited. */
+/** A group. It does not contain the members, because their number is unlimited. */
 export interface Group {
   uuid: string;
   display_name: string;
-  /** An empty string for a group without an external id. */
+  /** The external id, or an empty string if the group lacks one. */
   external_id: string;
-  /** Roles that each member gets, in the order of the role catalogue. */
+  /** Roles that each member of the group gets, in the order of the role catalogue. */
   roles: readonly string[];
   created: string;
   updated: string;
-  /** Increases by one with every change of the group or its members. */
+  /** Version of the group. Increases by one with every change of the group or its members. */
   version: number;
 }
 
@@ -31,7 +31,9 @@ export function toGroup(row: GroupRow): Group {
   return { ...row, external_id: row.external_id ?? '', roles: row.roles === null ? [] : fromJson(row.roles) };
 }
 
-/** Converts a group to its row. Display names are compared like usernames. */
+/**
+ * Converts a group to its row. The comparison key of the display name is computed in the same way as for a username.
+ */
 export function toGroupRow(group: Group): GroupEntity {
   return {
     ...group,
@@ -41,7 +43,7 @@ export function toGroupRow(group: Group): GroupEntity {
   };
 }
 
-/** Lists the fields that differ between two states of a group, in the form of the audit. */
+/** Lists the fields that differ between two states of a group, as field changes for the audit. */
 export function diffGroups(before: Group | undefined, after: Group | undefined): FieldChange[] {
   const fields = FIELDS.map((field) => ({ field, old: valueOf(before, field), new: valueOf(after, field) }));
   return fields.filter((change) => JSON.stringify(change.old) !== JSON.stringify(change.new));

@@ -20,16 +20,16 @@ import { GroupRepository } from './group.repository.js';
 import type { Group, GroupFields } from './group.js';
 import type { MemberChange } from './member-change.js';
 
-/** A group with a page of its members. */
+/** A group with one page of its members. */
 export interface GroupDetails {
   group: Group;
   count: number;
   members: string[];
-  /** Uuid after which the next page starts. Undefined on the last page. */
+  /** Uuid of the last member on this page, after which the next page starts. Undefined on the last page. */
   next: string | undefined;
 }
 
-/** Reads groups, and changes them through `GroupWriter` in a transaction. */
+/** Reads groups, and changes groups in a transaction through `GroupWriter`. */
 @Injectable()
 export class GroupsService {
   constructor(
@@ -53,7 +53,7 @@ export class GroupsService {
     return { count, groups: rows, next };
   }
 
-  /** @param sql the transaction to read in, if any. @throws ProblemError `not_found`. */
+  /** Finds a group. @param sql the transaction to read in, if any. @throws ProblemError `not_found`. */
   async get(uuid: string, sql?: Sql): Promise<Group> {
     const group = await this.repository.find(uuid, sql);
     if (!group) throw createGroupNotFoundError(uuid);
@@ -89,8 +89,9 @@ export class GroupsService {
   }
 
   /**
-   * Sets the roles that members get.
-   * @throws ProblemError `insufficient_scope` without the scope `webmasters`, or an error of `GroupWriter.update`.
+   * Sets the roles that the members of a group get.
+   * @throws ProblemError `insufficient_scope` if the caller lacks the scope `webmasters`, or an error of
+   * `GroupWriter.update`.
    */
   async setRoles(
     uuid: string,
@@ -107,7 +108,7 @@ export class GroupsService {
   }
 
   /**
-   * Validates roles by the rules for the roles of a user.
+   * Validates the roles of a group by the same rules as the roles of a user.
    * @returns the canonical names of the roles, and the errors.
    */
   validateRoles(
@@ -134,7 +135,7 @@ function toConditions({ display_name, external_id, user_uuid }: GroupQuery): Cla
 const createMemberCondition = (user: string): Clause =>
   toClause('u.uuid IN (SELECT group_uuid FROM group_members WHERE user_uuid = ?)', user.toLowerCase());
 
-/** Returns an error for each read-only field that was sent with another value. */
+/** Returns an error for each read-only field whose sent value differs from the current value. */
 function findReadOnlyErrors(sent: GroupRolesInput, group: Group): FieldError[] {
   const errors = findIdMismatch('uuid', sent.uuid, group.uuid);
   for (const field of ['display_name', 'external_id'] as const) {

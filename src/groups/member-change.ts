@@ -1,17 +1,17 @@
 import { isUuid } from '../platform/common/uuid.js';
 
 /**
- * A change of the members of a group. Combines operations into the users to add and the users to remove, so that the
- * other members need not be read. Ignores ids that are not UUIDs.
+ * A change of the members of a group. It combines several operations into the users to add and the users to remove, so
+ * that other members need not be read. Ids that are not UUIDs are ignored.
  */
 export class MemberChange {
   private readonly toAdd = new Set<string>();
   private readonly toRemove = new Set<string>();
   private isReplacing = false;
-  /** Users whose memberships the change must not touch. */
+  /** Users whose memberships this change neither adds nor removes. */
   ignoredUsers: ReadonlySet<string> = new Set();
 
-  /** Creates a change that replaces all members. */
+  /** Creates a change that replaces all members by the users with the given ids. */
   static createReplacement(ids: readonly string[]): MemberChange {
     const change = new MemberChange();
     change.replace(ids);
@@ -39,12 +39,14 @@ export class MemberChange {
     this.add(ids);
   }
 
-  /** True if `added` replaces all members. Only then must the current members be read. */
+  /**
+   * True if the users in `added` replace all members of the group. Only in this case must the current members be read.
+   */
   get isReplacement(): boolean {
     return this.isReplacing;
   }
 
-  /** Returns true if a current member remains a member after the change. */
+  /** Returns true if a user who is a member before the change is still a member after it. */
   isKept(uuid: string): boolean {
     return this.toAdd.has(uuid) || (!this.isReplacing && !this.toRemove.has(uuid));
   }
@@ -53,7 +55,7 @@ export class MemberChange {
     return this.toAdd;
   }
 
-  /** Empty if `isReplacement`. */
+  /** Users to remove. Empty if `isReplacement` is true. */
   get removed(): ReadonlySet<string> {
     return this.toRemove;
   }

@@ -6,18 +6,18 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Computes the MAC of a request. Equal requests with the same key have the same MAC, which
- * cannot be computed without the key.
+ * Computes the MAC of a request with the `Idempotency-Key` as secret. Equal requests with the same key have the same
+ * MAC. Without the key, the MAC cannot be computed.
  */
 export function computeRequestMac(key: string, request: unknown): string {
   return createHmac('sha256', key).update(JSON.stringify(request)).digest('hex');
 }
 
 /**
- * Encrypts a response so that only a client with its `Idempotency-Key` can read it (ADR 16). Uses AES-256-GCM with a
- * key derived from the `Idempotency-Key` (RFC 5869).
- * A response may contain personal data, and a secret that is shown only once.
- * @param id primary key of the row, to which the response is bound.
+ * Encrypts a response, so that only a client with its `Idempotency-Key` can read it (ADR 16). A response may contain
+ * personal data, or a secret that is shown only once. Uses AES-256-GCM with a key derived from the `Idempotency-Key`
+ * (RFC 5869).
+ * @param id primary key of the row that stores the response. The response can be decrypted only for this row.
  */
 export function encryptResponse(response: StoredResponse, key: string, id: string): string {
   const nonce = randomBytes(NONCE_BYTES);
@@ -26,7 +26,7 @@ export function encryptResponse(response: StoredResponse, key: string, id: strin
   return Buffer.concat([nonce, cipher.getAuthTag(), ...encrypted]).toString('base64');
 }
 
-/** @throws Error if the response was not encrypted with this key for this row. */
+/** Decrypts a stored response. @throws Error if the response was not encrypted with this key for this row. */
 export function decryptResponse(text: string, key: string, id: string): StoredResponse {
   const bytes = Buffer.from(text, 'base64');
   const tag = bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);
@@ -35,9 +35,9 @@ export function decryptResponse(text: string, key: string, id: string): StoredRe
   cipher.setAuthTag(tag);
   const encrypted = bytes.subarray(NONCE_BYTES + TAG_BYTES);
   const response = Buffer.concat([cipher.update(encrypted), cipher.final()]).toString('utf8');
-  return JSON.parse(response) as StoredResponse; // the tag proves that `encryptResponse` wrote it
+  return JSON.parse(response) as StoredResponse; // the authentication tag proves that `encryptResponse` wrote this text
 }
 
-/** Derives the encryption key. A slow derivation is not needed, because clients choose random keys. */
+/** Derives the encryption key. A deliberately slow derivation is not needed, because clients use random keys. */
 const deriveKey = (key: string): Buffer =>
   Buffer.from(hkdfSync('sha256', key, '', 'rollcall idempotent answer', 32));

@@ -5,14 +5,14 @@ import { ascii, longText, time } from '../platform/database/engine/columns.js';
 @Entity('idempotent_requests', { withoutRowid: true })
 @Index('ix_idempotent_requests_created', ['created'])
 export class IdempotencyEntity {
-  /** SHA-256 of credential and key. */
+  /** SHA-256 of the credential of the client and the `Idempotency-Key`. */
   @PrimaryColumn(ascii(64)) id!: string;
   /**
-   * HMAC of the request, with the client's key as secret. The key is not stored, so a password in the body
-   * cannot be guessed from the HMAC.
+   * HMAC of the request, with the `Idempotency-Key` as secret. The `Idempotency-Key` is not stored, so a password in
+   * the request body cannot be guessed from the HMAC.
    */
   @Column(ascii(64)) request_mac!: string;
-  /** The response, encrypted with the client's key (`encrypted-response.ts`). */
+  /** The response, encrypted with a key derived from the `Idempotency-Key` (`encrypted-response.ts`). */
   @Column(longText()) answer!: string;
   @Column(time()) created!: string;
 }

@@ -4,7 +4,7 @@ import { DATABASE, type Database } from '../platform/database/engine/database.js
 import { IdempotencyEntity } from './idempotency.entity.js';
 
 /**
- * Reads and writes stored responses. Uses hand-written SQL, because the statements run in the transaction of the
+ * Reads and writes stored responses. Uses hand-written SQL, because its statements run in the transaction of the
  * request's effect (ADR 13).
  */
 @Injectable()
@@ -21,7 +21,7 @@ export class IdempotencyRepository {
     await insertRows(tx, IdempotencyEntity, [row]);
   }
 
-  /** Deletes a request if its response was stored before `time`. */
+  /** Deletes a stored response if it was stored before `time`. */
   async deleteExpired(tx: Sql, id: string, time: string): Promise<void> {
     await tx.execute('DELETE FROM idempotent_requests WHERE id = ? AND created < ?', [id, time]);
   }

@@ -9,16 +9,16 @@ import { IdempotentRequest, RETENTION_SECONDS, PENDING } from './idempotent-requ
 const INVALID_KEY = 'Idempotency-Key must have 1 to 255 printable ASCII characters.';
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
-/** Identifies requests with an `Idempotency-Key`, and deletes expired responses. */
+/** Recognizes repeated requests by their `Idempotency-Key`, and deletes expired responses. */
 @Injectable()
 export class IdempotencyService {
   constructor(private readonly repository: IdempotencyRepository) {}
 
   /**
-   * Returns the request if it is the first one with its key.
+   * Returns the request if no earlier request had the same `Idempotency-Key`.
    * @param hasFile true if the body is a file that is not yet read.
-   * @throws ReplayedResponseError for a repeated request, ProblemError `validation_failed` for a different request
-   * with the same key, `invalid_parameter` for a key that is not 1 to 255 printable ASCII characters.
+   * @throws ReplayedResponseError for a repeated request, ProblemError `validation_failed` for a different request with
+   * the same key, `invalid_parameter` for a key that is not 1 to 255 printable ASCII characters.
    */
   async identify(
     key: string,

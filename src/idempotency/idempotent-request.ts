@@ -12,34 +12,37 @@ import { computeRequestMac, encryptResponse, decryptResponse } from './encrypted
 
 export const RETENTION_SECONDS = 24 * 60 * 60;
 
-/** The identity of a request. All repetitions of the request share it. */
+/** The data that identifies a request. It is the same for every repetition of the request. */
 export interface RequestIdentity {
-  /** Primary key of the stored response: SHA-256 of credential and key. */
+  /** Primary key of the stored response: SHA-256 of the client's credential and the `Idempotency-Key`. */
   id: string;
   key: string;
   method: string;
-  /** Path and query. */
+  /** Path and query string of the request. */
   url: string;
   /** The JSON body, undefined if there is no body, or `PENDING` for a file that is not yet read. */
   content: unknown;
 }
 
 /**
- * A request with an `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header, ADR 16). Its effect, key and response
- * are written in one transaction. The primary key of the stored response lets only one of several equal requests
- * succeed. A rejected request writes nothing.
+ * A request with an `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header, ADR 16). Its effect and its response
+ * are written in one transaction. The response is stored under a primary key that equal requests share, so only one of
+ * them can succeed. A rejected request writes nothing.
  */
 export class IdempotentRequest implements RepeatableRequest {
   private readonly guardHeaders: ReadonlySet<string>;
   private readonly hasFile: boolean;
   private hasExpiredRow = false;
-  /** The MAC of the current content. It is cached because a Bulk request has up to 4 MiB and many parts. */
+  /**
+   * The MAC of the current content. It is cached because a Bulk request can have up to 4 MiB and many parts, which
+   * share this MAC.
+   */
   private cachedMac: { content: unknown; mac: string } | undefined;
   private heldTransaction: HeldTransaction | undefined;
   private commitCallbacks: (() => Promise<void>)[] = [];
   private rollbackCallbacks: (() => Promise<void>)[] = [];
 
-  /** @param response the response, with headers that the guards have set. These headers are not stored. */
+  /** @param response the response to the request. The headers that guards have already set are not stored with it. */
   constructor(
     private readonly repository: IdempotencyRepository,
     private readonly request: RequestIdentity,
@@ -66,8 +69,9 @@ export class IdempotentRequest implements RepeatableRequest {
   }
 
   /**
-   * @throws ReplayedResponseError for a repeated request, ProblemError `validation_failed` if the key
-   * belongs to a different request.
+   * Throws an error unless this is the first request with its `Idempotency-Key`.
+   * @throws ReplayedResponseError for a repeated request, ProblemError `validation_failed` if the key belongs to a
+   * different request.
    */
   async assertFirst(sql: Sql = this.repository.database): Promise<void> {
     const { id, content } = this.request;
@@ -94,9 +98,9 @@ export class IdempotentRequest implements RepeatableRequest {
   }
 
   /**
-   * Runs the handler and retries if its commit loses a race, most likely against an equal request.
-   * @throws any error of the handler, or ReplayedResponseError if the response to an equal
-   * request was stored in the meantime.
+   * Runs the handler. If its commit loses a race, most likely against an equal request, the handler is run again.
+   * @throws any error of the handler, or ReplayedResponseError if the response to an equal request has been stored
+   * since this request started.
    */
   async runOnce<T>(handle: () => Promise<T>): Promise<T> {
     try {
@@ -113,8 +117,9 @@ export class IdempotentRequest implements RepeatableRequest {
   }
 
   /**
-   * @returns the error of the handler, which has already retried.
-   * @throws an error of the commit, which the caller retries.
+   * Runs the handler and commits its transaction together with the response.
+   * @returns the body of the response, or an error of the handler. The handler has already retried where possible.
+   * @throws an error of the commit, after which the caller may run the handler again.
    */
   private async runHandler<T>(handle: () => Promise<T>): Promise<{ body: T } | { error: unknown }> {
     let body: T;
@@ -159,7 +164,11 @@ export class IdempotentRequest implements RepeatableRequest {
     for (const work of this.rollbackCallbacks.splice(0)) await work();
   }
 
-  /** @throws ReplayedResponseError, ProblemError `unavailable` for a file, which cannot be read a second time. */
+  /**
+   * Throws an error if the handler must not run again.
+   * @throws ReplayedResponseError if an equal request has succeeded, ProblemError `unavailable` if the body is a file,
+   * which cannot be read a second time.
+   */
   private async assertRepeatable(): Promise<void> {
     await this.assertFirst();
     if (this.hasFile)
@@ -167,8 +176,9 @@ export class IdempotentRequest implements RepeatableRequest {
   }
 
   /**
-   * Throws the stored response, if any. The request may have failed because an equal request succeeded, or because its
-   * own commit succeeded despite the error. Other errors are ignored, because the caller rethrows the original error.
+   * Throws the stored response, if there is one. The request may have failed because an equal request succeeded, or
+   * because its own commit succeeded despite the error. Any other error of this check is ignored, because the caller
+   * rethrows the error of the request.
    */
   private async assertNoStoredResponse(): Promise<void> {
     try {

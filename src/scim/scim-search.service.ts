@@ -14,17 +14,17 @@ import {
 } from './protocol/list.js';
 import { ScimUserList } from './users/scim-user-list.service.js';
 
-/** Reads the resources of one type for a page. */
+/** Reads the resources of one type that belong on a page. */
 type ReadPart = (query: Partial<Pick<ListQuery, 'startIndex' | 'count' | 'cursor'>>) => Promise<ResourcePage>;
 
 const NOTHING: ResourcePage = { resources: [], total: 0, next: undefined };
 
-/** First letters of cursors. The letter tells the resource type with which the next page starts. */
+/** The first letter of a cursor: `u` if the next page starts with users, `g` if it starts with groups. */
 const [OF_USERS, OF_GROUPS] = ['u', 'g'];
 
 /**
- * Searches all resource types (RFC 7644, section 3.4.3): users, followed by groups. Types that
- * the key may not read are left out.
+ * Searches users and groups in one list (RFC 7644, section 3.4.3). All users come before the groups. Resource types
+ * that the key may not read are left out.
  */
 @Injectable()
 export class ScimSearch {

@@ -22,7 +22,9 @@ import { ScimUserList } from './users/scim-user-list.service.js';
 import { ScimUsersController } from './users/scim-users.controller.js';
 import { ScimUsers } from './users/scim-users.service.js';
 
-/** SCIM 2.0: identity providers create, find, change and delete users and groups (ADR 24). */
+/**
+ * The SCIM 2.0 interface, through which identity providers create, find, change and delete users and groups (ADR 24).
+ */
 @Module({
   imports: [ApiKeysModule, GroupsModule, HttpModule, UsersModule],
   controllers: [

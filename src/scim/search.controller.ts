@@ -27,7 +27,7 @@ const DESCRIPTION =
   'Returns users, then groups. Omits the type that the scopes of the key do not permit. A filter on an attribute that ' +
   'only one type has matches only this type. To find only one type, filter by `meta.resourceType eq "Group"`.';
 
-/** Searches users and groups in one list. */
+/** Serves the search for users and groups in one list. */
 @ScimController()
 export class SearchController {
   constructor(private readonly search: ScimSearch) {}

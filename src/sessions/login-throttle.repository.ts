@@ -5,18 +5,21 @@ import { DATABASE, type Database } from '../platform/database/engine/database.js
 import { LoginAddressEntity, LoginFailureEntity } from './login.entity.js';
 
 const DAY_SECONDS = 24 * 60 * 60;
-/** Maximum number of networks that are stored for a user. The networks of the oldest logins are deleted. */
+/**
+ * Maximum number of networks that are stored per user. If there are more, the networks with the oldest logins are
+ * deleted.
+ */
 const MAX_NETWORKS = 20;
 
 /**
- * Reads and writes failed logins and the networks from which users have logged in. Uses hand-written SQL, because the
- * database counts a failure in a single statement (ADR 13).
+ * Reads and writes failed logins, and the networks from which users have logged in. Uses hand-written SQL, so that a
+ * failure is counted by a single statement (ADR 13).
  */
 @Injectable()
 export class LoginThrottleRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** Finds the windows of these scopes whose `window_ends` is later than `time`. */
+  /** Finds the failed logins of the scopes whose window ends after `time`. */
   async find(scopes: readonly string[], time: string): Promise<LoginFailureEntity[]> {
     return this.database.query(
       `SELECT scope, failures, window_ends FROM login_failures
@@ -25,9 +28,12 @@ export class LoginThrottleRepository {
     );
   }
 
-  /** Counts a failure in the current window, or as the first failure of a new window. */
+  /**
+   * Counts a failed login in the current window of the scope. If the window has ended, the failure is the first one of
+   * a new window.
+   */
   async countFailure(tx: Sql, scope: string, time: string, windowEnds: string): Promise<void> {
-    // MySQL assigns from left to right: `failures` must be set while `window_ends` still has its old value.
+    // MySQL assigns from left to right, so `failures` must be computed before `window_ends` changes.
     const counted = await tx.execute(
       `UPDATE login_failures
        SET failures = CASE WHEN window_ends > ? THEN failures + 1 ELSE 1 END,
@@ -57,8 +63,8 @@ export class LoginThrottleRepository {
   }
 
   /**
-   * Stores the network of a login. The caller must lock the row of the user, because concurrent logins could otherwise
-   * store too many networks.
+   * Stores the network from which a user has logged in. The caller must have locked the row of the user, because
+   * concurrent logins could otherwise store too many networks.
    */
   async rememberAddress(tx: Sql, userUuid: string, network: string, time: DbTime): Promise<void> {
     const stored = await tx.query<LoginAddressEntity>(

@@ -12,36 +12,42 @@ import { LoginThrottleRepository } from './login-throttle.repository.js';
 
 const PAIR_WINDOW_SECONDS = 15 * 60;
 const HOUR_SECONDS = 60 * 60;
-/** After this time without a login, a network counts as new to the user. */
+/** If a user has not logged in from a network for this time, the network counts as unknown again. */
 const ADDRESS_SECONDS = 90 * 24 * HOUR_SECONDS;
-/** Duration of a delay. Delayed logins of one network wait one after the other. */
+/**
+ * Time for which a login is delayed, in milliseconds. Several delayed logins from one network wait one after another.
+ */
 const DELAY_MILLIS = 1000;
-/** Maximum number of delayed logins of one network. Each one holds a connection, but does no work. */
+/**
+ * Maximum number of logins from one network that are delayed at the same time. A delayed login occupies a connection,
+ * but costs no computing time.
+ */
 const MAX_DELAYED = 10;
 
-/** The user name and the address of a login. */
+/** The user name and the address that identify a login attempt. */
 export interface Login {
-  /** The entered name, as a login key. */
+  /** The login key of the entered user name or e-mail address. */
   name: string;
   /**
-   * Uuid of the user with that name, if the user exists. Failures count for the user, no matter whether the user name
-   * or the e-mail address was entered.
+   * Uuid of the user with this name, or undefined for an unknown name. Failed logins count for the user, whether the
+   * user name or the e-mail address was entered.
    */
   uuid: string | undefined;
   ip: string;
 }
 
 /**
- * Slows down password guessing (interface §2). Failures are counted in the database, so that all instances agree. There
- * are three limits: for a user from one address, for a user from all addresses, and for an address. An unknown name
- * counts as a user, and IPv6 addresses are counted by /64.
+ * Slows down the guessing of passwords (interface §2). Failed logins are counted in the database, so that all instances
+ * agree. There are three limits: for a user from one network, for a user from all networks, and for a network. A
+ * network is an IPv4 address or the /64 of an IPv6 address. Failed logins with an unknown name are counted as if a user
+ * had this name.
  *
- * The last two limits do not apply to addresses from which the user has logged in before. Otherwise an attacker could
- * lock out the user, or an office with a shared address.
+ * If a user has logged in from a network before, only the first limit applies to logins from there. Otherwise an
+ * attacker could lock out the user, or a whole office with a shared address.
  */
 @Injectable()
 export class LoginThrottle {
-  /** Delayed logins of this instance. Instances do not share delays. */
+  /** The logins that this instance currently delays. Other instances delay their logins independently. */
   private readonly delayed = new FairSemaphore({
     slots: Infinity,
     slotsPerKey: 1,
@@ -55,8 +61,8 @@ export class LoginThrottle {
   ) {}
 
   /**
-   * Delays a login from a network with too many failures before it waits for a hash. A login is rejected without a
-   * delay if the same name has failed from this network before.
+   * Delays a login if its network has too many failed logins, before the password is hashed. The login is rejected
+   * without a delay if a login with the same name has already failed from this network.
    * @throws ProblemError `login_throttled` with `Retry-After` in seconds.
    */
   async admit(login: Login, signal?: AbortSignal): Promise<void> {
@@ -71,8 +77,8 @@ export class LoginThrottle {
   }
 
   /**
-   * Returns hooks for `PasswordService.verify`, which check the limits before a password
-   * is hashed and count a failure.
+   * Returns the hooks for `PasswordService.verify`. They check the limits before a password is hashed, and count a
+   * failed login.
    */
   toHooks(login: Login) {
     return {
@@ -84,8 +90,8 @@ export class LoginThrottle {
   }
 
   /**
-   * Clears the failures of the user from this network, and stores the network. Runs in the transaction of the login,
-   * which has locked the user.
+   * Deletes the failed logins of the user from this network and stores the network. Runs in the transaction of the
+   * login, which has locked the user.
    */
   async recordSuccess(tx: Sql, uuid: string, login: Login): Promise<void> {
     await this.repository.clear(tx, scopesOf(login).pair);
@@ -99,8 +105,9 @@ export class LoginThrottle {
   }
 
   /**
-   * Returns the time until which logins from this network are limited, if this login must be delayed.
-   * @throws ProblemError `login_throttled`.
+   * Checks the limits. If this login must only be delayed, returns the time at which the limit on its network ends.
+   * Returns undefined if the login is not limited.
+   * @throws ProblemError `login_throttled` if the login must be rejected.
    */
   private async checkLimits(login: Login): Promise<DbTime | undefined> {
     const time = now();
@@ -131,8 +138,8 @@ export class LoginThrottle {
 }
 
 /**
- * Returns the earliest end of a window whose failures still count. Failures count for an hour,
- * even if their window is shorter.
+ * Returns the earliest end of a window whose failed logins still matter. They matter for an hour, even if their window
+ * is shorter.
  */
 const computeOldestEnd = (time: DbTime): DbTime => addSeconds(time, PAIR_WINDOW_SECONDS - HOUR_SECONDS);
 

@@ -2,8 +2,8 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { ascii, int, text, time, uuid } from '../platform/database/engine/columns.js';
 
 /**
- * Failed logins in the current window of one scope. A scope is the SHA-256 of a user and an
- * address, of a user, or of an address.
+ * The failed logins in the current window of one scope. The scope is a user on a network, a user on all networks, or a
+ * network. It is stored as a SHA-256 hash.
  */
 @Entity('login_failures', { withoutRowid: true })
 @Index('ix_login_failures_window', ['window_ends'])
@@ -13,12 +13,14 @@ export class LoginFailureEntity {
   @Column(time()) window_ends!: string;
 }
 
-/** A network from which a user has logged in: an IPv4 address, or the /64 of an IPv6 address. */
+/** A network from which a user has logged in: an IPv4 address, or the first 64 bits of an IPv6 address. */
 @Entity('login_addresses', { withoutRowid: true })
 @Index('ix_login_addresses_last', ['last_login'])
 export class LoginAddressEntity {
   @PrimaryColumn(uuid()) user_uuid!: string;
   @PrimaryColumn(text(64)) network!: string;
-  /** Precise to one day, so that most logins do not write it. */
+  /**
+   * Time of the last login from this network. It is updated at most once a day, so that most logins do not write it.
+   */
   @Column(time()) last_login!: string;
 }

@@ -9,16 +9,19 @@ import type { LoggedInDto } from './session.view.js';
 
 /** A user who has just logged in. */
 export interface LoggedIn extends LoggedInDto {
-  /** Value of the session cookie. */
+  /** Value of the session cookie to set. */
   token: string;
 }
 
-/** Injects the user that `LoginGuard` has authenticated. */
+/** Injects the user who has just logged in, as set by `LoginGuard`. */
 export const CurrentLogin = createParamDecorator(
   (_: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<Request>().user,
 );
 
-/** Runs Passport's local strategy. Validates the body first, so that missing fields are reported as field errors. */
+/**
+ * Authenticates a login with the local strategy of Passport. The body is validated first, so that missing fields are
+ * reported as field errors.
+ */
 @Injectable()
 export class LoginGuard extends AuthGuard('local') {
   override canActivate(context: ExecutionContext) {

@@ -3,7 +3,7 @@ import { IsDefined, IsNotEmpty, IsString, MaxLength } from 'class-validator';
 import { NoControlCharacters, Normalize, normalizeLineInput } from '../platform/input/field-rules.js';
 import { toNormalForm } from '../platform/common/text.js';
 
-/** Body of `POST /sessions/login`. The rules only reject malformed values. */
+/** Body of `POST /sessions/login`. Its rules reject only malformed values, not wrong passwords. */
 export class LoginInput {
   @ApiProperty({
     maxLength: 254,

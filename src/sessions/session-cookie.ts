@@ -3,7 +3,7 @@ import { parseCookie } from 'cookie';
 import type { CookieOptions, Request, Response } from 'express';
 import { Env } from '../platform/config/env.js';
 
-/** Reads, sets and clears the session cookie. */
+/** Reads, sets and clears the session cookie of a browser. */
 @Injectable()
 export class SessionCookie {
   readonly name: string;

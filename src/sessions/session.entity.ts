@@ -7,11 +7,14 @@ import { ascii, text, time, uuid } from '../platform/database/engine/columns.js'
 @Index('ix_sessions_expires', ['expires'])
 export class SessionEntity {
   @PrimaryColumn(uuid()) id!: string;
-  /** SHA-256 of the value of the cookie. Only the browser stores the value itself. */
+  /** SHA-256 of the cookie value. The cookie value itself is stored only by the browser. */
   @Column(ascii(64)) token_hash!: string;
   @Column(uuid()) user_uuid!: string;
   @Column(time()) created!: string;
-  /** Time at which the session ends if it is not used. Extended at most once in half of the idle time. */
+  /**
+   * Time at which the session ends unless it is used before. Use extends it, but only after half of the idle time has
+   * passed.
+   */
   @Column(time()) expires!: string;
   @Column(time()) absolute_expires!: string;
   @Column(text(64)) ip!: string;

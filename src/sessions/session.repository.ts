@@ -11,11 +11,12 @@ import {
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
 import { SessionEntity } from './session.entity.js';
 
-/** All columns except the hash of the cookie. */
+/** Names of all columns except `token_hash`. */
 const SHOWN = 'id, user_uuid, created, expires, absolute_expires, ip';
 
 /**
- * Reads and writes sessions. Uses hand-written SQL, because every request with a cookie runs `findByToken` (ADR 13).
+ * Reads and writes sessions. Uses hand-written SQL, because `findByToken` runs for every request with a cookie (ADR
+ * 13).
  */
 @Injectable()
 export class SessionRepository {
@@ -34,7 +35,10 @@ export class SessionRepository {
     await insertRows(tx, SessionEntity, [session]);
   }
 
-  /** Extends a session. Never shortens it, because a slow request must not undo the extension of a later request. */
+  /**
+   * Extends a session until `expires`. Never shortens it, because a slow request must not undo the extension by a later
+   * request.
+   */
   async renew(id: string, expires: string): Promise<void> {
     const params = [expires, id, expires];
     await this.database.execute('UPDATE sessions SET expires = ? WHERE id = ? AND expires < ?', params);
@@ -48,8 +52,8 @@ export class SessionRepository {
     const where = `expires > ?${userUuid === undefined ? '' : ' AND user_uuid = ?'}`;
     const params = userUuid === undefined ? [time] : [time, userUuid];
     const count = await countRows(this.database, `SELECT COUNT(*) AS n FROM sessions WHERE ${where}`, params);
-    // The plus sign keeps SQLite from using the index on `expires`. Most sessions match, and SQLite would have to sort
-    // them.
+    // The plus sign keeps SQLite from using the index on `expires`. With this index, SQLite would have to sort nearly
+    // all sessions.
     const sessions = await this.database.query<SessionEntity>(
       `SELECT ${SHOWN} FROM sessions WHERE +${where} ORDER BY id DESC LIMIT ? OFFSET ?`,
       [...params, limit, offset],
@@ -62,8 +66,8 @@ export class SessionRepository {
   }
 
   /**
-   * Lists the sessions of a user, oldest first. Does not lock the sessions, because a range lock would block logins of
-   * other users.
+   * Lists the sessions of a user, oldest first. The rows are not locked, because locking a range of the index would
+   * block the logins of other users.
    */
   async listByUser(tx: Sql, userUuid: string): Promise<Omit<SessionEntity, 'token_hash'>[]> {
     return tx.query(`SELECT ${SHOWN} FROM sessions WHERE user_uuid = ? ORDER BY id`, [userUuid]);
@@ -74,8 +78,8 @@ export class SessionRepository {
   }
 
   /**
-   * Returns true if the user is a Webmaster. Reads a table of the users feature, because that feature is in a higher
-   * layer and cannot be called.
+   * Returns true if the user is a Webmaster. Queries a table of the users feature directly, because this layer must not
+   * call the users feature.
    */
   async isWebmaster(tx: Sql, userUuid: string): Promise<boolean> {
     const sql = 'SELECT 1 AS found FROM user_roles WHERE role = ? AND user_uuid = ?';
@@ -95,7 +99,7 @@ export class SessionRepository {
     }
   }
 
-  /** Deletes expired sessions. Does not check `absolute_expires`, because `expires` is never later. */
+  /** Deletes expired sessions. Checking `expires` is sufficient, because it is never later than `absolute_expires`. */
   async deleteExpired(time: string): Promise<number> {
     return this.database.execute('DELETE FROM sessions WHERE expires <= ?', [time]);
   }

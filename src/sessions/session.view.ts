@@ -5,7 +5,7 @@ import { PageQuery, PageOf } from '../platform/http/page.js';
 import { UuidParam } from '../platform/input/query-rules.js';
 import type { Session } from './sessions.service.js';
 
-/** The query of `GET /sessions`. */
+/** Query parameters of `GET /sessions`. */
 export class SessionsQuery extends PageQuery {
   @UuidParam({ description: 'Only sessions of this user.' })
   user_uuid?: string;
@@ -32,7 +32,7 @@ class SessionDto {
 
 export class SessionPageDto extends PageOf(SessionDto) {}
 
-/** Converts a session to its public view, which contains neither the cookie nor its hash. */
+/** Converts a session to its public view, which contains neither the cookie value nor its hash. */
 export function presentSession({ id, user_uuid, created, expires, ip }: Session, actor: Actor): SessionDto {
   const current = actor.kind === 'user' && actor.sessionId === id;
   return { id, user_uuid, created: toIso(created), expires: toIso(expires), ip, current };

@@ -93,13 +93,16 @@ export class SessionsController {
   @HttpCode(204)
   @Requires('sessions.end')
   async end(@Param('session_id') id: string, @CurrentCaller() caller: Caller): Promise<void> {
-    // Sessions of other users are reported as missing.
+    // If the session belongs to a user whose sessions the actor may not see, it is reported as missing.
     const ended = await this.sessions.end(id, caller, requiredOwnerOf(caller.actor));
     if (!ended) throw new ProblemError('not_found', `There is no session ${id}.`);
   }
 }
 
-/** Returns the user whose sessions the actor may see, or undefined if the actor may see all sessions. */
+/**
+ * Returns the only user whose sessions the actor may see. Returns undefined if the actor may see the sessions of all
+ * users.
+ */
 function requiredOwnerOf(actor: Actor): string | undefined {
   return actor.kind === 'user' && !isWebmaster(actor) ? actor.id : undefined;
 }

@@ -12,23 +12,24 @@ import type { SessionEntity } from './session.entity.js';
 import { SessionRepository } from './session.repository.js';
 
 /**
- * Maximum number of sessions of a user: enough for all devices of a person, and a limit for scripts that log in with
+ * Maximum number of sessions per user. It is enough for all devices of a person, and it limits scripts that log in for
  * every request.
  */
 const MAX_SESSIONS = 20;
 
-/** A valid session. `renewed` is true if this lookup has extended it. */
+/** A valid session. If `renewed` is true, `find` has just extended it. */
 export interface LiveSession {
   id: string;
   userUuid: string;
   renewed: boolean;
 }
 
-/** A session without the hash of its cookie. */
+/** A session without the hash of its cookie value. */
 export type Session = Omit<SessionEntity, 'token_hash'>;
 
 /**
- * Stores sessions in the database, so that all instances agree and an ended session is invalid with the next request.
+ * Stores sessions in the database. All instances therefore agree, and an ended session is rejected from the next
+ * request on.
  */
 @Injectable()
 export class SessionsService {
@@ -46,9 +47,9 @@ export class SessionsService {
   }
 
   /**
-   * Starts a session in the transaction of the login, which has locked the user. The oldest
-   * sessions end if the user has too many.
-   * @returns the value of the cookie. Only its hash is stored.
+   * Starts a session in the transaction of the login, which has locked the user. If the user has too many sessions, the
+   * oldest ones end.
+   * @returns the cookie value. Only its hash is stored.
    */
   async start(tx: Sql, userUuid: string, caller: Caller): Promise<string> {
     const token = createToken();
@@ -74,7 +75,7 @@ export class SessionsService {
   }
 
   /**
-   * Returns the valid session of a cookie. A session is extended only after half of its idle time, so
+   * Finds the valid session for a cookie value. The session is extended only if half of its idle time has passed, so
    * that most requests do not write.
    */
   async find(token: string): Promise<LiveSession | undefined> {
@@ -87,12 +88,12 @@ export class SessionsService {
     return { id: session.id, userUuid: session.user_uuid, renewed };
   }
 
-  /** Returns true if the session is valid. The check does not extend it. */
+  /** Returns true if the session is valid. Calling this method does not extend the session. */
   async isLive(id: string): Promise<boolean> {
     return this.repository.isLive(id, now());
   }
 
-  /** Lists valid sessions of one user or of all users, newest first. */
+  /** Lists the valid sessions of the user, newest first. Lists the sessions of all users if `userUuid` is undefined. */
   async list(
     userUuid: string | undefined,
     page: { offset: number; limit: number },
@@ -102,9 +103,10 @@ export class SessionsService {
 
   /**
    * Ends a session.
-   * @param userUuid the required owner, if given.
-   * @returns false if the session does not exist.
-   * @throws ProblemError `insufficient_scope` if a key may not change Webmasters.
+   * @param userUuid if given, only a session of this user is ended.
+   * @returns false if there is no such session.
+   * @throws ProblemError `insufficient_scope` if the session belongs to a Webmaster and the API key lacks the scope
+   * `webmasters`.
    */
   async end(id: string, caller: Caller, userUuid?: string): Promise<boolean> {
     return this.transactions.run(async (tx) => {
@@ -116,7 +118,7 @@ export class SessionsService {
     }, caller);
   }
 
-  /** Ends all sessions of a user, each with an audit row. @throws ProblemError an error of `end`. */
+  /** Ends all sessions of a user and records each session in the audit. @throws ProblemError an error of `end`. */
   async endAll(userUuid: string, caller: Caller): Promise<void> {
     await this.transactions.run(async (tx) => {
       await this.assertMayEnd(tx, userUuid, caller);
@@ -125,8 +127,8 @@ export class SessionsService {
   }
 
   /**
-   * Ends all sessions of the users, except the session with the id `except`. The audit event of the change that calls
-   * this method covers the ended sessions.
+   * Ends all sessions of the users, except the session with the id `except`. The sessions are not recorded in the
+   * audit, because the event of the user change implies that they end.
    */
   async endForUsers(tx: Sql, userUuids: readonly string[], except = ''): Promise<void> {
     if (userUuids.length > 0) await this.repository.deleteByUsers(tx, userUuids, except);

@@ -9,13 +9,15 @@ import { Metrics } from '../platform/telemetry/metrics.js';
 import { NETWORKS } from './model/formats.js';
 import { ChangedUserInput, NewUserInput, type WritableUserInput } from './rules/user.input.js';
 
-/** Response header with the names of the ignored fields. */
+/** Name of the response header that lists the ignored fields. */
 const IGNORED_FIELDS = 'X-Ignored-Fields';
-/** Maximum length of the header value, in characters. Names that do not fit are only counted. */
+/**
+ * Maximum length of the header value, in characters. Names that do not fit are replaced by their number, such as `+3`.
+ */
 const MAX_HEADER = 1000;
 const MAX_NAME = 64;
 
-/** OpenAPI description of the header. */
+/** OpenAPI description of the header `X-Ignored-Fields`. */
 export const IGNORED_HEADER = describeHeader(
   IGNORED_FIELDS,
   'Names of unknown fields in the body, which were ignored. Only sent to an API key with `unknown_fields: "ignore"`. `+3` at the end ' +
@@ -24,16 +26,16 @@ export const IGNORED_HEADER = describeHeader(
 );
 
 /**
- * Fields that POST or PUT accepts. A field that only the other route accepts is not ignored: `uuid` in a POST is an
- * error.
+ * Fields that POST or PUT accepts. A field that only one of the two routes accepts is not ignored by the other route:
+ * `uuid` in a POST is an error.
  */
 const KNOWN_FIELDS: ReadonlySet<string> = new Set([...fieldsOf(NewUserInput), ...fieldsOf(ChangedUserInput)]);
 const KNOWN_NETWORKS: ReadonlySet<string> = new Set(NETWORKS);
 
 /**
- * Removes unknown fields from the body of a request if the API key has `unknown_fields: "ignore"`. Some connectors
- * always send fields of a larger product. The body is validated afterwards, so an invalid value of a known field is
- * still an error.
+ * Removes unknown fields from the request body if the API key has `unknown_fields: "ignore"`. It helps connectors that
+ * always send the fields of a larger product. The remaining fields are validated as usual, so an invalid value is still
+ * an error.
  */
 @Injectable()
 export class UnknownFieldsInterceptor implements NestInterceptor {
@@ -69,20 +71,22 @@ function splitFields(body: JsonObject): { known: JsonObject; ignored: string[] }
   if (!isObject(links)) return { known, ignored };
   const knownLinks = filterKnown(links, KNOWN_NETWORKS, 'social_media.');
   const isCleared = Object.keys(links).length === 0;
-  // If only unknown networks were sent, an empty object would clear the field by mistake.
+  // If all networks that were sent are unknown, the field is removed. An empty object would clear it.
   if (knownLinks.length > 0 || isCleared) known['social_media'] = Object.fromEntries(knownLinks);
   else delete known['social_media'];
   return { known, ignored };
 }
 
-/** Formats names for the header. Replaces characters that a header cannot contain with `?`. */
+/**
+ * Formats the names of fields for the response header. Characters that are not allowed in a header are replaced by `?`.
+ */
 export function formatNames(names: readonly string[]): string {
   const parts: string[] = [];
   let length = 0;
   for (const name of names) {
     const part =
       Array.from(name.slice(0, MAX_NAME), (char) => (/[\w.-]/.test(char) ? char : '?')).join('') || '?';
-    if (length + part.length + 2 > MAX_HEADER - 12) break; // leaves room for the count of further names
+    if (length + part.length + 2 > MAX_HEADER - 12) break; // leaves space for `+` and the number of the remaining names
     parts.push(part);
     length += part.length + 2;
   }
@@ -90,7 +94,7 @@ export function formatNames(names: readonly string[]): string {
   return parts.join(', ');
 }
 
-/** Fields that all users can change in their own profile (interface §3, "who writes"). */
+/** Fields that every user may change in the user's own profile (interface §3, "who writes"). */
 const SELF_FIELDS = new Set([
   'phone',
   'mobile',
@@ -104,7 +108,10 @@ const SELF_FIELDS = new Set([
   'hide_phone_numbers',
 ]);
 
-/** Fields that a change accepts but never writes, because clients send back what they read. */
+/**
+ * Fields that a request may contain but that are never written. They are accepted because clients send back what they
+ * have read.
+ */
 const READ_ONLY = new Set(['uuid', 'created', 'updated', 'last_access', 'attributes', 'group_roles']);
 
 export function omitReadOnlyFields(sent: ChangedUserInput): WritableUserInput {
@@ -112,11 +119,11 @@ export function omitReadOnlyFields(sent: ChangedUserInput): WritableUserInput {
 }
 
 /**
- * Returns the sent fields that users may change in their own profile. Other fields must have their current value. They
- * are omitted, because writing them could undo a concurrent change by a Webmaster.
+ * Returns the sent fields that users may change in their own profile. Other fields are accepted only with their current
+ * value. They are left out of the result, because writing them could undo a concurrent change by a Webmaster.
  * @param sent the result of `readInput`, in the form in which it would be stored.
- * @param shown the profile as its owner reads it.
- * @throws ProblemError `field_not_permitted` with the names of the other fields that differ.
+ * @param shown the profile as its owner sees it.
+ * @throws ProblemError `field_not_permitted` with the names of the other fields whose value differs.
  */
 export function pickSelfFields(sent: WritableUserInput, shown: object): WritableUserInput {
   const current: Readonly<Record<string, unknown>> = { ...shown };
@@ -134,7 +141,10 @@ function isUnchanged(sent: unknown, shown: unknown): boolean {
   return JSON.stringify(toComparable(sent)) === JSON.stringify(toComparable(shown));
 }
 
-/** Converts a value for `isCurrent`. Empty values become null, and roles are sorted and case-folded. */
+/**
+ * Converts a value for the comparison in `isUnchanged`. Empty values become null. The items of a list, such as roles,
+ * are case-folded and sorted.
+ */
 function toComparable(value: unknown): unknown {
   if (value === '') return null;
   if (Array.isArray(value)) return value.length === 0 ? null : value.map(foldRole).toSorted();

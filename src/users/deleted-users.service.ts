@@ -10,10 +10,10 @@ import type { User } from './model/user.js';
 export type { DeletedUser };
 
 const DAY_SECONDS = 24 * 60 * 60;
-/** Default of `since`, which is earlier than every deletion. */
+/** Default value of `since`. It is earlier than the deletion of any user. */
 const EPOCH = '1970-01-01 00:00:00.000';
 
-/** Lists, restores and purges deleted users, which are retained for `SCIM_DELETED_DAYS` days (ADR 23). */
+/** Lists, restores and purges deleted users. They are retained for `SCIM_DELETED_DAYS` days (ADR 23). */
 @Injectable()
 export class DeletedUsers {
   constructor(
@@ -24,8 +24,8 @@ export class DeletedUsers {
   ) {}
 
   /**
-   * Lists deleted users in the order of deletion.
-   * @param since earliest time of deletion, in the format of the time columns.
+   * Lists deleted users in the order of their deletion.
+   * @param since earliest time of deletion, in the format of time columns.
    */
   async list(
     since: string | undefined,
@@ -35,8 +35,8 @@ export class DeletedUsers {
   }
 
   /**
-   * Restores a user with its password and own roles, but without groups, reports and sessions. Clears the manager if
-   * that user no longer exists.
+   * Restores a deleted user with the password and the user's own roles, but without groups, reports and sessions. If
+   * the manager of the user no longer exists, the user is restored without a manager.
    * @throws ProblemError `not_found`, or a conflict if another user has taken one of the identifiers.
    */
   async restore(uuid: string, caller: Caller): Promise<User> {
@@ -47,8 +47,8 @@ export class DeletedUsers {
   }
 
   /**
-   * Permanently removes users whose retention period is over. Works in batches, each of which blocks other writers only
-   * briefly.
+   * Permanently removes deleted users whose retention period is over. Works in batches, so that other writers are never
+   * blocked for long.
    */
   async purge(): Promise<void> {
     const until = addSeconds(now(), -this.env.SCIM_DELETED_DAYS * DAY_SECONDS);

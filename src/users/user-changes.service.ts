@@ -9,7 +9,7 @@ import { UserSettings } from './rules/user-settings.js';
 import { type UserPatch, type ValidatedChange, validateChange } from './rules/user-rules.js';
 import type { UserInput, WritableUserInput } from './rules/user.input.js';
 
-/** Validates changes of a user and hashes passwords, for REST and SCIM. */
+/** Validates changes of a user and hashes passwords, both for the API and for SCIM. */
 @Injectable()
 export class UserChanges {
   constructor(
@@ -18,7 +18,7 @@ export class UserChanges {
     private readonly settings: UserSettings,
   ) {}
 
-  /** Validates all fields of a change, except for the password (see `validatePassword`). */
+  /** Validates all fields of a change except the password, which `validatePassword` validates. */
   validate<T extends UserInput>(
     current: User,
     input: Pick<CheckedInput<T>, 'value' | 'errors'>,
@@ -26,19 +26,28 @@ export class UserChanges {
     return validateChange(current, input, this.settings);
   }
 
-  /** Validates the new password of a validated change against the user after the change. @returns at most one error. */
+  /**
+   * Validates the new password of a change whose other fields are already validated.
+   * @returns an empty list or one error.
+   */
   async validatePassword({ input, errors, after }: ValidatedChange<UserInput>): Promise<FieldError[]> {
     if (!input.password || errors.some(({ field }) => field === 'password')) return [];
     return this.newPasswords.validate(input.password, after);
   }
 
-  /** Hashes a new password. This is slow, so call it before the transaction. */
+  /**
+   * Hashes the new password of a change. Call it before the transaction, because it is slow.
+   * @returns undefined if the password does not change, null if it is removed.
+   */
   async hashPassword({ password }: UserInput, caller: Caller): Promise<string | null | undefined> {
     return typeof password === 'string' ? this.passwords.hash(password, toRequester(caller)) : password;
   }
 }
 
-/** Converts a validated input to a patch. @param password_hash undefined to keep the password. */
+/**
+ * Converts a validated input to a patch.
+ * @param password_hash the hash of the new password, null to remove the password, or undefined to keep it.
+ */
 export function toPatch(input: WritableUserInput, password_hash?: string | null): UserPatch {
   const { password: _, current_password: _proof, ...patch } = input;
   return password_hash === undefined ? patch : { ...patch, password_hash };

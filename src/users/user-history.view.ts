@@ -12,7 +12,9 @@ import { truncate } from '../platform/common/text.js';
 import { NULLABLE_ID } from '../platform/openapi/shared-schemas.js';
 import { REQUEST_ID } from '../platform/http/problem.js';
 
-/** Maximum length of a summary, in characters. Enough for all fields of a user with truncated values. */
+/**
+ * Maximum length of a summary, in characters. It is enough for all fields of a user, because long values are truncated.
+ */
 const MAX_SUMMARY = 10_000;
 
 class NamedActorDto {
@@ -40,14 +42,14 @@ class HistoryEventDto {
 
 export class HistoryPageDto extends EventPageOf(HistoryEventDto) {}
 
-/** Converts an audit event of a user to its response, with the name of the actor and a summary. */
+/** Converts an audit event of a user to a history entry, with the name of the actor and a summary in words. */
 export function presentHistory(record: AuditRecord, nameOf: NameResolver): HistoryEventDto {
   const { target: _, actor, ...rest } = presentEvent(record, nameOf);
   const name = formatActor(record.actor, nameOf);
   return { ...rest, actor: { kind: actor.kind, id: actor.id, name }, summary: formatSummary(record, name) };
 }
 
-/** Maximum length of a quoted value, in characters. */
+/** Maximum length of a value in the summary, in characters. */
 const MAX_VALUE = 60;
 
 const PREDICATES: Readonly<Record<string, string>> = {
@@ -59,7 +61,10 @@ const PREDICATES: Readonly<Record<string, string>> = {
   'user.restored': 'restored the user',
 };
 
-/** Formats an actor, as in `import staff.csv (started by jane, approved by joe)`. Falls back to the kind of the actor. */
+/**
+ * Returns the name of an actor, as in `import staff.csv (started by jane, approved by joe)`. If the name is unknown,
+ * returns the kind of the actor.
+ */
 function formatActor(
   { started_by, approved_by, ...actor }: AuditRecord['actor'],
   nameOf: NameResolver,
@@ -77,7 +82,7 @@ function formatActor(
   return people.length === 0 ? formatName(actor) : `${formatName(actor)} (${people.join(', ')})`;
 }
 
-/** Formats an event, as in `jane blocked the user: status from "Active" to "Blocked"`. */
+/** Describes an event in words, as in `jane blocked the user: status from "Active" to "Blocked"`. */
 function formatSummary({ action, changes, reason }: AuditRecord, actor: string): string {
   const predicate = PREDICATES[action] ?? action;
   const details = changes.map(formatChange).join('; ');

@@ -29,7 +29,8 @@ import { UsersService } from './users.service.js';
 
 @Module({
   imports: [AuditModule, SessionsModule, ApiKeysModule],
-  // Controllers with fixed paths must come before `users/:user_id`.
+  // Controllers with fixed paths must be listed before the controller of `users/:user_id`, which would match their
+  // paths.
   controllers: [
     DeletedUsersController,
     UserRestoreController,

@@ -38,12 +38,12 @@ export class UsersService {
     private readonly fuse: KeyFuse,
   ) {}
 
-  /** @param sql the transaction to read in, if any. */
+  /** Finds a user. @param sql the transaction to read in, if any. */
   async find(uuid: string, sql?: Sql): Promise<User | undefined> {
     return this.repository.find(uuid, sql);
   }
 
-  /** Finds a user and locks it until the transaction ends. */
+  /** Finds a user and locks the user until the transaction ends. */
   async lock(tx: Sql, uuid: string): Promise<User | undefined> {
     return (await this.writer.lock(tx, [uuid])).get(uuid);
   }
@@ -52,17 +52,20 @@ export class UsersService {
     return this.repository.findCredentials(name);
   }
 
-  /** Finds credentials by uuid and locks the user until the transaction ends. */
+  /** Finds the login data of a user and locks the user until the transaction ends. */
   async lockCredentials(tx: Sql, uuid: string): Promise<Credentials | undefined> {
     return this.repository.lockCredentials(tx, uuid);
   }
 
-  /** Returns a user. Blocked users are visible to Webmasters and themselves only. @throws ProblemError `not_found`. */
+  /**
+   * Returns a user. A blocked user is visible only to Webmasters and to this user.
+   * @throws ProblemError `not_found`.
+   */
   async get(uuid: string, caller: Caller): Promise<User> {
     return assertVisible(await this.repository.find(uuid), uuid, caller);
   }
 
-  /** @returns the uuid of the new user. */
+  /** Creates a user. @returns the uuid of the new user. */
   async create(input: CheckedInput<NewUserInput>, caller: Caller): Promise<string> {
     const change = this.changes.validate<WritableUserInput>(createEmptyUser('', now()), input);
     await this.assertValid(undefined, change, caller);
@@ -76,7 +79,7 @@ export class UsersService {
   }
 
   /**
-   * Changes the fields that were sent. Changes nothing if one of them is invalid.
+   * Changes the fields that were sent. If one of them is invalid, no field is changed.
    * @param ifVersions versions that `If-Match` allows.
    * @returns the user after the change.
    */
@@ -104,7 +107,9 @@ export class UsersService {
     return this.fuse.runChange(caller, () => this.transactions.run(write, caller));
   }
 
-  /** Validates a change with a password and hashes the password. Both are too slow for a transaction. */
+  /**
+   * Validates a change that sets a password, and hashes the password. Both are too slow to be done in the transaction.
+   */
   private async preparePassword(
     uuid: string,
     input: CheckedInput<ChangedUserInput>,
@@ -117,7 +122,7 @@ export class UsersService {
     return { hash, proven: isWebmaster(caller.actor) ? undefined : user };
   }
 
-  /** Validates a change of a user. Users without the Webmaster role can change some of their own fields only. */
+  /** Validates a change of a user. Users who are not Webmasters can change only some fields of their own profile. */
   private validate(
     user: User,
     { value, errors }: CheckedInput<ChangedUserInput>,
@@ -134,7 +139,10 @@ export class UsersService {
     return this.changes.validate(user, { value: sent, errors: fieldErrors });
   }
 
-  /** @throws ProblemError `self_block`, `insufficient_scope` or `validation_failed` with all errors, in this order. */
+  /**
+   * Throws an error unless the change is valid.
+   * @throws ProblemError `self_block`, `insufficient_scope` or `validation_failed` with all errors, in this order.
+   */
   private async assertValid(
     before: User | undefined,
     change: ValidatedChange<WritableUserInput>,
@@ -147,7 +155,7 @@ export class UsersService {
     if (errors.length > 0) throw createValidationError(errors);
   }
 
-  /** Checks the current password of users who change their own password. Webmasters may omit it. */
+  /** Validates `current_password` if users change their own password. Webmasters may omit it. */
   private async validateProof(
     user: User,
     { password, current_password }: WritableUserInput,
@@ -162,12 +170,15 @@ export class UsersService {
     return this.repository.isEmpty();
   }
 
-  /** Sets `last_access` to the current time. @param tx the transaction to write in, if any. */
+  /** Sets `last_access` of a user to the current time. @param tx the transaction to write in, if any. */
   async touch(uuid: string, tx?: Sql): Promise<void> {
     await this.repository.touch(uuid, now(), tx);
   }
 
-  /** Replaces a hash that was created with older parameters. The caller must have verified the password. */
+  /**
+   * Hashes a password again if the stored hash was created with older parameters. The caller must have verified the
+   * password.
+   */
   async refreshHash(uuid: string, stored: string, password: string, requester: Requester): Promise<void> {
     if (!this.passwords.isOutdated(stored)) return;
     await this.repository.replaceHash(uuid, stored, await this.passwords.hash(password, requester));
@@ -183,14 +194,14 @@ const UNEXPECTED_PROOF: FieldError = {
 const isAboutProof = ({ field }: FieldError): boolean => field === UNEXPECTED_PROOF.field;
 const isSent = (value: string | null | undefined): boolean => value !== undefined && value !== null;
 
-/** @throws ProblemError `not_found`. */
+/** Returns the user if the caller may see this user. @throws ProblemError `not_found`. */
 function assertVisible(user: User | undefined, uuid: string, { actor }: Caller): User {
   if (user && (user.status === 'Active' || isWebmaster(actor) || isSelf(actor, uuid))) return user;
   throw new ProblemError('not_found', `There is no user ${uuid}.`);
 }
 
 /**
- * Checks two rules of the user writer early, so that their errors are reported before field errors.
+ * Checks two rules that the user writer also checks, so that their errors are reported before field errors.
  * @throws ProblemError `self_block`, `insufficient_scope`.
  */
 function assertAllowed(

@@ -12,8 +12,8 @@ import { KeyDeactivationEntity, KeyFuseEntity } from '../api-key.entity.js';
 const PURGE_BATCH = 500;
 
 /**
- * Reads and writes fuses and blocked users. Uses hand-written SQL, because ranges are counted in the transactions of
- * changes (ADR 13).
+ * Reads and writes the fuses of API keys and the users that keys have blocked. Uses hand-written SQL, because blocked
+ * users are counted in the transaction of each change (ADR 13).
  */
 @Injectable()
 export class KeyFuseRepository {
@@ -24,21 +24,21 @@ export class KeyFuseRepository {
     await insertRows(tx, KeyDeactivationEntity, rows);
   }
 
-  /** Counts the users that a key has blocked after a time. */
+  /** Counts the users that a key has blocked since the time `after`. */
   async count(sql: Sql, key: string, after: string): Promise<number> {
     const text = 'SELECT COUNT(*) AS count FROM key_deactivations WHERE key_id = ? AND time > ?';
     return countRows(sql, text, [key, after]);
   }
 
-  /** Like `count`, but stops at `max`, because a key with an open fuse may have blocked any number of users. */
+  /** Like `count`, but stops at `max`, because a key may have blocked any number of users while its fuse was open. */
   async countUpTo(sql: Sql, key: string, after: string, max: number): Promise<number> {
     const rows = 'SELECT user_uuid FROM key_deactivations WHERE key_id = ? AND time > ? LIMIT ?';
     return countRows(sql, `SELECT COUNT(*) AS count FROM (${rows}) AS first`, [key, after, max]);
   }
 
   /**
-   * Returns the time at which a key blocked a user, counted from the time `after`.
-   * @param position number of the user in this count, from 1.
+   * Finds the time at which a key blocked one particular user: the user with the number `position`, from 1, among all
+   * users blocked since `after`.
    */
   async findTimeOfNth(tx: Sql, key: string, after: string, position: number): Promise<string | undefined> {
     const [row] = await tx.query<{ time: string }>(
@@ -66,14 +66,18 @@ export class KeyFuseRepository {
     await upsertRows(tx, KeyFuseEntity, ['key_id'], [fuse]);
   }
 
-  /** Counts the fuses that have blown after a time and were not reset. */
+  /** Counts the fuses that have blown since the time `after` and have not been reset. */
   async countBlown(after: string): Promise<number> {
     return countRows(this.database, 'SELECT COUNT(*) AS count FROM key_fuses WHERE blown > ?', [after]);
   }
 
-  /** Deletes a batch of rows up to a time. @returns true if there may be more rows. */
+  /**
+   * Deletes one batch of the rows for users that were blocked at or before the given time.
+   * @returns true if more rows may remain.
+   */
   async purge(time: string): Promise<boolean> {
-    // The upper bound is read first, as in the audit, because MariaDB scans a subquery on the same table.
+    // The upper bound is read in a separate query, as in the audit, because with a subquery MariaDB would scan the
+    // table.
     const [part] = await this.database.query<{ last: string | null }>(
       'SELECT MAX(time) AS last FROM (SELECT time FROM key_deactivations WHERE time <= ? ORDER BY time LIMIT ?) AS part',
       [time, PURGE_BATCH],

@@ -11,10 +11,13 @@ import { Log } from '../../platform/telemetry/log.js';
 import { ApiKeyRepository } from '../api-key.repository.js';
 import { KeyFuseRepository } from './key-fuse.repository.js';
 
-/** The window in which blocked users are counted, and the time for which a reset opens a fuse. */
+/** The period over which blocked users are counted. A reset also opens a fuse for this period. */
 const HOUR_SECONDS = 60 * 60;
 
-/** The number of users that a key has blocked since a time within the last hour, and its limit. */
+/**
+ * The number of users that a key has blocked since the time `since`, and the number that it may block. `since` is at
+ * most an hour ago.
+ */
 export interface FuseLoad {
   key: string;
   since: DbTime;
@@ -22,11 +25,14 @@ export interface FuseLoad {
   limit: number;
 }
 
-/** Signals that a change would exceed the fuse of a key. The transaction is rolled back. */
+/**
+ * Signals that a change would block more users than the fuse of the key allows. The transaction of the change is rolled
+ * back.
+ */
 export class FuseBlownError extends ProblemError {
   constructor(
     readonly keyId: string,
-    /** Users that would have been blocked within the hour. */
+    /** Number of users that the key would have blocked within an hour, including this change. */
     readonly count: number,
     readonly limit: number,
     seconds: number,
@@ -39,10 +45,10 @@ export class FuseBlownError extends ProblemError {
 }
 
 /**
- * The fuse of API keys (ADR 20). A key may block at most max(FUSE_MIN, FUSE_PERCENT of the
- * active users) users within an hour.
- * The count is based on rows that the changes insert, so that all instances agree. Concurrent changes do not see
- * each other's rows, and may exceed the limit by the number of users that they block.
+ * The fuse of API keys (ADR 20). Within an hour, a key may block at most FUSE_MIN users, or FUSE_PERCENT of the active
+ * users if this is more. Each change inserts rows for the users that it blocks, and these rows are counted, so that all
+ * instances use the same number. Concurrent changes do not see each other's rows, so together they may exceed the
+ * limit.
  */
 @Injectable()
 export class KeyFuse {
@@ -56,9 +62,10 @@ export class KeyFuse {
   ) {}
 
   /**
-   * Counts users that are about to be blocked, in the transaction that blocks them, if a key is responsible.
+   * Records users that a change is about to block, in the transaction of the change, and checks the fuse. Does nothing
+   * unless an API key is responsible for the change.
    * @param uuids at least one user.
-   * @param active counts the active users, including those in `uuids`.
+   * @param active counts the active users, including the users in `uuids`.
    * @throws FuseBlownError
    */
   async count(
@@ -78,8 +85,8 @@ export class KeyFuse {
   }
 
   /**
-   * Returns the load of the key that is responsible for the caller. Returns undefined if no key is
-   * responsible, or if the fuse is off or open.
+   * Returns the load of the API key that is responsible for the caller. Returns undefined if no key is responsible, if
+   * the fuse is switched off, or if a reset has opened it.
    * @param active counts the active users.
    */
   async readLoad({ actor }: Caller, sql: Sql, active: () => Promise<number>): Promise<FuseLoad | undefined> {
@@ -88,7 +95,7 @@ export class KeyFuse {
     return this.getLoad(sql, key, now(), (count) => active().then((n) => n + count), true);
   }
 
-  /** Runs a change of users. A blown fuse is recorded before the error is rethrown. */
+  /** Runs a change of users. If the change blows a fuse, this is recorded before the error is rethrown. */
   async runChange<T>(caller: Caller, change: () => Promise<T>): Promise<T> {
     try {
       return await change();
@@ -99,9 +106,9 @@ export class KeyFuse {
   }
 
   /**
-   * Opens the fuse of a key for an hour and forgets the users blocked before.
-   * @returns the end of the hour, or undefined if the key does not exist.
-   * @throws ProblemError `forbidden` if the key resets its own fuse.
+   * Opens the fuse of a key for an hour. The users that the key blocked before no longer count.
+   * @returns the time at which the fuse closes again, or undefined if the key does not exist.
+   * @throws ProblemError `forbidden` if a key tries to reset its own fuse.
    */
   async reset(id: string, caller: Caller): Promise<DbTime | undefined> {
     return this.transactions.run(async (tx) => {
@@ -124,14 +131,18 @@ export class KeyFuse {
     return this.repository.countBlown(subtractHour(now()));
   }
 
-  /** Deletes rows that are older than an hour, in small batches that do not block other writers for long. */
+  /**
+   * Deletes the rows for users that were blocked more than an hour ago. Works in small batches, so that other writers
+   * are never blocked for long.
+   */
   async purge(): Promise<void> {
     while (await this.repository.purge(subtractHour(now())));
   }
 
   /**
-   * Returns the key whose fuse counts a change: the caller's own key, or the key that started an import. An import does
-   * not count if its approver could also reset the fuse, because the blocked users are then the approver's decision.
+   * Returns the key whose fuse counts the users that the actor blocks: the caller's own key, or the key that started an
+   * import. An import is not counted if its approver may reset the fuse, because the approver then decided to block
+   * these users.
    */
   private findResponsibleKey(actor: Actor): string | undefined {
     if (this.env.FUSE_MIN === 0) return undefined;
@@ -142,9 +153,9 @@ export class KeyFuse {
   }
 
   /**
-   * Returns the load of a key, or undefined if its fuse is open.
+   * Returns the load of a key, or undefined if a reset has opened its fuse.
    * @param countBefore returns the number of users that were active before the key blocked `count` of them. It is
-   * called only if the load exceeds FUSE_MIN, or if `always` is set.
+   * called only if the key has blocked more than FUSE_MIN users, or if `always` is set.
    */
   private async getLoad(
     sql: Sql,
@@ -177,8 +188,8 @@ export class KeyFuse {
   }
 
   /**
-   * Records a blown fuse, at most once an hour, in a new transaction because the
-   * transaction of the change is rolled back.
+   * Records in the audit that a fuse has blown, at most once an hour. Uses a new transaction, because the transaction
+   * of the change is rolled back.
    */
   private async recordBlown({ keyId: id, count, limit }: FuseBlownError, caller: Caller): Promise<void> {
     const writeBlown = async (tx: Sql): Promise<void> => {
@@ -186,7 +197,7 @@ export class KeyFuse {
       const fuse = await this.repository.lock(tx, id);
       if (fuse && ((fuse.blown ?? '') > subtractHour(time) || (fuse.open_until ?? '') > time)) return;
       const blown = { key_id: id, blown: time, open_until: fuse?.open_until ?? null };
-      // If two instances insert the row at the same time, the second one retries and finds it.
+      // If two instances insert this row at the same time, the slower one fails, retries and finds the existing row.
       await (fuse ? this.repository.save(tx, blown) : this.repository.insert(tx, blown));
       const changes = [
         { field: 'deactivations', new: count },
@@ -196,7 +207,7 @@ export class KeyFuse {
         { action: 'api_key.fuse_blown', target: { kind: 'api_key', id }, changes },
       ]);
     };
-    // The change is rejected even if this write fails.
+    // If this write fails, the error is only logged. The change is rejected in any case.
     await this.transactions.run(writeBlown).catch((error: unknown) => {
       this.log.logFault('fuse', toProblemError(error).code, error);
     });
@@ -204,7 +215,8 @@ export class KeyFuse {
 }
 
 /**
- * Returns true for any actor that may reset the fuse of the key: a user, the service, or another key without scopes.
+ * Returns true if the actor may reset the fuse of the key: any user, the service, or another key that is not limited to
+ * scopes.
  */
 const isIndependent = (actor: Actor, key: string): boolean =>
   actor.kind !== 'key' || (actor.id !== key && actor.rights.scopes === null);

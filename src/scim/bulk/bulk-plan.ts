@@ -4,7 +4,7 @@ import { MAX_OPERATIONS } from '../discovery/discovery.view.js';
 import { quote } from '../protocol/errors.js';
 import { lowerCaseNames } from '../protocol/input.js';
 
-/** Maximum number of operations with a password in one Bulk request, because each one costs a hash. */
+/** Maximum number of operations with a password in one Bulk request. Each password must be hashed, which is slow. */
 const MAX_PASSWORDS = 50;
 export const MAX_BULK_ID = 255;
 
@@ -12,34 +12,39 @@ const METHODS: readonly string[] = ['POST', 'PUT', 'PATCH', 'DELETE'];
 
 /** A parsed operation of a Bulk request. */
 export interface BulkOperation {
-  /** Position in the request, from 0. */
+  /** Position of the operation in the request, from 0. */
   readonly index: number;
-  /** The HTTP method in capitals. Can be unknown, because the response repeats an invalid method. */
+  /**
+   * The HTTP method in capitals. Any text is possible, because the response to an operation repeats even an invalid
+   * method.
+   */
   readonly method: string;
   readonly bulkId?: string;
-  /** The error of an operation that cannot be executed. Such an operation has neither path nor data. */
+  /** Set if the operation is invalid and cannot be executed. Such an operation has neither an id nor data. */
   readonly error?: ProblemError;
   readonly type: 'Users' | 'Groups';
   /**
-   * The id in the path of a PUT, PATCH or DELETE: a uuid, or `bulkId:` followed by the `bulkId` of another operation.
+   * The id in the path of a PUT, PATCH or DELETE operation: a uuid, or `bulkId:` followed by the `bulkId` of another
+   * operation.
    */
   readonly id: string;
-  /** The version that the client has read (`If-Match`). */
+  /** The version of the resource that the client has read, as in `If-Match`. */
   readonly version?: string;
   readonly data?: unknown;
-  /** The `bulkId` of every operation whose resource this operation refers to. */
+  /** The `bulkId` of each operation that creates or changes a resource to which this operation refers. */
   readonly references: ReadonlySet<string>;
 }
 
 export interface BulkPlan {
-  /** In execution order. */
+  /** The operations in the order in which they are executed. */
   operations: readonly BulkOperation[];
-  /** The number of errors, in request order, after which the Bulk request ends. */
+  /** Number of errors after which the Bulk request ends. Errors are counted in the order of the request. */
   failOnErrors: number;
 }
 
 /**
- * Reads a BulkRequest (RFC 7644, section 3.7). An error in one operation becomes the response to that operation.
+ * Reads a BulkRequest (RFC 7644, section 3.7). If an operation is invalid, only the response to this operation is an
+ * error.
  * @throws ProblemError `invalid_syntax`, `invalid_value`, or `too_large` for too many operations or passwords.
  */
 export function readBulk(body: object): BulkPlan {
@@ -117,13 +122,13 @@ function readContent(
 
 const toError = (message: string): ProblemError => new ProblemError('invalid_value', `${message}.`);
 
-/** Creates the error of an operation that refers to a failed or missing operation. */
+/** Creates the error of an operation that refers to another operation that is missing or has failed. */
 export const toUnresolved = (bulkId: string): ProblemError =>
   new ProblemError('invalid_value', `The operation with bulkId ${quote(bulkId)} is missing or has failed.`);
 
 /**
- * Sorts operations so that each one follows the operations that it refers to, otherwise in request order. A circular
- * reference is broken at one of its operations.
+ * Sorts operations so that each operation comes after the operations that it refers to. Otherwise the order of the
+ * request is kept. A circular reference is ignored at one of its operations.
  */
 function sortOperations(operations: readonly BulkOperation[]): BulkOperation[] {
   const named = new Map<string, BulkOperation>();
@@ -146,10 +151,13 @@ function sortOperations(operations: readonly BulkOperation[]): BulkOperation[] {
   return sorted;
 }
 
-/** Number of PATCH operations that together cost about as much as one operation with another method. */
+/** Number of steps in a PATCH that together cost about as much as one operation with another method. */
 const STEPS_PER_OPERATION = 10;
 
-/** Returns the weight of an operation in a set. A PATCH with many operations has the weight of several operations. */
+/**
+ * Returns the weight of an operation, which counts towards the size of a set. A PATCH with many steps counts as several
+ * operations.
+ */
 export function weightOf({ method, data }: BulkOperation): number {
   if (method !== 'PATCH') return 1;
   const steps = isObject(data) ? lowerCaseNames(data).get('operations') : data;
@@ -158,7 +166,7 @@ export function weightOf({ method, data }: BulkOperation): number {
 
 const PASSWORD = /(?:^|:)password$/i;
 
-/** Returns true if an operation contains a password, as a member or in the path of a PATCH. */
+/** Returns true if the data of an operation contains a password, either as a member or as the path of a PATCH. */
 function hasPassword(value: unknown): boolean {
   if (Array.isArray(value)) return value.some(hasPassword);
   if (!isObject(value)) return false;
@@ -172,17 +180,17 @@ function hasPassword(value: unknown): boolean {
 }
 
 const PREFIX = 'bulkId:';
-/** A reference as a whole value, or at the end of a `$ref`. */
+/** A value that refers to the resource of another operation, or a `$ref` that ends with such a reference. */
 const REFERENCE = /^(?:.*\/)?bulkId:(.+)$/s;
-/** A reference in the filter of a PATCH path. */
+/** A reference to the resource of another operation in the filter of a PATCH path. */
 const QUOTED_REFERENCE = /"bulkId:([^"\\]+)"/g;
 
-/** Returns the `bulkId` that an id or a value refers to, if any. */
+/** Returns the `bulkId` in a text of the form `bulkId:…`. Returns undefined for any other text. */
 export function parseBulkId(text: string): string | undefined {
   return text.startsWith(PREFIX) && text.length > PREFIX.length ? text.slice(PREFIX.length) : undefined;
 }
 
-/** Returns the `bulkId` of every operation that an operation refers to, in its id and in its data. */
+/** Returns the `bulkId` of every operation to which an operation refers, in its id or in its data. */
 export function findReferences(id: string, data: unknown): ReadonlySet<string> {
   const found = new Set<string>();
   const own = parseBulkId(id);
@@ -195,8 +203,8 @@ export function findReferences(id: string, data: unknown): ReadonlySet<string> {
 }
 
 /**
- * Returns the data of an operation with references replaced by ids. Only members named `value`, `$ref` and `path`
- * can contain a reference (RFC 7644, section 3.7.2). Other text may look like one by chance.
+ * Returns the data of an operation with each reference replaced by the id of its resource. Only members named `value`,
+ * `$ref` and `path` are searched (RFC 7644, section 3.7.2), because other text may look like a reference by chance.
  */
 export function resolveReferences(data: unknown, idOf: (bulkId: string) => string): unknown {
   if (Array.isArray(data)) return data.map((each: unknown) => resolveReferences(each, idOf));

@@ -15,10 +15,9 @@ import { type BulkItem, type BulkPart, BulkState, toItemError, execute } from '.
 import type { BulkAnswerDto } from './bulk.dto.js';
 
 /**
- * Executes the operations of a Bulk request. Users are written in sets and groups one by one,
- * each in a separate transaction.
- * With an `Idempotency-Key`, each transaction stores its responses, so that a repeated request
- * continues where the first one stopped.
+ * Executes the operations of a Bulk request. Several users are written together in one transaction, but each group has
+ * its own transaction. With an `Idempotency-Key`, each transaction stores its responses, so that a repeated request
+ * continues where the first request stopped.
  */
 @Injectable()
 export class BulkRunner {
@@ -30,6 +29,7 @@ export class BulkRunner {
   ) {}
 
   /**
+   * Executes all operations.
    * @returns the responses in request order.
    * @throws ProblemError, such as `unavailable`, if the client should repeat the request.
    */
@@ -42,7 +42,7 @@ export class BulkRunner {
         if (operation) state.addResponse(operation, response);
       }
       at = part.next;
-      await setImmediate(); // lets other requests run, because SQLite works in this thread
+      await setImmediate(); // lets other requests run, because SQLite statements block this thread
     }
     const answers = state.listResponses();
     return caller.repeatable ? this.transactions.run(() => Promise.resolve(answers), caller) : answers;
@@ -62,14 +62,14 @@ export class BulkRunner {
       const part = repeatable ? { ...rest, repeatable: await repeatable.createPart(start) } : caller;
       return await (isGroup(first) ? this.runGroup(first, state, part) : this.sets.run(items, state, part));
     } catch (error) {
-      if (error instanceof ReplayedResponseError) return JSON.parse(error.storedResponse.body) as BulkPart; // a part stores its `BulkPart` as the response
+      if (error instanceof ReplayedResponseError) return JSON.parse(error.storedResponse.body) as BulkPart; // each part of a Bulk request stores its `BulkPart` as the response
       throw error;
     }
   }
 
   /**
-   * Selects the operations that are executed together next: one group, or distinct users. Returns an empty list after
-   * the last allowed error.
+   * Selects the operations that are executed together next: one operation on a group, or operations on different users.
+   * Returns an empty list after the last error that `failOnErrors` allows.
    */
   private pickItems(queue: readonly BulkOperation[], at: number, state: BulkState, actor: Actor): BulkItem[] {
     const { size } = this.sets;
@@ -85,7 +85,8 @@ export class BulkRunner {
       const item = toItem(operation, position, state, actor);
       const isAlone = isGroup(item);
       const { bulkId, id } = operation;
-      // A path that refers to a user of this set is a second operation on that user.
+      // If the path refers to an operation in this set, this is a second operation on the same user. It must wait for
+      // the next set.
       const isRepeated = ids.has(item.id) || (!item.error && names.has(parseBulkId(id) ?? ''));
       if (items.length > 0 && (isAlone || isRepeated)) break;
       if (!item.error) {
@@ -123,7 +124,8 @@ export class BulkRunner {
 const isGroup = ({ operation, error }: BulkItem): boolean => !error && operation.type === 'Groups';
 
 /**
- * Adds the id of its resource to an operation, and an error if the key lacks the scope. A new resource gets a new id.
+ * Determines the id of the resource on which an operation acts, with a new id for a new resource. Adds an error if the
+ * API key lacks the required scope.
  */
 function toItem(operation: BulkOperation, position: number, state: BulkState, actor: Actor): BulkItem {
   const { type, method, error } = operation;

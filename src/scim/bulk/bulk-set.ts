@@ -9,12 +9,14 @@ import { toUnresolved } from './bulk-plan.js';
 import { type BulkItem, type BulkState, toItemError } from './bulk-state.js';
 
 /**
- * Maps each operation that is left out of a set to its error. The error is undefined for an operation after the last
- * allowed error, which is not executed.
+ * Maps each operation that must not be applied with its set to its error. The error is undefined if the operation comes
+ * after the last error that `failOnErrors` allows, because it then gets no response.
  */
 type Excluded = ReadonlyMap<BulkItem, ProblemError | undefined>;
 
-/** Rolls a set back so that it can be applied again without the excluded operations. */
+/**
+ * Thrown to roll back the transaction of a set, so that the set can be applied again without the excluded operations.
+ */
 class ApplyAgainError extends Error {
   constructor(readonly excluded: Excluded) {
     super('The set is applied again without some operations.');
@@ -26,10 +28,13 @@ export interface ItemResult {
   result: User | ProblemError;
 }
 
-/** A set of operations on distinct users that are applied together. Applying it may take several attempts. */
+/**
+ * A set of operations on different users that are applied in one transaction. If some operations fail, the transaction
+ * is rolled back and the set is applied again without them.
+ */
 export class BulkSet {
   private readonly excluded = new Map<BulkItem, ProblemError | undefined>();
-  /** Operations of the current attempt that block or delete a user. */
+  /** Operations that block or delete a user in the current attempt. */
   private deactivating: BulkItem[] = [];
   /** Start of the current attempt, as returned by `performance.now`. */
   startTime = 0;
@@ -39,27 +44,27 @@ export class BulkSet {
     private readonly state: BulkState,
   ) {}
 
-  /** Operations that the next attempt applies. */
+  /** Operations that are still to be applied: they have a prepared change and are not excluded. */
   get applicable(): BulkItem[] {
     return this.items.filter((item) => item.change && !this.excluded.has(item));
   }
 
-  /** Starts an attempt to apply the set. */
+  /** Starts another attempt to apply the set. */
   begin(): void {
     this.startTime = performance.now();
     this.deactivating = [];
   }
 
   /**
-   * Records an operation that blocks or deletes a user. If the fuse blows, `exclude` excludes the last of these
-   * operations.
+   * Records an operation if it blocks or deletes a user. If this blows the fuse of the API key, `exclude` excludes the
+   * last recorded operations.
    */
   recordChange(item: BulkItem, { kind, patch }: UserChange, user: User | undefined): void {
     const blocks = kind === 'delete' || (user?.status === 'Active' && patch.status === 'Blocked');
     if (user && blocks) this.deactivating.push(item);
   }
 
-  /** Excludes the operations that made an attempt fail. @throws the error if no operations are left to exclude */
+  /** Excludes the operations that caused an attempt to fail. @throws the error if no operations are left to exclude */
   exclude(error: unknown, caller: Caller): void {
     for (const [item, why] of this.findCauses(error, caller)) this.excluded.set(item, why);
   }
@@ -76,9 +81,10 @@ export class BulkSet {
   }
 
   /**
-   * Returns the results of all operations in order.
+   * Returns the results of all operations in execution order.
    * @param applied results of the current attempt
-   * @throws ApplyAgainError if a successful operation refers to a failed operation, or follows the last allowed error
+   * @throws ApplyAgainError if a successful operation refers to a failed operation, or comes after the last error that
+   * `failOnErrors` allows
    */
   collectResults(applied: ReadonlyMap<BulkItem, User | ProblemError>): ItemResult[] {
     const results = this.items.flatMap((item) => {
@@ -106,8 +112,8 @@ export class BulkSet {
 }
 
 /**
- * Lets the first of several operations that set an identifier keep it, as if they were sent one by one. Without this
- * check, the writer would reject all of them.
+ * If several operations set the same identifier, excludes all of them except the first, as if they were sent one by
+ * one. Without this function, the user writer would reject all of them.
  * @throws ApplyAgainError that excludes the later operations
  */
 export function assertDistinctIdentifiers(

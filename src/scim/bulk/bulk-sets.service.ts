@@ -15,10 +15,13 @@ import { toScimProblem } from '../users/scim-users.service.js';
 import { BulkSet, assertDistinctIdentifiers } from './bulk-set.js';
 import { type BulkItem, type BulkPart, type BulkState, toItemError, execute } from './bulk-state.js';
 
-/** Step in which the size of a set grows or shrinks, in operations. */
+/** Number of operations by which the maximum size of a set grows or shrinks. */
 const BATCH = 10;
 
-/** Applies sets of operations on distinct users, each with one `UserWriter.apply` in one transaction. */
+/**
+ * Applies sets of operations on different users. Each set is applied with one call of `UserWriter.apply` in one
+ * transaction.
+ */
 @Injectable()
 export class BulkSets {
   private readonly sizer: BatchSizer;
@@ -35,14 +38,14 @@ export class BulkSets {
   }
 
   /**
-   * Maximum number of operations in a set. It adapts to the duration of the transactions, so that they do not block the
-   * database for too long.
+   * Maximum number of operations in the next set. It depends on the duration of earlier transactions, so that no
+   * transaction blocks the database for too long.
    */
   get size(): number {
     return this.sizer.batches * BATCH;
   }
 
-  /** @throws ProblemError if the whole set fails and the client may repeat the request. */
+  /** Applies a set of operations. @throws ProblemError if the whole set fails and the client may repeat the request. */
   async run(items: readonly BulkItem[], state: BulkState, caller: Caller): Promise<BulkPart> {
     const isFull = items.length >= this.size;
     await this.prepare(items, state, caller);
@@ -62,8 +65,8 @@ export class BulkSets {
   }
 
   /**
-   * Prepares the changes of the items. This is slow, so it runs before the transaction. Sets the error of each rejected
-   * operation.
+   * Prepares the changes of the items. This includes slow work such as hashing passwords, so it runs before the
+   * transaction. Sets the error of each item that is rejected.
    */
   private async prepare(items: readonly BulkItem[], state: BulkState, caller: Caller): Promise<void> {
     const own = new Map(items.map(({ operation, id }) => [operation.bulkId, id]));
@@ -102,8 +105,8 @@ export class BulkSets {
   }
 
   /**
-   * Completes the prepared changes of a set with the locked users.
-   * @param results receives the errors of changes that are invalid for these users.
+   * Completes the prepared changes of a set, now that the users are locked.
+   * @param results receives an error for each change that is invalid for the current state of its user.
    */
   private async completeChanges(
     tx: Sql,

@@ -7,32 +7,35 @@ import type { PendingChange } from '../users/scim-user-changes.service.js';
 import { type BulkOperation, resolveReferences } from './bulk-plan.js';
 import type { BulkAnswerDto } from './bulk.dto.js';
 
-/** An operation that will be executed or rejected next. */
+/** An operation of a Bulk request with the data that is needed to execute it. */
 export interface BulkItem {
-  /** Position in execution order. */
+  /** Position of the operation in the order of execution. */
   position: number;
   operation: BulkOperation;
-  /** The id of the user or group, known even before a user is created. */
+  /** The id of the user or group. A new user or group has an id even before it is created. */
   id: string;
   error?: ProblemError;
-  /** The change of a user, once it is prepared. */
+  /** The prepared change, if the operation acts on a user. It is set by `BulkSets`. */
   change?: PendingChange;
 }
 
-/** Operations that were executed together, and the position of the next operation. */
+/** The responses to operations that were executed together, and the position of the operation to continue with. */
 export interface BulkPart {
   next: number;
   answers: readonly (readonly [position: number, response: BulkAnswerDto])[];
 }
 
-/** The executed operations of a Bulk request, with their responses. */
+/** The progress of a Bulk request: the responses to the operations that were executed so far. */
 export class BulkState {
   private readonly responses = new Map<number, BulkAnswerDto>();
   private readonly errors: number[] = [];
-  /** Maps the `bulkId` of each successful operation to the id of its resource. */
+  /** Maps the `bulkId` of each successful operation to the id of the resource that it created or changed. */
   private readonly ids = new Map<string, string>();
 
-  /** @param base the absolute URL of `/scim/v2` @param isBrief true if a PATCH responds with 204 */
+  /**
+   * @param base the absolute URL of `/scim/v2`
+   * @param isBrief true if the response to a PATCH has status 204 and no resource
+   */
   constructor(
     private readonly failOnErrors: number,
     private readonly base: string,
@@ -45,14 +48,18 @@ export class BulkState {
     else if (bulkId !== undefined) this.ids.set(bulkId, answer.location?.split('/').at(-1) ?? '');
   }
 
-  /** Returns the id of the resource that a successful operation has created or changed. */
+  /**
+   * Returns the id of the resource that the operation with this `bulkId` created or changed. Returns undefined if the
+   * operation has not succeeded.
+   */
   idOf(bulkId: string): string | undefined {
     return this.ids.get(bulkId);
   }
 
   /**
-   * Returns the index of the last operation that may be executed: the operation with the last allowed error.
-   * @param furtherErrors indexes of further errors
+   * Returns the request index of the operation after which the Bulk request ends, because its error is the last one
+   * allowed by `failOnErrors`. Returns Infinity if further errors are allowed.
+   * @param furtherErrors indexes of operations whose errors are not yet stored here
    */
   findLastIndex(furtherErrors: readonly number[]): number {
     if (this.errors.length + furtherErrors.length < this.failOnErrors) return Infinity;
@@ -65,8 +72,8 @@ export class BulkState {
   }
 
   /**
-   * Lists the responses in request order. Operations after the last allowed error are included only if they were
-   * executed early because of a reference.
+   * Lists the responses in the order of the request. Operations after the last allowed error are listed only if they
+   * were already executed successfully, because an earlier operation referred to them.
    */
   listResponses(): BulkAnswerDto[] {
     const last = this.findLastIndex([]);
@@ -76,7 +83,10 @@ export class BulkState {
       .map(([, answer]) => answer);
   }
 
-  /** Builds the response to an operation. @param result its error, or the user or group after the change */
+  /**
+   * Builds the response to an operation.
+   * @param result the error of the operation, or the user or group after the change
+   */
   buildResponse(
     { operation, id, error }: BulkItem,
     result: ProblemError | { uuid: string; version: number } | undefined,
@@ -100,7 +110,7 @@ export class BulkState {
 
 const isError = ({ response }: BulkAnswerDto): boolean => response !== undefined;
 
-/** The service that writes users or groups. */
+/** A service whose methods carry out operations on users or groups. */
 interface ResourceWriter<T> {
   create: (body: unknown, caller: Caller, id: string) => Promise<T>;
   replace: (id: string, body: unknown, caller: Caller, ifVersions?: readonly number[]) => Promise<T>;
@@ -108,7 +118,10 @@ interface ResourceWriter<T> {
   delete: (id: string, caller: Caller, ifVersions?: readonly number[]) => T | Promise<T>;
 }
 
-/** Executes an operation. @param idOf returns the id of the resource to which a `bulkId` refers. */
+/**
+ * Calls the method of the writer that carries out an operation.
+ * @param idOf returns the id of the resource to which a `bulkId` refers.
+ */
 export async function execute<T>(
   writer: ResourceWriter<T>,
   { id, operation: { method, version, data: sent, references } }: BulkItem,
@@ -124,9 +137,9 @@ export async function execute<T>(
 }
 
 /**
- * Returns an error that can be the response to an operation.
- * @throws the error if it is internal, or if the client should repeat the request. Such an error must not be stored as
- * the response to an idempotent request.
+ * Converts an error to the error in the response to an operation.
+ * @throws the error itself if it is internal, or if the client should repeat the request. Such an error must not be
+ * stored as the response to an idempotent request.
  */
 export function toItemError(error: unknown, { repeatable }: Caller): ProblemError {
   if (error instanceof ProblemError && (error.status < 500 || (!repeatable && error.code !== 'internal')))

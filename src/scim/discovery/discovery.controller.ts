@@ -20,10 +20,13 @@ import {
 } from './discovery.view.js';
 import { Resources } from './resources.js';
 
-/** Declares a route for any valid key. */
+/** Declares a route that any valid API key may call. */
 const AnyKey = () => applyDecorators(Requires('scim.discover'), AcceptsScim());
 
-/** Declares a documented route for any valid key. @param docs the documentation of its path parameter. */
+/**
+ * Declares a route that any valid API key may call, with its OpenAPI documentation.
+ * @param docs the documentation of the path parameter.
+ */
 const Discovery = (
   path: string,
   id: string,
@@ -42,7 +45,7 @@ const Discovery = (
 const NameParam = (name: string, maxLength: number, example: string) =>
   ApiParam({ name, schema: { type: 'string', maxLength, example } });
 
-/** Describes the capabilities of the service to clients (RFC 7644, section 4). */
+/** Tells clients which features, resource types and schemas the service supports (RFC 7644, section 4). */
 @ScimController()
 export class DiscoveryController {
   constructor(private readonly resources: Resources) {}
@@ -93,7 +96,7 @@ export class DiscoveryController {
   }
 }
 
-/** Rejects filters. RFC 7644, section 4 forbids them here, so they must not be ignored. */
+/** Rejects a request with a filter. RFC 7644, section 4 requires an error, so the filter must not simply be ignored. */
 function assertUnfiltered(query: object): void {
   if (Object.keys(query).some((name) => name.toLowerCase() === 'filter'))
     throw new ProblemError('forbidden', 'This list cannot be filtered. Remove the filter.');
@@ -116,8 +119,8 @@ function findById<T extends { id: string }>(resources: readonly T[], id: string)
 }
 
 /**
- * `/Me` (RFC 7644, section 3.11), which is always rejected because a key is not a user. The
- * OpenAPI file omits these routes.
+ * The routes of `/Me` (RFC 7644, section 3.11). They always return an error, because an API key is not a user. The
+ * OpenAPI file omits them.
  */
 @ApiExcludeController()
 @ScimController('Me')

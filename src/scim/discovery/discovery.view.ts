@@ -82,7 +82,7 @@ export class SchemaListDto extends ScimListDto {
 /** Maximum number of operations in a Bulk request. */
 export const MAX_OPERATIONS = 1000;
 
-/** Builds the configuration of the service (RFC 7643 §5, RFC 9865 §3). @param base the absolute URL of `/scim/v2` */
+/** Builds the ServiceProviderConfig (RFC 7643 §5, RFC 9865 §3). @param base the absolute URL of `/scim/v2` */
 export function buildProviderConfig(base: string) {
   return {
     schemas: [PROVIDER_CONFIG_SCHEMA],
@@ -112,7 +112,10 @@ export function buildProviderConfig(base: string) {
   };
 }
 
-/** Converts a resource type for `/ResourceTypes` (RFC 7643 §6). @param base the absolute URL of `/scim/v2` */
+/**
+ * Converts the description of a resource type to its form in `/ResourceTypes` (RFC 7643 §6).
+ * @param base the absolute URL of `/scim/v2`
+ */
 export function toTypeView({ name, endpoint, schema, extensions }: ResourceDescription, base: string) {
   return {
     schemas: [RESOURCE_TYPE_SCHEMA],
@@ -126,13 +129,13 @@ export function toTypeView({ name, endpoint, schema, extensions }: ResourceDescr
   };
 }
 
-/** Returns all schemas in the order of `/Schemas`. */
+/** Returns all schemas in the order in which `/Schemas` lists them. */
 export function schemasOf({ user, group }: Record<'user' | 'group', ResourceDescription>): Schema[] {
   const [enterprise, ...others] = user.extensions;
   return [user.schema, ...(enterprise ? [enterprise] : []), group.schema, ...others, ...group.extensions];
 }
 
-/** Converts a schema for `/Schemas` (RFC 7643 §7). @param base the absolute URL of `/scim/v2` */
+/** Converts a schema to its form in `/Schemas` (RFC 7643 §7). @param base the absolute URL of `/scim/v2` */
 export function toSchemaView({ urn, name, description, attributes }: Schema, base: string) {
   return {
     schemas: [SCHEMA_SCHEMA],

@@ -7,8 +7,8 @@ import { ResourceDescription } from '../protocol/attribute.js';
 import { COMMON, ENTERPRISE, GROUP, ROLLCALL_USER, describeGroup, describeUser } from './schemas.js';
 
 /**
- * Creates the descriptions of the two resource types. Each process must create them only once, because attributes are
- * compared by identity.
+ * Creates the descriptions of the resource types User and Group. Each process must call this function only once,
+ * because attributes are compared by identity.
  * @param roles the roles available in SCIM: all roles except Webmaster
  */
 export const describeResources = (roles: readonly string[]) => ({

@@ -14,14 +14,17 @@ const URL = 2048;
 
 type More = Partial<AttributeDefinition>;
 
-/** Options of an attribute whose length is limited by the rules of the stored field, not by this description. */
+/** Options for an attribute whose maximum length is checked by the rules of the user field that stores it. */
 const COLUMN: More = { maxLength: Infinity };
 const ON_REQUEST: More = { mutability: 'readOnly', returned: 'request' };
 const READ_ONLY: More = { mutability: 'readOnly' };
 const LIST: More = { multiValued: true };
 const UNIQUE_NAME: More = { ...COLUMN, required: true, uniqueness: 'server', compare: 'login' };
 
-/** Maps an attribute to a field of the user. Values of writable attributes without a field are stored unchanged. */
+/**
+ * Options for an attribute that is stored in a field of the user. Writable attributes without such a field are stored
+ * unchanged in `attributes`.
+ */
 const mapTo = (name: keyof User, extra: More = COLUMN): More => ({ field: name, ...extra });
 const referTo = (target: string, extra: More = {}): More => {
   return { type: 'reference', referenceTypes: [target], ...extra };
@@ -47,7 +50,7 @@ const defineQualifiers = (types: readonly string[]): AttributeDefinition[] => [
   defineFlag('primary', 'True for the preferred value. At most one element is primary.'),
 ];
 
-/** Defines a list of `{value, display, type, primary}` (RFC 7643 §2.4). */
+/** Defines an attribute that is a list of elements `{value, display, type, primary}` (RFC 7643 §2.4). */
 const definePlural = (
   name: string,
   description: string,
@@ -63,7 +66,7 @@ const definePlural = (
 const defineRoles = (name: string, description: string, value: More, extra: More = {}): AttributeDefinition =>
   defineComplex(name, description, [define('value', 'The name of the role.', value)], { ...LIST, ...extra });
 
-/** Common attributes of all resources, which are not part of any schema (RFC 7643 §3.1). */
+/** Attributes that all resources have, and that are not part of any schema (RFC 7643 §3.1). */
 export const COMMON: readonly AttributeDefinition[] = [
   define('schemas', 'The URNs of the schemas that the resource uses.', {
     ...referTo('uri'),

@@ -7,8 +7,8 @@ import { type CompareFilter, type CompareOperator, type Filter, getNamedValues }
 import { toBound, isAscii, isBindable } from '../users/filter-plan.js';
 
 /**
- * A filter, split into conditions that use an index and the rest, which is evaluated for each group. A group must meet
- * all of the conditions and the rest.
+ * A filter, split into SQL conditions and a remaining filter. A group must meet all conditions, and the remaining
+ * filter is evaluated for each group that does.
  */
 interface GroupFilterPlan {
   conditions: readonly Clause[];
@@ -16,12 +16,14 @@ interface GroupFilterPlan {
 }
 
 const NO_GROUP = toClause('1 = 0');
-/** Matches groups with members. Does not use EXISTS, because MariaDB would then read all memberships. */
+/**
+ * Matches groups that have at least one member. Does not use EXISTS, because MariaDB would then read all memberships.
+ */
 const HAS_MEMBERS = toClause(
   '(SELECT m.user_uuid FROM group_members m WHERE m.group_uuid = u.uuid LIMIT 1) IS NOT NULL',
 );
 
-/** @param hidden users that the key must not see */
+/** Splits a filter into SQL conditions and a remaining filter. @param hidden users that the API key must not see */
 export function planGroupFilter(filter: Filter | undefined, hidden: ReadonlySet<string>): GroupFilterPlan {
   if (!filter) return { conditions: [], rest: undefined };
   const conditions: Clause[] = [];
@@ -34,7 +36,7 @@ export function planGroupFilter(filter: Filter | undefined, hidden: ReadonlySet<
   return { conditions, rest: others.length > 1 ? { kind: 'and', filters: others } : others[0] };
 }
 
-/** Returns the SQL condition that is equivalent to a filter, or undefined if it cannot use an index. */
+/** Converts a filter to an equivalent SQL condition. Returns undefined if the condition could not use an index. */
 function toCondition(filter: Filter, hidden: ReadonlySet<string>): Clause | undefined {
   switch (filter.kind) {
     case 'none':
@@ -58,8 +60,8 @@ function toCondition(filter: Filter, hidden: ReadonlySet<string>): Clause | unde
 }
 
 /**
- * Joins conditions. Conditions with `or` become a UNION of ids, because a single condition
- * with OR would not use an index.
+ * Joins SQL conditions. For `or`, the result is a UNION of the ids that each condition selects, because a single
+ * condition with OR would not use an index.
  */
 function joinConditions(parts: readonly Clause[], kind: 'and' | 'or'): Clause {
   const select = 'SELECT uuid FROM user_groups u WHERE ';
@@ -105,12 +107,15 @@ function compareKey(column: string, op: CompareOperator, key: string, last?: str
   return bound && toClause(`(${bound.text(column)})`, ...bound.params);
 }
 
-/** Earliest time that every database engine can compare. All groups are newer. */
+/** Earliest time that every database engine can compare. No group is that old. */
 const FIRST_MILLIS = Date.UTC(1900, 0);
-/** Latest time that every database engine can compare. All groups are older. */
+/** Latest time that every database engine can compare. No group is that new. */
 const LAST_MILLIS = Date.UTC(9999, 0);
 
-/** Limits a time to the range of the database. @param text ISO 8601 in UTC, as written by the parser */
+/**
+ * Converts a time to the format of the database, limited to times that every engine can compare.
+ * @param text ISO 8601 time in UTC, as written by the filter parser
+ */
 const toBoundedTime = (text: string): string =>
   toDbTime(new Date(Math.min(LAST_MILLIS, Math.max(FIRST_MILLIS, Date.parse(text)))));
 

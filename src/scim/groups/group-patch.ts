@@ -8,14 +8,14 @@ import type { PatchStep } from '../protocol/patch.js';
 import { listValues } from './group.mapping.js';
 
 /**
- * Applies the steps of a PATCH to `members`, in order. Members are only read for a filter: by key for `value
- * eq "…"`, otherwise all of them.
+ * Applies the steps of a PATCH to `members`, one after another. Current members are read only if a step has a filter.
+ * For a filter of `value eq "…"` comparisons only the named members are read, for any other filter all members.
  */
 export class MemberPatch {
   private readonly change = new MemberChange();
   private checkedMembers = 0;
 
-  /** @param limit maximum number of members that the filters of the PATCH may read */
+  /** @param limit maximum number of members that may be read for the filters of the PATCH */
   constructor(
     private readonly members: GroupMembers,
     private readonly tx: Sql,
@@ -36,8 +36,8 @@ export class MemberPatch {
   }
 
   /**
-   * Applies a step to the members that match a filter. A member is only an id, so a replacement removes
-   * the old ids and adds the new ones.
+   * Applies a step to the members that match its filter. Because a member consists only of an id, `replace` removes the
+   * matching members and adds the sent ids.
    */
   private async applyFiltered(op: PatchStep['op'], ids: readonly string[], filter: Filter): Promise<void> {
     const named = getNamedValues(filter)?.map((id) => id.toLowerCase());
@@ -53,7 +53,7 @@ export class MemberPatch {
     this.change.add(ids);
   }
 
-  /** Returns the ids of users who are members or were added by an earlier step. */
+  /** Returns the ids that belong to current members or to users whom an earlier step has added. */
   private async findMembers(ids: readonly string[]): Promise<string[]> {
     const members = await this.members.filterMembers(this.tx, this.group, ids);
     return ids.filter((id) => members.has(id) || this.change.added.has(id));
@@ -67,7 +67,7 @@ export class MemberPatch {
       const detail = `The filters would check more than ${this.limit} members. Select members by id, with value eq.`;
       throw new ProblemError('too_many', detail);
     }
-    await setImmediate(); // lets other requests run, because SQLite works in this thread
+    await setImmediate(); // lets other requests run, because SQLite statements block this thread
     const isSelected = buildElementMatcher(filter);
     return [...members, ...this.change.added].filter((value) => isSelected({ value }));
   }

@@ -12,7 +12,7 @@ import type { Group } from '../../groups/group.js';
 
 /**
  * Converts a group to a SCIM resource.
- * @param ids ids of the members, or undefined if they are not shown
+ * @param ids ids of the members, or undefined to leave out the members
  * @param base the absolute URL of `/scim/v2`
  */
 export function toGroupResource(group: Group, ids: readonly string[] | undefined, base: string): ScimObject {
@@ -36,7 +36,7 @@ export function toGroupResource(group: Group, ids: readonly string[] | undefined
 
 const toMember = (value: string, base: string): ScimObject => ({ value, $ref: `${base}/Users/${value}` });
 
-/** The attributes of a group, as sent by the client. Missing attributes are undefined. */
+/** The attributes of a group, as sent by the client. An attribute that was not sent is undefined. */
 export interface SentGroup {
   displayName?: ScimValue | undefined;
   externalId?: ScimValue | undefined;
@@ -56,7 +56,7 @@ export function toSentGroup(resource: ScimObject): SentGroup {
   };
 }
 
-/** Returns the `value` of each element of a list. An element may also be a plain string. */
+/** Returns the `value` of each element of a list. An element that is a plain string is itself the value. */
 export function listValues(list: ScimValue | undefined): string[] {
   return elementsOf(list).flatMap((element) => {
     const value = isScimObject(element) ? getMember(element, 'value') : element;

@@ -34,12 +34,15 @@ import { ScimGroupView } from './scim-group-view.service.js';
 
 /** Number of groups that are read and evaluated at a time. */
 const BATCH_SIZE = 500;
-/** A page ends early once its groups have this number of members. */
+/** Number of members on a page of groups after which the page ends, even if the client requested more groups. */
 const MAX_PAGE_MEMBERS = 10_000;
 /** Number of groups whose members are read in one statement. */
 const READ_TOGETHER = 25;
 
-/** Lists groups (scim.md, sections 7 and 8). If a filter cannot use an index, every group is evaluated. */
+/**
+ * Lists groups (scim.md, sections 7 and 8). Parts of a filter that cannot use an index are evaluated for one group
+ * after another.
+ */
 @Injectable()
 export class ScimGroupList {
   constructor(
@@ -51,8 +54,9 @@ export class ScimGroupList {
   ) {}
 
   /**
-   * @throws ProblemError an error of `readListQuery`, `invalid_cursor`, or `too_many` if the filter would read too many
-   * groups or members.
+   * Lists groups as a ListResponse.
+   * @throws ProblemError an error of `readListQuery`, `invalid_cursor`, or `too_many` if too many groups or members
+   * would have to be read for the filter.
    */
   async list(parameters: ListParameters, actor: Actor): Promise<ScimObject> {
     const query = readListQuery(parameters, this.resources.group);
@@ -60,8 +64,8 @@ export class ScimGroupList {
   }
 
   /**
-   * Reads a page of groups, which ends early once it has many members.
-   * @returns the cursor of the next page as `next`
+   * Reads a page of groups. With `MAX_PAGE_MEMBERS` members, the page ends even if the client requested more groups.
+   * @returns the page, with the cursor of the next page as `next`
    */
   async readPage(query: ListQuery, actor: Actor): Promise<ResourcePage> {
     const hidden = await this.view.findHiddenUsers(actor);
@@ -100,7 +104,7 @@ export class ScimGroupList {
     return { ...(await this.searcher.readPage(conditions, order, window, total)), total };
   }
 
-  /** Reads all groups that match the conditions and the rest of a filter. */
+  /** Finds the groups that meet all conditions and match the filter `rest`, which is evaluated for each group. */
   private async scan(
     conditions: readonly Clause[],
     rest: Filter,
@@ -128,7 +132,10 @@ export class ScimGroupList {
     return found;
   }
 
-  /** Reads all members of each group, until the page has `MAX_PAGE_MEMBERS` members. Omits the groups after that. */
+  /**
+   * Reads the members of one group after another, until `MAX_PAGE_MEMBERS` members are read. The remaining groups are
+   * left out.
+   */
   private async addMembers(groups: readonly Group[]): Promise<{ group: Group; members: string[] }[]> {
     const found: { group: Group; members: string[] }[] = [];
     let count = 0;
@@ -156,8 +163,8 @@ const SORTS: Readonly<Record<string, GroupSort>> = {
 };
 
 /**
- * Returns the order of a list. The default is the order of creation, also for attributes that cannot be sorted or are
- * equal in all groups.
+ * Returns the order of a list. The order of creation is used if the client does not sort, or sorts by an attribute that
+ * cannot be sorted.
  */
 function toGroupOrder({ sortBy, descending }: ListQuery): GroupOrder {
   const sort = sortBy && SORTS[(sortBy.sub ?? sortBy.attribute).path];

@@ -11,12 +11,12 @@ import { Projection, type ViewParameters } from '../protocol/projection.js';
 import { toGroupResource } from './group.mapping.js';
 
 /**
- * Maximum number of members in the response to a PATCH. A larger group gets a response without a body (RFC 7644,
- * section 3.5.2), because the body would cost more than the change.
+ * Maximum number of members in the response to a PATCH. For a larger group the response lacks a body (RFC 7644, section
+ * 3.5.2), because the body would cost more than the change.
  */
 const MAX_PATCH_MEMBERS = 1000;
 
-/** Presents groups in responses. Members are read only if they are shown. */
+/** Converts groups to resources for responses. Members are read only if the response contains them. */
 @Injectable()
 export class ScimGroupView {
   constructor(
@@ -26,8 +26,8 @@ export class ScimGroupView {
   ) {}
 
   /**
-   * Returns a function that presents a group. Call it before the change, so that nothing is written if the parameters
-   * are invalid.
+   * Returns a function that converts a group to a resource. Call `createView` before the change, so that nothing is
+   * written if the parameters are invalid.
    * @throws ProblemError `invalid_value` if both `attributes` and `excludedAttributes` are set.
    */
   createView(parameters: ViewParameters, actor: Actor): (group: Group, sql?: Sql) => Promise<ScimObject> {
@@ -40,8 +40,8 @@ export class ScimGroupView {
   }
 
   /**
-   * Like `createView`. The function returns undefined if the response to a PATCH would have many members
-   * that the client did not request.
+   * Like `createView`, but for the response to a PATCH. The returned function returns undefined if the resource would
+   * contain many members and the client has not requested them.
    */
   createPatchView(
     parameters: ViewParameters,
@@ -66,15 +66,18 @@ export class ScimGroupView {
 
   /**
    * Converts a group to a resource with all attributes.
-   * @param members ids of the members, or undefined if they are not shown
-   * @param hidden users that the key must not see
+   * @param members ids of the members, or undefined to leave out the members
+   * @param hidden users that the API key must not see
    */
   toResource(group: Group, members?: readonly string[], hidden?: ReadonlySet<string>): ScimObject {
     const shown = hidden && hidden.size > 0 ? members?.filter((uuid) => !hidden.has(uuid)) : members;
     return toGroupResource(group, shown, this.resources.base);
   }
 
-  /** Returns the users that a key without the scope `webmasters` must not see. */
+  /**
+   * Returns the local operators if the key lacks the scope `webmasters` and must not see them. Returns an empty set for
+   * other actors.
+   */
   async findHiddenUsers(actor: Actor, sql?: Sql): Promise<ReadonlySet<string>> {
     return shouldHideOperators(actor) ? this.directory.findOperators(sql) : new Set();
   }

@@ -21,7 +21,7 @@ import { ROLLCALL_GROUP_SCHEMA } from '../protocol/urns.js';
 import { MemberPatch } from './group-patch.js';
 import { type SentGroup, toSentGroup, toGroupResource } from './group.mapping.js';
 
-/** The fields of a group, with their SCIM names. Its texts follow the same rules as the texts of users. */
+/** The fields of a group, under their SCIM names. Texts must follow the same rules as the texts of users. */
 class ScimGroupInput {
   @Required()
   @Line({ max: MAX_GROUP_NAME, example: 'Newsroom' })
@@ -66,8 +66,8 @@ export class ScimGroups {
   }
 
   /**
-   * Replaces a group. Omitted attributes are unassigned, except for members and roles. With the profile `midpoint`,
-   * omitted attributes are retained, because midPoint sends only changed attributes.
+   * Replaces a group. Attributes that the body omits are unassigned, except for members and roles. With the profile
+   * `midpoint` all omitted attributes are retained, because midPoint sends only changed attributes.
    * @throws ProblemError `validation_failed`, or an error of `GroupWriter.update`.
    */
   async replace(id: string, body: unknown, caller: Caller, ifVersions: Versions): Promise<Group> {
@@ -99,7 +99,7 @@ export class ScimGroups {
     const deviation = this.deviations.createCounter(caller.actor);
     const ignoreUnknown = rulesOf(caller.actor).ignoresUnknown;
     const steps = readPatch(body, { resource, ignoreUnknown, deviation });
-    // Changes of members are applied separately, because they do not need the members that stay.
+    // Steps that change members are applied separately, because they do not need the list of all members.
     const changesMembers = ({ target }: (typeof steps)[number]) => target.attribute.name === 'members';
     const memberSteps = steps.filter(changesMembers);
     const others = steps.filter((step) => !changesMembers(step));
@@ -126,8 +126,8 @@ export class ScimGroups {
   }
 
   /**
-   * Validates and normalizes the fields.
-   * @param wrong other errors of the request
+   * Validates and normalizes the fields of a group.
+   * @param wrong errors that were found while the request was read
    * @throws ProblemError `validation_failed`
    */
   private validate({ displayName, externalId, roles }: SentGroup, wrong: readonly FieldError[]): GroupFields {
@@ -146,7 +146,7 @@ export class ScimGroups {
     };
   }
 
-  /** Keeps a key without the scope `webmasters` from adding or removing local operators, which are hidden from it. */
+  /** Prevents a key without the scope `webmasters` from adding or removing local operators, whom the key cannot see. */
   private async protectOperators(change: MemberChange, { actor }: Caller, sql?: Sql): Promise<MemberChange> {
     if (shouldHideOperators(actor)) change.ignoredUsers = await this.directory.findOperators(sql);
     return change;

@@ -6,32 +6,34 @@ import type { User } from '../../users/model/user.js';
 import { isWebmasterUser } from '../../users/rules/user-rules.js';
 import type { CountDeviation } from '../protocol/input.js';
 
-/** Returns the profile of a key, or the default profile for other actors. */
+/** Returns the key profile of an API key, or the default profile for any other actor. */
 const keyProfileOf = (actor: Actor): KeyProfile => (actor.kind === 'key' ? actor.profile : DEFAULT_PROFILE);
 
-/** Deviations of a profile from the standard (scim.md, section 3). */
+/** The ways in which the service deviates from SCIM for a key profile (scim.md, section 3). */
 export type ProfileRules = ReturnType<typeof rulesOf>;
 
 export function rulesOf(actor: Actor) {
   const profile = keyProfileOf(actor);
   return {
-    /** PATCH responds with 204 and no resource, unless the request lists attributes. */
+    /** The response to a PATCH has status 204 and contains no resource, unless the request lists attributes. */
     isBrief: profile === 'entra',
     /** PATCH operations on an unknown attribute are skipped instead of rejected. */
     ignoresUnknown: profile === 'entra',
-    /** Passwords are placeholders and are ignored. */
+    /** The client sends placeholders as passwords, so passwords are ignored. */
     ignoresPassword: profile === 'okta',
-    /** PUT retains omitted attributes, so that every attribute is optional. */
+    /** A PUT retains the attributes that it omits. No attribute is therefore required. */
     keepsOmitted: profile === 'midpoint',
   };
 }
 
-/** Counts deviations from the RFC by kind and profile, so that an operator can see the deviations of a provider. */
+/**
+ * Counts deviations from SCIM by kind and key profile, so that an operator can see how an identity provider deviates.
+ */
 @Injectable()
 export class Deviations {
   constructor(private readonly metrics: Metrics) {}
 
-  /** Returns the counter for one request. */
+  /** Returns a function that counts the deviations of one request. */
   createCounter(actor: Actor): CountDeviation {
     const profile = keyProfileOf(actor);
     return (kind) => {

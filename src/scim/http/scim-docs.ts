@@ -14,7 +14,7 @@ import { MAX_COUNT } from '../protocol/list.js';
 import { LIST_MESSAGE, PATCH_MESSAGE, SEARCH_MESSAGE } from '../protocol/urns.js';
 import { describeUrns } from './scim-format.js';
 
-/** OpenAPI descriptions that several SCIM routes share. */
+/** OpenAPI description of the response header `ETag`, which several SCIM routes share. */
 
 const ETAG = describeHeader('ETag', 'Version of the resource, such as `W/"3"`.', { maxLength: 64 });
 
@@ -25,7 +25,7 @@ const NUMBER = { type: 'integer', minimum: -1e15, maximum: 1e15 } as const;
 const describeText = (maxLength: number) => ({ type: 'string', maxLength }) as const;
 const NAMES = describeText(8192);
 
-/** Parameters that select the attributes of a response. */
+/** OpenAPI descriptions of the parameters that select the attributes in a response. */
 const VIEW_PARAMETERS = [
   OptionalParameter(
     'attributes',
@@ -53,7 +53,7 @@ const describeListParameters = (filter: string) => [
   ...VIEW_PARAMETERS,
 ];
 
-/** The envelope of a list. A resource type adds its `Resources`. */
+/** The fields of a list response, without `Resources`, which each resource type adds. */
 export class ScimListDto {
   @ApiProperty(describeUrns([LIST_MESSAGE])) schemas!: string[];
   @ApiPropertyOptional({
@@ -71,7 +71,7 @@ export class ScimListDto {
   nextCursor?: string;
 }
 
-/** The body of `.search`. */
+/** The body of `POST .search`. */
 class ScimSearchDto {
   @ApiPropertyOptional(describeUrns([SEARCH_MESSAGE])) schemas?: string[];
   @ApiPropertyOptional({ maxLength: 2048 }) filter?: string;
@@ -111,9 +111,9 @@ const ON_PATCH = [
 ] as const;
 
 /**
- * Builds the OpenAPI descriptions of the two routes that list resources: GET and `POST .search`.
- * @param target noun for the resources in the summaries.
- * @param resourceNames noun for the resources in the response.
+ * Builds the OpenAPI descriptions of the two routes that list resources, GET and `POST .search`.
+ * @param target noun for the resources in the summaries
+ * @param resourceNames noun for the resources in the description of the response
  */
 export function buildListDocs(target: string, resourceNames: string, type: Type<unknown>) {
   const listed = { answer: describeJson(`A page of ${resourceNames}.`, type), errors: ON_LIST };
@@ -133,13 +133,13 @@ interface ResourceDocs {
   description: ResourceDescription;
   resource: Type<unknown>;
   list: Type<unknown>;
-  /** Error codes for a value that another resource already has. */
+  /** Error codes for a value that must be unique and that another resource already has. */
   taken: readonly ErrorCode[];
-  /** Additional error codes of a change. */
+  /** Further error codes of the routes that change a resource. */
   ofChanges: readonly ErrorCode[];
 }
 
-/** Builds the OpenAPI descriptions that the routes of users and of groups share. */
+/** Builds the OpenAPI descriptions of the routes for one resource type. Users and groups have the same routes. */
 export function buildResourceDocs({ description, resource, list, taken, ofChanges }: ResourceDocs) {
   const { name } = description;
   describeResource(resource, description);
@@ -204,7 +204,7 @@ export function buildResourceDocs({ description, resource, list, taken, ofChange
   };
 }
 
-/** Maximum length in the OpenAPI file for attributes whose real limit is a rule of the stored field. */
+/** Maximum length in the OpenAPI file for attributes whose actual limit depends on the user field that stores them. */
 const MAX_COLUMN = 10_000;
 const MAX_MEMBERS = 100_000;
 
@@ -230,9 +230,9 @@ const propertiesOf = (attributes: readonly Attribute[]) =>
   Object.fromEntries(attributes.map((attribute) => [attribute.name, schemaOf(attribute)]));
 
 /**
- * Describes a class as a resource type. A response contains the requested attributes, and always `id` and `schemas`.
- * This is not a decorator, because decorated classes lose their name in the bundle, and the OpenAPI file needs the
- * name.
+ * Describes a class as a resource type in the OpenAPI file. A response contains the requested attributes, and always
+ * `id` and `schemas`. This is not a decorator, because decorated classes lose their name in the bundle, and the OpenAPI
+ * file needs the name.
  */
 function describeResource(type: Type<unknown>, resource: ResourceDescription): void {
   const { attributes, schema, extensions } = resource;

@@ -23,14 +23,17 @@ import { ERROR_MESSAGE } from '../protocol/urns.js';
 
 /** Path prefix of all SCIM routes. */
 export const SCIM_PATH = 'scim/v2';
-/** The media type of all bodies, unless a client accepts only JSON (RFC 7644, section 3.1). */
+/**
+ * The media type of requests and responses. Clients that accept only `application/json` get that type instead (RFC
+ * 7644, section 3.1).
+ */
 const SCIM_TYPE = 'application/scim+json';
 
 const SCIM_URL = new RegExp(`^/${SCIM_PATH}(?:[/?]|$)`, 'i');
 
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer realm="rollcall"' };
 
-/** The SCIM form of errors (RFC 7644, section 3.12), created from the same errors as the problems of the API. */
+/** Formats errors as SCIM requires (RFC 7644, section 3.12). The error classes and codes are the same as in the API. */
 export const SCIM_ERRORS: ErrorFormat = {
   mediaType: SCIM_TYPE,
   appliesTo: (path) => SCIM_URL.test(path),
@@ -40,13 +43,13 @@ export const SCIM_ERRORS: ErrorFormat = {
   },
 };
 
-/** Describes a list of schema URNs. */
+/** Builds the OpenAPI description of a list of schema URNs. */
 export const describeUrns = (example: readonly string[]) => ({
   ...describeTexts(255, 20),
   example: [...example],
 });
 
-/** The body of an error, in a response and in an operation of a Bulk response. */
+/** The body of an error response. It is also used for a failed operation in a Bulk response. */
 export class ScimErrorDto {
   @ApiProperty(describeUrns([ERROR_MESSAGE])) schemas!: string[];
   @ApiProperty({ type: String, pattern: '^[45]\\d\\d$', maxLength: 3, example: '400' }) status!: string;
@@ -65,8 +68,8 @@ export function toErrorBody(error: ProblemError): ScimErrorDto {
 }
 
 function statusOf({ code, status, extras: { errors } }: ProblemError): number {
-  // The Idempotency-Key belongs to a different request. The draft of the header requires 422, which the REST API also
-  // returns.
+  // If the `Idempotency-Key` belongs to a different request, the status is 422, as the draft of the header requires and
+  // as in the REST API.
   if (errors?.length === 1 && errors[0]?.field === 'Idempotency-Key') return 422;
   if (code === 'malformed_uuid') return 404; // an id that is not a UUID cannot be the id of a resource
   return status === 422 ? 400 : status;
@@ -78,7 +81,7 @@ function detailOf({ detail, extras: { errors, conflicts = [] } }: ProblemError):
   return others.length === 0 ? detail : `${detail} It belongs to ${others.join(', ')}.`;
 }
 
-/** Describes the error of an Idempotency-Key that belongs to a different request. */
+/** OpenAPI description of the error for an `Idempotency-Key` that belongs to a different request. */
 const OTHER_REQUEST = ApiResponse({
   status: 422,
   schema: restrictSchema(ScimErrorDto, { status: ['422'], scimType: ['invalidValue'] }),
@@ -96,7 +99,10 @@ const CONVENTIONS: Conventions = {
   restrictedMembers: ['status', 'scimType'],
 };
 
-/** Declares a SCIM controller, whose routes take an API key as bearer token. @param path path below `/scim/v2` */
+/**
+ * Declares a SCIM controller, whose routes require an API key, usually as bearer token.
+ * @param path path below `/scim/v2`
+ */
 export const ScimController = (path = '') =>
   applyDecorators(
     Controller(path === '' ? SCIM_PATH : `${SCIM_PATH}/${path}`),
@@ -108,7 +114,7 @@ export const ScimController = (path = '') =>
 
 /**
  * Declares a SCIM route, which accepts any query parameters and responds with the SCIM media type.
- * @param body the rules of its body
+ * @param body the rules for the request body
  */
 export const AcceptsScim = (body?: Partial<BodyRules>) =>
   Accepts({ anyQuery: true, responseType: SCIM_TYPE, ...(body && { body }) });

@@ -4,7 +4,10 @@ import { toLoginForm } from '../../users/model/comparison-keys.js';
 import type { User } from '../../users/model/user.js';
 import { createNotFoundError } from './errors.js';
 
-/** A JSON value of a SCIM resource. null, `""` and `[]` mean "no value" (RFC 7643 §2.5), so they are left out. */
+/**
+ * A JSON value in a SCIM resource. null, `""` and `[]` mean that a value is missing (RFC 7643 §2.5), so resources never
+ * contain them.
+ */
 export type ScimValue = string | number | boolean | readonly ScimValue[] | ScimObject;
 export interface ScimObject {
   readonly [name: string]: ScimValue;
@@ -14,7 +17,10 @@ export function isScimObject(value: ScimValue | undefined): value is ScimObject 
   return typeof value === 'object' && !Array.isArray(value);
 }
 
-/** Returns an own member of an object, so that names such as `constructor` do not find members of the prototype. */
+/**
+ * Returns a member that the object itself has, so that names such as `constructor` do not find members of the
+ * prototype.
+ */
 export function getMember(object: ScimObject, name: string): ScimValue | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
@@ -24,19 +30,19 @@ export function omitMember(object: ScimObject, name: string): ScimObject {
   return Object.fromEntries(Object.entries(object).filter(([key]) => key !== name));
 }
 
-/** Returns a copy of the object with a member, or without the member if the value is empty. */
+/** Returns a copy of the object in which the member has the value. If the value is empty, the copy lacks the member. */
 export function setMember(object: ScimObject, name: string, value: ScimValue | undefined): ScimObject {
   const isNothing = value === undefined || (typeof value === 'object' && Object.keys(value).length === 0);
   return isNothing ? omitMember(object, name) : { ...object, [name]: value };
 }
 
-/** Returns the elements of a list. A single value becomes a list of one. */
+/** Returns the elements of a list. A single value is treated as a list with one element. */
 export function elementsOf(value: ScimValue | undefined): readonly ScimValue[] {
   if (value === undefined) return [];
   return typeof value !== 'object' || isScimObject(value) ? [value] : value;
 }
 
-/** Returns the objects in a list. */
+/** Returns the elements of a list that are objects. */
 export function objectsOf(value: ScimValue | undefined): readonly ScimObject[] {
   return elementsOf(value).filter(isScimObject);
 }
@@ -44,14 +50,16 @@ export function objectsOf(value: ScimValue | undefined): readonly ScimObject[] {
 type AttributeType = 'string' | 'boolean' | 'dateTime' | 'binary' | 'reference' | 'complex';
 
 /**
- * The way in which values are compared: `login` by login key, `text` by NFC and case folding, `exact` by NFC, `uuid`
- * ignoring case, `time` as instants.
+ * The way in which values of an attribute are compared. `login` compares login keys, `text` ignores case, `exact` is
+ * case-sensitive, `uuid` ignores case, and `time` compares instants. `text` and `exact` normalize to NFC.
  */
 type Comparison = 'text' | 'login' | 'exact' | 'uuid' | 'time' | 'boolean';
 
 type Mutability = 'readOnly' | 'readWrite' | 'immutable' | 'writeOnly';
 
-/** The definition of an attribute in a schema (RFC 7643 §2.2). Omitted properties have the defaults of the RFC. */
+/**
+ * The definition of an attribute in a schema (RFC 7643 §2.2). Omitted properties have the default values of the RFC.
+ */
 export interface AttributeDefinition {
   name: string;
   description: string;
@@ -64,7 +72,7 @@ export interface AttributeDefinition {
   returned?: 'always' | 'never' | 'default' | 'request';
   uniqueness?: 'none' | 'server' | 'global';
   referenceTypes?: readonly string[];
-  /** The default depends on the type. */
+  /** The way in which values are compared. By default it depends on the type. */
   compare?: Comparison;
   /** Maximum length of a string, in characters. */
   maxLength?: number;
@@ -93,7 +101,7 @@ const COMPARISON: Readonly<Record<AttributeType, Comparison>> = {
   complex: 'text',
 };
 
-/** An attribute or sub-attribute with every default filled in. */
+/** An attribute or sub-attribute. Properties that its definition omits have their default values. */
 export class Attribute {
   readonly name = this.definition.name;
   readonly description = this.definition.description;
@@ -110,17 +118,14 @@ export class Attribute {
   readonly maxLength = this.definition.maxLength ?? MAX_TEXT;
   readonly maxItems = this.definition.maxItems ?? MAX_ITEMS;
   readonly isReadOnly = this.mutability === 'readOnly';
-  /**
-   * The path as used in errors and in `sortBy`, such as `name.givenName` or
-   * `urn:…:enterprise:2.0:User:manager.value`.
-   */
+  /** The path for errors and `sortBy`, such as `name.givenName` or `urn:…:enterprise:2.0:User:manager.value`. */
   readonly path: string;
   readonly subAttributes: readonly Attribute[];
   private readonly subs: ReadonlyMap<string, Attribute>;
 
   /**
    * @param schema the URN of the extension that contains the attribute, if any
-   * @param parent the attribute that contains this sub-attribute
+   * @param parent the attribute that contains this sub-attribute, if it is one
    */
   constructor(
     private readonly definition: AttributeDefinition,
@@ -138,7 +143,7 @@ export class Attribute {
     return this.subs.get(name.toLowerCase());
   }
 
-  /** Returns the value of this top-level attribute in a resource. */
+  /** Returns the value that a resource has for this top-level attribute. */
   getValue(resource: ScimObject): ScimValue | undefined {
     if (this.schema === undefined) return getMember(resource, this.name);
     const extension = getMember(resource, this.schema);
@@ -146,8 +151,8 @@ export class Attribute {
   }
 
   /**
-   * Returns a copy of a resource with the value of this top-level attribute, or without the
-   * attribute if the value is empty.
+   * Returns a copy of a resource in which this top-level attribute has the value. If the value is empty, the copy lacks
+   * the attribute.
    */
   setValue(resource: ScimObject, value: ScimValue | undefined): ScimObject {
     if (this.schema === undefined) return setMember(resource, this.name, value);
@@ -159,7 +164,10 @@ export class Attribute {
 
 const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{1,9})?(Z|[+-]\d\d:\d\d)?)?$/i;
 
-/** Parses an ISO 8601 date or time, UTC by default, to milliseconds since 1970. Returns undefined for other text. */
+/**
+ * Parses an ISO 8601 date or time and returns milliseconds since 1970. A time without a zone is in UTC. Returns
+ * undefined for any other text.
+ */
 export function parseInstant(text: string): number | undefined {
   const form = TIME.exec(text);
   if (!form) return undefined;
@@ -176,7 +184,10 @@ const CONVERTERS = {
   time: parseInstant,
 };
 
-/** Converts a value to a form that can be compared. Returns undefined for a value of the wrong type. */
+/**
+ * Converts a value to a form in which values of the attribute can be compared. Returns undefined for a value of the
+ * wrong type.
+ */
 export function toComparable(
   { compare }: Attribute,
   value: ScimValue | undefined,
@@ -190,15 +201,15 @@ export interface Schema extends SchemaDefinition {
   readonly attributes: readonly Attribute[];
 }
 
-/** An attribute or sub-attribute that a filter, a path or a list of names refers to. */
+/** A reference to an attribute or sub-attribute, as in a filter, a PATCH path or a list of names. */
 export interface AttributePath {
   readonly attribute: Attribute;
   readonly sub?: Attribute;
 }
 
 /**
- * Returns the path of the value that a filter compares. For a complex attribute, this is its sub-attribute `value`.
- * Returns undefined if the attribute lacks it.
+ * Returns the path of the value that a filter compares. A complex attribute is compared by its sub-attribute `value`,
+ * and the result is undefined if this sub-attribute does not exist.
  */
 export function toValuePath(path: AttributePath): AttributePath | undefined {
   const { attribute, sub } = path;
@@ -208,21 +219,21 @@ export function toValuePath(path: AttributePath): AttributePath | undefined {
 }
 
 /**
- * A resource type with every attribute name that requests may use. Filters, PATCH, bodies
+ * The description of a resource type, with every attribute name that requests may use. Filters, PATCH, request bodies
  * and `/Schemas` are based on it.
  */
 export class ResourceDescription {
   readonly schema: Schema;
   readonly extensions: readonly Schema[];
-  /** All top-level attributes: common attributes, core schema and extensions. */
+  /** All top-level attributes: the common attributes and the attributes of the core schema and of the extensions. */
   readonly attributes: readonly Attribute[];
-  /** The top-level attributes of a response if the request does not select attributes. */
+  /** The top-level attributes in a response to a request that selects no attributes. */
   readonly shownByDefault: readonly Attribute[];
   private readonly byName = new Map<string, Attribute>();
   private readonly byUrn: ReadonlyMap<string, Schema>;
 
   /**
-   * @param endpoint path below the base, such as `/Users`
+   * @param endpoint path below `/scim/v2`, such as `/Users`
    * @param common `id`, `externalId`, `meta` and `schemas`, which are not part of any schema (RFC 7643 §3.1)
    */
   constructor(
@@ -246,7 +257,7 @@ export class ResourceDescription {
     }
   }
 
-  /** Parses the id of a resource as a uuid. @throws ProblemError `not_found` */
+  /** Converts the id of a resource to a uuid in lower case. @throws ProblemError `not_found` if the id is not a UUID */
   parseId(id: string): string {
     if (!isUuid(id)) throw createNotFoundError(this.name, id);
     return id.toLowerCase();
@@ -264,7 +275,10 @@ export class ResourceDescription {
     return this.byUrn.get(urn.toLowerCase());
   }
 
-  /** Resolves `[urn:]attr[.sub]`, ignoring case. Returns undefined for an unknown name. */
+  /**
+   * Finds the attribute for a path of the form `[urn:]attr[.sub]`, ignoring case. Returns undefined for an unknown
+   * name.
+   */
   resolvePath(path: string): AttributePath | undefined {
     const whole = this.findAttribute(path);
     if (whole) return { attribute: whole };
@@ -280,7 +294,7 @@ function describeSchema(definition: SchemaDefinition, extension: string | undefi
   return { ...definition, attributes };
 }
 
-/** Builds a resource from values of top-level attributes. */
+/** Builds a resource from pairs of a top-level attribute and its value. */
 export function buildResource(values: Iterable<readonly [Attribute, ScimValue]>): ScimObject {
   const core: Record<string, ScimValue> = {};
   const extensions: Record<string, Record<string, ScimValue>> = {};

@@ -1,7 +1,10 @@
 import { type ErrorCode, ProblemError } from '../../platform/common/errors.js';
 import { TAKEN_CODES } from '../../users/rules/failure.js';
 
-/** The error codes of each `scimType` (RFC 7644 §3.12, RFC 9865 §2.1). Other errors have a status only. */
+/**
+ * Maps each `scimType` to its error codes (RFC 7644 §3.12, RFC 9865 §2.1). An error with any other code has only a
+ * status.
+ */
 const SCIM_TYPES: Readonly<Record<string, readonly ErrorCode[]>> = {
   invalidSyntax: ['malformed_json', 'invalid_syntax'],
   invalidValue: ['invalid_value', 'invalid_parameter', 'validation_failed'],
@@ -20,7 +23,10 @@ export const listScimTypes = (): string[] => Object.keys(SCIM_TYPES);
 export const scimTypeOf = (code: ErrorCode): string | undefined =>
   listScimTypes().find((type) => SCIM_TYPES[type]?.includes(code));
 
-/** Maximum length of request text that an error quotes, so that responses do not grow with requests. */
+/**
+ * Maximum length of the request text that an error message quotes. Without it, long requests would cause long
+ * responses.
+ */
 const MAX_QUOTED = 100;
 
 export function quote(text: string): string {
@@ -31,14 +37,16 @@ export function quote(text: string): string {
 export const createNotFoundError = (type: 'User' | 'Group', id: string): ProblemError =>
   new ProblemError('not_found', `There is no ${type.toLowerCase()} ${quote(id)}.`);
 
-/** @param position position in the filter, from 1. */
+/** Creates the error of a syntactically invalid filter. @param position position in the filter, from 1. */
 export function toFilterError(position: number, message: string): ProblemError {
   return new ProblemError('invalid_filter', `At position ${position} of the filter: ${message}.`);
 }
 
-/** Signals an attribute that is not in the schemas. A profile may ignore it in a PATCH path. */
+/**
+ * Signals an attribute name that is not in the schemas. With some key profiles, such a name in a PATCH path is ignored.
+ */
 export class UnknownAttributeError extends ProblemError {
-  /** @param position position in the filter, if any. */
+  /** @param position position of the name in the filter, if it is in a filter. */
   constructor(code: 'invalid_filter' | 'invalid_path' | 'invalid_value', name: string, position?: number) {
     const where = position === undefined ? '' : `At position ${position} of the filter: `;
     super(code, `${where}${quote(name)} is not an attribute of this resource.`);

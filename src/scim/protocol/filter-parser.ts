@@ -20,9 +20,9 @@ const MAX_COMPARISONS = 20;
 const MAX_LEVELS = 10;
 
 /**
- * Parses a filter (RFC 7644 §3.4.2.2). `attr[f].sub op v` becomes the element filter `f and sub op v`.
- * @param others resource types of the same search. A condition on an attribute that only these types have becomes
- * `none`.
+ * Parses a filter (RFC 7644 §3.4.2.2). `attr[f].sub op v` is parsed like `attr[f and sub op v]`.
+ * @param others other resource types that the same request searches. A condition on an attribute that only these types
+ * have becomes `none`.
  * @throws ProblemError `invalid_filter` with the position, from 1
  */
 export function parseFilter(
@@ -43,12 +43,12 @@ export function parseFilter(
 export interface AttributeTarget {
   readonly kind: 'attribute';
   readonly attribute: Attribute;
-  /** Selects elements. Its paths are as in `ElementFilter`. */
+  /** Selects elements of the attribute. Its paths are relative to an element. */
   readonly filter?: Filter;
   readonly sub?: Attribute;
 }
 
-/** A PATCH path: an attribute, or the URN of a schema for all its attributes. */
+/** The parsed path of a PATCH: an attribute, or a schema whose URN stands for all its attributes. */
 export type PatchPath = { readonly kind: 'schema'; readonly schema: Schema } | AttributeTarget;
 
 /**
@@ -95,22 +95,23 @@ type Bracket = '(' | ')' | '[' | ']';
 
 /** A token of a filter. `position` counts from 1. */
 interface Token {
-  /** A bracket is its own kind. A `word` is an attribute, an operator or an unquoted value. */
+  /** Each kind of bracket is a separate kind of token. A `word` is an attribute, an operator or an unquoted value. */
   readonly kind: Bracket | 'word' | 'string' | 'end';
   /** The decoded value of a string, or the source text of any other token. */
   readonly text: string;
   readonly position: number;
   readonly followsBlank: boolean;
-  /** True after a blank, after a bracket, and at the start. */
+  /** True if a blank or a bracket precedes the token, or if it is the first token. */
   readonly isApart: boolean;
 }
 
-/** Blanks, followed by a bracket, a string, a word, or an invalid character. */
+/** Matches optional blanks, followed by a bracket, a string, a word or an invalid character. */
 const TOKEN = /([ \t\r\n]*)(?:([()[\]])|("(?:[^"\\]|\\[^])*")|[^\s()[\]"]+|([^ \t\r\n]))/gy;
 
 /**
  * Splits a filter into tokens.
- * @throws ProblemError `invalid_filter` for an unterminated or invalid string, and for unsupported blanks
+ * @throws ProblemError `invalid_filter` for a string that is unterminated or invalid, and for white space that is not
+ * supported
  */
 function tokenize(text: string): Token[] {
   const tokens: Token[] = [];
@@ -148,12 +149,12 @@ function unescape(literal: string, position: number): string {
 }
 
 /**
- * Resolves an attribute name of a resource, or a sub-attribute name inside `[…]`. Returns `elsewhere` for an attribute
- * that only other resource types have.
+ * Returns the attribute for a name in a filter. Inside `[…]` names are sub-attributes. Returns `elsewhere` for an
+ * attribute that only other resource types have, and undefined for an unknown name.
  */
 type NameResolver = (name: string) => AttributePath | 'elsewhere' | undefined;
 
-/** A recursive descent parser. `MAX_LEVELS` limits the depth of its stack. */
+/** A recursive descent parser for filters. `MAX_LEVELS` limits the depth of the recursion. */
 class FilterParser {
   private readonly tokens: readonly Token[];
   private readonly end: Token;
@@ -171,7 +172,7 @@ class FilterParser {
       (others.some((other) => other.resolvePath(name)) ? 'elsewhere' : undefined);
   }
 
-  /** Parses filters joined by `or`, the operator with the lowest precedence. */
+  /** Parses a whole filter. Its conditions are joined by `or`, which has the lowest precedence, and by `and`. */
   parseOr(): Filter {
     return this.parseJoined('or', () => this.parseJoined('and', () => this.parseUnary()));
   }
@@ -189,7 +190,7 @@ class FilterParser {
     return token;
   }
 
-  /** Parses the `[…]` after an attribute, which is a filter for its elements. */
+  /** Parses the `[…]` after an attribute. It contains a filter for the elements of the attribute. */
   parseBrackets(attribute: Attribute): Filter {
     const bracket = this.expect('[', 'an opening bracket');
     if (attribute.type !== 'complex') {
@@ -206,7 +207,7 @@ class FilterParser {
   }
 
   /**
-   * Parses a sub-attribute after brackets, as in `[…].value`. Returns undefined if the next token is not a
+   * Parses the sub-attribute after a closing bracket, as in `[…].value`. Returns undefined if the next token is not a
    * sub-attribute.
    */
   parsePart(attribute: Attribute): Attribute | undefined {
@@ -245,7 +246,7 @@ class FilterParser {
     return { kind: 'not', filter: this.parseNested(this.next(), ')', 'parenthesis') };
   }
 
-  /** Parses the filter after an opening bracket, and the closing bracket. */
+  /** Parses the filter after an opening bracket and the matching closing bracket. */
   private parseNested(open: Token, close: ')' | ']', name: string): Filter {
     if (++this.levels > MAX_LEVELS) {
       throw toFilterError(open.position, `a filter may have at most ${MAX_LEVELS} levels of brackets`);
@@ -264,7 +265,10 @@ class FilterParser {
     return this.peek().kind === '[' ? this.parseElementFilter(path, name) : this.parseComparison(path, name);
   }
 
-  /** Parses a condition on the elements that a filter in brackets selects. */
+  /**
+   * Parses `[…]` after an attribute, and the condition on a sub-attribute that may follow, as in `emails[type eq
+   * "work"].value eq "…"`.
+   */
   private parseElementFilter({ attribute, sub: part }: AttributePath, name: Token): Filter {
     if (part) throw toFilterError(this.peek().position, `${part.path} has no sub-attributes to filter by`);
     const filter = this.parseBrackets(attribute);
@@ -276,11 +280,12 @@ class FilterParser {
       filter: { kind: 'and', filters: [filter, extra] },
     });
     const rest = this.parseComparison({ attribute, sub }, name);
-    // `ne` and `eq null` negate the whole condition: no selected element has the value.
+    // `ne` and `eq null` negate the whole condition. It then matches if no element selected by the brackets has the
+    // value.
     return rest.kind === 'not' ? { kind: 'not', filter: toElement(rest.filter) } : toElement(rest);
   }
 
-  /** Parses a condition on an attribute of another resource type. The attribute is not resolved. */
+  /** Parses a condition on an attribute that only other resource types have, without checking the attribute. */
   private skipCondition(): Filter {
     if (this.peek().kind === '[') {
       while (this.peek().kind !== ']' && this.peek().kind !== 'end') this.next();
@@ -294,7 +299,10 @@ class FilterParser {
     return (op === 'ne') !== isEmpty ? { kind: 'not', filter: { kind: 'none' } } : { kind: 'none' };
   }
 
-  /** Parses the operator and the value of a condition. `ne` becomes not `eq`. `eq null` and `eq ""` become not `pr`. */
+  /**
+   * Parses the operator and the value of a condition. `ne` becomes `eq` inside `not`. `eq null` and `eq ""` become `pr`
+   * inside `not`.
+   */
   private parseComparison(path: AttributePath, name: Token): Filter {
     const { op, position } = this.parseOperator(name);
     const value = op === 'pr' ? undefined : this.parseValue();
@@ -326,7 +334,7 @@ class FilterParser {
     return token;
   }
 
-  /** Rejects `eq"x"` and `"x"and`. Only brackets need no blank. */
+  /** Requires a blank between a string and the next word. It rejects `eq"x"` and `"x"and`. Brackets need no blank. */
   private assertSeparated(token: Token): void {
     if (!token.isApart) throw toFilterError(token.position, 'a space is missing');
   }
@@ -344,7 +352,7 @@ const isEmptyValue = (value: Token): boolean =>
 const toText = (token: Token): string => (token.kind === 'end' ? token.text : quote(token.text));
 
 /**
- * Builds a comparison with null or `""`: `eq` becomes not `pr`, and `ne` becomes `pr`.
+ * Builds a comparison with null or `""`: `eq` becomes `pr` inside `not`, and `ne` becomes `pr`.
  * @param position position of the operator
  */
 function compareWithEmpty(path: AttributePath, op: ValueOperator, value: Token, position: number): Filter {
@@ -354,7 +362,7 @@ function compareWithEmpty(path: AttributePath, op: ValueOperator, value: Token, 
   return compareWithValue(path, op, value, position);
 }
 
-/** Builds a comparison. `ne` becomes not `eq`. @param position position of the operator */
+/** Builds a comparison with a value. `ne` becomes `eq` inside `not`. @param position position of the operator */
 function compareWithValue(path: AttributePath, op: ValueOperator, value: Token, position: number): Filter {
   const { attribute, sub: named = attribute } = path;
   const target = toValuePath(path);
@@ -372,7 +380,7 @@ function assertSuits(op: CompareOperator, leaf: Attribute, position: number): vo
   throw toFilterError(position, `${op} cannot be used with ${leaf.path}, which is a ${leaf.type}`);
 }
 
-/** Converts a value to the type of the attribute. Times become ISO 8601 in UTC. */
+/** Converts a value in a filter to the type of the attribute. Times become ISO 8601 strings in UTC. */
 function convertValue(leaf: Attribute, value: Token): string | boolean {
   if (leaf.type === 'boolean') return parseBoolean(leaf, value);
   return leaf.type === 'dateTime' ? parseDateTime(leaf, value) : value.text;

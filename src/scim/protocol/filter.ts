@@ -11,12 +11,15 @@ import {
   objectsOf,
 } from './attribute.js';
 
-/** The operators of a comparison. The parser converts `ne` to not `eq`, and `eq null` and `eq ""` to not `pr`. */
+/**
+ * The operators of a comparison. `ne` is missing, because the parser converts it to `eq` inside `not`. `eq null` and
+ * `eq ""` become `pr` inside `not`.
+ */
 export type CompareOperator = 'eq' | 'co' | 'sw' | 'ew' | 'gt' | 'ge' | 'lt' | 'le';
 
 /**
- * Matches if a value of the path satisfies the comparison. The value has the type of the
- * attribute. Times are ISO 8601 strings.
+ * A filter that matches if one of the values at the path satisfies the comparison. The value to compare with has the
+ * type of the attribute. Times are ISO 8601 strings.
  */
 export interface CompareFilter {
   readonly kind: 'compare';
@@ -25,7 +28,10 @@ export interface CompareFilter {
   readonly value: string | boolean;
 }
 
-/** Matches if an element of the list satisfies the filter. The paths of that filter are relative to the element. */
+/**
+ * A filter that matches if at least one element of a list satisfies the inner filter. The paths of the inner filter are
+ * relative to the element.
+ */
 interface ElementFilter {
   readonly kind: 'element';
   readonly attribute: Attribute;
@@ -33,8 +39,8 @@ interface ElementFilter {
 }
 
 /**
- * A filter with resolved attributes. `none` stands for an attribute of other resource
- * types, which never has a value here.
+ * A parsed filter, in which attribute names are resolved. `none` is a condition on an attribute that only other
+ * resource types have. It never matches.
  */
 export type Filter =
   | { readonly kind: 'and' | 'or'; readonly filters: readonly Filter[] }
@@ -44,7 +50,10 @@ export type Filter =
   | CompareFilter
   | ElementFilter;
 
-/** Compiles a filter to a predicate on resources. Resources must contain all their attributes. */
+/**
+ * Compiles a filter to a function that returns true for resources that match. The resource must contain all attributes
+ * that the filter uses.
+ */
 export function buildMatcher(filter: Filter): (resource: ScimObject) => boolean {
   return compileFilter(filter, ({ attribute, sub }) => (resource) => {
     const elements = elementsOf(attribute.getValue(resource));
@@ -52,12 +61,14 @@ export function buildMatcher(filter: Filter): (resource: ScimObject) => boolean 
   });
 }
 
-/** Compiles the filter in brackets after an attribute to a predicate on elements of a list. */
+/**
+ * Compiles the filter in the brackets after an attribute to a function that returns true for list elements that match.
+ */
 export function buildElementMatcher(filter: Filter): (element: ScimObject) => boolean {
   return compileFilter(filter, ({ sub }) => (sub ? (element) => listSubValues(element, sub) : () => []));
 }
 
-/** Returns the values of a path in a resource or an element. */
+/** Given a path, returns a function that reads its values from a resource or from an element. */
 type ReadValues = (path: AttributePath) => (holder: ScimObject) => readonly ScimValue[];
 
 function compileFilter(filter: Filter, readValues: ReadValues): (holder: ScimObject) => boolean {
@@ -118,7 +129,7 @@ const OPERATORS: Readonly<Record<CompareOperator, (key: Comparable, expected: Co
   le: (key, expected) => compareOrder(key, expected) <= 0,
 };
 
-/** Compares two values for their order. Booleans have no order. */
+/** Compares two values by their order. The result is NaN for booleans, because they cannot be ordered. */
 const compareOrder = (a: Comparable, b: Comparable): number =>
   typeof a === 'boolean' || typeof b === 'boolean' ? NaN : compareCodePoints(a, b);
 
@@ -131,7 +142,10 @@ function buildComparer({ path, op, value }: CompareFilter): (value: ScimValue) =
   };
 }
 
-/** Returns true if a filter uses an attribute, which may have to be read from the database. */
+/**
+ * Returns true if a filter uses the attribute with this name. Some attributes must then be read from the database
+ * first.
+ */
 export function usesAttribute(filter: Filter, name: string): boolean {
   if ('filters' in filter) return filter.filters.some((part) => usesAttribute(part, name));
   if ('path' in filter) return filter.path.attribute.name === name;
@@ -139,15 +153,15 @@ export function usesAttribute(filter: Filter, name: string): boolean {
   return 'filter' in filter && usesAttribute(filter.filter, name);
 }
 
-/** Counts the comparisons that a filter makes for each element. */
+/** Counts the comparisons that are made for each element when the filter is evaluated. */
 export function countComparisons(filter: Filter): number {
   if ('filters' in filter) return filter.filters.reduce((sum, part) => sum + countComparisons(part), 0);
   return 'filter' in filter ? countComparisons(filter.filter) : 1;
 }
 
 /**
- * Returns the sub-attributes that a filter of `eq` comparisons joined by `and` describes, or
- * undefined for any other filter.
+ * Returns the sub-attributes of an element that satisfies the filter, if the filter consists of `eq` comparisons joined
+ * by `and`. Returns undefined for any other filter.
  */
 export function findEqualParts(filter: Filter): ScimObject | undefined {
   if (filter.kind === 'compare' && filter.op === 'eq' && filter.path.sub) {
@@ -160,8 +174,8 @@ export function findEqualParts(filter: Filter): ScimObject | undefined {
 }
 
 /**
- * Returns the values of an element filter of `value eq "…"` comparisons joined by `or`, or
- * undefined for any other filter.
+ * Returns the compared values if the filter consists of `value eq "…"` comparisons joined by `or`. Returns undefined
+ * for any other filter.
  */
 export function getNamedValues(filter: Filter): string[] | undefined {
   if (filter.kind === 'compare') {

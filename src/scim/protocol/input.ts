@@ -11,9 +11,12 @@ import {
   omitMember,
 } from './attribute.js';
 
-/** Tolerated deviations of providers, counted by kind in `scim_deviations`. */
+/**
+ * Deviations of identity providers from SCIM that the service tolerates. They are counted by kind in the metric
+ * `rollcall_scim_deviations_total`.
+ */
 export type Deviation =
-  /** `"True"` instead of a boolean. */
+  /** The client sends `"True"` instead of a boolean. */
   | 'boolean_text'
   /** A spelling other than in the RFC, such as `Replace`, `operations` or `Value`. */
   | 'spelling'
@@ -34,7 +37,7 @@ export type Deviation =
   | 'filter_creates_element';
 export type CountDeviation = (kind: Deviation) => void;
 
-/** Receives the errors and deviations of a body. */
+/** Receives the errors and deviations that are found in a request body. */
 export interface Report {
   addError: (error: FieldError) => void;
   deviation: CountDeviation;
@@ -42,17 +45,20 @@ export interface Report {
 
 /** The parsed body of a POST or PUT. */
 export interface ReadResource {
-  /** The known, writable attributes, with the spelling and types of the schema. Empty values are left out. */
+  /**
+   * The known and writable attributes, with the names and types of the schema. Attributes with an empty value are left
+   * out.
+   */
   resource: ScimObject;
-  /** Paths of attributes with an empty value (null, `""`, `[]`), which the request unassigns. */
+  /** Paths of the attributes that the request unassigns by sending an empty value (null, `""` or `[]`). */
   unassigned: ReadonlySet<string>;
-  /** URNs of the extensions that `schemas` or the body names. */
+  /** URNs of the extensions that the body uses or lists in `schemas`. */
   extensions: ReadonlySet<string>;
-  /** The `id` in the body. It is ignored, except that it must match the id of the path in a PUT. */
+  /** The `id` in the body. It is ignored, but in a PUT it must equal the id in the path. */
   id?: string;
   /**
-   * Errors with SCIM names and the index of an element, such as `emails[1].value`. The
-   * caller checks required attributes.
+   * Errors of the fields under their SCIM names, with the index of a list element, such as `emails[1].value`. Required
+   * attributes are checked later by the caller.
    */
   errors: FieldError[];
 }
@@ -118,7 +124,7 @@ class ResourceReader {
       this.unassigned.delete(attribute.path);
       this.values.set(attribute, value);
     } else if (this.errors.length === faults) {
-      // An earlier value with another spelling of the same name is unassigned too.
+      // If the same name was sent earlier with another spelling, that value is unassigned too.
       this.values.delete(attribute);
       this.unassigned.add(attribute.path);
     }
@@ -149,14 +155,14 @@ export function lowerCaseNames(object: Readonly<Record<string, unknown>>): Map<s
   return new Map(Object.entries(object).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-/** Returns true if a value unassigns its attribute (RFC 7643 §2.5). */
+/** Returns true for null, an empty string and an empty list, which unassign an attribute (RFC 7643 §2.5). */
 export function isEmpty(value: unknown): boolean {
   return (value ?? '') === '' || (Array.isArray(value) && value.length === 0);
 }
 
 /**
- * Converts the value of an attribute to the types of the schema. Unknown and read-only sub-attributes are left out.
- * @returns undefined if the result is empty, or if the value is invalid, which is reported
+ * Converts a sent value to the type of its attribute. Unknown and read-only sub-attributes are left out.
+ * @returns undefined if nothing is left, or if the value is invalid. An invalid value is reported as an error.
  */
 function coerce(attribute: Attribute, raw: unknown, report: Report): ScimValue | undefined {
   if (attribute.multiValued) return coerceList(attribute, raw, report);
@@ -167,7 +173,7 @@ function coerce(attribute: Attribute, raw: unknown, report: Report): ScimValue |
   return Object.keys(value).length === 0 ? undefined : value;
 }
 
-/** Returns the value of a single-valued attribute. A list with one element becomes that element. */
+/** Converts a sent value for a single-valued attribute. A list with one element is replaced by this element. */
 export function toSingle(attribute: Attribute, raw: unknown, report: Report): unknown {
   return Array.isArray(raw) && raw.length > 0 ? takeOnlyElement(attribute, raw, report) : raw;
 }
@@ -179,8 +185,8 @@ function takeOnlyElement({ path }: Attribute, list: readonly unknown[], report: 
 }
 
 /**
- * Converts the elements of a list. A single value becomes a list of one. Empty elements are left out, and only the
- * last primary element stays primary.
+ * Converts the elements of a sent list. A single value is treated as a list with one element. Empty elements are left
+ * out, and if several elements are primary, only the last one stays primary.
  */
 export function coerceList(
   attribute: Attribute,
@@ -204,19 +210,25 @@ export function coerceList(
   return elements.length === 0 ? undefined : keepOnePrimary(attribute, elements);
 }
 
-/** Returns true if an element has its `value`, or any sub-attribute if the schema lacks a `value`. */
+/**
+ * Returns true if an element has the sub-attribute `value`. If the schema does not define `value`, any sub-attribute is
+ * sufficient.
+ */
 export function hasValue(attribute: Attribute, element: ScimObject): boolean {
   const main = attribute.findSub('value');
   return main ? Object.hasOwn(element, main.name) : Object.keys(element).length > 0;
 }
 
-/** A converted object, and the sub-attributes that it unassigns. */
+/** A converted object, and the names of the sub-attributes that the request unassigns. */
 interface Parts {
   value: ScimObject;
   unset: readonly string[];
 }
 
-/** Converts the known, writable sub-attributes of an object. A string becomes an object with that `value`. */
+/**
+ * Converts the known and writable sub-attributes of an object. A plain string is treated as an object with this
+ * `value`.
+ */
 export function coerceParts(attribute: Attribute, raw: unknown, path: string, report: Report): Parts {
   if (!isObject(raw)) {
     if (attribute.findSub('value') && typeof raw === 'string') {
@@ -242,7 +254,10 @@ export function coerceParts(attribute: Attribute, raw: unknown, path: string, re
   return { value, unset: [...unset] };
 }
 
-/** Converts a simple value that is not empty. @returns undefined for an invalid value, which is reported */
+/**
+ * Converts a value that is neither a list nor an object and is not empty.
+ * @returns undefined for an invalid value, which is reported as an error
+ */
 export function coerceScalar(
   { type, maxLength }: Attribute,
   raw: unknown,
@@ -273,8 +288,9 @@ function reject(report: Report, field: string, code: FieldCode, message: string)
 }
 
 /**
- * Leaves at most one element primary: the last primary element that is not in `before`, otherwise the last primary
- * element.
+ * Keeps one primary element in a list: the last new primary element. If none of the primary elements is new, the last
+ * one stays primary.
+ * @param before the elements of the list before the change
  */
 export function keepOnePrimary(
   attribute: Attribute,

@@ -25,29 +25,42 @@ import { LIST_MESSAGE } from './urns.js';
 export const DEFAULT_COUNT = 100;
 export const MAX_COUNT = 200;
 
-/** The unparsed parameters of a list, from the query or the body of `/.search`, with the names of RFC 7644. */
+/**
+ * The parameters of a list request before they are parsed, from the query or the body of `/.search`. Names are as in
+ * RFC 7644.
+ */
 export type ListParameters = ViewParameters & Readonly<Record<string, unknown>>;
 
 /** The parsed parameters of a list, from the query or the body of `/.search`. */
 export interface ListQuery {
   filter?: Filter;
-  /** The path of the value to sort by. Also undefined if only types in `others` have the attribute. */
+  /**
+   * The value to sort by. Undefined if the client does not sort, or sorts by an attribute that only other resource
+   * types have.
+   */
   sortBy?: AttributePath;
   descending: boolean;
-  /** 0 to 200. */
+  /** Maximum number of resources on the page, from 0 to 200. */
   count: number;
-  /** From 1. */
+  /** Number of the first resource on the page, from 1. */
   startIndex: number;
-  /** `""` requests the first page. If undefined, pages are selected by index. */
+  /**
+   * The cursor from the previous page, or `""` for the first page. Undefined if the client selects pages by
+   * `startIndex`.
+   */
   cursor?: string;
-  /** Hash of resource type, filter and order. A cursor is valid only for a list with the same fingerprint. */
+  /**
+   * Hash of the resource type, the filter and the order. A cursor can be used only for a list with the same
+   * fingerprint.
+   */
   fingerprint: string;
   projection: Projection;
 }
 
 /**
+ * Parses the parameters of a list request.
  * @param parameters the query, or the body of `/.search`. Names are case-insensitive, and unknown names are ignored.
- * @param others resource types of the same search
+ * @param others other resource types that the same request searches
  * @throws ProblemError `invalid_value`, `invalid_filter`, `invalid_count`
  */
 export function readListQuery(
@@ -98,7 +111,7 @@ function readInteger(name: string, value: unknown, code: ErrorCode): number | un
   return Math.max(-Number.MAX_SAFE_INTEGER, Math.min(number, Number.MAX_SAFE_INTEGER));
 }
 
-/** Resolves the path in `sortBy` (RFC 7644 §3.4.2.3). */
+/** Finds the attribute that `sortBy` names (RFC 7644 §3.4.2.3). */
 function readSortPath(
   name: string | undefined,
   resource: ResourceDescription,
@@ -133,13 +146,17 @@ function computeFingerprint(text: string): string {
 
 type ListId = Pick<ListQuery, 'fingerprint'>;
 
-/** Encodes the cursor that continues after a resource. @param range index of its range in the order of the list */
+/**
+ * Encodes the cursor for a page that starts after the given resource.
+ * @param range number of the range that contains the resource, in the order of the list
+ */
 export function encodeListCursor({ fingerprint }: ListId, { key, uuid }: Position, range: number): string {
   return encodeArray([fingerprint, String(range), JSON.stringify(key), uuid]);
 }
 
 /**
- * Decodes a cursor. Returns undefined for the empty cursor, which requests the first page.
+ * Decodes a cursor to the position after which the page starts. Returns undefined for the empty cursor, which requests
+ * the first page.
  * @throws ProblemError `invalid_cursor`
  */
 export function decodeListCursor(text: string, { fingerprint }: ListId): Position | undefined {
@@ -163,8 +180,8 @@ function isKey(key: unknown): key is Position['key'] {
 }
 
 /**
- * Returns the sort key of a resource (RFC 7644 §3.4.2.3), or undefined if the value is missing.
- * In a list, the primary element decides, otherwise the first.
+ * Returns the value by which a resource is sorted (RFC 7644 §3.4.2.3), or undefined if the value is missing. A list is
+ * sorted by its primary element, or by its first element if none is primary.
  */
 export function toSortKey({ attribute, sub }: AttributePath, item: ScimObject): string | number | undefined {
   const elements = elementsOf(attribute.getValue(item));
@@ -178,9 +195,9 @@ export function toSortKey({ attribute, sub }: AttributePath, item: ScimObject): 
 /** A page of resources. */
 export interface ResourcePage {
   resources: readonly ScimObject[];
-  /** Undefined if counting would cost more than the page. */
+  /** Total number of matches. Undefined if counting them would cost more than reading the page. */
   total: number | undefined;
-  /** The cursor of the next page. */
+  /** The cursor of the next page. Undefined if there is no next page or the client does not use cursors. */
   next: string | undefined;
 }
 

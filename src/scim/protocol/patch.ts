@@ -37,15 +37,15 @@ type Op = (typeof OPS)[number];
 
 export interface PatchOptions {
   resource: ResourceDescription;
-  /** Set with the profile `entra`: operations on an unknown attribute are skipped. */
+  /** True for the profile `entra`. Operations on an unknown attribute are then skipped. */
   ignoreUnknown: boolean;
   deviation: CountDeviation;
 }
 
 /**
- * One change of one attribute. The value has the types of the schema: a list for a multi-valued attribute, an object
- * for a complex attribute or for selected elements. `unset` names sub-attributes to remove. A `remove` with a value
- * removes the list elements that equal an element of the value.
+ * A change of one attribute by a PATCH. The value has the type that the schema defines. It is a list for a multi-valued
+ * attribute, and an object for a complex attribute or for selected elements. `unset` names sub-attributes to remove. A
+ * `remove` step with a value removes the elements that are equal to an element of the value.
  */
 export interface PatchStep {
   readonly op: Op;
@@ -55,8 +55,8 @@ export interface PatchStep {
 }
 
 /**
- * Reads the operations of a PATCH body. The `data` of a Bulk operation may be the list itself. An operation without
- * a path, or on a whole schema, becomes one step for each attribute.
+ * Reads the operations of a PATCH body. In a Bulk operation, `data` may also be the list of operations itself. An
+ * operation without a path, or on a whole schema, becomes one step per attribute.
  * @throws ProblemError `invalid_syntax`, `invalid_path`, `invalid_filter`, `invalid_value`, `mutability`, `no_target`
  */
 export function readPatch(body: unknown, { deviation, ...options }: PatchOptions): PatchStep[] {
@@ -78,10 +78,10 @@ function findOperations(body: unknown, deviation: CountDeviation): unknown {
   return members.get('operations');
 }
 
-/** An operation whose value is not yet read. */
+/** A PATCH operation whose value is not yet converted. */
 interface Operation {
   op: Op;
-  /** `''` if missing. */
+  /** The path of the attribute, or an empty string if it is missing. */
   path: string;
   value: unknown;
 }
@@ -133,7 +133,10 @@ class StepReader {
     throw new ProblemError('invalid_value', 'The value of an operation without a path must be an object.');
   }
 
-  /** Reads the keys of a value as paths. Unknown, invalid and read-only keys are ignored. */
+  /**
+   * Reads the members of a value. The name of each member is a path. Members with an unknown, invalid or read-only path
+   * are ignored.
+   */
   private readMembers(op: 'add' | 'replace', prefix: string, value: object): PatchStep[] {
     return Object.entries(value).flatMap(([name, content]) => {
       const target = this.parseLeniently(`${prefix}${name}`, () => true);
@@ -146,7 +149,11 @@ class StepReader {
     });
   }
 
-  /** Parses a path. @returns undefined for an ignored error */
+  /**
+   * Parses a path.
+   * @param isIgnored returns true for an error that is counted as a deviation instead of being thrown.
+   * @returns undefined if an error was ignored
+   */
   private parseLeniently(path: string, isIgnored: (error: ProblemError) => boolean): PatchPath | undefined {
     try {
       return parsePath(path, this.options.resource);
@@ -157,7 +164,7 @@ class StepReader {
     }
   }
 
-  /** Reads a value for all attributes of a schema. */
+  /** Reads an operation on all attributes of a schema. */
   private readWholeSchema(op: Op, schema: Schema, value: unknown): PatchStep[] {
     const isCore = schema === this.options.resource.schema;
     if (op === 'remove' || isEmpty(value)) {
@@ -186,7 +193,8 @@ class StepReader {
   private readListStep(op: Op, target: AttributeTarget, raw: unknown): PatchStep[] {
     const { attribute } = target;
     if (op === 'remove') {
-      // Without a value, `remove` removes the whole list. An empty list as the value removes nothing.
+      // Without a value, a `remove` operation removes the whole list. With an empty list as its value, it removes
+      // nothing.
       if (raw === undefined || raw === null || raw === '') return [{ op, target }];
       this.options.deviation('remove_with_value');
       const value = coerceList(attribute, raw, this.options, hasParts);
@@ -199,7 +207,7 @@ class StepReader {
     return op === 'add' ? [] : [{ op: 'remove', target }];
   }
 
-  /** Returns the step for an empty value, which removes its target. */
+  /** Returns the step for an operation with an empty value. It removes the target. */
   private buildRemoval(target: AttributeTarget): PatchStep[] {
     this.options.deviation('empty_value');
     return [{ op: 'remove', target }];
@@ -213,14 +221,14 @@ const hasParts = (_: Attribute, element: ScimObject): boolean => Object.keys(ele
 const isReadOnly = ({ attribute, sub }: AttributeTarget): boolean =>
   attribute.isReadOnly || sub?.isReadOnly === true || sub?.mutability === 'immutable';
 
-/** Maximum number of comparisons by the filters of a PATCH. Such a PATCH takes some milliseconds of the main thread. */
+/** Maximum number of comparisons by the filters of one PATCH. They take a few milliseconds of the main thread. */
 const MAX_COMPARISONS = 20_000;
 
 /**
- * Returns a copy of the resource after the steps, in order. Elements without a `value` are dropped only at the end,
- * because two steps may be needed to create one.
- * @throws ProblemError `no_target`, `invalid_value` for a list that becomes too long,
- * `too_many` for expensive filters
+ * Applies the steps one after another to a copy of the resource. Elements without a `value` are dropped only after the
+ * last step, because two steps may be needed to create an element.
+ * @throws ProblemError `no_target`, `invalid_value` for a list that becomes too long, `too_many` if the filters need
+ * too many comparisons
  */
 export function applySteps(
   resource: ScimObject,
@@ -263,7 +271,7 @@ function changeSingle(before: ScimValue | undefined, step: PatchStep): ScimValue
   return changeObject(held ?? {}, step);
 }
 
-/** Returns a copy of an object with the sub-attributes that a step changes. */
+/** Returns a copy of an object in which the sub-attributes are changed as the step requires. */
 function changeObject(object: ScimObject, { op, target: { sub }, value, unset = [] }: PatchStep): ScimObject {
   if (sub) return setMember(object, sub.name, op === 'remove' ? undefined : value);
   const rest = unset.reduce(omitMember, object);
@@ -286,8 +294,8 @@ function changeList(
 }
 
 /**
- * Changes the whole list, or a sub-attribute of all its elements. An empty list gets an
- * element for the sub-attribute.
+ * Changes the whole list, or one sub-attribute in all elements of the list. If the list is empty and a sub-attribute is
+ * set, an element is added for it.
  */
 function changeAll(elements: readonly ScimObject[], step: PatchStep): readonly ScimObject[] {
   const { op, target, value } = step;
@@ -302,8 +310,8 @@ function changeAll(elements: readonly ScimObject[], step: PatchStep): readonly S
 }
 
 /**
- * Changes the elements that a filter selects. If the filter selects no element, a new element is created from its `eq`
- * comparisons.
+ * Changes the elements that the filter selects. If the filter selects no elements, a new element is created from the
+ * `eq` comparisons of the filter.
  */
 function changeSelected(
   elements: readonly ScimObject[],
@@ -320,7 +328,7 @@ function changeSelected(
   return [...elements, createElement(step, filter, deviation)];
 }
 
-/** Creates the element that a filter describes, with the change of the step. @throws ProblemError `no_target` */
+/** Creates an element that the filter would select, and applies the step. @throws ProblemError `no_target` */
 function createElement(step: PatchStep, filter: Filter, deviation: CountDeviation): ScimObject {
   const { attribute, sub } = step.target;
   const parts = sub && findEqualParts(filter);
@@ -332,13 +340,17 @@ function createElement(step: PatchStep, filter: Filter, deviation: CountDeviatio
 const createNoTargetError = ({ path }: Attribute): ProblemError =>
   new ProblemError('no_target', `No element of ${path} matches the filter in the path.`);
 
-/** Returns the sent elements that are not yet in the list. Elements are equal if all sent sub-attributes are equal. */
+/**
+ * Returns the sent elements that are not yet in the list. A sent element is in the list if some element equals it in
+ * all sub-attributes that were sent.
+ */
 function findNewElements(
   attribute: Attribute,
   sent: readonly ScimObject[],
   list: readonly ScimObject[],
 ): ScimObject[] {
-  // Indexed by the sub-attributes that were sent, so that each comparison is a lookup and not a loop over the list.
+  // Maps the names of sub-attributes to the signatures of the list elements. Each sent element then needs one look-up
+  // instead of a loop over the list.
   const byParts = new Map<string, Set<string>>();
   return sent.filter((element) => {
     const names = partNamesOf(element);
@@ -346,12 +358,15 @@ function findNewElements(
     byParts.set(names, known);
     const signature = signatureOf(attribute, element, names);
     const isNew = !known.has(signature);
-    known.add(signature); // a repeated element is added once
+    known.add(signature); // an element that was sent twice is added only once
     return isNew;
   });
 }
 
-/** Returns the list without the elements that equal a sent element in all sent sub-attributes. */
+/**
+ * Returns the list without the elements to remove. An element is removed if a sent element equals it in all
+ * sub-attributes that were sent.
+ */
 function removeElements(
   attribute: Attribute,
   list: readonly ScimObject[],
@@ -370,8 +385,8 @@ function removeElements(
 const partNamesOf = (element: ScimObject): string => Object.keys(element).sort().join(' ');
 
 /**
- * Returns a string that is equal for elements with equal sub-attributes.
- * @param names names as returned by `partNamesOf`
+ * Returns a text that is equal for two elements whose named sub-attributes are equal.
+ * @param names as returned by `partNamesOf`
  */
 function signatureOf(attribute: Attribute, element: ScimObject, names: string): string {
   const parts = names.split(' ').map((name) => {

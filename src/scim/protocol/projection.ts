@@ -8,17 +8,20 @@ import {
   objectsOf,
 } from './attribute.js';
 
-/** The attributes that a client requests or excludes. */
+/** The parameters by which a client selects or excludes attributes. */
 export interface ViewParameters {
   /** A comma-separated string, or a list of names. */
   attributes?: unknown;
   excludedAttributes?: unknown;
 }
 
-/** Maps each named attribute to `all`, or to its named sub-attributes. */
+/** Maps each attribute that the client names to `all`, or to the sub-attributes that the client names. */
 type NameSet = ReadonlyMap<Attribute, 'all' | ReadonlySet<Attribute>>;
 
-/** The attributes of a response (RFC 7644 §3.9). Names are case-insensitive, and unknown names are ignored. */
+/**
+ * The attributes to include in a response (RFC 7644 §3.9). Names from the client are case-insensitive, and unknown
+ * names are ignored.
+ */
 export class Projection {
   private readonly requested: NameSet | undefined;
   private readonly excluded: NameSet | undefined;
@@ -40,18 +43,22 @@ export class Projection {
         : description.shownByDefault;
   }
 
-  /** True if the client has set `attributes`. A response that is normally empty then has a body. */
+  /** True if the client has set `attributes`. A response that is normally empty then contains the resource. */
   get isExplicit(): boolean {
     return this.requested !== undefined;
   }
 
-  /** Returns true if any part of a top-level attribute is shown. Other attributes need not be read. */
+  /**
+   * Returns true if the response contains the top-level attribute or a part of it. Attributes that are not shown need
+   * not be read from the database.
+   */
   shows(attribute: Attribute | undefined): boolean {
     return attribute !== undefined && this.shown.includes(attribute);
   }
 
   /**
-   * Returns the resource with the selected attributes. `schemas` lists the core schema and the remaining extensions.
+   * Returns the resource with only the selected attributes. Its `schemas` list the core schema and the extensions that
+   * are still present.
    */
   apply(resource: ScimObject): ScimObject {
     const shown: Record<string, ScimValue> = { schemas: [] };
@@ -73,7 +80,7 @@ export class Projection {
     return this.requested ? this.requested.has(attribute) : attribute.returned === 'default';
   }
 
-  /** Returns the selected parts of a value, or undefined if none are left. */
+  /** Returns the parts of a value that the client selected, or undefined if no parts are left. */
   private selectParts(attribute: Attribute, value: ScimValue | undefined): ScimValue | undefined {
     const requested = this.requested?.get(attribute) ?? 'all';
     const excluded = this.excluded?.get(attribute) ?? 'all';
@@ -108,9 +115,9 @@ function pick(object: ScimObject, subs: readonly Attribute[]): ScimObject {
 }
 
 /**
- * Reads the names in a parameter, which may be repeated. A filter is ignored: `emails[type
- * eq "work"]` becomes `emails`.
- * @returns undefined if there are no names
+ * Reads the attribute names in a parameter, which may be repeated. A filter in a name is dropped, so `emails[type eq
+ * "work"]` becomes `emails`.
+ * @returns undefined if the parameter contains no names
  */
 function readNames(parameter: unknown, name: string, description: ResourceDescription): NameSet | undefined {
   if (parameter === undefined || parameter === null) return undefined;

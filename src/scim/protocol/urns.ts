@@ -1,4 +1,4 @@
-/** The URNs of schemas and messages (RFC 7643 §10, RFC 7644 §8.2). */
+/** The URNs of schemas (RFC 7643 §10) and messages (RFC 7644 §8.2). */
 export const USER_SCHEMA = 'urn:ietf:params:scim:schemas:core:2.0:User';
 export const GROUP_SCHEMA = 'urn:ietf:params:scim:schemas:core:2.0:Group';
 export const ENTERPRISE_SCHEMA = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';

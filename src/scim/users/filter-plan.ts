@@ -8,47 +8,56 @@ import type { CompareFilter, CompareOperator, Filter } from '../protocol/filter.
 import { ENTERPRISE_SCHEMA } from '../protocol/urns.js';
 
 /**
- * The number of users that a condition may select: at most one, some, or so many that reading all users in page order
- * is cheaper.
+ * The number of users that a condition may select. `one`: at most one. `some`: several. `many`: so many that it is
+ * cheaper to read all users in the order of the page.
  */
 type Breadth = 'one' | 'some' | 'many';
 
 /**
- * A condition on `users u`. `inOrder` is an equivalent form for a page that is sorted by the column `key`, where it
- * limits the range of the index.
+ * A condition on the table `users u`. `inOrder` is an equivalent condition for pages that are sorted by the column
+ * `key`. There it limits the range of the index that is read.
  */
 export interface UserTest extends Clause {
   inOrder?: { key: string; sql: string };
 }
 
-/** A comparison that can use an index. */
+/** A condition that can use an index, in two forms. */
 interface Match {
   /** Query that selects the `uuid` of the users. */
   source: Clause;
   /**
-   * The same condition on `users u`, in a form that does not use an index, because `source`
-   * or the page order already does.
+   * The same condition as a test on `users u`. It does not use the index of the condition, because `source` or the
+   * order of the page already uses an index.
    */
   test: UserTest;
   breadth: Breadth;
-  /** True if the condition selects only users that match. Otherwise each user must be checked. */
+  /** True if every user that meets the condition also matches the filter. Otherwise each user must also be checked. */
   isExact: boolean;
 }
 
-/** The part of a filter that the database evaluates. If it is not exact, users must also be checked one by one. */
+/**
+ * The part of a filter that the database evaluates. If `isExact` is false, the users found must also be checked one by
+ * one.
+ */
 export interface FilterPlan {
-  /** Query that selects the `uuid` of all users that may match. Undefined if every user may match. */
+  /** Query for the uuids of all users that can match the filter. Undefined if any user can match. */
   source: Clause | undefined;
   breadth: Breadth;
-  /** Conditions on `users u` that hold for every user that matches. */
+  /** Conditions on `users u` that every matching user meets. */
   tests: readonly UserTest[];
-  /** True if `tests` hold only for users that match. */
+  /** True if every user that meets all `tests` matches the filter. */
   isExact: boolean;
-  /** The status, if it is the only condition of the filter. Counters then provide the total. */
+  /**
+   * The required status, if the filter contains no other condition. The total number of matches is then read from the
+   * counters of users.
+   */
   status?: UserStatus;
 }
 
-/** Plans a filter: comparisons that can use an index become conditions of the query. */
+/**
+ * Determines the part of a filter that the database can evaluate. Comparisons that can use an index become SQL
+ * conditions.
+ */
 export function planFilter(filter: Filter | undefined, roles: RoleCatalogue): FilterPlan {
   const parts = filter ? flattenAnd(filter) : [];
   const limits = parts.map((part) => planPart(part, roles)).filter((part) => part !== ALL_USERS);
@@ -59,8 +68,8 @@ export function planFilter(filter: Filter | undefined, roles: RoleCatalogue): Fi
 }
 
 /**
- * Combines parts that must all hold. The part that selects the fewest users becomes the source, and all parts become
- * tests.
+ * Combines conditions that must all hold. The condition that selects the fewest users becomes the source of the query,
+ * and all conditions become tests.
  */
 function combine(parts: readonly (Match | undefined)[]) {
   const found = parts.filter((part) => part !== undefined);
@@ -70,8 +79,8 @@ function combine(parts: readonly (Match | undefined)[]) {
 }
 
 /**
- * Returns the source of the best part. All tests on its column are added, so that both
- * ends of a range limit the index.
+ * Returns the query for the condition that selects the fewest users. If other conditions are on the same column, it
+ * contains them too, so that both ends of a range limit the index.
  */
 function buildSource({ source, test: { inOrder } }: Match, parts: readonly Match[]): Clause {
   const ofColumn = parts.flatMap(({ test }) =>
@@ -84,7 +93,7 @@ function buildSource({ source, test: { inOrder } }: Match, parts: readonly Match
 
 const RANK: Readonly<Record<Breadth, number>> = { one: 0, some: 1, many: 2 };
 
-/** Returns the parts of a filter that are joined by `and`. */
+/** Splits a filter at each top-level `and` and returns the parts. */
 function flattenAnd(filter: Filter): readonly Filter[] {
   return filter.kind === 'and' ? filter.filters.flatMap(flattenAnd) : [filter];
 }
@@ -109,7 +118,8 @@ function planPart(filter: Filter, roles: RoleCatalogue): Match | undefined {
       return { source: toClause(all, ...source.params, ...params), test, breadth: best.breadth, isExact };
     }
     case 'element': {
-      // Indexed parts may match in different elements, so each user must be checked.
+      // The index can match each part of the filter in a different element of the attribute. Every user found must
+      // therefore be checked against the whole filter.
       const inside = planPart(filter.filter, roles);
       return inside && { ...inside, isExact: false };
     }
@@ -129,19 +139,22 @@ function toMatch(source: Clause, test: UserTest, breadth: Breadth, isExact = tru
   return { source, test, breadth, isExact };
 }
 
-/** Sorts after every character. */
+/** A character that sorts after every other character. */
 const LAST = '\u{10FFFF}';
 const SIGNS = { eq: '=', gt: '>', ge: '>=', lt: '<', le: '<=' } as const;
 const isSign = (op: CompareOperator): op is keyof typeof SIGNS => op in SIGNS;
 
-/** A condition on a column. */
+/** A condition on a column, whose name is inserted later. */
 interface Bound {
   text: (column: string) => string;
   params: readonly (string | null)[];
   breadth: Breadth;
 }
 
-/** Returns the condition that compares a column with a key, or undefined for an operator that cannot use an index. */
+/**
+ * Returns the condition that compares a column with a key. Returns undefined for an operator that cannot use an index.
+ * @param last the character to append to `key` for the upper limit of `sw`
+ */
 export function toBound(op: CompareOperator, key: string, isUnique: boolean, last = LAST): Bound | undefined {
   const toRange = (column: string) => `${column} >= ? AND ${column} < ?`;
   if (op === 'sw') return { text: toRange, params: [key, key + last], breadth: 'some' };
@@ -171,7 +184,7 @@ function matchValue(attribute: string, { op, value }: CompareFilter, isExact: bo
   return toMatch(toClause(`SELECT user_uuid AS uuid ${where}`, ...params), test, breadth, isWhole);
 }
 
-/** Combines conditions of which at least one must hold. */
+/** Combines conditions so that at least one of them must hold. */
 function joinOr(branches: readonly Match[]): Match {
   const [first] = branches;
   if (first && branches.length === 1)
@@ -197,7 +210,8 @@ function matchRole({ op, value }: CompareFilter, roles: RoleCatalogue): Match | 
   if (op !== 'eq') return undefined;
   const role = roles.find(String(value));
   if (role === undefined) return NO_USERS;
-  // The look-up table also contains the roles of groups, which are not part of `roles`.
+  // The look-up table also contains the roles that users get from groups. The attribute `roles` contains only the
+  // users' own roles.
   const own = toClause('INSTR(u.roles, ?) > 0', JSON.stringify(role));
   const source = `SELECT r.user_uuid AS uuid FROM user_roles r JOIN users u ON u.uuid = r.user_uuid WHERE r.role = ? AND ${own.sql}`;
   return toMatch(toClause(source, role, ...own.params), own, 'many');
@@ -243,7 +257,10 @@ const matchTime =
   (filter) =>
     filter.op === 'sw' ? undefined : matchColumn(column, toBound(filter.op, toTime(filter.value), false));
 
-/** Maps the path of each value with an index (scim.md, section 7) to the function that builds its condition. */
+/**
+ * Maps the path of each attribute value that has an index (scim.md, section 7) to the function that builds its
+ * condition.
+ */
 const INDEXED: Readonly<Record<string, Convert>> = {
   id: (filter) =>
     isAscii(textOf(filter))
@@ -268,7 +285,10 @@ const INDEXED: Readonly<Record<string, Convert>> = {
   'name.familyName': matchName('surname_sort'),
 };
 
-/** Names of the attributes with an index, for the error message of a filter without an index. */
+/**
+ * Names of the attributes that have an index. They are listed in the error message for a filter that cannot use an
+ * index.
+ */
 export const INDEXED_NAMES = Object.keys(INDEXED).map((path) => path.slice(path.lastIndexOf(':') + 1));
 
 function matchActive(active: boolean): Match | undefined {
@@ -277,8 +297,8 @@ function matchActive(active: boolean): Match | undefined {
 }
 
 /**
- * Returns the condition of a comparison. Returns undefined without an index, or if the
- * database cannot process the value.
+ * Returns the condition for a comparison. Returns undefined if no index can be used, or if the database cannot process
+ * the value.
  */
 function findCondition(filter: CompareFilter, roles: RoleCatalogue): Match | undefined {
   const { value, path } = filter;
@@ -289,5 +309,8 @@ function findCondition(filter: CompareFilter, roles: RoleCatalogue): Match | und
 /** Returns true if every database engine accepts the string as a parameter. */
 export const isBindable = (sent: string): boolean => sent.isWellFormed() && !sent.includes('\0');
 
-/** Returns true if a string can be compared with an ASCII column. MariaDB rejects other strings. */
+/**
+ * Returns true if the string contains only printable ASCII characters. MariaDB rejects the comparison of an ASCII
+ * column with other strings.
+ */
 export const isAscii = (sent: string): boolean => /^[\x20-\x7e]*$/.test(sent);

@@ -29,38 +29,41 @@ import { type CountDeviation, type ReadResource, readResource } from '../protoco
 import { type PatchStep, applySteps, readPatch } from '../protocol/patch.js';
 import { type Edit, computeEdit, scimNameOf, toResource } from './user.mapping.js';
 
-/** The change of a user by a PUT or a PATCH. */
+/** The changes that a PUT or PATCH request makes to a user. */
 interface Change {
-  /** Returns the user after the change. */
+  /** Computes the user resource after the change from its current state. */
   apply: (current: ScimObject) => ScimObject;
   /** Errors that were found while the request was read. */
   wrong: readonly FieldError[];
-  /** True if the request sets or removes the password, which is hashed before the transaction. */
+  /** True if the request sets or removes the password. The new password is hashed before the transaction. */
   touchesPassword: boolean;
   rules: ProfileRules;
 }
 
 /**
- * A validated change. Its errors have SCIM names, and `edit` also contains the attributes that are not fields of the
- * API.
+ * A validated change. Its errors contain SCIM names. `edit` also contains the attributes without a field in the API.
  */
 type ValidEdit = ValidatedChange<UserInput> & { edit: Edit };
 
-/** A prepared change that is completed in its transaction, possibly together with changes of other users. */
+/**
+ * A change that was prepared before its transaction and is completed in it. Several changes can be completed in the
+ * same transaction.
+ */
 export interface PendingChange {
   kind: 'create' | 'update' | 'delete';
   uuid: string;
   /**
+   * Completes the change in its transaction.
    * @param user the locked user, or undefined for a new user.
-   * @param added users that the same set of changes creates.
+   * @param added ids of the users that the same set of changes creates.
    * @throws ProblemError `not_found`, `validation_failed`, or an error of `applyPut` or `applyPatch`.
    */
   complete: (tx: Sql, user: User | undefined, added?: ReadonlySet<string>) => Promise<UserChange>;
 }
 
 /**
- * Converts requests of identity providers to changes of users, by the rules of the API. Passwords
- * are hashed before the transaction.
+ * Converts the requests of identity providers to changes of users. The changes follow the same rules as changes through
+ * the API. Passwords are hashed before the transaction.
  */
 @Injectable()
 export class ScimUserChanges {
@@ -71,13 +74,13 @@ export class ScimUserChanges {
     private readonly deviations: Deviations,
   ) {}
 
-  /** @param uuid the id of the new user. @throws ProblemError `validation_failed`. */
+  /** Prepares the creation of a user. @param uuid the id of the new user. @throws ProblemError `validation_failed`. */
   async create(body: unknown, caller: Caller, uuid = uuidv7()): Promise<PendingChange> {
     const { resource, unassigned, errors } = this.readBody(body, caller);
     assertHasActive(unassigned.has('active'));
     const touchesPassword = 'password' in resource;
     const edit = buildEdit({}, { active: true, ...resource }, touchesPassword, rulesOf(caller.actor));
-    // Null values are left out, so that a missing required field is reported as required.
+    // Null values are removed, so that a required field with the value null is reported as missing.
     const sent = Object.fromEntries(Object.entries(edit.input).filter(([, value]) => value !== null));
     const change = this.validate({ ...edit, input: sent }, createEmptyUser('', now()), errors, NewUserInput);
     const password_hash = await this.hashPassword(change, caller);
@@ -88,7 +91,7 @@ export class ScimUserChanges {
     return { kind: 'create', uuid, complete };
   }
 
-  /** @throws ProblemError if the request is invalid for any state of the user. */
+  /** Prepares a PUT. @throws ProblemError if the request is invalid, whatever the current state of the user is. */
   async replace(
     id: string,
     body: unknown,
@@ -103,7 +106,7 @@ export class ScimUserChanges {
     return this.prepareChange(id, { apply, wrong, touchesPassword, rules }, caller, ifVersions);
   }
 
-  /** @throws ProblemError if the request is invalid for every user. */
+  /** Prepares a PATCH. @throws ProblemError if the request is invalid, whatever the current state of the user is. */
   async patch(
     id: string,
     body: unknown,
@@ -119,7 +122,7 @@ export class ScimUserChanges {
     return this.prepareChange(id, { apply, wrong: [], touchesPassword, rules }, caller, ifVersions);
   }
 
-  /** @throws ProblemError `not_found` for an invalid id. */
+  /** Prepares a deletion. @throws ProblemError `not_found` if the id is not a UUID. */
   delete(id: string, caller: Caller, ifVersions?: readonly number[]): PendingChange {
     const uuid = this.resources.user.parseId(id);
     const complete: PendingChange['complete'] = (_, user) => {
@@ -134,8 +137,8 @@ export class ScimUserChanges {
   }
 
   /**
-   * Prepares a change. It is computed in the transaction that writes it, so that concurrent
-   * changes do not undo each other.
+   * Prepares a change. The difference to the current user is computed only in the transaction that writes it, so that
+   * concurrent changes do not undo each other.
    */
   private async prepareChange(
     id: string,
@@ -166,7 +169,8 @@ export class ScimUserChanges {
   /**
    * Validates a change by the rules of the API.
    * @param current the user before the change, or an empty user for a creation.
-   * @param wrong errors that were found while the request was read. They replace other errors of the same attribute.
+   * @param wrong errors that were found while the request was read. If there is such an error for an attribute, other
+   * errors of the attribute are omitted.
    */
   private validate(
     edit: Edit,
@@ -187,7 +191,7 @@ export class ScimUserChanges {
   }
 
   /**
-   * Validates the whole change and hashes its password, which takes long.
+   * Validates a change with its password, then hashes the password, which is slow.
    * @returns undefined if the password does not change.
    */
   private async hashPassword(change: ValidEdit, caller: Caller): Promise<string | null | undefined> {
@@ -196,7 +200,7 @@ export class ScimUserChanges {
     return this.changes.hashPassword(change.input, caller);
   }
 
-  /** Builds the patch for the writer. */
+  /** Builds the patch that `UserWriter` applies. */
   private async buildPatch(
     tx: Sql,
     { input, edit: { attributes, manager } }: ValidEdit,
@@ -208,7 +212,10 @@ export class ScimUserChanges {
     return manager === undefined ? patch : this.setManager(patch, manager, tx, added);
   }
 
-  /** Adds the manager to a patch: the id of an existing user, or otherwise the text as it was sent. */
+  /**
+   * Adds the manager to a patch. If the sent text is the id of a user, it is stored as `manager_uuid`. Other text is
+   * stored unchanged as an attribute.
+   */
   private async setManager(
     patch: UserPatch,
     manager: string | null,
@@ -222,7 +229,10 @@ export class ScimUserChanges {
   }
 }
 
-/** Returns the user if the caller may see it. @throws ProblemError `not_found` */
+/**
+ * Returns the user if the caller may see this user.
+ * @throws ProblemError `not_found` if the user is hidden or missing
+ */
 export function assertVisible(user: User | undefined, id: string, { actor }: Caller): User {
   if (!user || isHidden(user, actor)) throw createNotFoundError('User', id);
   return user;
@@ -232,8 +242,9 @@ export function assertVisible(user: User | undefined, id: string, { actor }: Cal
 const RETAINED = ['active', 'roles', 'emails'];
 
 /**
- * Returns the user after a PUT. Omitted attributes are unassigned, except for `RETAINED`, attributes of unnamed
- * extensions, and all attributes if the profile retains them.
+ * Returns the user after a PUT. Attributes that the request omits are unassigned. Exceptions are the attributes in
+ * `RETAINED`, the attributes of extensions that the request does not use, and all attributes if the key profile retains
+ * them.
  * @throws ProblemError `mutability` if `active` would be removed
  */
 function applyPut(
@@ -277,7 +288,10 @@ function assertHasActive(isRemoved: boolean): void {
   if (isRemoved) throw new ProblemError('mutability', 'active cannot be removed: set it to true or false.');
 }
 
-/** Returns the difference that a request makes, including the password. null removes the password. */
+/**
+ * Returns the differences between the current and the requested user, including the password. A null password means
+ * that the password is removed.
+ */
 function buildEdit(
   current: ScimObject,
   requested: ScimObject,
@@ -290,7 +304,7 @@ function buildEdit(
   return edit;
 }
 
-/** Adds the userName as the e-mail address if the user lacks an address and the userName has the form of one. */
+/** Uses the userName as the e-mail address if the user lacks an e-mail address and the userName has the form of one. */
 function addLoginAddress(resource: ScimObject): ScimObject {
   const { userName, emails } = resource;
   const hasOne = objectsOf(emails).some(({ value }) => value !== undefined);
@@ -300,7 +314,10 @@ function addLoginAddress(resource: ScimObject): ScimObject {
 
 const toScimError = (error: FieldError): FieldError => ({ ...error, field: scimNameOf(error.field) });
 
-/** Returns the path of the top-level attribute. The name of an extension attribute follows the last colon. */
+/**
+ * Returns the path of the top-level attribute that a path belongs to. In the path of an extension attribute, the name
+ * follows the last colon.
+ */
 function topLevelPathOf(path: string): string {
   const at = path.lastIndexOf(':') + 1;
   return path.slice(0, at) + (/^[^.[]+/.exec(path.slice(at))?.[0] ?? '');

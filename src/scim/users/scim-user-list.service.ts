@@ -35,27 +35,27 @@ import { ScimUsers } from './scim-users.service.js';
 import { BY_CREATION, type ListOrder, type ListRange, toIndexOrder, disableIndex } from './user-order.js';
 import { shouldHideOperators } from '../http/profile-rules.js';
 
-/** A page whose users are not yet converted to resources. */
+/** A page of users that are not yet converted to resources. */
 type UserListPage = Omit<ResourcePage, 'resources'> & { users: readonly User[] };
 
-/** A list request with its plan. */
+/** A list request with the plan of its filter. */
 interface Search {
   query: ListQuery;
   plan: FilterPlan;
-  /** The users that the filter may match: `source` selects them, and all `tests` hold. */
+  /** The users that can match the filter: `source` selects them, and they must meet all `tests`. */
   set: UserSet;
   tests: readonly UserTest[];
-  /** Undefined if no index has this order. */
+  /** The order in which the database can read users, or undefined if no index has this order. */
   order: ListOrder | undefined;
   window: PageWindow;
   hidesOperators: boolean;
 }
 
 /**
- * Number of users that are evaluated between two reads. Evaluating them takes a few milliseconds of the main thread.
+ * Number of users that are read and evaluated at a time. Evaluating them takes a few milliseconds of the main thread.
  */
 const BATCH_SIZE = 500;
-/** Maximum number of matches that a page with a cursor counts. */
+/** Maximum number of matches that are counted for a page with a cursor. */
 const MAX_COUNTED = 10_000;
 
 /**
@@ -68,7 +68,7 @@ const IS_NOT_OPERATOR = toClause(
   WEBMASTER,
 );
 
-/** Selects the local operators with a status, or all of them. There are only a few. */
+/** Selects the local operators with the given status, or all local operators. Their number is small. */
 const selectOperators = (status: string | undefined): UserSet => ({
   from: toClause('user_roles r JOIN users u ON u.uuid = r.user_uuid'),
   tests: [
@@ -78,10 +78,13 @@ const selectOperators = (status: string | undefined): UserSet => ({
   ],
 });
 
-/** Lists users: filters, orders, and pages by index and by cursor (scim.md, sections 7 and 8). */
+/**
+ * Lists users (scim.md, sections 7 and 8). A list can be filtered and sorted, and pages are selected by index or by
+ * cursor.
+ */
 @Injectable()
 export class ScimUserList {
-  /** Maximum number of users that a list evaluates one by one. */
+  /** Maximum number of users that are evaluated one by one for a list. */
   private readonly scanLimit: number;
 
   constructor(
@@ -98,6 +101,7 @@ export class ScimUserList {
   }
 
   /**
+   * Lists users as a ListResponse.
    * @param getSignal returns a signal that aborts when the client disconnects.
    * @throws ProblemError `too_many`, `invalid_cursor`, or an error of `readListQuery` or `SearchBudget.run`.
    */
@@ -143,7 +147,8 @@ export class ScimUserList {
   }
 
   /**
-   * Returns the order in which the database can filter and sort, or undefined if users must be evaluated one by one.
+   * Returns an order in which the database can filter and sort the list. Returns undefined if the matching users must
+   * be found or sorted in memory instead.
    */
   private async getOrder({ plan, order, set }: Search, signal?: AbortSignal): Promise<ListOrder | undefined> {
     if (!plan.isExact) return undefined;
@@ -152,7 +157,7 @@ export class ScimUserList {
     return matching > this.scanLimit ? order : undefined;
   }
 
-  /** Reads a page that the database filters, sorts and limits. */
+  /** Reads a page that the database filters and sorts. */
   private async readSorted(search: Search, order: ListOrder, signal?: AbortSignal): Promise<UserListPage> {
     const { query, set, tests, plan, window } = search;
     const countsItself = isUniqueKeyLookup(search);
@@ -173,7 +178,10 @@ export class ScimUserList {
     };
   }
 
-  /** Returns true if every user has a value, so that the range of users without a value need not be read. */
+  /**
+   * Returns true if every user has a value for the attribute of the range `without`. The range of users without a value
+   * is then empty and need not be read.
+   */
   private async isRangeEmpty({ without }: ListRange, signal: AbortSignal | undefined): Promise<boolean> {
     if (without === undefined) return false;
     const values = { from: toClause('user_values'), tests: [toClause('attribute = ?', without)] };
@@ -181,8 +189,9 @@ export class ScimUserList {
   }
 
   /**
-   * Counts the matches. Without a filter, or with a filter on status only, counters provide the total.
-   * A page with a cursor counts only up to a limit, so that its cost does not depend on the number of matches.
+   * Counts the users that match. If there is no filter, or only a condition on the status, the total is read from the
+   * counters. For a page with a cursor, at most `MAX_COUNTED` matches are counted, so that the cost does not depend on
+   * their number.
    */
   private async countTotal(
     { plan: { status, tests }, set, query, hidesOperators: hides }: Search,
@@ -204,7 +213,7 @@ export class ScimUserList {
     return total !== undefined && this.pages.isFew(total);
   }
 
-  /** Reads a page by evaluating users one by one, up to a limit. */
+  /** Reads a page by evaluating the users one by one. The number of users is limited. */
   private async scan({ query, set, plan, window }: Search, signal?: AbortSignal): Promise<UserListPage> {
     const { filter, sortBy, descending } = query;
     const matches = await this.findMatches(set, plan.isExact ? undefined : filter, sortBy, signal);
@@ -214,9 +223,9 @@ export class ScimUserList {
   }
 
   /**
-   * Returns all users of a set that match, with their sort keys.
-   * @param sortBy undefined to sort by creation.
-   * @throws ProblemError `too_many` if more than `SCIM_SCAN_LIMIT` users would be evaluated.
+   * Finds the users of a set that match the filter, and returns their sort keys.
+   * @param sortBy undefined to sort by time of creation.
+   * @throws ProblemError `too_many` if more than `SCIM_SCAN_LIMIT` users would have to be evaluated.
    */
   private async findMatches(
     set: UserSet,
@@ -245,7 +254,7 @@ export class ScimUserList {
     return found;
   }
 
-  /** Reads users in the order of the ids. */
+  /** Reads users and returns them in the order of `uuids`. */
   private async readUsers(uuids: readonly string[]): Promise<User[]> {
     const byUuid = await this.directory.findByUuids(uuids);
     return uuids.flatMap((uuid) => byUuid.get(uuid) ?? []);
@@ -261,7 +270,10 @@ export class ScimUserList {
   }
 }
 
-/** Returns the cursor after the last user of a page, if the client uses cursors. */
+/**
+ * Returns the cursor for the page after `last`, the last user of the current page. Returns undefined if the client does
+ * not use cursors or if there is no next page.
+ */
 function nextCursorOf(query: ListQuery, last: Position | undefined, range = 0): string | undefined {
   return query.cursor === undefined || !last ? undefined : encodeListCursor(query, last, range);
 }
@@ -269,21 +281,24 @@ function nextCursorOf(query: ListQuery, last: Position | undefined, range = 0): 
 const joinUsers = ({ sql, params }: Clause): Clause =>
   toClause(`(${sql}) AS c JOIN users u ON u.uuid = c.uuid`, ...params);
 
-/** Returns the tests for a range. A test on the column of the range limits its index. */
+/**
+ * Returns the conditions for reading one range of the order. A condition on the column by which the range is sorted
+ * limits the part of the index that is read.
+ */
 const toRangeTests = (tests: readonly UserTest[], { key }: ListRange): Clause[] =>
   tests.map(({ sql, params, inOrder: bound }) => ({ sql: bound?.key === key ? bound.sql : sql, params }));
 
 /**
- * Returns true for the first page of a filter on a unique key. The page nearly always contains all matches, so its rows
- * are counted without a query.
+ * Returns true for the first page of a filter on a unique key. The page nearly always contains all matches. In this
+ * case, its users are counted instead of running a separate query.
  */
 function isUniqueKeyLookup({ query, plan }: Search): boolean {
   return plan.breadth === 'one' && query.cursor === undefined && query.startIndex === 1 && query.count > 0;
 }
 
 /**
- * Returns true if no index bounds the cost of a list. Such a list runs within the search budget,
- * and on SQLite in the read worker.
+ * Returns true if the cost of a list is not bounded by an index. Such a list needs a slot of the search budget, and on
+ * SQLite it runs in the read worker.
  */
 function isBroad({ plan, query, order }: Search): boolean {
   if (plan.breadth === 'one') return false;

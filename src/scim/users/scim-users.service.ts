@@ -17,8 +17,8 @@ import { ScimUserChanges, type PendingChange, assertVisible } from './scim-user-
 import { locationOf, scimNameOf, toResource } from './user.mapping.js';
 
 /**
- * Reads, changes and presents users for identity providers. Every change goes through `UserWriter`, by the rules of the
- * API.
+ * Reads and changes users for identity providers, and converts users to resources. Every change goes through
+ * `UserWriter` and follows the rules of the API.
  */
 @Injectable()
 export class ScimUsers {
@@ -32,7 +32,10 @@ export class ScimUsers {
     private readonly fuse: KeyFuse,
   ) {}
 
-  /** @throws ProblemError `not_found`, also for an invalid id and for a user that the key must not see. */
+  /**
+   * Finds a user.
+   * @throws ProblemError `not_found`, also for an invalid id and for a user whom the key must not see.
+   */
   async get(id: string, caller: Caller): Promise<User> {
     const user = isUuid(id) ? await this.users.find(id.toLowerCase()) : undefined;
     return assertVisible(user, id, caller);
@@ -42,7 +45,7 @@ export class ScimUsers {
     return this.write(await this.changes.create(body, caller), caller);
   }
 
-  /** @returns the user after the change. */
+  /** Carries out a PUT. @returns the user after the change. */
   async replace(id: string, body: unknown, caller: Caller, ifVersions?: readonly number[]): Promise<User> {
     return this.write(await this.changes.replace(id, body, caller, ifVersions), caller);
   }
@@ -52,14 +55,14 @@ export class ScimUsers {
     return this.write(await this.changes.patch(id, body, caller, ifVersions), caller);
   }
 
-  /** @returns the user before the deletion. */
+  /** Deletes a user. @returns the user before the deletion. */
   async delete(id: string, caller: Caller, ifVersions?: readonly number[]): Promise<User> {
     return this.write(this.changes.delete(id, caller, ifVersions), caller);
   }
 
   /**
-   * Returns a function that presents a user. Call it before the change, so that nothing is written if the parameters
-   * are invalid.
+   * Returns a function that converts a user to a resource. Call `createView` before the change, so that nothing is
+   * written if the parameters are invalid.
    * @throws ProblemError `invalid_value` if both `attributes` and `excludedAttributes` are set.
    */
   createView(parameters: ViewParameters): (user: User, sql?: Sql) => Promise<ScimObject> {
@@ -67,13 +70,16 @@ export class ScimUsers {
     return async (user, sql) => (await this.present([user], shown, sql))[0] ?? {};
   }
 
-  /** Presents users. Their groups are read only if they are shown. */
+  /**
+   * Converts users to resources with the selected attributes. The groups of the users are read only if they are
+   * selected.
+   */
   async present(users: readonly User[], shown: Projection, sql?: Sql): Promise<ScimObject[]> {
     const withGroups = shown.shows(this.resources.user.findAttribute('groups'));
     return (await this.toResources(users, withGroups, sql)).map((resource) => shown.apply(resource));
   }
 
-  /** Converts users to resources with all attributes. @param withGroups true to include their groups. */
+  /** Converts users to resources with all attributes. @param withGroups true to include the groups of the users. */
   async toResources(users: readonly User[], withGroups: boolean, sql?: Sql): Promise<ScimObject[]> {
     const uuids = users.map(({ uuid }) => uuid);
     const groups = withGroups ? await this.members.listGroups(uuids, sql) : undefined;
@@ -93,7 +99,7 @@ export class ScimUsers {
   }
 }
 
-/** Converts the failures of a change to a problem with SCIM names. */
+/** Converts the failures of a change to a ProblemError whose field errors have SCIM names. */
 export function toScimProblem(failures: readonly Failure[]): ProblemError {
   const toScimFailure = (failure: Failure): Failure =>
     failure.code === 'duplicate'

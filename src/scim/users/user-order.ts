@@ -4,23 +4,29 @@ import { NO_KEY } from '../../users/search/user-pages.service.js';
 import type { AttributePath } from '../protocol/attribute.js';
 import { ENTERPRISE_SCHEMA } from '../protocol/urns.js';
 
-/** An order of a list that the database can produce. */
+/** An order in which the database can read a list. */
 export interface ListOrder extends PageOrder<ListRange> {
   /**
-   * True if the order uses a look-up table. If a filter selects only a few users, they are sorted in memory instead.
+   * True if the order uses a look-up table. If the filter selects only a few users, they are sorted in memory, without
+   * this table.
    */
   byLookUp?: boolean;
 }
 
-/** A range of an order, with the conditions that select its users in addition to the filter. */
+/** A range of an order. Its conditions, together with the filter, select the users in the range. */
 export interface ListRange extends KeyRange {
   from?: Clause;
   tests?: readonly Clause[];
-  /** Set for users without a value of this attribute, which has a look-up table. */
+  /**
+   * Name of an attribute with a look-up table. If set, the range contains the users without a value for this attribute.
+   */
   without?: string;
 }
 
-/** Sortable columns with an index. Users without a value form a separate range. */
+/**
+ * Maps each attribute that can be sorted by an indexed column to the ranges of its order. Users without a value can
+ * form a separate range.
+ */
 const RANGES: Readonly<Record<string, readonly KeyRange[]>> = {
   id: [{ key: 'u.uuid', unique: true }],
   userName: [{ key: 'u.username_key', unique: true }],
@@ -32,19 +38,19 @@ const RANGES: Readonly<Record<string, readonly KeyRange[]>> = {
   'name.familyName': splitByEmptyKey({ key: 'u.surname_sort', unique: false }, ''),
 };
 
-/** Attributes that are sorted by a look-up table. */
+/** Maps the path of each attribute that is sorted by a look-up table to its name in this table. */
 const LOOK_UPS: Readonly<Record<string, string>> = {
   displayName: 'displayName',
   [`${ENTERPRISE_SCHEMA}:employeeNumber`]: 'employeeNumber',
   [`${ENTERPRISE_SCHEMA}:department`]: 'department',
 };
 
-/** Creation order, which keeps pages by `startIndex` stable. */
+/** The order of creation. New users come last, so the pages selected by `startIndex` stay the same. */
 export const BY_CREATION: ListOrder = { order: 'asc', ranges: [{ key: 'u.created', unique: false }] };
 
 /**
- * Returns the order for an attribute, or undefined if the attribute lacks an index. Users without a value come
- * last, or first in descending order.
+ * Returns the order by an attribute, or undefined if the attribute lacks an index. Users without a value come last in
+ * ascending order and first in descending order.
  */
 export function toIndexOrder(
   { attribute, sub }: AttributePath,
@@ -62,7 +68,7 @@ export function toIndexOrder(
 }
 
 /**
- * Builds the range of users with a value of an attribute, in the order of `user_values s`, and the range of users
+ * Builds the two ranges of an order by a look-up table: users with a value, in the order of `user_values s`, and users
  * without a value.
  */
 const buildLookUpRanges = (attribute: string, sql: Pick<Sql, 'dialect'>): ListRange[] => [
@@ -83,8 +89,8 @@ const buildLookUpRanges = (attribute: string, sql: Pick<Sql, 'dialect'>): ListRa
 ];
 
 /**
- * Returns an order that does not use an index, to sort a few users. SQLite does not use an index for an expression with
- * a plus sign, and MariaDB ignores the sign.
+ * Returns the same order without the use of an index, for sorting a few users. The plus sign keeps SQLite from using
+ * the index. MariaDB ignores the sign.
  */
 export const disableIndex = ({ order, ranges }: ListOrder): ListOrder => ({
   order,

@@ -15,34 +15,37 @@ import {
 } from '../protocol/attribute.js';
 import { ENTERPRISE_SCHEMA, ROLLCALL_USER_SCHEMA, USER_SCHEMA } from '../protocol/urns.js';
 
-/** A resource, split into fields of the API and attributes that are stored as they were sent. */
+/** The attributes of a user resource, split into fields of the API and attributes that are stored unchanged. */
 interface Fields {
-  /** Input for the rules of the API. null means not set. */
+  /** The fields of the API, as input for their rules. null clears a field. */
   input: JsonObject;
-  /** null means not set. */
+  /** The attributes that are stored unchanged. null removes an attribute. */
   attributes: Record<string, ScimValue | null>;
 }
 
-/** The changes that a request makes to a user. */
+/** The changes that a request makes to the fields and attributes of a user. */
 export interface Edit extends Fields {
-  /** The manager as sent: any text, null to remove the manager, undefined if the manager does not change. */
+  /**
+   * The manager as sent by the client, which may be any text. null removes the manager. Undefined means that the
+   * manager does not change.
+   */
   manager: string | null | undefined;
 }
 
-/** A group of a user. */
+/** A group to which a user belongs. */
 export interface Membership {
   uuid: string;
   display_name: string;
 }
 
-/** The mapping of an attribute to fields of a user. */
+/** Describes the field of a user in which an attribute is stored. */
 interface Mapping {
-  /** The object in the resource that contains the attribute, or undefined for the resource itself. */
+  /** Name of the object that contains the attribute in the resource. Undefined if the resource itself contains it. */
   parent: string | undefined;
   name: string;
-  /** The path in error messages. */
+  /** The path of the attribute in error messages. */
   path: string;
-  /** The field that stores the value. Without a field, `attributes` stores the value under `key`. */
+  /** The field of the user that stores the value. If undefined, the value is stored in `attributes` under `key`. */
   field: keyof User | undefined;
   key: string;
   list: ContactList | undefined;
@@ -50,13 +53,13 @@ interface Mapping {
 }
 
 interface Converter {
-  /** Returns the value to show for a user, or an empty value. */
+  /** Returns the value of the attribute for a user. The value may be empty. */
   show: (user: User, base: string) => ScimValue | undefined;
-  /** Converts a value to the form of the API. */
+  /** Converts a value of the attribute to the form that the API accepts. */
   toInput: (value: ScimValue | undefined) => unknown;
 }
 
-/** Fields whose SCIM form differs from the API. */
+/** Fields that have another form in SCIM than in the API. */
 const CONVERTERS: Partial<Record<keyof User, Converter>> = {
   status: {
     show: ({ status }) => status === 'Active',
@@ -80,7 +83,7 @@ const CONVERTERS: Partial<Record<keyof User, Converter>> = {
     show: ({ authname }) =>
       Object.entries(authname).flatMap(([method, values]) => values.map((value) => ({ method, value }))),
     toInput: (list) => {
-      const methods = new Map<string, ScimValue[]>(); // a Map, because the rules must be able to reject a method named __proto__
+      const methods = new Map<string, ScimValue[]>(); // a Map also stores a method named `__proto__`, so that the rules can reject it
       for (const { method, value } of objectsOf(list)) {
         if (typeof method !== 'string' || value === undefined) continue;
         methods.set(method, [...(methods.get(method) ?? []), value]);
@@ -103,25 +106,30 @@ const CONVERTERS: Partial<Record<keyof User, Converter>> = {
   },
 };
 
-/** Narrows the type of a value in `attributes`, which `addValue` has written. */
+/**
+ * Narrows the type of a value in `attributes`. Only `addValue` writes these values, so a defined value is a
+ * `ScimValue`.
+ */
 const isStored = (value: unknown): value is ScimValue => value !== undefined;
 
 /**
- * Lists with elements that are stored in columns of the user. `attributes` stores the order and the qualifiers of
- * all elements, and the values of elements without a column.
- * An element without a stored value gets the value of its column, so that a change of the column
- * through the API is visible at once.
+ * Lists whose elements can be stored in columns of the user. `attributes` stores the order and the qualifiers of all
+ * elements, and the values of elements without a column. The other values are read from the columns, so that a change
+ * of a column through the API is visible at once.
  */
 type ContactList = 'emails' | 'phoneNumbers' | 'photos';
 
-/** A column that stores one element of a list. Its qualifiers are the defaults for users from other sources. */
+/**
+ * A column of the user that stores the value of one element. `qualifiers` are used if the list itself is not stored,
+ * for example for an imported user.
+ */
 interface Column {
   field: 'email' | 'phone' | 'mobile' | 'user_avatar';
-  /** Returns true if the column can store the element. */
+  /** Returns true if the column can store the value of the element. */
   owns: (element: ScimObject) => boolean;
   /**
-   * Returns the index of the element of this column, or -1. By default it is the first
-   * element that the column can store.
+   * Returns the index of the element whose value the column stores, or -1. By default, it is the first element that the
+   * column can store.
    */
   find?: (elements: readonly ScimObject[]) => number;
   qualifiers: ScimObject;
@@ -132,7 +140,10 @@ const hasType =
   ({ type = '' }: ScimObject): boolean =>
     types.includes(typeof type === 'string' ? type.toLowerCase() : '');
 
-/** Finds the primary e-mail address, otherwise the first address of type work, otherwise the first address. */
+/**
+ * Returns the index of the primary e-mail address. Without a primary address, the first address of type work is used,
+ * otherwise the first address.
+ */
 function findLoginAddress(elements: readonly ScimObject[]): number {
   const primary = elements.findIndex((element) => element['primary'] === true);
   if (primary !== -1 || elements.length === 0) return primary;
@@ -154,7 +165,7 @@ function isContactList(name: string): name is ContactList {
   return Object.hasOwn(COLUMNS, name);
 }
 
-/** Builds a contact list from its stored elements and the columns of the user. */
+/** Builds a contact list from the elements in `attributes` and the columns of the user. */
 function joinContacts(list: ContactList, user: User): ScimObject[] {
   const stored = user.attributes[list];
   const left = COLUMNS[list].filter(({ field }) => user[field] !== '');
@@ -164,8 +175,9 @@ function joinContacts(list: ContactList, user: User): ScimObject[] {
 }
 
 /**
- * Returns the stored elements with their values.
- * @param unusedColumns columns that are not yet assigned. Columns of the elements are removed from it.
+ * Returns the stored elements and adds the values that are stored in columns.
+ * @param unusedColumns columns that are not yet assigned to an element. Columns that this function assigns are removed
+ * from the array.
  */
 function restoreContacts(stored: readonly ScimObject[], unusedColumns: Column[], user: User): ScimObject[] {
   return stored.flatMap((element): ScimObject[] => {
@@ -177,8 +189,8 @@ function restoreContacts(stored: readonly ScimObject[], unusedColumns: Column[],
 }
 
 /**
- * Splits a list into columns and a stored list in `attributes`. The stored list is null if the list has the default
- * form, as for users from other sources.
+ * Splits a list into values for columns and a list for `attributes`. If the list has the default form, as for imported
+ * users, nothing is stored in `attributes`.
  */
 function splitContacts(list: ContactList, sent: readonly ScimObject[], { input, attributes }: Fields): void {
   const stored = [...sent];
@@ -195,10 +207,10 @@ function splitContacts(list: ContactList, sent: readonly ScimObject[], { input, 
 }
 
 /**
- * Maps the attributes of a schema.
- * @param parent object that contains them
+ * Returns the mappings of the attributes of a schema.
+ * @param parent name of the object that contains the attributes
  * @param path prefix of their paths
- * @param key prefix of their keys
+ * @param key prefix of their keys in `attributes`
  */
 const mapAttributes = (
   attributes: readonly AttributeDefinition[],
@@ -232,14 +244,15 @@ for (const { field, list, path } of MAPPINGS) {
   for (const column of list ? COLUMNS[list] : []) SCIM_NAMES.set(column.field, path);
 }
 
-/** Returns the SCIM name of a field of a user, for errors. */
+/** Returns the SCIM name of a field of a user, for use in error messages. */
 export const scimNameOf = (field: string): string => SCIM_NAMES.get(field) ?? field;
 
 const EXTENSIONS = [ENTERPRISE_SCHEMA, ROLLCALL_USER_SCHEMA];
 
 /**
- * Converts a user to a resource without empty values. Groups are included only if they are given.
+ * Converts a user to a resource, without attributes whose value is empty.
  * @param base the absolute URL of `/scim/v2`
+ * @param groups groups to include in the resource
  */
 export function toResource(user: User, base: string, groups: readonly Membership[] = []): ScimObject {
   const { uuid, created, updated, group_roles, managed_by, last_access } = user;
@@ -272,8 +285,8 @@ export const locationOf = ({ uuid }: Pick<User, 'uuid'>, base: string): string =
 const toElement = (value: string): ScimObject => ({ value });
 
 /**
- * Returns the difference between a user and the requested state. Equal values are neither written nor validated.
- * Attributes that the requested state lacks are unset.
+ * Returns the differences between a user and the requested user. Equal values are left out, so they are neither written
+ * nor validated. Attributes that `requested` lacks are unset.
  */
 export function computeEdit(current: ScimObject, requested: ScimObject): Edit {
   const before: Fields = { input: {}, attributes: {} };
@@ -294,7 +307,10 @@ export function computeEdit(current: ScimObject, requested: ScimObject): Edit {
   };
 }
 
-/** Adds an empty value for each removed member, because the API replaces only members that are present. */
+/**
+ * Adds an empty value for each member that `authname` or `social_media` loses, because the API changes only the members
+ * that are sent.
+ */
 function addRemovals(input: JsonObject, before: JsonObject): void {
   for (const [field, empty] of Object.entries({ authname: [], social_media: '' })) {
     const value = input[field];
@@ -315,7 +331,7 @@ function getValue(resource: ScimObject, { parent, name }: Mapping): ScimValue | 
   return isScimObject(holder) ? getMember(holder, name) : undefined;
 }
 
-/** Adds the value of an attribute to the fields: the inverse of `valueOf`. */
+/** Stores the value of an attribute in `fields`. This is the inverse of `valueOf`. */
 function addValue({ field, key, list, converter }: Mapping, fields: Fields, value?: ScimValue): void {
   if (list) splitContacts(list, objectsOf(value), fields);
   else if (field === undefined) fields.attributes[key] = value ?? null;
@@ -335,10 +351,10 @@ function valueOf({ field, key, list, converter }: Mapping, user: User, base: str
   return isStored(value) ? value : undefined;
 }
 
-/** A resource under construction. Members are set one by one, because building objects from entries is too slow. */
+/** A resource while it is built. Members are set one by one, because creating objects from entries is too slow. */
 type Draft = Record<string, ScimValue>;
 
-/** Sets a member, unless the value is empty. */
+/** Sets a member of a draft, unless the value is empty. */
 function setUnlessEmpty(draft: Draft, name: string, value: ScimValue | undefined): void {
   if (value === undefined || value === '' || (typeof value === 'object' && isEmptyObject(value))) return;
   draft[name] = value;

@@ -1,56 +1,65 @@
 import { createHash } from 'node:crypto';
 import { foldCase, fold, toNormalForm, truncate } from '../../platform/common/text.js';
 
-/** Length of a key column, in characters. */
+/** Maximum length of a comparison key, in characters. It is the length of the columns that store keys. */
 const MAX_KEY = 255;
 
 /**
- * Computes the comparison key of a username or e-mail address (interface §3): NFKC, trimmed, white space collapsed,
- * case folded. Accents are significant, so `José` and `Jose` are different users.
+ * Computes the comparison key of a username or e-mail address (interface §3). The text is normalized to NFKC, trimmed
+ * and case-folded, and white space is collapsed. Accents are kept, so `José` and `Jose` are different users.
  */
 export function toLoginKey(text: string): string {
   return limitKey(toLoginForm(text));
 }
 
 /**
- * Computes the look-up key of an attribute from an identity provider: a login key, truncated to the length of the
- * column. Different texts can have the same key, so callers must also compare the texts.
+ * Computes the key under which an attribute of a user is found: a login key, truncated to the length of the column.
+ * Different values can have the same key, so callers must also compare the values themselves.
  */
 export function toAttributeKey(text: string): string {
   return truncate(toLoginForm(text.toWellFormed().replaceAll('\0', '')), MAX_KEY);
 }
 
-/** Computes a login key of unlimited length, so that parts of a text can be compared. */
+/**
+ * Computes a login key without limiting its length. A key of limited length can be a hash, which cannot be compared
+ * with a part of another text.
+ */
 export function toLoginForm(text: string): string {
   const collapsed = toNormalForm(text, 'NFKC').trim().replace(/\s+/gu, ' ');
   return toNormalForm(foldCase(collapsed), 'NFKC');
 }
 
-/** Computes the comparison key of an external id or authname: NFC, trimmed, case-sensitive. */
+/**
+ * Computes the comparison key of an external id or authname. The text is normalized to NFC and trimmed, and its case is
+ * kept.
+ */
 export function toExactKey(text: string): string {
   return limitKey(toNormalForm(text, 'NFC').trim());
 }
 
-/** Computes the sort key of a name. Folds case and accents. */
+/** Computes the key by which names are sorted. Differences of case and accents are ignored. */
 export function toNameSortKey(text: string): string {
   return truncate(fold(text), MAX_KEY);
 }
 
 /**
- * Replaces a key that is too long for its column with a hash. Valid texts can have such keys, because normalization can
- * lengthen a text: `ﬃ` becomes `ffi`.
+ * Replaces a key that is too long for its column by a hash. Even a text of valid length can have such a key, because
+ * normalization can make it longer: `ﬃ` becomes `ffi`.
  */
 function limitKey(key: string): string {
   return key.length <= MAX_KEY ? key : `sha256:${createHash('sha256').update(key).digest('hex')}`;
 }
 
-/** A value that only one user may have, with its field. */
+/** A value that only one user may have, and the field that contains it. */
 export interface Identifier {
   identifier: string;
   field: 'username' | 'email' | 'external_id' | 'authname';
 }
 
-/** Usernames and e-mail addresses share one namespace, because login accepts both. */
+/**
+ * Creates the identifier for a username or an e-mail address. Both share one namespace, because a login accepts either
+ * of them.
+ */
 export const toLoginIdentifier = (name: string): string => `login:${toLoginKey(name)}`;
 const toExternalIdIdentifier = (externalId: string): string => `external_id:${toExactKey(externalId)}`;
 export const toAuthnameIdentifier = (method: string, name: string): string =>

@@ -3,7 +3,7 @@ import { domainToUnicode } from 'node:url';
 import { findInvisible, isCleanText } from '../../platform/common/text.js';
 import { MAX_PASSWORD_LENGTH } from '../../platform/common/secret-rules.js';
 
-/** Maximum lengths of texts, in characters, for input, columns and responses (interface §3). */
+/** Maximum lengths of text fields, in characters. They apply to input, columns and responses (interface §3). */
 export const MAX = {
   username: 254,
   email: 254,
@@ -28,14 +28,14 @@ export const NETWORKS = ['facebook', 'linkedin', 'twitter'] as const;
 export type Network = (typeof NETWORKS)[number];
 
 /**
- * Returns true for a valid e-mail address. A top-level domain is not required, because `user-rules.ts` checks the
- * setting `EMAIL_REQUIRE_TLD`.
+ * Returns true for an e-mail address with valid syntax. A missing top-level domain is accepted here. `user-rules.ts`
+ * rejects it if `EMAIL_REQUIRE_TLD` is set.
  */
 export function isEmailAddress(text: string): boolean {
   return isEmail(text, { require_tld: false, ignore_max_length: true });
 }
 
-/** Returns the part before the `@`. */
+/** Returns the part of an e-mail address before the `@`. */
 export function localPartOf(email: string): string {
   return email.slice(0, email.lastIndexOf('@'));
 }
@@ -45,18 +45,22 @@ export function hasTopLevelDomain(email: string): boolean {
 }
 
 /**
- * A URL with an explicit host, without backslashes or credentials. The WHATWG parser alone is too lenient: it reads
- * `http:///a.png` as a URL with a host, replaces `\` by `/` and drops empty credentials (`http://:@example.org`).
+ * Matches a URL with an explicit host and without backslashes and credentials. The WHATWG parser alone is too lenient:
+ * it reads `http:///a.png` as a URL with a host, replaces `\` by `/`, and drops empty credentials
+ * (`http://:@example.org`).
  */
 const WITH_HOST = /^https?:\/\/[^/?#@\\]+(?:[/?#][^\\]*)?$/i;
 /** Maximum length of a DNS name, in characters (RFC 1035, section 2.3.4). */
 const MAX_HOST = 253;
-/** A label that decoding leaves encoded, because its punycode is invalid. Node.js 24 accepts URLs with such labels. */
+/**
+ * A label of a host name that is still encoded after decoding, because its punycode is invalid. Node.js 24 accepts URLs
+ * with such labels.
+ */
 const UNDECODED_LABEL = /(?:^|\.)xn--/;
 
 /**
- * Normalizes a URL by the WHATWG rules: lower-case scheme and host, punycode, percent-encoding, dot segments resolved.
- * Returns an unsupported URL unchanged, so that `isHttpUrl` rejects it.
+ * Normalizes a URL by the WHATWG rules: lower-case scheme and host, punycode, percent-encoding, resolved dot segments.
+ * An unsupported URL is returned unchanged, and `isHttpUrl` then rejects it.
  */
 export function normalizeUrl(url: string): string {
   if (url.length > MAX.url || !WITH_HOST.test(url) || !isCleanText(url) || findInvisible(url) !== undefined)
@@ -65,8 +69,8 @@ export function normalizeUrl(url: string): string {
 }
 
 /**
- * Returns true for an absolute http or https URL with a host, a valid port and no credentials. Accepts hosts without a
- * top-level domain, because intranets have them, as in `http://intranet/a.png`.
+ * Returns true for an absolute http or https URL with a host, a valid port and no credentials. The host may lack a
+ * top-level domain, as in `http://intranet/a.png`, because this is common in intranets.
  */
 export function isHttpUrl(text: string): boolean {
   const url = WITH_HOST.test(text) ? parseUrl(text) : undefined;
@@ -82,16 +86,17 @@ function parseUrl(text: string): URL | undefined {
 /** Maps each authentication method to its login names. */
 export type Authname = Record<string, string[]>;
 
-/** Maps each network to its URL. Networks without a URL are omitted. */
+/** Maps each social network to the URL of the user's profile there. Networks without a URL are left out. */
 export type SocialMedia = Partial<Record<Network, string>>;
 
 /**
- * Attributes of a user that only identity providers use. Maps each name to a JSON value that is neither null nor empty.
+ * Attributes of a user that only identity providers use. Maps the name of each attribute to a JSON value, which is
+ * neither null nor empty.
  */
 export type Attributes = Readonly<Record<string, unknown>>;
 
 /**
- * Value of `managed_by` for users whom an identity provider manages. It is reserved, so a data set cannot have this
- * name.
+ * Value of `managed_by` for a user whom an identity provider manages. Data sets cannot have this name, because it is
+ * reserved.
  */
 export const MANAGED_BY_SCIM = 'scim';

@@ -2,8 +2,8 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { ascii, int, text, uuid } from '../../platform/database/engine/columns.js';
 
 /**
- * An identifier of a user: `login:<key>`, `external_id:<value>` or `authname:<method>:<value>`. The primary key keeps
- * concurrent transactions from giving one identifier to two users.
+ * An identifier of a user, as `login:<key>`, `external_id:<value>` or `authname:<method>:<value>`. The primary key
+ * prevents concurrent transactions from giving the same identifier to two users.
  */
 @Entity('user_identifiers', { withoutRowid: true })
 export class UserIdentifierEntity {
@@ -12,8 +12,8 @@ export class UserIdentifierEntity {
 }
 
 /**
- * A role of a user, including roles from groups. There is no index by user, because the writer knows which rows a
- * change replaces (ADR 17).
+ * A role that a user has directly or from a group. There is no index by user, because the user writer knows which rows
+ * a change replaces (ADR 17).
  */
 @Entity('user_roles', { withoutRowid: true })
 export class UserRoleEntity {
@@ -22,23 +22,23 @@ export class UserRoleEntity {
 }
 
 /**
- * A folded search word of a user, with its highest weight in any field. The writer finds outdated rows by calling
- * `toWordRows` for the old user, not with an index by user (see `UserRoleEntity`). A change of `toWordRows` therefore
- * needs a migration that rebuilds all rows.
+ * A search word of a user, with the highest weight that the word has in any field. To find outdated rows, the writer
+ * calls `toWordRows` for the old state of the user, so there is no index by user (see `UserRoleEntity`). If
+ * `toWordRows` changes, a migration must therefore rebuild all rows.
  */
 @Entity('user_words', { withoutRowid: true })
 export class UserWordEntity {
   @PrimaryColumn(text(255)) word!: string;
   @PrimaryColumn(uuid()) user_uuid!: string;
   @Column(int()) weight!: number;
-  /** Highest weight in the fields that other users can see. 0 if only hidden fields contain the word. */
+  /** Highest weight of the word in the fields that other users can see. 0 if the word occurs only in hidden fields. */
   @Column(int()) public_weight!: number;
 }
 
 /**
- * An attribute by which identity providers search for users. The writer finds outdated rows by calling `toValueRows`
- * for the old user, not with an index by user (see `UserRoleEntity`). A change of `toValueRows` therefore needs a
- * migration that rebuilds all rows.
+ * The value of an attribute by which identity providers search for users. To find outdated rows, the writer calls
+ * `toValueRows` for the old state of the user, so there is no index by user (see `UserRoleEntity`). If `toValueRows`
+ * changes, a migration must therefore rebuild all rows.
  */
 @Entity('user_values', { withoutRowid: true })
 export class UserValueEntity {
@@ -48,8 +48,8 @@ export class UserValueEntity {
 }
 
 /**
- * A difference that a change adds to the counter `Active`, `Blocked` or `webmasters`. The value of a counter is the sum
- * of its rows.
+ * A number, such as 1 or -1, that a change adds to the counter `Active`, `Blocked` or `webmasters`. The value of a
+ * counter is the sum of its rows.
  */
 @Entity('user_counts', { withoutRowid: true })
 export class UserCountEntity {
@@ -59,8 +59,8 @@ export class UserCountEntity {
 }
 
 /**
- * A set rule, with a count of the changes that it concerned. Each of these changes updates the row, which serializes
- * them.
+ * A set rule, with the number of changes that had to obey it. Each such change updates the row, so that these changes
+ * run one after another.
  */
 @Entity('user_rules', { withoutRowid: true })
 export class UserRuleEntity {

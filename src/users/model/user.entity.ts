@@ -5,10 +5,10 @@ import { bool, int, longText, text, time, uuid } from '../../platform/database/e
 import { type Attributes, type Authname, MAX, type SocialMedia, type UserStatus } from './formats.js';
 
 /**
- * A user, stored in one row and read without a join (ADR 3). The initial values of the columns define the empty user,
- * and `user.ts` derives the fields of a user from it. The columns `*_key` and `*_sort` are computed for filters and
- * sorting. Unique and searchable values are in `user-lookups.entity.ts`. Every index ends in `uuid`, which gives pages
- * a total order.
+ * A user. All fields are stored in one row and read without a join (ADR 3). The initial values of the columns define
+ * the empty user, from which `user.ts` derives the fields of a user. The columns `*_key` and `*_sort` are computed and
+ * serve filters and sorting. `user-lookups.entity.ts` contains the tables for values that must be unique or searchable.
+ * Every index ends in `uuid`, so that pages have a total order.
  */
 @Entity('users')
 @Index('ix_users_username', ['username_key', 'uuid'])
@@ -45,7 +45,7 @@ export class UserEntity {
 
   /** JSON object that maps each authentication method to an array of login names. */
   @Column({ ...longText(), nullable: true }) authname: JsonText<Readonly<Authname>> | null = null;
-  /** argon2id hash in the PHC string format, with its parameters. */
+  /** argon2id hash of the password in the PHC string format, which contains its parameters. */
   @Column({ ...text(255), nullable: true }) password_hash: string | null = null;
   @Column(text(MAX.url)) user_avatar = '';
   @Column({ ...uuid(), nullable: true }) manager_uuid: string | null = null;
@@ -57,18 +57,21 @@ export class UserEntity {
 
   /** JSON object with attributes that only identity providers use. Null if empty. */
   @Column({ ...longText(), nullable: true }) attributes: JsonText<Attributes> | null = null;
-  /** JSON array of the roles from groups, in addition to the user's own roles. Null if empty. */
+  /** JSON array of the roles that the user gets from groups. Null if there are none. */
   @Column({ ...longText(), nullable: true }) group_roles: JsonText<readonly string[]> | null = null;
 
-  /** Data set whose imports manage this user, or `scim` if an identity provider does. */
+  /** The data set whose imports manage this user, or `scim` if an identity provider manages the user. */
   @Column({ ...text(64), nullable: true }) managed_by: string | null = null;
-  /** Part of the data set to which this user belongs. Null for a data set without parts. */
+  /** The part of the data set to which this user belongs. Null if the data set is not divided into parts. */
   @Column({ ...text(64), nullable: true }) managed_part: string | null = null;
-  /** Data set whose import blocked this user as missing. Null if the user was blocked for another reason. */
+  /**
+   * The data set whose import blocked this user, because the user was missing in the file. Null if the user is not
+   * blocked, or was blocked for another reason.
+   */
   @Column({ ...text(64), nullable: true }) blocked_by: string | null = null;
   @Column(time()) created = '';
   @Column(time()) updated = '';
   @Column({ ...time(), nullable: true }) last_access: string | null = null;
-  /** Increases by one with every change. Part of the ETag. */
+  /** Version of the user, which is part of the ETag. Increases by one with every change. */
   @Column(int()) version = 1;
 }

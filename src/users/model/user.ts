@@ -8,10 +8,10 @@ import type { UserValueEntity, UserWordEntity } from './user-lookups.entity.js';
 
 const COMPUTED = ['username_key', 'email_key', 'external_id_key', 'firstname_sort', 'surname_sort'] as const;
 
-/** The stored columns of a user, without the computed columns. */
+/** The row of a user without its computed columns. */
 export type UserRow = Omit<UserEntity, (typeof COMPUTED)[number]>;
 
-/** Fields of a user whose type differs from the type of the column. */
+/** Fields that have a different type in memory than in the row, such as parsed JSON. */
 interface ParsedFields {
   roles: readonly string[];
   authname: Readonly<Authname>;
@@ -22,20 +22,20 @@ interface ParsedFields {
   hide_phone_numbers: boolean;
 }
 
-/** A user in memory: the row with parsed JSON and without computed columns. */
+/** A user in memory. It contains the row with its JSON parsed, but without the computed columns. */
 export interface User extends Omit<UserRow, keyof ParsedFields>, ParsedFields {}
 
 const FIXED = ['uuid', 'created', 'updated', 'last_access', 'version'] as const;
 type Changeable = Exclude<keyof User, (typeof FIXED)[number]>;
 
-// Users without attributes or group roles share these instances, so that comparing two such users only compares
-// references.
+// All users without attributes or group roles share these two instances, so that comparing them needs only a comparison
+// of references.
 const NO_ATTRIBUTES: Attributes = Object.freeze({});
 const NO_ROLES: readonly string[] = Object.freeze([]);
 
 const EMPTY_ROW: UserRow = new UserEntity();
 for (const computed of COMPUTED) Reflect.deleteProperty(EMPTY_ROW, computed);
-/** A user with the initial value of every field. */
+/** The user from which new users are created: every field has its initial value. */
 export const EMPTY_USER: Readonly<User> = toUser(EMPTY_ROW);
 
 /** Fields that a change can set, in the order in which audit events list them. */
@@ -60,12 +60,12 @@ export function toUser(row: UserRow): User {
   };
 }
 
-/** Parses a row that was stored as JSON. Columns that were added later get their initial value. */
+/** Parses a user that was stored as JSON. Columns that were added to the table later get their initial value. */
 export function parseStoredUser(document: JsonText<UserRow>): User {
   return toUser({ ...EMPTY_ROW, ...fromJson(document) });
 }
 
-/** Converts a user to its row. Serializes objects and lists to JSON and computes the key and sort columns. */
+/** Converts a user to its row. Objects and lists become JSON, and the columns `*_key` and `*_sort` are computed. */
 export function toUserRow(user: User): UserEntity {
   return {
     ...user,
@@ -89,16 +89,16 @@ function toJsonOrNull<T extends object>(value: T): JsonText<T> | null {
 }
 
 /**
- * Returns all roles of a user, including roles from groups. Use it for permissions, filters, counts and rules. Use
- * `roles` only to show or change the user's own roles.
+ * Returns all roles of a user, including roles from groups. Permissions, filters, counts and rules must use this
+ * function. `roles` alone is only for showing or changing the user's own roles.
  */
 export function rolesOf({ roles, group_roles }: Pick<User, 'roles' | 'group_roles'>): readonly string[] {
   return group_roles.length === 0 ? roles : [...new Set([...roles, ...group_roles])];
 }
 
 /**
- * Lists the non-empty fields of a new user for the audit. The user must not have a password, because its hash would be
- * listed.
+ * Lists the non-empty fields of a new user for the audit. The user must not have a password, because the password hash
+ * would be listed.
  */
 export function listSetFields(user: User): Changes {
   const set: Record<string, unknown> = {};
@@ -111,7 +111,7 @@ export function listSetFields(user: User): Changes {
   return Changes.fromNewRecord(set);
 }
 
-/** Lists the fields that differ between two states of a user, in the form of the audit. */
+/** Lists the fields that differ between two states of a user, as field changes for the audit. */
 export function diffUsers(before: User | undefined, after: User): FieldChange[] {
   const oldValueOf = (field: Changeable) => (before ? before[field] : emptyValueOf(after[field]));
   return CHANGEABLE.filter((field) => !isEqual(oldValueOf(field), after[field])).flatMap((field) => {
@@ -121,21 +121,21 @@ export function diffUsers(before: User | undefined, after: User): FieldChange[] 
   });
 }
 
-/** Lists the non-empty fields of a deleted user as removed values, for the audit. */
+/** Lists the non-empty fields of a deleted user for the audit, as field changes with an old value only. */
 export function listRemovedFields(before: User): FieldChange[] {
   return diffUsers(undefined, before).map((change) =>
     'new' in change ? { field: change.field, old: change.new, new: null } : change,
   );
 }
 
-/** Lists each differing attribute as a separate field, such as `attributes.title`. */
+/** Lists each attribute that differs as a separate field change, such as `attributes.title`. */
 function diffAttributes(before: Attributes, after: Attributes): FieldChange[] {
   return [...new Set([...Object.keys(before), ...Object.keys(after)])]
     .filter((name) => !isEqual(before[name], after[name]))
     .map((name) => ({ field: `attributes.${name}`, old: before[name] ?? null, new: after[name] ?? null }));
 }
 
-/** Returns true if two JSON values are equal. Ignores the order of keys, but not the order of list items. */
+/** Returns true if two JSON values are equal. The order of object keys is ignored, but not the order of list items. */
 function isEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
@@ -157,16 +157,16 @@ function emptyValueOf(value: unknown): unknown {
   return typeof value === 'object' && value !== null ? {} : null;
 }
 
-/** Attributes by which identity providers search for users, in addition to the columns. */
+/** Attributes by which identity providers search for users. They are stored in the look-up table `user_values`. */
 const SEARCHED_ATTRIBUTES = ['displayName', 'employeeNumber', 'department', 'manager'] as const;
 
-/** Returns the `displayName` as it was sent, or an empty string. */
+/** Returns the attribute `displayName`, or an empty string if it is missing. */
 function displayNameOf({ displayName }: Attributes): string {
   return typeof displayName === 'string' ? displayName : '';
 }
 
 /**
- * Returns the look-up rows for the searched attributes of a user, including the e-mail addresses in
+ * Returns the rows of `user_values` for a user. They contain the searched attributes and the e-mail addresses in
  * `attributes.emails`.
  */
 export function toValueRows({ uuid, attributes }: Pick<User, 'uuid' | 'attributes'>): UserValueEntity[] {
@@ -185,17 +185,23 @@ const MAX_WORD = 255;
 const PUNCTUATION_AT_ENDS = /^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu;
 const PUNCTUATION = /[^\p{L}\p{N}]+/u;
 
-/** Weight of a word in a name. */
+/** Weight of a search word in a name. */
 const NAME_WEIGHT = 4;
-/** Weight of a word in a username or e-mail address. */
+/** Weight of a search word in a username or e-mail address. */
 const LOGIN_WEIGHT = 2;
-/** Weight of a word in an external id. */
+/** Weight of a search word in an external id. */
 const ID_WEIGHT = 1;
 
-/** Replaces characters that a column cannot store. Attributes can contain them, because they are not validated. */
+/**
+ * Replaces characters that a text column cannot store. Attributes can contain such characters, because they are not
+ * validated.
+ */
 const toStorable = (text: string): string => text.toWellFormed().replaceAll('\0', ' ');
 
-/** Splits a search term or a field into folded words, without punctuation at their ends. */
+/**
+ * Splits a search term or the value of a field into search words. Case and accents are folded, and punctuation at the
+ * ends of words is removed.
+ */
 export function splitWords(text: string): string[] {
   return fold(text)
     .split(/\s+/u)
@@ -203,12 +209,17 @@ export function splitWords(text: string): string[] {
     .filter((word) => word !== '');
 }
 
-/** Splits a field into words and the parts of compound words, so that `jones` also finds `smith-jones`. */
+/**
+ * Splits the value of a field into search words and also the parts of compound words, so that `jones` finds
+ * `smith-jones`.
+ */
 function splitWordsAndParts(text: string): string[] {
   return splitWords(text).flatMap((word) => [word, ...word.split(PUNCTUATION).filter((part) => part !== '')]);
 }
 
-/** Fields that determine the search words and their weights, in addition to `displayName`. */
+/**
+ * Fields from which the search words and their weights are computed. `displayName` is used too, but it is an attribute.
+ */
 const WORD_FIELDS = [
   'firstname',
   'middle_name',
@@ -220,7 +231,7 @@ const WORD_FIELDS = [
   'external_id',
 ] as const satisfies (keyof User)[];
 
-/** Returns true if two states of a user have the same search words. */
+/** Returns true if no field that determines the search words differs between two states of a user. */
 export function hasSameWords(before: User, after: User): boolean {
   return (
     WORD_FIELDS.every((field) => before[field] === after[field]) &&
@@ -229,8 +240,8 @@ export function hasSameWords(before: User, after: User): boolean {
 }
 
 /**
- * Returns the look-up rows for the search words of a user. The public weight ignores a hidden e-mail address and
- * `displayName`, because other users do not see them.
+ * Returns the rows of `user_words` for a user. The public weight ignores `displayName` and a hidden e-mail address,
+ * because other users do not see them.
  */
 export function toWordRows(
   user: Pick<User, 'uuid' | 'attributes' | (typeof WORD_FIELDS)[number]>,

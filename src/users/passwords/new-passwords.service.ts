@@ -8,8 +8,8 @@ import { toLoginKey } from '../model/comparison-keys.js';
 let list: Promise<(text: string) => boolean> | undefined;
 
 /**
- * Returns a function that finds a lower-case text in a list of 49,000 common and breached passwords
- * (`@zxcvbn-ts/language-common`). Loads the list on first use, because it takes 4 MiB.
+ * Returns a function that returns true for a common or breached password in lower case. The list of 49,000 passwords
+ * (`@zxcvbn-ts/language-common`) is loaded on the first call, because it takes 4 MiB.
  */
 export function loadCommonPasswords(): Promise<(text: string) => boolean> {
   list ??= import('@zxcvbn-ts/language-common').then(({ dictionary }) => {
@@ -24,22 +24,22 @@ interface Names {
   email: string;
 }
 
-/** Validates passwords and API keys that people choose, with the same rules at every entry point. */
+/** Validates passwords and API keys that were chosen by people. All entry points use the same rules. */
 @Injectable()
 export class NewPasswords {
   constructor(private readonly env: Env) {}
 
   /**
-   * Validates a new password, which must be in NFC.
+   * Validates a new password, which must be normalized to NFC.
    * @param user the user after the change.
-   * @returns at most one error.
+   * @returns an error for the first rule that is broken, if any.
    */
   async validate(password: string, user: Names): Promise<FieldError[]> {
     const broken = await this.findFault(password, user);
     return broken ? [{ field: 'password', ...broken }] : [];
   }
 
-  /** Finds the first rule that a new password breaks. */
+  /** Returns the first rule that a new password breaks, or undefined if the password is valid. */
   async findFault(password: string, { username, email }: Names): Promise<PasswordFault | undefined> {
     const key = toLoginKey(password);
     if (key === toLoginKey(username) || key === toLoginKey(email)) {
@@ -50,7 +50,7 @@ export class NewPasswords {
     return findPasswordFault(password, { minLength, known, isWord: await loadCommonPasswords() });
   }
 
-  /** Returns true if an API key is easy to guess because of repetitions, sequences or common words. */
+  /** Returns true if an API key is easy to guess, because it contains repetitions, sequences or common words. */
   async isGuessable(key: string): Promise<boolean> {
     return isGuessableKey(key, { isWord: await loadCommonPasswords() });
   }

@@ -10,8 +10,8 @@ import { createFailure } from '../rules/failure.js';
 const WRONG = createFailure('current_password', 'invalid_value', 'is not the current password');
 
 /**
- * Requires the current password when users change their own password, so that a stolen session is not enough to take
- * over the account.
+ * Checks the current password when users change their own password. A stolen session is therefore not enough to take
+ * over an account.
  */
 @Injectable()
 export class OwnPassword {
@@ -20,7 +20,11 @@ export class OwnPassword {
     private readonly throttle: LoginThrottle,
   ) {}
 
-  /** Checks the current password. A wrong password counts as a failed login. @throws ProblemError `login_throttled`. */
+  /**
+   * Checks the current password that was sent. A wrong password counts as a failed login.
+   * @returns the errors of the field, if any.
+   * @throws ProblemError `login_throttled`.
+   */
   async validate(user: User, sent: string | null | undefined, caller: Caller): Promise<FieldError[]> {
     if (sent === undefined || sent === null) {
       return [{ field: 'current_password', code: 'required', message: 'is required to change the password' }];
@@ -32,8 +36,10 @@ export class OwnPassword {
 }
 
 /**
- * Throws an error if the password was changed or the user was blocked after the password was checked.
- * @param user the locked user. @param proven the user at the time of the check. @throws ProblemError `validation_failed`.
+ * Throws an error if the password was changed or the user was blocked since the current password was checked.
+ * @param user the locked user.
+ * @param proven the user at the time of the check.
+ * @throws ProblemError `validation_failed`.
  */
 export function assertStillProven(user: User, proven: User): void {
   if (user.status !== 'Active' || user.password_hash !== proven.password_hash)

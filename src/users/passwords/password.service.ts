@@ -9,7 +9,7 @@ import { FairSemaphore, NoSlotError } from '../../platform/common/fair-semaphore
 import { Env } from '../../platform/config/env.js';
 import { toNetwork } from '../../platform/http/request-headers.js';
 
-/** OWASP Password Storage Cheat Sheet: argon2id with 19 MiB, 2 passes, 1 lane. */
+/** Parameters of argon2id from the OWASP Password Storage Cheat Sheet: 19 MiB of memory, 2 passes, 1 lane. */
 const ARGON2 = {
   algorithm: 2 satisfies Algorithm.Argon2id,
   memoryCost: 19_456,
@@ -21,19 +21,20 @@ const CURRENT_PREFIX = `$argon2id$v=19$m=${ARGON2.memoryCost},t=${ARGON2.timeCos
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 
-/** Returns random bytes in base64 without padding, as in a PHC string. */
+/** Returns random bytes as base64 without padding, which is the encoding in a PHC string. */
 const createBase64 = (bytes: number): string => randomBytes(bytes).toString('base64').replaceAll('=', '');
 
-/** Delay of the error response when the queue is full, in milliseconds. */
+/** Time in milliseconds before a request is rejected because the queue is full. */
 const REFUSAL_DELAY_MILLIS = 1000;
 
 /**
- * The account and the network for which a hash is computed. The account is a user, an API key or an unknown user name.
+ * The account and the network on whose behalf a password is hashed. The account is a user, an API key or an unknown
+ * user name.
  */
 export interface Requester {
   account: string;
   network: string;
-  /** Aborted when the client disconnects. */
+  /** A signal that aborts when the client disconnects. */
   signal?: AbortSignal | undefined;
 }
 
@@ -43,8 +44,8 @@ export const toRequester = ({ actor, ip }: Caller): Requester => ({
 });
 
 /**
- * Functions that a password check calls while it holds its slot: `before` the check, and `failed` after a wrong
- * password.
+ * Functions that are called during the check of a password: `before` the password is hashed, and `failed` if the
+ * password is wrong.
  */
 interface Hooks {
   before(): Promise<void>;
@@ -52,14 +53,17 @@ interface Hooks {
 }
 
 /**
- * Hashes and verifies passwords, one per core at a time. Further requests wait in a queue, of which one account or network
- * can fill at most half. Accounts and networks are served round-robin, so that a flood of logins does not delay other
- * users. The slots and the queue are divided among the instances, with at least one slot for each.
+ * Hashes and verifies passwords, at most one per CPU core at a time. Further requests wait in a queue, and one account
+ * or network can fill at most half of it. Accounts and networks are served in turn, so that a flood of logins does not
+ * delay other users. The slots and the queue are divided among the instances, and each instance has at least one slot.
  */
 @Injectable()
 export class PasswordService {
   private readonly slots: FairSemaphore;
-  /** A random hash that is checked for unknown users, so that their response takes as long as for known users. */
+  /**
+   * A random hash. Passwords of unknown users are verified against it, so that the response takes as long as for known
+   * users.
+   */
   private readonly decoy = `${CURRENT_PREFIX}${createBase64(SALT_BYTES)}$${createBase64(HASH_BYTES)}`;
 
   constructor({ HASH_QUEUE_LIMIT, WORKERS }: Env) {
@@ -68,14 +72,19 @@ export class PasswordService {
     this.slots = new FairSemaphore({ slots, waiting, waitingPerKey: Math.ceil(waiting / 2) });
   }
 
-  /** Hashes a password. @returns a PHC string. @throws ProblemError `unavailable` when the queue is full. */
+  /**
+   * Hashes a password as soon as a slot is free.
+   * @returns a PHC string.
+   * @throws ProblemError `unavailable` if the queue is full.
+   */
   async hash(password: string, requester: Requester): Promise<string> {
     return this.runInSlot(requester, () => hash(password, ARGON2));
   }
 
   /**
-   * Returns true if the password matches the hash, a PHC string. Without a hash it does the same work and returns false.
-   * @throws ProblemError `unavailable` when the queue is full.
+   * Returns true if the password matches the hash `phc`, a PHC string. If `phc` is null, the method does the same work
+   * and returns false.
+   * @throws ProblemError `unavailable` if the queue is full.
    */
   async verify(phc: string | null, password: string, requester: Requester, hooks: Hooks): Promise<boolean> {
     return this.runInSlot(requester, async () => {
@@ -86,12 +95,12 @@ export class PasswordService {
     });
   }
 
-  /** Returns true if a hash was created with parameters other than the current ones. */
+  /** Returns true if the parameters of a hash differ from the current parameters. */
   isOutdated(stored: string): boolean {
     return !stored.startsWith(CURRENT_PREFIX);
   }
 
-  /** Number of passwords that wait for a free core. */
+  /** Number of passwords that wait for a slot. */
   get waiting(): number {
     return this.slots.waiting;
   }
@@ -101,7 +110,7 @@ export class PasswordService {
     return this.slots.run(keys, work, signal).catch(async (error: unknown) => {
       if (error === signal?.reason) throw createUnavailableError('The client disconnected.', 1);
       if (!(error instanceof NoSlotError)) throw error;
-      // The delay keeps a client that retries immediately from overloading the service.
+      // A client that retries immediately must not overload the service, so the request is rejected only after a delay.
       await delay(REFUSAL_DELAY_MILLIS, undefined, { signal }).catch(() => undefined);
       throw createUnavailableError('Too many passwords are being checked. Try again later.', 1);
     });

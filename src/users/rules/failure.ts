@@ -8,20 +8,20 @@ import {
   createValidationError,
 } from '../../platform/common/errors.js';
 
-/** Codes that only import reports contain. The API reports `*_taken` in their place. */
+/** Failure codes that occur only in the reports of imports. The API reports the error codes `*_taken` instead. */
 type ImportCode = 'duplicate' | 'unlinked_conflict';
 
-/** A broken rule of a change, in the same form for API requests and for rows of import files. */
+/** A rule that a change breaks. API requests and rows of import files use the same form. */
 export interface Failure {
   field: string;
   code: FieldCode | ErrorCode | ImportCode;
-  /** Text that follows the name of the field. */
+  /** Description of the failure. It is appended to the name of the field, as in `email is required`. */
   message: string;
-  /** The other user of a conflict. */
+  /** Uuid of the other user, if the change conflicts with one. */
   uuid?: string;
 }
 
-/** Creates a failure, or the error of a field. */
+/** Creates a `Failure` for a field. If the code is the code of a field error, the result is also a `FieldError`. */
 export function createFailure<C extends Failure['code']>(field: string, code: C, message: string) {
   return { field, code, message };
 }
@@ -48,13 +48,16 @@ export const MANAGER_CYCLE: Failure = {
   message: 'must not report to this user, directly or indirectly',
 };
 
-/** @param cause the changed field, or `deleted`. */
+/**
+ * Creates the failure of a change that would remove the last active Webmaster.
+ * @param cause the field that changes, or `deleted` if the user is deleted.
+ */
 export const toWebmasterFailure = (cause: 'status' | 'roles' | 'deleted'): Failure =>
   cause === 'deleted'
     ? createFailure('', 'last_webmaster', 'The last active Webmaster cannot be deleted')
     : createFailure(cause, 'last_webmaster', 'cannot change while this user is the last active Webmaster');
 
-/** Converts the failures of one change to the error that the request returns (interface §7). */
+/** Converts the failures of one change to the ProblemError with which the request fails (interface §7). */
 export function toFailureProblem(failures: readonly Failure[]): ProblemError {
   const invalid = failures.filter((failure): failure is FieldError => isFieldCode(failure.code));
   if (invalid.length > 0) return createValidationError(invalid);
@@ -73,12 +76,14 @@ const TAKEN_CODE_BY_FIELD: Readonly<Record<string, ErrorCode>> = {
   authname: 'authname_taken',
 };
 
-/** Error codes for a change that sets an identifier of another user. */
+/** Error codes of changes that set an identifier of another user. */
 export const TAKEN_CODES = Object.values(TAKEN_CODE_BY_FIELD);
 
 export const getTakenCode = (field: string): ErrorCode => TAKEN_CODE_BY_FIELD[field] ?? 'internal';
 
-/** Converts the code of a failure to an error code of the API. The codes of imports become `*_taken`. */
+/**
+ * Converts the code of a failure to an error code of the API. Codes that occur only in import reports become `*_taken`.
+ */
 function toErrorCode({ code, field }: Failure): ErrorCode {
   if (code === 'duplicate' || code === 'unlinked_conflict') return getTakenCode(field);
   return isFieldCode(code) ? 'validation_failed' : code;

@@ -34,8 +34,8 @@ import {
 } from '../model/formats.js';
 
 /**
- * Schema options of the field decorators. Each decorator combines the normalization, the rules and the OpenAPI schema
- * of a field.
+ * Options of the decorators for fields. Each decorator defines the normalization, the rules and the OpenAPI schema of a
+ * field.
  */
 interface Schema {
   description?: string;
@@ -45,7 +45,7 @@ interface Schema {
   writeOnly?: boolean;
 }
 
-/** Schema options of a text with at most `max` characters. */
+/** Options of the decorators for text fields. The text may have at most `max` characters. */
 type TextSchema = Schema & { max: number };
 const Text = ({ max, ...schema }: TextSchema) =>
   applyDecorators(
@@ -58,7 +58,7 @@ const Text = ({ max, ...schema }: TextSchema) =>
 const SingleLine = (schema: TextSchema) =>
   applyDecorators(Text(schema), NoControlCharacters(), NoInvisibleCharacters());
 
-/** A single line of text, which can be cleared. */
+/** Declares a field with a single line of text. null clears the field. */
 export const Line = (schema: TextSchema) => SingleLine({ nullable: true, ...schema });
 
 export const Paragraphs = (schema: TextSchema) =>
@@ -78,7 +78,7 @@ export const Url = (schema: Schema) =>
     TextRule('invalid_format', URL_RULE, isHttpUrl),
   );
 
-/** A password. It can contain any characters and is never trimmed. */
+/** Declares a field with a password. A password can contain any characters and is never trimmed. */
 export const Secret = (schema: Schema) =>
   applyDecorators(
     Text({ max: MAX.password, writeOnly: true, ...schema }),
@@ -86,10 +86,15 @@ export const Secret = (schema: Schema) =>
     TextRule('invalid_format', 'must not contain invalid Unicode', (text) => text.isWellFormed()),
   );
 
-/** A new password. `NewPasswords` validates it, because its rules need settings and the user. */
+/**
+ * Declares a field with a new password. `NewPasswords` validates it later, because its rules depend on settings and on
+ * the user.
+ */
 export const NewSecret = (schema: Schema & { minLength: number }) => Secret({ nullable: true, ...schema });
 
-/** A username. Unlike other texts, it is stored with consecutive spaces collapsed. */
+/**
+ * Declares a field with a username. Consecutive spaces in it are collapsed before it is stored, unlike in other texts.
+ */
 export const Username = (schema: Schema) =>
   applyDecorators(SingleLine({ max: MAX.username, ...schema }), Normalize(normalizeLineInput), IsNotEmpty());
 
@@ -104,8 +109,8 @@ export const Email = (schema: Schema) =>
   );
 
 /**
- * Size limit for a status or a uuid, in characters. It is longer than any valid value, so it rejects only oversized
- * input.
+ * Maximum number of characters of a status or a uuid in a request. Every valid value is shorter, so only oversized
+ * input is rejected.
  */
 const MAX_SHORT_TEXT = 64;
 
@@ -142,7 +147,10 @@ const toNullIfEmpty = (object: object): object | null => (Object.keys(object).le
 const mapValues = (object: object, map: (value: unknown) => unknown): object =>
   Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value)]));
 
-/** A list of roles, which `[]` clears. Unknown names stay in the list, so that the error can quote them. */
+/**
+ * Declares a field with a list of roles. `[]` clears the field. Unknown names stay in the list, so that the error
+ * message can quote them.
+ */
 export const Roles = (schema: Schema) =>
   applyDecorators(
     ApiPropertyOptional({
@@ -167,7 +175,7 @@ const METHOD_NAME = /^[a-z0-9_-]{1,32}$/;
 const namesOf = (value: unknown): string[] => valuesOf(value).flatMap(stringsOf);
 const normaliseName = (name: string): string => (name.isWellFormed() ? normalise(name) : name);
 
-/** An object that maps each authentication method to login names. `{}` clears the field. */
+/** Declares a field with an object that maps each authentication method to login names. `{}` clears the field. */
 export const Authnames = (schema: Schema) =>
   applyDecorators(
     ApiPropertyOptional({
@@ -219,7 +227,10 @@ const findUnknownNetworks = (value: unknown): string[] =>
 const normalizeLink = (url: unknown): unknown => normalizeUrlInput(normalizeLineInput(url)) ?? '';
 const isUrlOrEmpty = (url: string): boolean => url === '' || (isCleanText(url) && isHttpUrl(url));
 
-/** An object that maps each network to its URL. `{}` clears the field. An empty string or null removes one network. */
+/**
+ * Declares a field with an object that maps each social network to a URL. `{}` clears the field. An empty string or
+ * null removes the URL of one network.
+ */
 export const SocialMediaLinks = (schema: Schema) =>
   applyDecorators(
     ApiPropertyOptional({

@@ -16,28 +16,31 @@ import { hasScope } from '../../access/policy.js';
 import type { UserInput } from './user.input.js';
 import { type Failure, createFailure } from './failure.js';
 
-/** Settings that the rules depend on. */
+/** The settings on which the rules for users depend. */
 export interface RuleSettings {
   roles: RoleCatalogue;
   emailRequiresTld: boolean;
-  /** URL of the default avatar. A change that sends this URL as `user_avatar` clears the field. */
+  /** URL of the default avatar. If a change sends this URL as `user_avatar`, the field is cleared. */
   defaultAvatar: string;
 }
 
-/** Validated fields that a change sets, with the password hashed. */
+/** The validated fields that a change sets. It contains the hash of the password instead of the password. */
 export type UserPatch = Omit<UserInput, 'password'> & {
   password_hash?: string | null;
   managed_by?: string | null;
   managed_part?: string | null;
   blocked_by?: string | null;
-  /** Attributes to replace. A null or empty value removes the attribute. */
+  /**
+   * Attributes to change. A null or empty value removes the attribute, and attributes that are missing here keep their
+   * value.
+   */
   attributes?: Attributes | null;
-  /** All roles that the user gets from groups. */
+  /** All roles that the user gets from groups. They replace the previous group roles. */
   group_roles?: readonly string[] | null;
 };
 
 /**
- * Applies the rules that depend on settings, except to fields that have errors already.
+ * Applies the rules that depend on settings. Fields that already have an error are skipped.
  * @returns the input in its canonical form, and the errors.
  */
 export function applyConfiguredRules<T extends UserInput>(
@@ -71,24 +74,29 @@ function findUnknownRoles(sent: readonly string[], roles: RoleCatalogue): FieldE
 const canonicalizeRoles = (sent: readonly string[], roles: RoleCatalogue) =>
   roles.sort(sent.map((role) => roles.find(role) ?? role));
 
-/** Value that a field gets when null clears it. */
+/** The value that each field gets if a patch clears it with null. */
 const EMPTY_VALUES: Readonly<Record<string, unknown>> = { ...EMPTY_USER };
 
-/** Applies a patch to a user. Undefined fields keep their value, and null clears a field (interface §3). */
+/**
+ * Applies a patch to a user. Undefined means that a field keeps its value, and null clears the field (interface §3).
+ */
 export function applyPatch(current: User, patch: UserPatch): User {
   const next: User = { ...current };
   const sent: [string, unknown][] = Object.entries(patch);
   for (const [field, value] of sent) {
     if (value !== undefined) Reflect.set(next, field, value ?? EMPTY_VALUES[field]);
   }
-  // `blocked_by` explains the previous status, so a new status clears it.
+  // `blocked_by` belongs to the previous status, so a change of the status clears it.
   if (next.status !== current.status && patch.blocked_by === undefined) next.blocked_by = null;
   if (patch.user_avatar) next.user_avatar = keepStoredUrl(current.user_avatar, patch.user_avatar);
   if (patch.authname ?? patch.social_media ?? patch.attributes) mergeDocuments(next, current, patch);
   return next;
 }
 
-/** Merges `authname`, `social_media` and `attributes` of a patch into the user, key by key. */
+/**
+ * Merges the objects `authname`, `social_media` and `attributes` of a patch into the objects of the user. Keys that the
+ * patch omits are kept.
+ */
 function mergeDocuments(next: User, current: User, { authname, social_media, attributes }: UserPatch): void {
   if (authname) next.authname = mergeObjects(current.authname, authname);
   if (social_media)
@@ -96,7 +104,7 @@ function mergeDocuments(next: User, current: User, { authname, social_media, att
   if (attributes) next.attributes = mergeAttributes(current.attributes, attributes);
 }
 
-/** Replaces the keys that were sent and removes keys that were sent with an empty value. */
+/** Merges the sent keys into the current object. Keys with an empty value are removed. */
 function mergeObjects<T extends string | string[]>(
   current: Readonly<Record<string, T>>,
   sent: Readonly<Record<string, T>>,
@@ -111,8 +119,8 @@ function mergeAttributes(current: Attributes, sent: Attributes): Attributes {
 }
 
 /**
- * Returns the stored URL if only its normalization differs from the sent URL, so that sending it back changes nothing.
- * Otherwise returns the sent URL.
+ * Returns the stored URL if the sent URL is its normalized form, so that a client that sends back a URL changes
+ * nothing. Otherwise returns the sent URL.
  */
 function keepStoredUrl(stored: string, sent: string): string {
   return stored !== sent && normalizeUrl(stored) === sent ? stored : sent;
@@ -126,7 +134,7 @@ function keepLinks(stored: SocialMedia, sent: SocialMedia): SocialMedia {
   return Object.fromEntries(links);
 }
 
-/** Validates the rules that concern several fields, for the user after a patch. */
+/** Validates the rules that concern several fields together. @param user the user after the change. */
 export function validateWholeUser(user: User): FieldError[] {
   const errors: FieldError[] = [];
   const roles = rolesOf(user);
@@ -150,7 +158,7 @@ const TOO_MANY_METHODS: FieldError = {
 };
 const OWN_MANAGER = createFailure('manager_uuid', 'self_reference', 'must not be the user itself');
 
-/** Returns true if the user has the role Webmaster, directly or from a group. */
+/** Returns true if the user has the role Webmaster, either directly or from a group. */
 export function isWebmasterUser(user: Pick<User, 'roles' | 'group_roles'>): boolean {
   return rolesOf(user).includes(WEBMASTER);
 }
@@ -159,29 +167,29 @@ export function isActiveWebmaster(user: Pick<User, 'status' | 'roles' | 'group_r
   return user.status === 'Active' && isWebmasterUser(user);
 }
 
-/** Returns true if a change must end the user's sessions (interface §2). */
+/** Returns true if the user's sessions must end because of the change (interface §2). */
 export function shouldEndSessions(before: User, after: User): boolean {
   const blocked = before.status === 'Active' && after.status === 'Blocked';
   return blocked || isWebmasterUser(before) !== isWebmasterUser(after);
 }
 
-/** Creates a user with the initial value of every other field. */
+/** Creates a user with the given uuid and time. Every other field has its initial value. */
 export function createEmptyUser(uuid: string, time: string): User {
   return { ...EMPTY_USER, uuid, created: time, updated: time };
 }
 
-/** Result of validating a change. */
+/** The result of validating one change of a user. */
 export interface ValidatedChange<T extends UserInput> {
-  /** Input in canonical form. */
+  /** The input in its canonical form. It still contains invalid fields. */
   input: T;
   errors: FieldError[];
-  /** The user after the change, without its invalid fields. */
+  /** The user after the change, as if the invalid fields had not been sent. */
   after: User;
 }
 
 /**
- * Validates a change of a user: first the configured rules, then the rules for the whole user. Returns the errors of
- * both together with the field errors of the input. The API and the importer both call this function, so that they
+ * Validates a change of a user: first the rules that depend on settings, then the rules for the whole user. Returns
+ * their errors together with the field errors of the input. The API and imports both call this function, so that they
  * reject the same values.
  */
 export function validateChange<T extends UserInput>(
@@ -198,7 +206,7 @@ export function validateChange<T extends UserInput>(
 }
 
 /**
- * Omits errors about invisible characters if the value is already stored. Older versions accepted such values, and
+ * Omits an error about invisible characters if the value is already stored. Older versions accepted such values, and
  * clients may send them back unchanged.
  */
 function omitStored(input: UserInput, errors: readonly FieldError[], current: User): readonly FieldError[] {
@@ -209,7 +217,9 @@ function omitStored(input: UserInput, errors: readonly FieldError[], current: Us
   );
 }
 
-/** Returns true if the stored value contains the whole sent value. */
+/**
+ * Returns true if the sent value equals the stored value. In an object, only the members that were sent are compared.
+ */
 function isPartOf(stored: unknown, sent: unknown): boolean {
   if (!isObject(stored) || !isObject(sent)) return JSON.stringify(stored) === JSON.stringify(sent ?? stored);
   return Object.entries(sent).every(([member, value]) => isPartOf(stored[member], value));
@@ -232,11 +242,12 @@ const createForeignDatasetFailure = (dataset: string): Failure => ({
 });
 
 /**
- * Returns a failure if the actor lacks a privilege for the change. Changing a user who is a Webmaster before or after
- * the change needs the scope `webmasters`. A key that is limited to data sets cannot import users of other data sets.
+ * Returns a failure if the actor is not allowed to make the change. The scope `webmasters` is required if the user is a
+ * Webmaster before or after the change. A key that is limited to data sets cannot change users of other data sets by an
+ * import.
  * @param before undefined for a new user.
  * @param after undefined for a deleted user.
- * @param byProvider true for an identity provider, which needs the scope only to change `PROTECTED_FIELDS`.
+ * @param byProvider true for an identity provider. It needs the scope `webmasters` only to change `PROTECTED_FIELDS`.
  */
 export function checkPrivilege(
   actor: Actor,
@@ -254,9 +265,9 @@ export function checkPrivilege(
 }
 
 /**
- * Fields that give access to a Webmaster's privileges (scim.md, section 3). They include the external id: imports use
- * it to find the user whose roles they set, and a Webmaster without it is a local operator, whom providers cannot
- * manage.
+ * Fields through which the privileges of a Webmaster could be obtained (scim.md, section 3). They include the external
+ * id for two reasons. Imports use it to find the user whose roles they set. Without an external id, a Webmaster is a
+ * local operator, whom identity providers cannot manage.
  */
 const PROTECTED_FIELDS: readonly string[] = [
   'external_id',
@@ -269,13 +280,19 @@ const PROTECTED_FIELDS: readonly string[] = [
   'password',
 ];
 
-/** @param fields fields to compare, by default all. */
+/**
+ * Returns true if a field differs between two states of a user.
+ * @param fields the fields to compare, by default all fields.
+ */
 function hasChanges(before: User | undefined, after: User | undefined, fields?: readonly string[]): boolean {
   if (!before || !after) return true;
   return diffUsers(before, after).some(({ field }) => !fields || fields.includes(field));
 }
 
-/** Returns true if a change blocks its own actor, or the user who started or approved the import. */
+/**
+ * Returns true if the actor blocks itself with the change. For an import, this means the user who started or approved
+ * it.
+ */
 export function isSelfBlock(
   { actor }: Pick<Caller, 'actor'>,
   before: Pick<User, 'uuid' | 'status'> | undefined,

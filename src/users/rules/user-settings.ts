@@ -7,7 +7,7 @@ import type { RuleSettings } from './user-rules.js';
 /** Path of the picture for users without an avatar. */
 export const DEFAULT_AVATAR_PATH = 'assets/default-avatar.svg';
 
-/** Settings that the rules for users depend on, parsed once. */
+/** The settings on which the rules for users depend. They are parsed only once. */
 @Injectable()
 export class UserSettings implements RuleSettings {
   readonly roles: RoleCatalogue;

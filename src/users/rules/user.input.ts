@@ -22,8 +22,9 @@ import {
 } from './fields.js';
 
 /**
- * Fields that a client can write (interface §3). After `readInput`, an undefined field was not sent and null clears a
- * field. Other values are normalized and meet all rules that depend on neither settings nor other users.
+ * Fields that a client can write (interface §3). After `readInput`, undefined means that a field was not sent, and null
+ * means that it is cleared. All other values are normalized and follow every rule that depends neither on settings nor
+ * on other users.
  */
 export class UserInput {
   @Username({
@@ -120,13 +121,16 @@ export class NewUserInput extends UserInput {
   override email!: string;
 }
 
-/** Body of a change without its read-only fields. */
+/** Body of a change after its read-only fields were removed. */
 export type WritableUserInput = UserInput & { current_password?: string | null };
 
 const READ_ONLY = { readOnly: true, nullable: true, description: 'Ignored.' } as const;
 const READ_ONLY_TIME = { type: String, format: 'date-time', readOnly: true, nullable: true } as const;
 
-/** Body of `PUT /users/{user_id}`. Accepts the response of GET and ignores its read-only fields. */
+/**
+ * Body of `PUT /users/{user_id}`. A client may send the response of GET, because the read-only fields in it are
+ * ignored.
+ */
 export class ChangedUserInput extends UserInput {
   @Secret({
     example: 'Tr0ub4dor&3',

@@ -10,14 +10,19 @@ import { type Sort, type UserQuery, resolveSort } from './user.query.js';
 import { type Condition, type UserFilter, type WordMatch, buildCondition, compare } from './search-plan.js';
 
 const MAX_WORDS = 10;
-/** Minimum length of a prefix (`ja*`), in characters. A single letter matches too many users. */
+/**
+ * Minimum length of a search prefix such as `ja*`, in characters. A prefix of one letter would match too many users.
+ */
 const MIN_PREFIX = 2;
-/** Sorts after every other character. Appended to a prefix, it forms the upper bound of the words with that prefix. */
+/**
+ * A character that sorts after every other character. A prefix followed by this character is the upper bound of all
+ * words with the prefix.
+ */
 const LAST_CHARACTER = '\u{10FFFF}';
 
 /**
- * Converts a query to joins and conditions. Callers without the Webmaster role find active users only and cannot filter by
- * hidden fields.
+ * Converts a search query to SQL joins and conditions. Callers who are not Webmasters find only active users and cannot
+ * filter by hidden fields.
  * @throws ProblemError `invalid_parameter`, `forbidden`.
  */
 export function toUserFilter(query: UserQuery, actor: Actor, roles: RoleCatalogue): UserFilter {
@@ -41,8 +46,8 @@ const STATUSES: readonly string[] = ['Active', 'Blocked'];
 const NO_MATCH = buildCondition('1 = 0');
 
 /**
- * Builds the condition on the status. Active users are found with `<> 'Blocked'`, which uses no index, because most
- * users are active.
+ * Builds the condition on the status. Most users are active, so active users are found with `<> 'Blocked'`, which uses
+ * no index.
  */
 function buildStatusConditions(statuses: readonly string[], sort: Sort): Condition[] {
   if (STATUSES.every((status) => statuses.includes(status))) return [];
@@ -67,7 +72,10 @@ function buildVisibleEmailCondition(actor: Actor): Condition {
 
 const keepAsSent = (sent: string): string => sent;
 
-/** Parameters that are compared with a column: parameter, column, operator, and conversion of the sent value. */
+/**
+ * Query parameters that are compared with a column. Each entry contains the parameter, the column, the SQL comparison
+ * and the conversion of the sent value.
+ */
 const COMPARED_PARAMETERS = [
   ['external_id', 'external_id_key', '= ?', toExactKey],
   ['username', 'username_key', '= ?', toLoginKey],
@@ -107,12 +115,15 @@ function buildRoleCondition(names: readonly string[], roles: RoleCatalogue): Con
   if (known.length === 0) return NO_MATCH;
   const test = `role IN (${toPlaceholders(known.length)})`;
   const sql = `u.uuid IN (SELECT user_uuid FROM user_roles WHERE ${test})`;
-  // Uses COUNT, because MariaDB would convert EXISTS to an IN condition.
+  // COUNT is used instead of EXISTS, because MariaDB would convert EXISTS to an IN condition.
   const many = `(SELECT COUNT(*) FROM user_roles r WHERE r.user_uuid = u.uuid AND r.${test}) > 0`;
   return { ...buildCondition(sql, ...known), many, key: 'some', parameter: 'role' };
 }
 
-/** Builds one join per word, so that every word must match. `isEmpty` is true for a search term without words. */
+/**
+ * Builds one join for each word of a search term, so that a user must match every word. `isEmpty` is true if the term
+ * contains no words.
+ */
 function buildWordJoins(
   term: string | undefined,
   weight: string,
@@ -152,7 +163,10 @@ function buildWordJoins(
   };
 }
 
-/** Builds the condition for the rows of `user_words` that match a word or a prefix. */
+/**
+ * Builds the condition that selects the rows of `user_words` for a word.
+ * @param prefix true to match every word that begins with `word`.
+ */
 function buildWordMatch(word: string, prefix: boolean): WordMatch {
   if (!prefix) return { text: word, sql: 'user_words WHERE word = ?', params: [word] };
   const params = [word, `${word}${LAST_CHARACTER}`];

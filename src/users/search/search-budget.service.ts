@@ -5,25 +5,31 @@ import { Env } from '../../platform/config/env.js';
 import { FairSemaphore, NoSlotError } from '../../platform/common/fair-semaphore.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 
-/** Maximum number of broad searches that one actor can run at a time (interface §9). */
+/** Maximum number of broad searches that one actor can run at the same time (interface §9). */
 const MAX_RUNNING = 2;
-/** Maximum number of waiting broad searches of one actor. It is enough for a busy connector and bounds the memory. */
+/**
+ * Maximum number of broad searches of one actor that wait for a slot. It is enough for a busy connector and limits the
+ * memory.
+ */
 const MAX_WAITING = 50;
-/** Maximum time that a search waits for a slot, as a multiple of `SEARCH_TIMEOUT`. */
+/** Maximum time for which a search waits for a slot, as a multiple of `SEARCH_TIMEOUT`. */
 const WAIT_TIMEOUTS = 5;
 
-/** A search whose cost is not bounded by an index. */
+/** A search whose cost is not limited by an index. */
 interface BroadSearch<T> {
-  /** Runs the search. @param signal aborts all statements of the search. */
+  /** Runs the search. @param signal stops all statements of the search when it aborts. */
   run: (signal: AbortSignal) => Promise<T>;
-  /** Finds the name of the part with the most matches, for the error after a timeout. */
+  /**
+   * Returns the name of the part of the search that has the most matches. The error after a timeout contains this name.
+   * @param signal stops all statements when it aborts.
+   */
   findBroadest: (signal: AbortSignal) => Promise<string>;
 }
 
 /**
- * Limits broad searches, whose cost is not bounded by an index. Each actor can run two at a time, and waiting actors
- * are served round-robin. The database stops a search after `SEARCH_TIMEOUT` or when its client disconnects. SQLite
- * runs one search at a time, in the read worker. MariaDB and MySQL run broad searches on at most half of the
+ * Limits broad searches, whose cost is not limited by an index. Each actor can run two of them at the same time, and
+ * waiting actors are served in turn. A search is stopped after `SEARCH_TIMEOUT`, or when its client disconnects. With
+ * SQLite, one search runs at a time, in the read worker. With MariaDB and MySQL, broad searches use at most half of the
  * connections.
  */
 @Injectable()
@@ -45,10 +51,10 @@ export class SearchBudget {
   }
 
   /**
-   * Runs a broad search when a slot is free.
+   * Runs a broad search as soon as a slot is free.
    * @param disconnect aborts when the client disconnects.
-   * @throws ProblemError `search_too_broad` after a timeout, `rate_limited` after too many searches of the actor,
-   * `unavailable` after too many searches of other actors, `request_timeout` after a disconnect.
+   * @throws ProblemError `search_too_broad` after a timeout, `rate_limited` if the actor already has too many searches,
+   * `unavailable` if other actors have too many searches, `request_timeout` after a disconnect.
    */
   async run<T>(actor: Actor, disconnect: AbortSignal, search: BroadSearch<T>): Promise<T> {
     try {
@@ -77,8 +83,8 @@ export class SearchBudget {
   }
 
   /**
-   * Starts the read worker of SQLite, which an aborted search stops. The time that it takes does not count towards the
-   * timeout of the search.
+   * Waits until the read worker of SQLite runs, because stopping a search stops the worker. The time to restart it does
+   * not count towards the timeout of the search.
    */
   private async ensureStarted(disconnect: AbortSignal): Promise<void> {
     if (this.database.dialect === 'sqlite') await this.database.scan('SELECT 1 AS ready', [], disconnect);

@@ -9,38 +9,47 @@ import type { UserSet } from './user-pages.service.js';
 import type { Sort } from './user.query.js';
 
 /**
- * Form of a condition. `few` looks up the matching users and sorts them. `many` reads users in the order of the page
- * and tests each one.
+ * The form in which a condition is used. `few` looks up the matching users by an index and sorts them. `many` reads
+ * users in the order of the page and tests each of them.
  */
 export type ConditionForm = 'few' | 'many';
 
 /**
- * A condition on `users u` in two equivalent forms. No database engine chooses well between the two, so the service
- * chooses.
+ * A condition on `users u` in two equivalent forms. The service chooses the form, because no database engine chooses
+ * well between them.
  */
 export interface Condition extends Clause {
-  /** SQL that looks up the matches with the index of the condition. */
+  /** SQL condition that looks up the matching users by an index. */
   few: string;
-  /** SQL that tests a user without the index of the condition. */
+  /** SQL condition that tests one user after another, without the index. */
   many: string;
-  /** Set for a condition with an index: `unique` if at most one user can match, otherwise `some`. */
+  /**
+   * Set if the condition has an index. `unique` means that at most one user can match. `some` means that several users
+   * can match.
+   */
   key?: 'unique' | 'some';
-  /** Name of the query parameter, for a condition with an index. */
+  /** Name of the query parameter from which the condition was built, if the condition has an index. */
   parameter?: string;
 }
 
-/** Table and condition that select the matches of one word. */
+/** SQL for the rows of `user_words` that match one word of the search term: the table and its condition. */
 export interface WordMatch extends Clause {
-  /** The folded word or prefix, such as `jan*`. */
+  /** The word or prefix in folded form, such as `jan*`. */
   text: string;
 }
 
-/** The users to search: `users u`, joined with the matches of each word, and conditions joined with AND. */
+/**
+ * The users to search: `users u`, joined with the matches of each word. A user must also meet all conditions in
+ * `tests`.
+ */
 export interface UserFilter extends UserSet {
   tests: readonly Condition[];
-  /** Statuses to find. Undefined for a search with other conditions, which `UserCounts` cannot count. */
+  /**
+   * The statuses to find, if the search is not limited by any other condition. `UserCounts` then provides the count.
+   * Undefined for any other search.
+   */
   countedStatuses: readonly string[] | undefined;
-  /** SQL for the sum of the weights of the matched words. */
+  /** SQL expression for the sum of the weights of the matched words. */
   score: string;
   words: readonly WordMatch[];
 }
@@ -56,12 +65,15 @@ const SORT_COLUMNS: Readonly<Record<Exclude<Sort, 'relevance'>, string>> = {
   status: 'u.status',
 };
 
-/** Creates a condition without an index, whose two forms are the same. */
+/** Creates a condition without an index. Both of its forms are the same SQL. */
 export function buildCondition(sql: string, ...params: readonly SqlValue[]): Condition {
   return { ...toClause(sql, ...params), few: sql, many: sql };
 }
 
-/** Creates a condition on an indexed column. The `many` form uses the index only if it also sorts the page. */
+/**
+ * Creates a condition on an indexed column. The `many` form uses this index only if the page is sorted by the same
+ * column.
+ */
 export function compare(column: string, test: string, sort: Sort, ...params: SqlValue[]): Condition {
   const sql = `u.${column} ${test}`;
   return {
@@ -76,8 +88,8 @@ export function compare(column: string, test: string, sort: Sort, ...params: Sql
 const UNIQUE_COLUMNS: ReadonlySet<string> = new Set(['username_key', 'email_key', 'external_id_key']);
 
 /**
- * Returns `nothing` if the cost of a filter is bounded, and `words` if it depends on the number of word matches.
- * Returns undefined if nothing bounds the cost.
+ * Returns `words` if the cost of a search depends only on the number of word matches, and `nothing` if its cost is
+ * always limited. Returns undefined if its cost is not limited.
  */
 export function getCostBound({ words, tests }: UserFilter): 'nothing' | 'words' | undefined {
   const keys = tests.flatMap(({ key }) => key ?? []);
@@ -85,7 +97,7 @@ export function getCostBound({ words, tests }: UserFilter): 'nothing' | 'words' 
   return keys.length === 0 || (keys.length === 1 && keys[0] === 'unique') ? 'nothing' : undefined;
 }
 
-/** Returns the users that match a filter, with its conditions in one form. */
+/** Returns the users that match a filter. @param form the form in which all conditions are used. */
 export function toUserSet({ from, tests }: UserFilter, form: ConditionForm): UserSet {
   return { from, tests: tests.map((test) => toClause(test[form], ...test.params)), counted: tests };
 }
@@ -93,8 +105,8 @@ export function toUserSet({ from, tests }: UserFilter, form: ConditionForm): Use
 const UNIQUE_SORTS: ReadonlySet<Sort> = new Set(['username', 'email', 'external_id']);
 
 /**
- * Builds the order of a page. Empty values are last in both directions. Where the index does not sort them last, they
- * form a separate range, so that the index on (key, uuid) serves every page. The form `few` adds a plus sign, which
+ * Builds the order of a page. Empty values come last in both directions. If they are not last in the index, they form a
+ * separate range, so that the index on (key, uuid) can serve every page. For the form `few` a plus sign is added, which
  * keeps SQLite from using the index of the sort field. MariaDB ignores the sign.
  */
 export function buildUserOrder(sort: Sort, order: Direction, score: string, form: ConditionForm): PageOrder {
@@ -107,7 +119,10 @@ export function buildUserOrder(sort: Sort, order: Direction, score: string, form
   return { order, ranges: splitByEmptyKey(range, isName ? '' : null) };
 }
 
-/** Lists the parts of a search that can have many matches. The statement of each part returns one row per match. */
+/**
+ * Lists the words and conditions of a search that can have many matches. Each part has a statement that returns one row
+ * per match.
+ */
 export function listBroadParts({ words, tests }: UserFilter): (Clause & { name: string })[] {
   return [
     ...words.map(({ text, sql, params }) => ({

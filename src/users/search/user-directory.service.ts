@@ -12,20 +12,20 @@ import type { UserScope } from './user-scope.js';
 
 export type { Owner };
 
-/** A user whom a data set manages. */
+/** A user who belongs to a data set. */
 export interface ManagedUser {
   uuid: string;
   external_id: string;
   username_key: string;
   email_key: string;
   status: string;
-  /** True if the user has the role directly or from a group. */
+  /** True if the user has the role Webmaster, either directly or from a group. */
   isWebmaster: boolean;
   version: number;
   managed_part: string | null;
 }
 
-/** SQL condition that is true if the user has a role, directly or from a group (see `rolesOf`). */
+/** SQL condition that holds if the user has a role, either directly or from a group (see `rolesOf`). */
 const HAS_ROLE = "(roles LIKE ? OR COALESCE(group_roles, '') LIKE ?)";
 const WEBMASTER_PARAMS = [`%"${WEBMASTER}"%`, `%"${WEBMASTER}"%`];
 
@@ -35,17 +35,17 @@ const COUNT_BATCH_SIZE = 2000;
 type UserIds = Pick<User, 'uuid' | 'external_id'>;
 const IDS = 'uuid, external_id';
 
-/** Count of users in one part of a data set, with the uuid of the last counted user. */
+/** Number of users in one part of a data set. `last` is the uuid of the last user who was counted. */
 interface ManagedCount {
-  /** Empty for users without a part. */
+  /** Name of the part, or an empty string for users without a part. */
   part: string;
   count: number | string;
   last: string;
 }
 
 /**
- * Reads sets of users for imports, exports, groups and SCIM. Uses hand-written, set-based SQL: the number of statements
- * does not depend on the number of users (ADR 13).
+ * Reads sets of users for imports, exports, groups and SCIM. Uses hand-written SQL for whole sets, so that the number
+ * of statements does not depend on the number of users (ADR 13).
  */
 @Injectable()
 export class UserDirectory {
@@ -55,13 +55,16 @@ export class UserDirectory {
     @Inject(DATABASE) private readonly database: Database,
   ) {}
 
-  /** Finds users by external id. @returns a map from the comparison key of each external id to its user. */
+  /** Finds users by their external ids. @returns a map from the comparison key of each external id to the user. */
   async findByExternalIds(externalIds: readonly string[]): Promise<Map<string, User>> {
     const rows = await this.select<UserRow>('external_id_key', externalIds.map(toExactKey), COLUMNS);
     return new Map(rows.map((row) => [toExactKey(row.external_id), toUser(row)]));
   }
 
-  /** Finds uuids by external id. @returns a map from the comparison key of each external id to its uuid. */
+  /**
+   * Finds the uuids of users by their external ids.
+   * @returns a map from the comparison key of each external id to the uuid.
+   */
   async findUuidsByExternalIds(externalIds: readonly string[]): Promise<Map<string, string>> {
     const rows = await this.select<UserIds>('external_id_key', externalIds.map(toExactKey), IDS);
     return new Map(rows.map((user) => [toExactKey(user.external_id), user.uuid]));
@@ -82,7 +85,10 @@ export class UserDirectory {
     return selectIn<T>(this.database, [...new Set(values)], toSql);
   }
 
-  /** Finds Webmasters without an external id, who are hidden from some API keys. */
+  /**
+   * Finds local operators: Webmasters without an external id, whom some API keys must not see.
+   * @returns their uuids.
+   */
   async findOperators(sql: Sql = this.database): Promise<Set<string>> {
     const rows = await sql.query<{ uuid: string }>(
       `SELECT u.uuid FROM user_roles h JOIN users u ON u.uuid = h.user_uuid
@@ -93,8 +99,8 @@ export class UserDirectory {
   }
 
   /**
-   * Locks users until the transaction ends. Locks in the order of uuid to avoid deadlocks.
-   * @returns the uuids that exist.
+   * Locks users until the transaction ends. Users are locked in the order of their uuids to avoid deadlocks.
+   * @returns the uuids of the users that exist.
    */
   async lock(tx: Sql, uuids: readonly string[]): Promise<string[]> {
     const toSql = (list: string) =>
@@ -102,12 +108,15 @@ export class UserDirectory {
     return (await selectIn<{ uuid: string }>(tx, uuids.toSorted(), toSql)).map(({ uuid }) => uuid);
   }
 
-  /** Finds the users who have the identifiers. @returns a map from each identifier to its user. */
+  /** Finds the users who have the given identifiers. @returns a map from each identifier to its user. */
   async findOwners(identifiers: readonly string[]): Promise<Map<string, Owner>> {
     return this.writes.findOwners(this.database, identifiers);
   }
 
-  /** Finds all managers of the users, direct and indirect. @returns a map from each user and manager to its manager. */
+  /**
+   * Finds all direct and indirect managers of the users.
+   * @returns a map from the uuid of each of these users and managers to the uuid of its manager.
+   */
   async findManagers(uuids: readonly string[]): Promise<Map<string, string | null>> {
     return this.writes.findManagers(this.database, uuids);
   }
@@ -121,9 +130,9 @@ export class UserDirectory {
   }
 
   /**
-   * Counts the users whom an import of the data set reports as missing if its file does not contain them: active users
-   * who are not Webmasters.
-   * @returns a map from each part to its count. The key for users without a part is an empty string.
+   * Counts the users whom an import of the data set would report as missing if the file were empty. These are active
+   * users who are not Webmasters.
+   * @returns a map from each part to its number of users. The key for users without a part is an empty string.
    */
   async countManaged(dataset: string): Promise<Map<string, number>> {
     const counts = new Map<string, number>();
@@ -138,14 +147,14 @@ export class UserDirectory {
       for (const { part, count } of rows) counts.set(part, (counts.get(part) ?? 0) + Number(count));
       const lasts = rows.map(({ last }) => last).sort();
       after = lasts.at(-1);
-      await setImmediate(); // SQLite statements block this thread
+      await setImmediate(); // lets other requests run, because SQLite statements block this thread
     }
     return counts;
   }
 
   /**
-   * Reads users of a data set, in all its parts, whose uuids are greater than `after`. Does not filter by status,
-   * because MariaDB would then choose an index with which each page reads the whole table.
+   * Reads the users of a data set, in all its parts, whose uuids are greater than `after`. The query does not filter by
+   * status, because MariaDB would then choose an index with which each page reads the whole table.
    */
   async listManaged({ dataset }: UserScope, after: string, limit: number): Promise<ManagedUser[]> {
     const rows = await this.database.query<
@@ -160,8 +169,8 @@ export class UserDirectory {
   }
 
   /**
-   * Reads users whose uuids are greater than `after`, in the order of uuid.
-   * @param all true to include users without an external id.
+   * Reads at most `limit` users whose uuids are greater than `after`, in the order of uuid.
+   * @param all false to leave out users without an external id.
    */
   async listPage(after: string, limit: number, all: boolean): Promise<User[]> {
     const linked = all ? '' : ' AND external_id_key IS NOT NULL';
@@ -173,8 +182,8 @@ export class UserDirectory {
   }
 
   /**
-   * Assigns a data set and a part to users whom no other data set manages. This does not count as a change of the
-   * users: `updated` and the version stay the same.
+   * Assigns users to a data set and a part, except for users whom another data set manages. This is not counted as a
+   * change of the users, so `updated` and the version stay the same.
    */
   async assignScope(tx: Sql, uuids: readonly string[], { dataset, part }: UserScope): Promise<void> {
     if (uuids.length === 0) return;

@@ -12,12 +12,12 @@ import {
 import { USER_COLUMNS, type User, type UserRow, toUser } from '../model/user.js';
 import { UserCounts } from '../writer/user-counts.service.js';
 
-/** Users that meet all conditions. */
+/** The users that meet all conditions in `tests`. */
 export interface UserSet {
-  /** Joined tables, including `users u`. By default only `users u`. */
+  /** The joined tables, which must include `users u`. By default, only `users u` is read. */
   from?: Clause | undefined;
   tests: readonly Clause[];
-  /** Conditions for counting, if they differ in form from the conditions of a page. */
+  /** The conditions for counting the users, if counting needs another form of the conditions than reading a page. */
   counted?: readonly Clause[];
 }
 
@@ -26,16 +26,22 @@ export interface Hit extends Position {
   user: User;
 }
 
-/** Maximum number of users that a page may skip in this thread, because of the offset or the status of the users. */
+/**
+ * Maximum number of users that a query in this thread may skip before the first user of a page, because of their offset
+ * or status.
+ */
 export const MAX_SKIPPED_USERS = 10_000;
-/** Up to this number of matches, `isFew` does not compare with the number of all users. */
+/** Up to this number of matches, `isFew` always returns true, unless the number of all users is already known. */
 const ALWAYS_FEW = 500;
-/** Share of all users below which matches are few: looking them up costs less than reading the index of the order. */
+/** If less than this share of all users match, looking them up costs less than reading the index of the sort order. */
 const FEW_SHARE = 1 / 10;
 
 const PAGE_COLUMNS = USER_COLUMNS.map((column) => `v.${column}`).join(', ');
 
-/** Counts users and reads pages of users, for all lists of the API and SCIM. Uses hand-written SQL (ADR 13). */
+/**
+ * Counts users and reads pages of users. All lists of the API and of SCIM use this service. Uses hand-written SQL (ADR
+ * 13).
+ */
 @Injectable()
 export class UserPages {
   constructor(
@@ -49,10 +55,10 @@ export class UserPages {
 
   /**
    * Reads a page of users.
-   * @param usersOf returns the users of a range.
-   * @param isEmpty returns true for a range that is known to be empty.
-   * @param signal must be set for a slow page. On SQLite, the read worker then reads the page. If the signal aborts,
-   * the statement stops.
+   * @param usersOf returns the users to read for a range of the order.
+   * @param isEmpty returns true if a range is known to be empty and need not be read.
+   * @param signal must be set if reading the page may take long. With SQLite, the read worker then reads the page. The
+   * statement is stopped when the signal aborts.
    */
   async read<R extends KeyRange>(
     usersOf: (range: R) => UserSet,
@@ -63,7 +69,7 @@ export class UserPages {
   ): Promise<KeysetPage<Hit>> {
     const direction = order.order.toUpperCase();
     const source = {
-      // The inner query reads only the index. The join reads the rows of the page.
+      // The inner query finds the uuids and reads only the index. The join then reads the rows of these users.
       read: async (range: R, part: Clause, offset: number, limit: number): Promise<Hit[]> => {
         const { key, tie = 'u.uuid' } = range;
         const { sql, params } = buildFromWhere(usersOf(range), part);
@@ -75,7 +81,8 @@ export class UserPages {
           [...params, limit, offset],
           signal,
         );
-        // `page_key` stays in the row, because copying the row without it takes as long as reading it.
+        // `page_key` is not removed from the row. Removing it would mean copying the row, which takes as long as
+        // reading it.
         return rows.map((row) => ({ key: row.page_key, uuid: row.uuid, user: toUser(row) }));
       },
       count: (range: R, part: Clause) => this.count(usersOf(range), signal, part),
@@ -84,7 +91,7 @@ export class UserPages {
     return readPage(source, order, window, this.dialect);
   }
 
-  /** Counts users. @param part condition that limits the count to one part of an order. */
+  /** Counts users. @param part additional condition that limits the count to a part of the order. */
   async count(
     { from, tests, counted = tests }: UserSet,
     signal: AbortSignal | undefined,
@@ -94,14 +101,14 @@ export class UserPages {
     return this.readNumber(`SELECT COUNT(*) AS n ${sql}`, params, signal);
   }
 
-  /** Counts users, but stops at `max`. */
+  /** Counts users up to `max`. A result of `max` means that there may be more. */
   async countUpTo(users: UserSet, max: number, signal: AbortSignal | undefined): Promise<number> {
     const { sql, params } = buildFromWhere(users);
     const text = `SELECT COUNT(*) AS n FROM (SELECT 1 ${sql} LIMIT ?) AS counted`;
     return this.readNumber(text, [...params, max], signal);
   }
 
-  /** Reads the ids and creation times of the oldest users. */
+  /** Reads the uuids and creation times of the users that were created first. */
   async listOldest(
     users: UserSet,
     limit: number,
@@ -112,7 +119,10 @@ export class UserPages {
     return this.select(text, [...params, limit], signal);
   }
 
-  /** Returns true if so few users match that looking them up is faster. @param all number of all users, if known. */
+  /**
+   * Returns true if so few users match that looking them up is faster than reading users in the order of the page.
+   * @param all number of all users, if known.
+   */
   async isFew(count: number, all?: number): Promise<boolean> {
     if (all === undefined && count <= ALWAYS_FEW) return true;
     return count < FEW_SHARE * (all ?? (await this.counts.countUsers([])).all);
@@ -135,7 +145,7 @@ export class UserPages {
   }
 }
 
-/** SQL for the sort key of an order that sorts users only by uuid. */
+/** Sort key of an order that sorts users only by uuid. */
 export const NO_KEY = 'NULL';
 
 function buildFromWhere({ from, tests }: UserSet, part?: Clause): Clause {

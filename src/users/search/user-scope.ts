@@ -1,12 +1,12 @@
 import type { User } from '../model/user.js';
 
-/** Users that one import manages: a data set, or one part of it. A null part means the whole data set. */
+/** The users whom one import manages: a whole data set, or one part of it. A null part means the whole data set. */
 export interface UserScope {
   dataset: string;
   part: string | null;
 }
 
-/** Returns true if an import with this scope reports the user as missing when its file does not contain the user. */
+/** Returns true if the user belongs to this scope. Only such users can be missing in the file of an import. */
 export function isInScope(
   { dataset, part }: UserScope,
   { managed_by, managed_part }: Pick<User, 'managed_by' | 'managed_part'>,

@@ -20,7 +20,7 @@ import { type Sort, type UserQuery, resolveSort } from './user.query.js';
 export interface UserPage {
   count: number;
   users: User[];
-  /** Cursor of the next page. Undefined on the last page. */
+  /** Cursor of the next page. Undefined if this is the last page. */
   next: string | undefined;
 }
 
@@ -32,12 +32,12 @@ interface Search {
   place: PageWindow;
 }
 
-/** Counts of users. Undefined for a search with conditions other than the status. */
+/** The number of matching users and of all users. Undefined if the search has conditions other than the status. */
 type Totals = Awaited<ReturnType<UserCounts['countUsers']>> | undefined;
 
-/** Maximum number of word matches that are joined and sorted in this thread. */
+/** Maximum number of word matches for which a search runs in this thread. A search with more matches is broad. */
 const MAX_NARROW_MATCHES = 500;
-/** Maximum number of matches that are counted for one part of a search. */
+/** Maximum number of matches that are counted for each part of a search. */
 const MAX_COUNTED_MATCHES = 10_000;
 
 /** Searches users for `GET /users/search` (interface §5). */
@@ -52,7 +52,7 @@ export class UserSearch {
   ) {}
 
   /**
-   * Searches users. A broad search needs a slot of `SearchBudget`.
+   * Searches users. A search whose cost is not limited by an index needs a slot of `SearchBudget`.
    * @param getDisconnect returns a signal that aborts when the client disconnects.
    * @throws ProblemError `invalid_parameter`, `forbidden`, or an error of `SearchBudget.run`.
    */
@@ -78,7 +78,10 @@ export class UserSearch {
     return { filter, sort, order, place: parsePageWindow(query, [sort, order], ranges) };
   }
 
-  /** Counts the matches, then reads the page. A search that only filters by status takes the count from the totals. */
+  /**
+   * Counts the matching users, then reads the page. If the search filters only by status, the count is taken from
+   * `totals`.
+   */
   private async readPage(
     { filter, sort, order, place }: Search,
     totals: Totals,
@@ -94,14 +97,17 @@ export class UserSearch {
     return { count, users: rows.map(({ user }) => user), next };
   }
 
-  /** Returns true if no index bounds the cost of a search. */
+  /** Returns true if the cost of a search is not limited by an index. */
   private async isBroad(filter: UserFilter): Promise<boolean> {
     const bound = getCostBound(filter);
     if (bound === 'words') return (await this.countMatches(filter.words)) > MAX_NARROW_MATCHES;
     return bound === undefined;
   }
 
-  /** Finds the name of the part of a search with the most matches. Returns undefined for a search without parts. */
+  /**
+   * Returns the name of the word or condition of a search that has the most matches. Returns undefined if there are no
+   * words or conditions with an index.
+   */
   async findBroadest(filter: UserFilter, signal: AbortSignal): Promise<string | undefined> {
     const parts: { name: string; n: number }[] = [];
     for (const { name, sql, params } of listBroadParts(filter)) {
@@ -112,7 +118,7 @@ export class UserSearch {
     return parts.toSorted((one, other) => other.n - one.n)[0]?.name;
   }
 
-  /** Counts the matches of all words in total. Counts each word up to a limit. */
+  /** Returns the total number of matches of all words. For each word, matches are counted only up to a limit. */
   private async countMatches(words: readonly Clause[]): Promise<number> {
     const counts = words.map(
       ({ sql }, index) =>

@@ -91,7 +91,7 @@ export class UserQuery {
   has_external_id?: boolean;
 }
 
-/** Returns the sort field of a query. Without a search term, `relevance` becomes `updated`. */
+/** Returns the field by which a query sorts. Without a search term, `relevance` is replaced by `updated`. */
 export function resolveSort({ sort = 'relevance', fulltext_search }: UserQuery): Sort {
   return sort === 'relevance' && fulltext_search === undefined ? 'updated' : sort;
 }

@@ -4,7 +4,7 @@ import { type Sql, lockClauseOf } from '../../platform/database/engine/sql.js';
 import { toLoginIdentifier } from '../model/comparison-keys.js';
 import { USER_COLUMNS, type User, type UserRow, toUser } from '../model/user.js';
 
-/** Fields of a user that a login needs. */
+/** The fields of a user that are needed for a login. */
 export interface Credentials {
   uuid: string;
   username: string;
@@ -12,7 +12,7 @@ export interface Credentials {
   password_hash: string | null;
 }
 
-/** Reads and updates single users. Every read is a look-up by primary key. */
+/** Reads and updates single users. Every read finds its row by a primary key. */
 @Injectable()
 export class UsersRepository {
   private readonly findSql = `SELECT ${USER_COLUMNS.join(', ')} FROM users WHERE uuid = ?`;
@@ -40,12 +40,18 @@ export class UsersRepository {
     );
   }
 
-  /** Sets `last_access`. This does not count as a change of the user: `updated` and the version stay the same. */
+  /**
+   * Sets the time of `last_access`. This is not counted as a change of the user, so `updated` and the version stay the
+   * same.
+   */
   async touch(uuid: string, time: string, sql: Sql = this.database): Promise<void> {
     await sql.execute('UPDATE users SET last_access = ? WHERE uuid = ?', [time, uuid]);
   }
 
-  /** Replaces a hash with a hash of the same password, unless the password has changed meanwhile. */
+  /**
+   * Replaces the hash of a password by a newer hash of the same password. Does nothing if the stored hash is no longer
+   * `old`, because the password has changed.
+   */
   async replaceHash(uuid: string, old: string, hash: string): Promise<void> {
     const sql = 'UPDATE users SET password_hash = ? WHERE uuid = ? AND password_hash = ?';
     await this.database.execute(sql, [hash, uuid, old]);

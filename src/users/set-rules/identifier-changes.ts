@@ -2,14 +2,17 @@ import type { Identifier } from '../model/comparison-keys.js';
 import type { SetConstraint } from './set-constraint.js';
 import type { ChangeNumbers, NumberStorage } from './number-storage.js';
 
-/** The user who has an identifier before the changes. */
+/** The user who has an identifier before any change of the set is applied. */
 export interface Owner {
   uuid: string;
-  /** Empty for a user without external id. */
+  /** External id of the user, or an empty string if the user lacks one. */
   external_id: string;
 }
 
-/** A change that sets an identifier of another user. It is valid only if another change releases the identifier. */
+/**
+ * A change that gives a user an identifier of another user. It is valid only if a further change releases the
+ * identifier from its owner.
+ */
 export interface NeededRelease {
   change: number;
   field: Identifier['field'];
@@ -19,31 +22,34 @@ export interface NeededRelease {
   number: number;
 }
 
-/** A change that assigns an identifier, and the field to which it assigns it. */
+/** The assignment of an identifier to a field of a user, by one change. */
 export interface Assignment {
   change: number;
   field: Identifier['field'];
 }
 
-/** The identifiers that the changes of a set assign to users and release. */
+/** The identifiers that the changes of a set assign to users or release from users. */
 export class IdentifierChanges {
   readonly requiredReleases: NeededRelease[] = [];
-  /** Pairs of changes that link one user to different external ids. */
+  /** Pairs of changes that set different external ids for the same user. */
   readonly linkConflicts: [change: number, other: number][] = [];
   private readonly numbers = this.storage.createTexts();
   /**
-   * Maps the number of an identifier to the first change that assigns it, packed by `packAssignment`. Maps the number
-   * of a link (`toLinkText`) to the unpacked change.
+   * Maps the number of an identifier to the first change that assigns it, as an integer of `packAssignment`. Maps the
+   * number of a link (`toLinkText`) to the number of its change.
    */
   private readonly firstAssignments = this.storage.createIntegers();
-  /** Maps the number of an identifier to the change that releases it. */
+  /** Maps the number of an identifier to the change that releases it from its owner. */
   private readonly releases = this.storage.createIntegers();
-  /** Maps the number of an identifier to all changes that assign it, if there are several. */
+  /**
+   * Maps the number of an identifier to all changes that assign it. Contains only identifiers that several changes
+   * assign.
+   */
   private readonly contested = new Map<number, Assignment[]>();
 
   constructor(private readonly storage: NumberStorage) {}
 
-  /** @param owners maps identifiers to the users who have them before the changes. */
+  /** Adds the identifiers of a change. @param owners maps identifiers to the users who have them before the changes. */
   add({ change, user, creates, released, taken }: SetConstraint, owners: ReadonlyMap<string, Owner>): void {
     for (const { identifier } of released) this.releases.set(this.numbers.assignNumber(identifier), change);
     for (const { identifier, field } of taken) {
@@ -55,23 +61,29 @@ export class IdentifierChanges {
     }
   }
 
-  /** Returns the change that sets the external id of an existing user, or 0. */
+  /** Returns the change that sets the external id of an existing user, or 0 if no change does. */
   getLinkingChange(user: string): number {
     return this.firstAssignments.at(this.numbers.findNumber(toLinkText(user)));
   }
 
-  /** Returns the change that releases the identifier, or 0 if its owner keeps it. */
+  /** Returns the change that releases the identifier from its owner, or 0 if no change does. */
   getReleasingChange({ number }: NeededRelease): number {
     return this.releases.at(number);
   }
 
-  /** Returns true if the owner of an identifier still has it after all changes that do not fail. */
+  /**
+   * Returns true if the owner of an identifier keeps it, because no change releases it or the change that releases it
+   * fails.
+   */
   isKept(need: NeededRelease, failed: ChangeNumbers): boolean {
     const releasing = this.getReleasingChange(need);
     return releasing === 0 || failed.has(releasing);
   }
 
-  /** Finds identifiers that several changes assign. Ignores failed changes. @returns the assignments per identifier. */
+  /**
+   * Finds identifiers that several changes assign. Failed changes are ignored.
+   * @returns for each of these identifiers, the list of its assignments.
+   */
   findClashes(failed: ChangeNumbers): Assignment[][] {
     return [...this.contested.values()]
       .map((assignments) => assignments.filter(({ change }) => !failed.has(change)))
@@ -89,7 +101,7 @@ export class IdentifierChanges {
     const first = this.firstAssignments.at(number);
     if (first === 0) this.firstAssignments.set(number, packAssignment(added));
     if (first === 0 || changeOf(first) === added.change) return;
-    // Usernames and e-mail addresses share one namespace. All other identifiers belong to a single field.
+    // Usernames and e-mail addresses share one namespace. Any other identifier belongs to only one field.
     const isLogin = added.field === 'username' || added.field === 'email';
     const field = isLogin ? (isForEmail(first) ? 'email' : 'username') : added.field;
     const assignments = this.contested.get(number) ?? [{ change: changeOf(first), field }];
@@ -99,13 +111,15 @@ export class IdentifierChanges {
 }
 
 /**
- * Packs an assignment into one integer. The lowest bit is 1 for the field `email`. The other bits contain the change.
+ * Packs an assignment into one integer. The lowest bit is 1 if the field is `email`. The other bits contain the number
+ * of the change.
  */
 const packAssignment = ({ change, field }: Assignment): number => change * 2 + Number(field === 'email');
 const changeOf = (packed: number): number => packed >> 1;
 const isForEmail = (packed: number): boolean => packed % 2 === 1;
 
 /**
- * Returns the text under which `addLink` stores the change of a user's external id. It differs from every identifier.
+ * Returns the text under which `addLink` stores the change that sets a user's external id. No identifier has the same
+ * text.
  */
 const toLinkText = (user: string): string => `link:${user}`;

@@ -2,28 +2,31 @@ import type { ChangeNumbers, NumberStorage } from './number-storage.js';
 import type { ManagerChange, SetConstraint } from './set-constraint.js';
 
 /**
- * The managers of users after all changes of a set. Combines the managers in the database with the changes. Each user
- * is a node with a number from 1. Node 0 stands for no manager.
+ * The managers of users, as they will be after all changes of a set. It combines the managers in the database with the
+ * changes. Each user is a node with a number from 1. Node 0 means that a user lacks a manager.
  */
 export class ManagerGraph {
   private readonly users = this.storage.createTexts();
-  /** Maps the node of a user to the node of its manager. */
+  /** Maps the node of each user to the node of the user's manager. */
   private readonly managers = this.storage.createIntegers();
-  /** Maps the node of a user to the node of its manager if the change fails. */
+  /** Maps the node of each user to the node of the manager that the user keeps if the change fails. */
   private readonly fallbacks = this.storage.createIntegers();
   /**
-   * Maps the node of a user to the change that creates the user or sets its manager, or to 0 if there is no such
-   * change.
+   * Maps the node of each user to the change that creates the user or changes the manager. The value is 0 if there is
+   * no such change.
    */
   private readonly changes = this.storage.createIntegers();
-  /** Maps the node of a user to 1 if the user is in the database. */
+  /** Contains 1 for the node of each user who is in the database. */
   private readonly existing = this.storage.createIntegers();
-  /** Existing users whose manager changes. Only these can form a cycle while the changes are applied one by one. */
+  /**
+   * Nodes of existing users whose manager changes. Only these users can be part of a cycle while the changes are
+   * applied one after another.
+   */
   private readonly moved = this.storage.createIntegers();
 
   constructor(private readonly storage: NumberStorage) {}
 
-  /** Adds a change that creates a user, or sets or clears the manager of an existing user. */
+  /** Adds a change that creates a user, or that sets or clears the manager of an existing user. */
   add({ change, user, creates }: SetConstraint, { before, after }: ManagerChange): void {
     const node = this.getNode(user);
     this.changes.set(node, change);
@@ -34,7 +37,7 @@ export class ManagerGraph {
     this.moved.push(node);
   }
 
-  /** Adds a user of the database with its current manager. */
+  /** Adds a user who is in the database, with the user's current manager. */
   addExistingManager(user: string, manager: string | null): void {
     const node = this.getNode(user);
     this.existing.set(node, 1);
@@ -42,8 +45,8 @@ export class ManagerGraph {
   }
 
   /**
-   * Yields changes that set a manager who is not in the database, with the change that creates the manager, or with 0
-   * if no change does.
+   * Lists the changes that set a manager who is not in the database. Each is paired with the change that creates the
+   * manager, or with 0 if no change does.
    */
   *listAwaited(): Generator<[change: number, creator: number]> {
     for (let node = 1; node < this.changes.length; node++) {
@@ -53,7 +56,7 @@ export class ManagerGraph {
     }
   }
 
-  /** Yields the changes that set one of the managers. */
+  /** Lists the changes that set one of the given users as manager. */
   *findReports(managers: Iterable<string>): Generator<number> {
     const nodes = new Set(Array.from(managers, (user) => this.users.findNumber(user)));
     for (let node = 1; node < this.changes.length; node++) {
@@ -61,7 +64,7 @@ export class ManagerGraph {
     }
   }
 
-  /** Restores the previous managers of failed changes. */
+  /** Restores the previous manager of each user whose change has failed. */
   revert(failed: ChangeNumbers): void {
     for (let node = 1; node < this.changes.length; node++) {
       const change = this.changes.at(node);
@@ -72,11 +75,12 @@ export class ManagerGraph {
   }
 
   /**
-   * Finds the cycles of managers. Breaks cycles that no change causes.
-   * @returns the changes on each of the other cycles.
+   * Finds cycles, in which users are direct or indirect managers of each other. Cycles without any change of the set
+   * are broken and not returned.
+   * @returns for each remaining cycle, the changes of the set that are part of it.
    */
   findCycles(): number[][] {
-    const state = new Uint8Array(Math.max(this.managers.length, this.changes.length)); // 0 new, 1 on this walk, 2 done
+    const state = new Uint8Array(Math.max(this.managers.length, this.changes.length)); // 0: not visited, 1: visited on the current walk, 2: finished
     const found: number[][] = [];
     for (let start = 1; start < this.changes.length; start++) {
       const walk: number[] = [];
@@ -89,7 +93,8 @@ export class ManagerGraph {
       if (node !== 0 && state[node] === 1) {
         const changes = walk.slice(walk.indexOf(node)).map((member) => this.changes.at(member));
         const causes = changes.filter((change) => change !== 0);
-        // Concurrent changes can make the stored managers look like a cycle, in which `listOrder` would not terminate.
+        // Concurrent changes can make the managers that were read look like a cycle. `listOrder` would never end in
+        // such a cycle, so it is broken.
         if (causes.length === 0) this.managers.set(node, 0);
         else found.push(causes);
       }
@@ -99,8 +104,9 @@ export class ManagerGraph {
   }
 
   /**
-   * Yields pairs of a change and a change that must be applied before it. Changes of managers come before changes of
-   * their reports, so that no intermediate state has a cycle. New users are omitted, because they have no reports yet.
+   * Yields pairs of changes. The second change of a pair must be applied first. The change of a manager comes before
+   * the changes of the manager's reports, so that no intermediate state has a cycle. New users are left out, because
+   * they lack reports.
    */
   *listOrder(): Generator<[change: number, earlier: number]> {
     for (let index = 0; index < this.moved.length; index++) {
@@ -114,7 +120,7 @@ export class ManagerGraph {
 
   private getNode(user: string): number {
     const node = this.users.assignNumber(user);
-    if (node >= this.changes.length) this.changes.set(node, 0); // the length limits the loops over all nodes
+    if (node >= this.changes.length) this.changes.set(node, 0); // loops over all nodes end at this length
     return node;
   }
 }

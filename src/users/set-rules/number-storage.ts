@@ -1,12 +1,12 @@
-/** A numbering of texts: 1, 2, 3 … in the order in which they are added. */
+/** Assigns a number to each distinct text: 1, 2, 3 and so on, in the order in which texts are added. */
 export interface TextNumbering {
-  /** Returns the number of a text. Adds the text if it is new. */
+  /** Returns the number of a text. A new text gets the next number. */
   assignNumber(text: string): number;
   /** Returns the number of a text, or 0 for an unknown text. */
   findNumber(text: string): number;
 }
 
-/** A growing list of integers. Items that were never set are 0. */
+/** A list of integers that grows as needed. Items that were never set are 0. */
 export interface Integers {
   readonly length: number;
   at(index: number): number;
@@ -14,20 +14,25 @@ export interface Integers {
   push(value: number): void;
 }
 
-/** A set of numbers of changes: positions in a change set, or lines of rows in a file. */
+/**
+ * A set of change numbers. The number of a change is its position in a change set, or the line of its row in a file.
+ */
 export interface ChangeNumbers {
   add(change: number): void;
   has(change: number): boolean;
 }
 
-/** Storage for the constraints of a `SetValidator`: maps for a few thousand changes, or packed for a million rows. */
+/**
+ * Creates the collections in which a `SetValidator` stores its constraints: maps for a few thousand changes, or packed
+ * arrays for a million rows.
+ */
 export interface NumberStorage {
   createTexts(): TextNumbering;
   createIntegers(): Integers;
   createNumbers(): ChangeNumbers;
 }
 
-/** Storage in maps and arrays. */
+/** Stores everything in maps and arrays, which is sufficient for a few thousand changes. */
 export const MAP_STORAGE: NumberStorage = {
   createTexts: () => new MappedTexts(),
   createIntegers: () => new GrowingArray(),

@@ -2,29 +2,35 @@ import { IDENTIFYING_FIELDS, type Identifier, identifiersOf } from '../model/com
 import type { User } from '../model/user.js';
 import { isActiveWebmaster } from '../rules/user-rules.js';
 
-/** The parts of one change that matter to the set rules: identifiers, manager and the role Webmaster. */
+/** The effects of one change that the set rules must check: on identifiers, the manager and the role Webmaster. */
 export interface SetConstraint {
-  /** Number of the change from 1: its position in the set, or the line of its row. */
+  /** Number of the change, from 1: its position in the change set, or the line of its row in the file. */
   change: number;
-  /** Uuid of the user. */
+  /** Uuid of the user whom the change concerns. */
   user: string;
   /** True if the change creates the user. */
   creates: boolean;
-  /** Set if the change deletes the user, who then cannot be a manager. */
+  /** True if the change deletes the user. A deleted user cannot be a manager. */
   deletes?: true;
-  /** Identifiers that the user loses. */
+  /** Identifiers that the user has only before the change. */
   released: readonly Identifier[];
-  /** Identifiers that the user gets. */
+  /** Identifiers that the user has only after the change. */
   taken: readonly Identifier[];
-  /** Set if the manager changes, and for every new user, because other changes can make the new user a manager. */
+  /**
+   * The manager before and after the change. Set if the manager changes. It is also set for every new user, because
+   * other changes can make this user a manager.
+   */
   manager?: ManagerChange;
-  /** Set to `gained` if the user becomes an active Webmaster, or to the cause if the user stops being one. */
+  /**
+   * `gained` if the user becomes an active Webmaster. If the user stops being an active Webmaster, this is the cause.
+   * Otherwise undefined.
+   */
   webmaster?: 'gained' | 'status' | 'roles' | 'deleted';
 }
 
 export type ManagerChange = Record<'before' | 'after', string | null>;
 
-/** Creates the constraint of a deletion, which releases all identifiers of the user. */
+/** Creates the constraint of a change that deletes a user. All identifiers of the user are released. */
 export function createDeletionConstraint(change: number, user: User): SetConstraint {
   return {
     change,
@@ -40,8 +46,9 @@ export function createDeletionConstraint(change: number, user: User): SetConstra
 
 /**
  * Creates the constraint of a change. Returns undefined if the change cannot affect other users.
- * @param known.identifiers identifiers of the user after the change, if already computed.
- * @param known.managers false if no change of the set changes a manager. This saves memory for files without that column.
+ * @param known.identifiers identifiers of the user after the change, if they are already computed.
+ * @param known.managers false if no change of the set changes a manager. This saves memory for files without a column
+ * for the manager.
  */
 export function createConstraint(
   change: number,
@@ -49,13 +56,13 @@ export function createConstraint(
   after: User,
   known: { managers?: boolean; identifiers?: readonly Identifier[] | undefined } = {},
 ): SetConstraint | undefined {
-  // Most changes concern other fields. Comparing references is enough, because a patch keeps the values of all fields
-  // that it does not set.
+  // Most changes do not concern these fields. Comparing references is sufficient, because a patch keeps the value of
+  // every field that it does not set.
   if (before && SHARED_FIELDS.every((field) => before[field] === after[field])) return undefined;
   return buildConstraint(change, before, after, known);
 }
 
-/** Fields of a user that the set rules concern. */
+/** Fields of a user for which there are set rules. */
 const SHARED_FIELDS = [...IDENTIFYING_FIELDS, 'manager_uuid', 'status', 'roles', 'group_roles'] as const;
 
 function buildConstraint(
@@ -79,13 +86,13 @@ function buildConstraint(
   };
 }
 
-/** Returns the identifiers that a user loses and gets. */
+/** Returns the identifiers that a user has only before the change (`released`) or only after it (`taken`). */
 function diffIdentifiers(
   before: User | undefined,
   after: User,
   identifiers: readonly Identifier[] | undefined,
 ): { released: Identifier[]; taken: Identifier[] } {
-  // This comparison is cheaper than computing the identifiers.
+  // Comparing the fields is cheaper than computing the identifiers.
   if (before && IDENTIFYING_FIELDS.every((field) => before[field] === after[field]))
     return { released: [], taken: [] };
   const old = before ? identifiersOf(before) : [];

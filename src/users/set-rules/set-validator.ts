@@ -4,7 +4,10 @@ import { MANAGER_CYCLE, type Failure, UNKNOWN_MANAGER, toWebmasterFailure } from
 import { IdentifierChanges, type NeededRelease, type Owner, type Assignment } from './identifier-changes.js';
 import { ManagerGraph } from './manager-graph.js';
 
-/** Changes that are valid only if another change succeeds, because it releases their identifier or creates their manager. */
+/**
+ * Stores which changes depend on which other changes. A change depends on another change that releases its identifier
+ * or creates its manager.
+ */
 class Dependencies {
   private readonly dependents = this.storage.createIntegers();
   private readonly providers = this.storage.createIntegers();
@@ -12,14 +15,21 @@ class Dependencies {
 
   constructor(private readonly storage: NumberStorage) {}
 
-  /** Adds a dependency. @param tag kind of the dependency, chosen by the caller. */
+  /**
+   * Adds a dependency.
+   * @param dependent the change that is valid only if `provider` succeeds.
+   * @param tag kind of the dependency, chosen by the caller.
+   */
   add(dependent: number, provider: number, tag: number): void {
     this.dependents.push(dependent);
     this.providers.push(provider);
     this.tags.push(tag);
   }
 
-  /** Fails every change that depends on a failed change, directly or indirectly. @returns the newly failed changes. */
+  /**
+   * Marks every change as failed that depends on a failed change, directly or indirectly.
+   * @returns the changes that were newly marked.
+   */
   propagate(failed: ChangeNumbers): number[] {
     const start = new Set<number>();
     for (let link = 0; link < this.providers.length; link++) {
@@ -29,19 +39,19 @@ class Dependencies {
     return this.collectDependents(start, failed);
   }
 
-  /** Finds every change that depends on one of the changes, directly or indirectly. */
+  /** Finds every change that depends on one of the given changes, directly or indirectly. */
   findDependents(changes: Iterable<number>): Set<number> {
     return new Set(this.collectDependents(changes, new Set()));
   }
 
-  /** Yields the dependencies on failed changes. */
+  /** Lists the dependencies whose provider has failed, each as the dependent change and the tag. */
   *findBroken(failed: ChangeNumbers): Generator<[dependent: number, tag: number]> {
     for (let link = 0; link < this.dependents.length; link++) {
       if (failed.has(this.providers.at(link))) yield [this.dependents.at(link), this.tags.at(link)];
     }
   }
 
-  /** Yields the dependencies of changes that have not failed. */
+  /** Lists the dependencies of all changes that have not failed. */
   *findActive(failed: ChangeNumbers): Generator<[dependent: number, provider: number]> {
     for (let link = 0; link < this.dependents.length; link++) {
       const dependent = this.dependents.at(link);
@@ -49,7 +59,10 @@ class Dependencies {
     }
   }
 
-  /** Adds every change that depends on `start` to `known`. @returns the added changes. */
+  /**
+   * Adds every change that depends on a change in `start`, directly or indirectly, to `known`.
+   * @returns the added changes.
+   */
   private collectDependents(start: Iterable<number>, known: ChangeNumbers): number[] {
     const added: number[] = [];
     const queue = [...start];
@@ -71,45 +84,49 @@ class Dependencies {
 
 export interface SetOptions {
   storage?: NumberStorage;
-  /** Returns the name of a change for the texts of errors. */
+  /** Returns the name of a change that error messages use. */
   nameOf: (change: number) => string;
-  /** True for imports, which link users by external id. A conflict with an unlinked user is then an `unlinked_conflict`. */
+  /**
+   * True for imports, which link users by external id. If a change conflicts with an unlinked user, its failure then
+   * has the code `unlinked_conflict`.
+   */
   isImport?: boolean;
 }
 
 /**
- * Number of rounds that resolve conflicts in the order of their dependencies. Later rounds resolve all conflicts at once,
- * because a crafted file would otherwise take quadratic time.
+ * Number of rounds in which conflicts are resolved in the order of their dependencies. After that, all conflicts are
+ * resolved at once, because a crafted file would otherwise take quadratic time.
  */
 const MAX_ORDERED_ROUNDS = 100;
 
-/** Changes that together break a rule, each with its failure. */
+/** Changes that break a rule only in combination, each with its failure. */
 type Conflict = (readonly [change: number, failure: Failure])[];
 
-/** Provider of a dependency that no change of the set satisfies. It counts as failed from the start. */
+/** The provider of a dependency that no change of the set can satisfy. It is marked as failed from the start. */
 const NO_CHANGE = 0;
-/** Tag of a dependency on the change that creates a manager. */
+/** Tag of the dependency on a change that creates a manager. */
 const MANAGER_TAG = 1;
-/** Tag of a dependency on the change that releases an identifier. */
+/** Tag of the dependency on a change that releases an identifier. */
 const IDENTIFIER_TAG = 2;
 
 /**
- * Validates the set rules (ADR 14) for the state after all changes: each identifier belongs to one user, managers exist and
- * form no cycle, and an active Webmaster remains. A failed change leaves its user unchanged, which can fail other changes,
- * so the validation repeats until no further change fails.
+ * Validates the set rules (ADR 14) for the state after all changes. Each identifier must belong to one user, managers
+ * must exist and form no cycle, and an active Webmaster must remain. If a change fails, its user stays unchanged, which
+ * can make other changes fail. The validation is therefore repeated until no further change fails.
  *
- * Changes that are invalid by themselves fail first, then changes that depend on a failed change. Conflicts between
- * otherwise valid changes are resolved last: manager cycles, the last Webmaster and identifiers that several changes set.
+ * In each round, changes that are invalid by themselves fail first, followed by changes that depend on a failed change.
+ * Conflicts between otherwise valid changes are resolved last: manager cycles, the last Webmaster, and identifiers that
+ * several changes set.
  */
 export class SetValidator {
   private readonly storage = this.options.storage ?? MAP_STORAGE;
   private readonly identifiers = new IdentifierChanges(this.storage);
   private readonly managers = new ManagerGraph(this.storage);
-  /** Maps each change that removes an active Webmaster to the cause. */
+  /** Maps each change after which a user is no longer an active Webmaster to the cause. */
   private readonly webmasterLosses = new Map<number, WebmasterLoss>();
-  /** Changes that add an active Webmaster. */
+  /** Changes after which a user is an additional active Webmaster. */
   private readonly webmasterGains: number[] = [];
-  /** Maps each deletion to its user. */
+  /** Maps each change that deletes a user to the uuid of this user. */
   private readonly deletions = new Map<number, string>();
   private readonly links = new Dependencies(this.storage);
   private readonly failed = this.storage.createNumbers();
@@ -119,7 +136,7 @@ export class SetValidator {
     this.failed.add(NO_CHANGE);
   }
 
-  /** @param owners maps identifiers to the users who have them before the changes. */
+  /** Adds a change to validate. @param owners maps identifiers to the users who have them before the changes. */
   add(constraint: SetConstraint, owners: ReadonlyMap<string, Owner>): void {
     const { change, manager, webmaster, deletes } = constraint;
     if (deletes) this.deletions.set(change, constraint.user);
@@ -129,36 +146,39 @@ export class SetValidator {
     else if (webmaster) this.webmasterLosses.set(change, webmaster);
   }
 
-  /** Marks a change as failed because of another rule. */
+  /** Marks a change as failed because it breaks a rule that is not a set rule. */
   markFailed(change: number): void {
     this.failed.add(change);
   }
 
-  /** Adds an existing user with its manager. Required for all managers, direct and indirect, that changes set. */
+  /**
+   * Adds a user who is in the database, with the user's current manager. The caller must add all direct and indirect
+   * managers of the users whom changes set as managers.
+   */
   addExistingManager(user: string, manager: string | null): void {
     this.managers.addExistingManager(user, manager);
   }
 
   /**
-   * Makes a change depend on the change `linker`, which sets the external id by which the first change names its
-   * manager.
+   * Makes a change depend on the change `linker`. The change names its manager by an external id that only `linker`
+   * gives to a user.
    */
   requireManager(change: number, linker: number): void {
     this.links.add(change, linker, MANAGER_TAG);
   }
 
-  /** True if the set removes active Webmasters. If false, `validate` does not need their number. */
+  /** True if a change of the set removes an active Webmaster. If false, `validate` ignores the number of Webmasters. */
   get hasWebmasterLosses(): boolean {
     return this.webmasterLosses.size > 0;
   }
 
   /**
-   * Validates all changes.
+   * Validates all changes that were added.
    * @param webmasters number of active Webmasters in the database.
    * @returns the failures of each change that must not be applied.
    */
   validate(webmasters: number): ReadonlyMap<number, Failure[]> {
-    // A change can fail for several reasons. All of them are reported in a fixed order.
+    // A change can fail for several reasons. All of them are reported, always in the same order.
     const dependent = new Set<number>();
     for (const [change, other] of this.identifiers.linkConflicts)
       this.fail(change, this.createDuplicateFailure('external_id', other));
@@ -188,8 +208,8 @@ export class SetValidator {
   }
 
   /**
-   * Yields pairs of a change and a change that must be applied in the same batch or earlier. With this order, each
-   * batch of a plan is valid. Call it after `validate`.
+   * Lists pairs of changes. The second change of a pair must be applied in the same batch as the first or in an earlier
+   * batch. Every batch is then valid. Call this method after `validate`.
    */
   *listDependencies(webmasters: number): Generator<readonly [change: number, needed: number]> {
     yield* this.links.findActive(this.failed);
@@ -200,7 +220,7 @@ export class SetValidator {
     for (const change of losses) yield [change, gain];
   }
 
-  /** Fails changes that break a rule independently of the other changes. */
+  /** Fails changes that break a rule even without the other changes. @returns true if a change failed. */
   private failIndependent(webmasters: number): boolean {
     const single = this.managers.findCycles().filter((cycle) => cycle.length === 1);
     for (const [change = 0] of single) this.fail(change, MANAGER_CYCLE);
@@ -210,7 +230,7 @@ export class SetValidator {
     return single.length > 0 || isLast;
   }
 
-  /** Fails changes that set a manager whom another change deletes. */
+  /** Fails changes that set a user as manager whom another change deletes. @returns true if a change failed. */
   private failOrphans(): boolean {
     if (this.deletions.size === 0) return false;
     const deleted = [...this.deletions].flatMap(([change, user]) => (this.failed.has(change) ? [] : user));
@@ -220,12 +240,13 @@ export class SetValidator {
   }
 
   /**
-   * Fails changes that break a rule together. A conflict that depends on another conflict waits for the next round,
-   * because its changes may fail for another reason. Clashes of identifiers come last, because only otherwise valid
-   * changes can clash.
+   * Fails changes that break a rule only in combination. If a conflict depends on another conflict, it waits for the
+   * next round, because its changes may fail for another reason. Clashes of identifiers come last, because they matter
+   * only between otherwise valid changes.
+   * @returns true if there was a conflict.
    */
   private failConflicts(webmasters: number, isOrdered: boolean): boolean {
-    // In the order of the changes, Webmasters may lose the role or be blocked as long as one active Webmaster remains.
+    // Changes may remove active Webmasters, in the order of the changes, as long as one active Webmaster remains.
     const losses = this.listWebmasterLosses(Math.max(0, webmasters + this.countWebmasterGains() - 1));
     const conflicts: Conflict[][] = [
       this.managers.findCycles().map((changes) => changes.map((change) => [change, MANAGER_CYCLE])),
@@ -244,7 +265,10 @@ export class SetValidator {
     return all.length > 0;
   }
 
-  /** Lists the changes that remove an active Webmaster, in their order. @param skip number of changes to skip. */
+  /**
+   * Lists the changes that remove an active Webmaster, in the order of their numbers.
+   * @param skip number of changes to leave out at the beginning.
+   */
   private listWebmasterLosses(skip: number): [change: number, field: WebmasterLoss][] {
     const losses = [...this.webmasterLosses].filter(([change]) => !this.failed.has(change));
     return losses.sort(([a], [b]) => a - b).slice(skip);
@@ -286,5 +310,5 @@ export class SetValidator {
   }
 }
 
-/** The cause by which a user stops being an active Webmaster. */
+/** The reason why a user is no longer an active Webmaster. */
 type WebmasterLoss = Exclude<SetConstraint['webmaster'], 'gained' | undefined>;

@@ -18,18 +18,20 @@ import { USER_COLUMNS, type User, type UserRow, parseStoredUser, toUserRow, toUs
 
 const PURGE_BATCH_SIZE = 500;
 
-/** A deleted user with the time of its deletion. */
+/** A deleted user, with the time of the deletion. */
 export interface DeletedUser {
   user: User;
   deleted: string;
 }
 
-/** Reads and writes deleted users (ADR 23). Uses hand-written, set-based SQL in the transaction of the user writer. */
+/**
+ * Reads and writes deleted users (ADR 23). Uses hand-written SQL for whole sets, in the transaction of the user writer.
+ */
 @Injectable()
 export class DeletedUsersRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** Moves the rows of users to `deleted_users`. */
+  /** Moves the rows of users from `users` to `deleted_users`. */
   async moveUsers(tx: Sql, users: readonly User[], deleted: string): Promise<void> {
     const rows = users.map((user) => {
       const { uuid, external_id } = user;
@@ -39,7 +41,7 @@ export class DeletedUsersRepository {
     await deleteRows(tx, UserEntity, 'uuid', uuidsOf(users));
   }
 
-  /** Locks deleted users until the transaction ends. */
+  /** Locks deleted users until the transaction ends. @returns a map from uuid to user. */
   async lock(tx: Sql, uuids: readonly string[]): Promise<Map<string, User>> {
     const toSql = (list: string) =>
       `SELECT uuid, document FROM deleted_users WHERE uuid IN (${list}) ORDER BY uuid${lockClauseOf(tx)}`;
@@ -51,7 +53,7 @@ export class DeletedUsersRepository {
     await deleteRows(tx, DeletedUserEntity, 'uuid', uuids);
   }
 
-  /** Finds the reports of managers and locks them until the transaction ends. */
+  /** Finds the users who report directly to the managers, and locks them until the transaction ends. */
   async lockReports(tx: Sql, managers: readonly string[]): Promise<User[]> {
     const columns = USER_COLUMNS.join(', ');
     const toSql = (list: string) =>
@@ -60,9 +62,9 @@ export class DeletedUsersRepository {
   }
 
   /**
-   * Removes users from all groups and increases the versions of these groups. Writes to the tables of the groups
-   * feature, because the user writer makes every change that a deletion causes.
-   * @returns a map from the uuid of each user to the uuids of its former groups.
+   * Removes users from all groups and increases the version of each of these groups. It writes to the tables of the
+   * groups feature, because the user writer makes all changes that follow from a deletion.
+   * @returns a map from the uuid of each user to the uuids of the user's former groups.
    */
   async removeFromGroups(tx: Sql, users: readonly string[], time: string): Promise<Map<string, string[]>> {
     const groups = new Map<string, string[]>();
@@ -83,7 +85,10 @@ export class DeletedUsersRepository {
     return groups;
   }
 
-  /** Reads a page of deleted users in the order of deletion, and counts them. @param since earliest time of deletion. */
+  /**
+   * Counts deleted users and reads a page of them in the order of their deletion.
+   * @param since earliest time of deletion.
+   */
   async listPage(
     since: string,
     { offset, limit }: { offset: number; limit: number },
@@ -100,7 +105,10 @@ export class DeletedUsersRepository {
     return { count, users };
   }
 
-  /** Removes one batch of users who were deleted before a time. @returns true if there may be more such users. */
+  /**
+   * Permanently removes a batch of users who were deleted before `time`.
+   * @returns true if more such users may remain.
+   */
   async purge(time: string): Promise<boolean> {
     const rows = await this.database.query<{ uuid: string }>(
       'SELECT uuid FROM deleted_users WHERE deleted < ? ORDER BY deleted, uuid LIMIT ?',

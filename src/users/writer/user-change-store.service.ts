@@ -15,20 +15,23 @@ import type { UserRoleEntity, UserValueEntity, UserWordEntity } from '../model/u
 import { type CounterName, UserCounts } from './user-counts.service.js';
 import { UserWriteRepository } from './user-write.repository.js';
 
-/** A change to store, with its outcome. */
+/** A successful change that must be stored, with its outcome. */
 interface StoredChange extends Pick<CheckedChange, 'before' | 'prepared' | 'constraint'> {
-  /** The user after the change, or before a deletion. */
+  /** The user after the change. For a deletion, this is the user as deleted. */
   user: User;
-  /** Undefined for a deleted user. */
+  /** The user after the change. Undefined if the user is deleted. */
   after: User | undefined;
   outcome: Extract<ChangeOutcome, { user: User }>;
 }
 
-/** Maps the uuid of a deleted user to the uuids of its former groups. */
+/** Maps the uuid of each deleted user to the uuids of the user's former groups. */
 type FormerGroups = ReadonlyMap<string, readonly string[]>;
 const NO_GROUPS: FormerGroups = new Map();
 
-/** Stores validated changes for `UserWriter`: rows, look-up tables, counters, ended sessions and audit events. */
+/**
+ * Stores the validated changes of `UserWriter`. This includes the rows of users, look-up tables, counters, ended
+ * sessions and audit events.
+ */
 @Injectable()
 export class UserChangeStore {
   constructor(
@@ -39,7 +42,10 @@ export class UserChangeStore {
     private readonly audit: AuditService,
   ) {}
 
-  /** Stores the changes. Skips failed changes and unchanged users. @param outcomes outcomes in the order of the changes. */
+  /**
+   * Stores the changes. Failed changes and changes without an effect are skipped.
+   * @param outcomes outcomes in the same order as the changes.
+   */
   async save(
     tx: Sql,
     changes: readonly CheckedChange[],
@@ -65,8 +71,8 @@ export class UserChangeStore {
   }
 
   /**
-   * Moves the rows of deleted users to `deleted_users`, and removes the rows of restored users from it. Must run before
-   * new rows are stored.
+   * Moves the rows of deleted users to `deleted_users`, and deletes the rows of restored users from `deleted_users`. It
+   * must run before new rows are inserted.
    */
   private async moveRows(tx: Sql, stored: readonly StoredChange[]): Promise<FormerGroups> {
     const filterUsers = (kind: ChangeOutcome['outcome']): User[] =>
@@ -106,7 +112,7 @@ export class UserChangeStore {
   }
 }
 
-/** Pairs a change with its outcome. Returns an empty list for a failed change or an unchanged user. */
+/** Combines a change with its outcome. Returns an empty list if the change failed or changes nothing. */
 function toStoredChange(outcome: ChangeOutcome, change: CheckedChange | undefined): StoredChange[] {
   if (!change || outcome.outcome === 'error' || outcome.outcome === 'unchanged') return [];
   const { user } = outcome;
@@ -119,8 +125,8 @@ const isMove = ({ outcome: { outcome } }: StoredChange): boolean =>
 const LOOKUP_FIELDS = ['roles', 'group_roles', 'attributes'] as const;
 
 /**
- * Returns true if a change may affect look-up rows. Comparing references is enough, because a patch keeps the values of
- * all fields that it does not set.
+ * Returns true if a change can affect the look-up tables. Comparing references is sufficient, because a patch keeps the
+ * value of every field that it does not set.
  */
 function hasLookupChanges({ before, after, constraint }: StoredChange): boolean {
   if (!before || !after || constraint) return true;
@@ -134,14 +140,14 @@ const shouldEndAnySession = (change: StoredChange): boolean =>
   (change.before !== undefined && change.before.password_hash !== change.user.password_hash) ||
   shouldEndAllSessions(change);
 
-/** Returns rows for the roles that only the first of two states of a user has. */
+/** Returns look-up rows for the roles that `user` has and `other` does not have. Both are states of the same user. */
 function subtractRoles(user: User | undefined, other: User | undefined): UserRoleEntity[] {
   if (!user) return [];
   const others = other ? rolesOf(other) : [];
   return rolesOf(user).flatMap((role) => (others.includes(role) ? [] : { role, user_uuid: user.uuid }));
 }
 
-/** Returns the rows of search words to remove, add and change. */
+/** Compares the search words before and after the changes. Returns the look-up rows to remove, add and change. */
 function diffWords(stored: readonly StoredChange[]) {
   const removed: UserWordEntity[] = [];
   const added: UserWordEntity[] = [];
@@ -160,7 +166,7 @@ function diffWords(stored: readonly StoredChange[]) {
   return { removed, added, changed };
 }
 
-/** Returns the rows of searchable attributes to remove and add. */
+/** Compares the searchable attributes before and after the changes. Returns the look-up rows to remove and add. */
 function diffValues(stored: readonly StoredChange[]) {
   const removed: UserValueEntity[] = [];
   const added: UserValueEntity[] = [];
@@ -180,7 +186,7 @@ const listDistinct = (list: readonly Identifier[]) => [...new Set(list.map(({ id
 const hasCountChanges = ({ before, after }: StoredChange): boolean =>
   countersOf(before).join() !== countersOf(after).join();
 
-/** Sums up the differences that the changes add to each counter. */
+/** Returns the number that the changes together add to each counter. */
 function sumCountDeltas(stored: readonly StoredChange[]): Map<CounterName, number> {
   const deltas = new Map<CounterName, number>();
   const add = (user: User | undefined, delta: number): void => {
@@ -198,7 +204,7 @@ function countersOf(user: User | undefined): CounterName[] {
   return isActiveWebmaster(user) ? [user.status, 'webmasters'] : [user.status];
 }
 
-/** Maximum number of groups in the audit event of a deleted user. Further groups are not listed. */
+/** Maximum number of groups in the audit event of a deleted user. Any further groups are left out. */
 const MAX_AUDITED_GROUPS = 1000;
 
 function toAuditEvent({ before, user, outcome }: StoredChange, formerGroups: FormerGroups) {

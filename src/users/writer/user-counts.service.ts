@@ -13,22 +13,22 @@ import { DATABASE, type Database } from '../../platform/database/engine/database
 import { DatabaseError } from '../../platform/database/engine/database-error.js';
 import { UserCountEntity } from '../model/user-lookups.entity.js';
 
-/** Names of the counters: users by status, and active Webmasters. */
+/** Names of the counters. `Active` and `Blocked` count users by status, and `webmasters` counts active Webmasters. */
 export type CounterName = 'Active' | 'Blocked' | 'webmasters';
 
-/** Reads and writes the counters of users. Uses hand-written SQL for sums and sets of rows (ADR 13). */
+/** Reads and writes the counters of users. Uses hand-written SQL for sums and for sets of rows (ADR 13). */
 @Injectable()
 export class UserCountsRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** Adds differences to the counters. Inserts new rows only, so that concurrent changes do not wait for each other. */
+  /** Adds numbers to the counters. Only inserts rows, so that concurrent changes do not wait for each other. */
   async add(tx: Sql, deltas: ReadonlyMap<string, number>): Promise<void> {
     const changed = [...deltas].filter(([, value]) => value !== 0);
     const rows = changed.map(([name, value]) => ({ id: uuidv7(), name, value }));
     await insertRows(tx, UserCountEntity, rows);
   }
 
-  /** Reads the totals of all counters, which are exact at the time of the statement. */
+  /** Reads the totals of all counters. They are exact at the time of the statement. */
   async readTotals(sql: Sql = this.database): Promise<Readonly<Record<string, number>>> {
     const rows = await sql.query<{ name: string; value: number | string }>(
       'SELECT name, SUM(value) AS value FROM user_counts GROUP BY name',
@@ -37,11 +37,12 @@ export class UserCountsRepository {
   }
 
   /**
-   * Replaces the oldest rows with one sum per counter. Does not touch rows that are inserted meanwhile.
-   * @param min minimum number of rows to fold.
-   * @param max maximum number of rows to fold.
-   * @returns the number of folded rows.
-   * @throws DatabaseError `race` if another instance has folded some of the rows first.
+   * Replaces the oldest rows by one row per counter with their sum. Rows that are inserted at the same time are not
+   * affected.
+   * @param min minimum number of rows to replace.
+   * @param max maximum number of rows to replace.
+   * @returns the number of replaced rows.
+   * @throws DatabaseError `race` if another instance has replaced some of the rows first.
    */
   async foldRows(tx: Sql, min: number, max: number): Promise<number> {
     const rows = await tx.query<UserCountEntity>(
@@ -60,16 +61,16 @@ export class UserCountsRepository {
   }
 }
 
-/** Delay between a change and the folding of its rows, in milliseconds. */
+/** Delay in milliseconds after a change, before its rows are merged into totals. */
 const FOLD_DELAY_MILLIS = 500;
-/** Minimum number of rows to fold. Fewer rows cost less to sum up than to fold. */
+/** Minimum number of rows to merge. With fewer rows, merging costs more than summing them up each time. */
 const MIN_FOLDED_ROWS = 100;
 const FOLD_BATCH_SIZE = 2000;
 
 /**
- * Counts users without reading them (ADR 7). Each change inserts its differences as new rows, so that concurrent changes do
- * not wait for each other. The total is the sum of the rows. The instance soon folds the rows that it inserted into one sum
- * per counter, which keeps their number small.
+ * Counts users without reading them (ADR 7). Each change inserts rows with the numbers that it adds to the counters, so
+ * that concurrent changes do not wait for each other. The total of a counter is the sum of its rows. Shortly after its
+ * changes, an instance merges the rows into one sum per counter, which keeps the table small.
  */
 @Injectable()
 export class UserCounts implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -83,7 +84,7 @@ export class UserCounts implements OnApplicationBootstrap, BeforeApplicationShut
     private readonly log: Log,
   ) {}
 
-  /** Folds the rows that a killed process may have left. */
+  /** Merges rows into totals at the start, because a process that was killed may have left many rows. */
   onApplicationBootstrap(): void {
     this.scheduleFold();
   }
@@ -94,30 +95,30 @@ export class UserCounts implements OnApplicationBootstrap, BeforeApplicationShut
     await this.pendingFold;
   }
 
-  /** Adds the differences of a change to the counters, in the transaction of the change. */
+  /** Adds numbers to the counters, in the transaction of the change. The new rows are merged later. */
   async add(tx: Sql, deltas: ReadonlyMap<CounterName, number>): Promise<void> {
     await this.repository.add(tx, deltas);
     this.scheduleFold();
   }
 
-  /** Counts the users with one of the statuses and all users. Includes every committed change. */
+  /** Counts the users who have one of the statuses, and all users. Every committed change is included. */
   async countUsers(statuses: readonly string[]): Promise<{ matching: number; all: number }> {
     const { webmasters: _, ...totals } = await this.repository.readTotals();
     const matching = statuses.reduce((sum, status) => sum + (totals[status] ?? 0), 0);
     return { matching, all: Object.values(totals).reduce((sum, count) => sum + count, 0) };
   }
 
-  /** Counts active users. @param sql a transaction whose changes are included. */
+  /** Counts active users. @param sql the transaction whose own changes are included, if any. */
   async countActive(sql?: Sql): Promise<number> {
     return (await this.repository.readTotals(sql))['Active'] ?? 0;
   }
 
-  /** Counts active Webmasters. @param sql a transaction whose changes are included. */
+  /** Counts active Webmasters. @param sql the transaction whose own changes are included, if any. */
   async countWebmasters(sql?: Sql): Promise<number> {
     return (await this.repository.readTotals(sql))['webmasters'] ?? 0;
   }
 
-  /** Folds rows until only a few are left. */
+  /** Merges the rows of the counters into totals, batch by batch, until only a few rows remain. */
   async fold(): Promise<void> {
     const foldBatch = () =>
       this.transactions.run((tx) => this.repository.foldRows(tx, MIN_FOLDED_ROWS, FOLD_BATCH_SIZE));
@@ -131,7 +132,8 @@ export class UserCounts implements OnApplicationBootstrap, BeforeApplicationShut
       this.pendingFold = this.pendingFold
         .then(() => this.fold())
         .catch((error: unknown) => {
-          // The counters are still correct. The next change schedules another fold.
+          // The totals are still correct, because they are the sums of all rows. The next change tries again to merge
+          // rows.
           this.log.logFault('counts', toProblemError(error).code, error);
         });
     }, FOLD_DELAY_MILLIS).unref();

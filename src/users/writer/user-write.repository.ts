@@ -19,10 +19,10 @@ import {
 import { UserEntity } from '../model/user.entity.js';
 import { USER_COLUMNS, type User, type UserRow, toUserRow, toUser } from '../model/user.js';
 
-/** Set rules that depend on users outside of the change set. */
+/** Set rules that can also depend on users outside of the change set. */
 export type SharedRule = 'managers' | 'webmasters';
 
-/** Look-up rows to remove and to add. */
+/** Rows of a look-up table to remove and to add. */
 interface Difference<T> {
   removed: readonly T[];
   added: readonly T[];
@@ -30,11 +30,11 @@ interface Difference<T> {
 
 const WORD_KEY = ['word', 'user_uuid'] as const;
 
-/** Runs the statements of the user writer in its transaction. Each statement handles a whole change set. */
+/** Runs the SQL statements of the user writer in its transaction. Each statement handles a whole change set. */
 @Injectable()
 export class UserWriteRepository {
   /**
-   * Locks users until the transaction ends. Locks in the order of uuid to avoid deadlocks.
+   * Locks users until the transaction ends. Users are locked in the order of their uuids to avoid deadlocks.
    * @returns a map from uuid to user.
    */
   async lock(tx: Sql, uuids: readonly string[]): Promise<Map<string, User>> {
@@ -44,7 +44,7 @@ export class UserWriteRepository {
     return new Map(rows.map((row) => [row.uuid, toUser(row)]));
   }
 
-  /** Finds the users who have the identifiers. @returns a map from each identifier to its user. */
+  /** Finds the users who have the given identifiers. @returns a map from each identifier to its user. */
   async findOwners(sql: Sql, identifiers: readonly string[]): Promise<Map<string, Owner>> {
     const toSql = (list: string) =>
       `SELECT i.identifier, u.uuid, u.external_id FROM user_identifiers i JOIN users u ON u.uuid = i.user_uuid
@@ -53,7 +53,10 @@ export class UserWriteRepository {
     return new Map(rows.map(({ identifier, ...owner }) => [identifier, owner]));
   }
 
-  /** Finds all managers of the users, direct and indirect. @returns a map from each user and manager to its manager. */
+  /**
+   * Finds all direct and indirect managers of the users.
+   * @returns a map from the uuid of each of these users and managers to the uuid of its manager.
+   */
   async findManagers(sql: Sql, uuids: readonly string[]): Promise<Map<string, string | null>> {
     const toSql = (list: string) =>
       `WITH RECURSIVE chain (uuid, manager_uuid) AS (
@@ -66,16 +69,19 @@ export class UserWriteRepository {
   }
 
   /**
-   * Locks a set rule until the transaction ends, which serializes the changes that it concerns. Updates the row instead
-   * of only locking it, because a database cluster detects conflicting writes, but not the locks of other nodes (ADR
-   * 15).
+   * Locks a set rule until the transaction ends, so that changes that must obey it run one after another. Locking the
+   * row would not be enough, because a database cluster detects conflicting writes, but not the locks of other nodes.
+   * The row is therefore updated (ADR 15).
    */
   async lockRule(tx: Sql, rule: SharedRule): Promise<void> {
     const rows = await tx.execute('UPDATE user_rules SET changes = changes + 1 WHERE name = ?', [rule]);
     if (rows !== 1) throw new Error(`user_rules has no row ${rule}`);
   }
 
-  /** Stores users. Updates only the changed columns of a single user, because an upsert in SQLite rewrites all indexes. */
+  /**
+   * Stores new and changed users. If a single user changes, only the changed columns are written, because an upsert in
+   * SQLite rewrites all indexes.
+   */
   async saveUsers(
     tx: Sql,
     created: readonly UserEntity[],
@@ -90,8 +96,8 @@ export class UserWriteRepository {
   }
 
   /**
-   * Updates identifiers. Deletes released identifiers first, because an identifier can move between two users of the
-   * set.
+   * Updates the identifiers of users. Released identifiers are deleted first, because an identifier can move from one
+   * user of the set to another.
    */
   async updateIdentifiers(
     tx: Sql,
@@ -112,7 +118,11 @@ export class UserWriteRepository {
     await insertRows(tx, UserValueEntity, sortByKey(added, 'value_key'));
   }
 
-  /** Updates search words. @param changed new words of existing users, and words whose weight differs. */
+  /**
+   * Updates search words.
+   * @param added words of new and restored users.
+   * @param changed words that are new or have a new weight, for existing users.
+   */
   async updateWords(
     tx: Sql,
     { removed, added, changed }: Difference<UserWordEntity> & { changed: readonly UserWordEntity[] },
@@ -123,7 +133,10 @@ export class UserWriteRepository {
   }
 }
 
-/** Sorts rows by their key. Neighbouring rows share a page, and two sets with the same keys do not deadlock. */
+/**
+ * Sorts rows by their key. Neighbouring rows are then written to the same database page, and transactions with the same
+ * keys do not deadlock.
+ */
 function sortByKey<T extends object>(rows: readonly T[], key: keyof T): readonly T[] {
   return rows.toSorted((a, b) => (a[key] < b[key] ? -1 : Number(a[key] > b[key])));
 }

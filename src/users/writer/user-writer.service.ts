@@ -41,9 +41,9 @@ import { UserChangeStore } from './user-change-store.service.js';
 import { UserWriteRepository } from './user-write.repository.js';
 
 /**
- * Applies all changes of users (ADR 2). Takes a change set and returns an outcome per change. The API sends one change,
- * an import hundreds, and the number of statements does not depend on the size of the set. A failed change does not
- * fail independent changes. Conflicts are evaluated for the state after all changes.
+ * Applies all changes of users (ADR 2). It receives a change set and returns an outcome for each change. The API sends
+ * one change and an import hundreds, and the number of statements does not depend on the size of the set. A failed
+ * change does not affect changes that are independent of it. Conflicts are evaluated for the state after all changes.
  */
 @Injectable()
 export class UserWriter {
@@ -61,10 +61,10 @@ export class UserWriter {
   }
 
   /**
-   * Applies a change set in the caller's transaction. Has no effects outside the transaction, because the transaction
-   * may be retried.
-   * @param changes changes with valid fields (`validateChange`) and hashed passwords.
-   * @throws FuseBlownError if the changes exceed the number of users that the API key may block.
+   * Applies a change set in the transaction of the caller. Nothing outside of this transaction is changed, because the
+   * transaction may be retried.
+   * @param changes changes whose fields are valid (`validateChange`) and whose passwords are hashed.
+   * @throws FuseBlownError if the changes would block more users than the API key may block.
    */
   async apply(tx: Sql, changes: readonly UserChange[], caller: Caller): Promise<ChangeOutcome[]> {
     const time = now();
@@ -78,7 +78,11 @@ export class UserWriter {
     return outcomes.slice(0, changes.length);
   }
 
-  /** Applies one change. @returns the user after the change. @throws the error that `toError` creates from the failures. */
+  /**
+   * Applies one change.
+   * @returns the user after the change.
+   * @throws the error that `toError` creates from the failures of the change.
+   */
   async applyOne(
     tx: Sql,
     change: UserChange,
@@ -91,7 +95,7 @@ export class UserWriter {
     return outcome.user;
   }
 
-  /** Appends an update that clears `manager_uuid` for every report of a deleted manager. */
+  /** Adds an update for every user whose manager is deleted. The update clears `manager_uuid`. */
   private async addReports(
     tx: Sql,
     validated: readonly CheckedChange[],
@@ -140,7 +144,7 @@ export class UserWriter {
     });
   }
 
-  /** Locks the existing and deleted users of the changes. @returns a map from uuid to user. */
+  /** Locks the users of the changes, both existing and deleted users. @returns a map from uuid to user. */
   private async lockCurrent(tx: Sql, changes: readonly UserChange[]): Promise<ReadonlyMap<string, User>> {
     const locked = changes.flatMap(({ locked: user }) => user ?? []);
     const users = new Map(locked.map((user) => [user.uuid, user]));
@@ -155,7 +159,7 @@ export class UserWriter {
     return restored.length > 0 ? new Map([...users, ...(await this.lockDeleted(tx, restored))]) : users;
   }
 
-  /** Locks deleted users. @returns the users as they are after the restore. */
+  /** Locks deleted users. @returns a map from uuid to user. The users are as they will be after they are restored. */
   private async lockDeleted(tx: Sql, uuids: readonly string[]): Promise<ReadonlyMap<string, User>> {
     const deleted = await this.deleted.lock(tx, uuids);
     const managers = [...deleted.values()].flatMap(({ manager_uuid }) => manager_uuid ?? []);
@@ -163,7 +167,7 @@ export class UserWriter {
     return new Map([...deleted].map(([uuid, user]) => [uuid, toRestoredUser(user, existing)]));
   }
 
-  /** Validates the set rules for the changes that have a constraint. */
+  /** Validates the set rules for all changes that can affect other users. */
   private async validateSet(
     tx: Sql,
     constraints: readonly SetConstraint[],
@@ -190,13 +194,16 @@ export class UserWriter {
     const stale = states.flatMap(({ change, before }, index) => (isStale(change, before) ? [index + 1] : []));
     const failures = validate([]);
     if (stale.length === 0) return failures;
-    // A stale change is reported as stale only if it has no other failures (interface §1, order of checks). The other
-    // changes are validated again without the stale changes, which must not affect them.
+    // A change is reported as stale only if it is otherwise valid (interface §1, order of checks). Stale changes must
+    // not affect the remaining changes, so these are validated again without the stale changes.
     const staleFailures = stale.map((change) => [change, failures.get(change) ?? [STALE_VERSION]] as const);
     return new Map([...validate(stale), ...staleFailures]);
   }
 
-  /** Counts active Webmasters. Locks the rule, so that concurrent changes cannot remove the last two Webmasters. */
+  /**
+   * Counts active Webmasters. Locks the set rule first, so that two concurrent changes cannot remove the last two
+   * Webmasters.
+   */
   private async countWebmasters(tx: Sql): Promise<number> {
     await this.repository.lockRule(tx, 'webmasters');
     return this.counts.countWebmasters(tx);
@@ -207,14 +214,16 @@ export class UserWriter {
     constraints: readonly SetConstraint[],
   ): Promise<Map<string, string | null>> {
     if (!constraints.some(({ manager, deletes }) => deletes ?? manager?.after)) return new Map();
-    // The lock keeps concurrent changes from together forming a cycle or setting a deleted manager.
+    // Without the lock, concurrent changes could together form a cycle, or set a manager who is being deleted.
     await this.repository.lockRule(tx, 'managers');
     const uuids = constraints.flatMap(({ manager }) => [manager?.after ?? [], manager?.before ?? []].flat());
     return this.repository.findManagers(tx, [...new Set(uuids)]);
   }
 }
 
-/** Finds the users whom successful changes block or delete, for the fuse of the API key. */
+/**
+ * Returns the uuids of the users whom successful changes block or delete. They count towards the fuse of the API key.
+ */
 function findBlocked(validated: readonly CheckedChange[], outcomes: readonly ChangeOutcome[]): string[] {
   return validated.flatMap(({ before, after }, index) => {
     const outcome = outcomes[index]?.outcome;
@@ -226,11 +235,13 @@ function findBlocked(validated: readonly CheckedChange[], outcomes: readonly Cha
 const isValid = (change: CheckedChange, kind: UserChange['kind']): boolean =>
   change.kind === kind && change.failures.length === 0;
 
-/** Clears the manager of a user if the manager is deleted. */
+/** Clears the manager of a user if the manager is one of the deleted users. */
 const clearManager = (user: User, deleted: ReadonlySet<string>): User =>
   user.manager_uuid !== null && deleted.has(user.manager_uuid) ? { ...user, manager_uuid: null } : user;
 
-/** Converts a deleted user to a restored user, without groups and without a manager who no longer exists. */
+/**
+ * Returns a deleted user as it will be after the restore: without groups, and without a manager who no longer exists.
+ */
 function toRestoredUser(user: User, managers: ReadonlyMap<string, User>): User {
   const { manager_uuid: manager } = user;
   return {
@@ -241,7 +252,7 @@ function toRestoredUser(user: User, managers: ReadonlyMap<string, User>): User {
   };
 }
 
-/** Applies a change to its user and finds the failures that do not depend on other changes. */
+/** Applies a change to its user in memory, and finds the failures that do not depend on other changes. */
 function evaluateChange(
   change: UserChange,
   before: User | undefined,
@@ -272,7 +283,10 @@ function validateDeletion(before: User, { actor }: Caller): Failure[] {
   return missing ? [missing] : [];
 }
 
-/** Evaluates a restore like the creation of a new user. @param emptyUser user to return for an unknown uuid. */
+/**
+ * Evaluates the restore of a user by the same rules as the creation of a user.
+ * @param emptyUser the user for the result if there is no deleted user with the uuid.
+ */
 function evaluateRestore(
   deleted: User | undefined,
   emptyUser: User,
