@@ -50,7 +50,7 @@ export class ScimUsers {
     return this.write(await this.changes.replace(id, body, caller, ifVersions), caller);
   }
 
-  /** @returns the user after the change. */
+  /** Carries out a PATCH. @returns the user after the change. */
   async patch(id: string, body: unknown, caller: Caller, ifVersions?: readonly number[]): Promise<User> {
     return this.write(await this.changes.patch(id, body, caller, ifVersions), caller);
   }

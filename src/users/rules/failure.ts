@@ -76,7 +76,7 @@ const TAKEN_CODE_BY_FIELD: Readonly<Record<string, ErrorCode>> = {
   authname: 'authname_taken',
 };
 
-/** Error codes of changes that set an identifier of another user. */
+/** Error codes for a change that sets an identifier of another user. */
 export const TAKEN_CODES = Object.values(TAKEN_CODE_BY_FIELD);
 
 export const getTakenCode = (field: string): ErrorCode => TAKEN_CODE_BY_FIELD[field] ?? 'internal';

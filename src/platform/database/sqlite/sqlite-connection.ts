@@ -269,6 +269,7 @@ export class Checkpointer {
     file: string,
   ) {
     this.lockConnection = SqliteConnection.open(file);
+    // This connection never reads data, so it needs no cache.
     this.lockConnection.exec(`PRAGMA cache_size = 1; PRAGMA busy_timeout = ${LOCK_MILLIS}`);
   }
 
