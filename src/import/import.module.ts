@@ -73,7 +73,7 @@ import { UsersExportController } from './users-export.controller.js';
 })
 export class ImportModule {
   constructor(names: AuditNames) {
-    // A revert has the file name of the run that it reverts.
+    // A revert is listed with the file name of the run that it reverts.
     const name = "CASE WHEN reverts IS NULL THEN file_name ELSE CONCAT('revert of ', file_name) END";
     names.register(['import'], { table: 'import_runs', id: 'id', name });
     names.register(['import_profile'], { table: 'import_profiles', id: 'id', name: 'name' });

@@ -7,10 +7,10 @@ import { NO_COUNTS, type StagedRow } from './runs/import-row.js';
 import type { User } from '../users/model/user.js';
 import type { ImportRowDto, ImportRunDto } from './imports.dto.js';
 
-/** Maps the UUID of a user whom the caller may see to the user. */
+/** Users whom the caller may see, by their UUID. */
 export type VisibleUsers = ReadonlyMap<string, User>;
 
-/** Converts a row to its response. `line` is null for a user who is missing from the file. */
+/** Converts a row to its response. `line` is null for a missing user. */
 export function presentRow(row: StagedRow, users: VisibleUsers): ImportRowDto {
   return {
     line: row.line > 0 ? row.line : null,
@@ -42,7 +42,7 @@ function displayNameOf({ user_uuid, changes, version }: StagedRow, users: Visibl
 
 /**
  * Converts a run to its response. `problems` contains the reason why the file was rejected or the run ended early, and
- * the errors and warnings of `failed`.
+ * the errors and warnings of the rows in `failed`.
  */
 export function presentRun(
   run: ImportRun,
@@ -92,8 +92,8 @@ function problemsOf(reason: Reason) {
 const toIsoOrNull = (time: string | null): string | null => (time === null ? null : toIso(time));
 
 /**
- * Estimates the seconds to the end of a run from the speed of its current phase. Returns null before the first
- * progress.
+ * Estimates the number of seconds until the end of a run from the speed of its current phase. Returns null before the
+ * first progress and while the run waits.
  */
 function estimateEta({ state, finished, percent, phase_percent, phase_started }: ImportRun): number | null {
   if (finished !== null || phase_started === null || percent <= phase_percent) return null;

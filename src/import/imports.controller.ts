@@ -30,7 +30,7 @@ const describeRun = (description: string) => ({
   links: createLinks(['getImport', 'listImportRows', 'downloadFailedRows'], 'import_id', 'id'),
 });
 
-/** Decorates a route for a decision on a run. */
+/** Decorates a route with which an operator decides on a run. */
 const Decision = (action: string, summary: string, description: string, ...codes: ErrorCode[]) =>
   applyDecorators(
     Post(`:import_id/${action}`),
@@ -231,7 +231,7 @@ export class ImportsController {
 
   private async *streamEvents(id: string, actor: Actor, response: Response): AsyncGenerator<string> {
     const disconnected = new AbortController();
-    response.setMaxListeners(20); // a pipeline adds seven listeners, and Node.js warns of a leak above ten
+    response.setMaxListeners(20); // this response needs more than ten listeners, which Node.js would report as a leak
     response.once('close', () => {
       disconnected.abort();
     });

@@ -28,7 +28,8 @@ class ImportFileDto {
 }
 
 /**
- * Properties of a nullable ImportActorDto. They are repeated, because OpenAPI 3.0 does not support nullable references.
+ * Properties of a nullable ImportActorDto. They are listed again here, because OpenAPI 3.0 does not support nullable
+ * references.
  */
 const ACTOR = {
   kind: { type: 'string' as const, enum: ['key', 'user', 'system'] },

@@ -29,12 +29,12 @@ const RUNS_PER_PURGE = 100;
 const MAX_PROBLEMS = 50;
 
 export interface RowPage {
-  /** Number of rows on all pages. */
+  /** Number of matching rows on all pages together. */
   count: number;
   rows: StagedRow[];
-  /** Last line of the page, as `after` for the next page. Undefined on the last page. */
+  /** Line of the last row on the page, which the next page takes as `after`. Undefined on the last page. */
   next: number | undefined;
-  /** Maps a UUID to its user, for the users of these rows and the managers whom the rows name. */
+  /** Maps a UUID to its user, for the users of the rows and the managers whom the rows name. */
   users: Map<string, User>;
 }
 
@@ -61,8 +61,8 @@ export class ImportsService {
   }
 
   /**
-   * Returns the response for a run, with its first problems sorted by line. @param sql the transaction of the caller,
-   * if any.
+   * Returns the response for a run, which contains its first problems, sorted by line.
+   * @param sql the transaction of the caller, if any.
    */
   async present(run: ImportRun, sql?: Sql): Promise<ImportRunDto> {
     const problems = await this.rows.listProblems(run.id, MAX_PROBLEMS, sql);
@@ -92,9 +92,9 @@ export class ImportsService {
   }
 
   /**
-   * Applies a plan, or approves a parked run. The run is planned again first, and superseded if the new plan differs.
-   * From then on, the run needs the rights of both its starter and its approver.
-   * @throws ProblemError `not_found`, `wrong_state` unless the run waits for a decision, and `insufficient_scope` for a
+   * Requests that a plan or a parked run is applied. The run is planned again first, and ends as superseded if the new
+   * plan differs. From now on, it needs the rights of both its starter and its approver.
+   * @throws ProblemError `not_found`, `wrong_state` unless the run waits for a decision, or `insufficient_scope` for a
    * key that may not change this data set. `reject` and `cancel` throw these errors too. Also throws `self_block` if
    * the plan would block the caller, and `forbidden` for the starter if IMPORT_FOUR_EYES is on.
    */
@@ -106,7 +106,8 @@ export class ImportsService {
       throw new ProblemError('self_block', detail);
     }
     return this.decide(id, caller, 'approve', ({ state }) => {
-      const reset: RunChange = state === 'planned' ? { percent: 0, rows_done: 0 } : {}; // a dry run has reached 100 %
+      // The progress of a dry run has already reached 100 %, so it starts again at 0.
+      const reset: RunChange = state === 'planned' ? { percent: 0, rows_done: 0 } : {};
       return { ...reset, approved: true, approver: caller.actor };
     });
   }
@@ -115,15 +116,19 @@ export class ImportsService {
     return this.decide(id, caller, 'reject');
   }
 
-  /** Stops a run. A waiting run stops at once, and a run in progress stops at its next batch. */
+  /**
+   * Stops a run. A queued run and a run that waits for a decision stop at once. A run in progress stops at its next
+   * batch.
+   */
   async cancel(id: string, caller: Caller): Promise<ImportRun> {
     return this.decide(id, caller, 'cancel');
   }
 
   /**
    * Queues a new run that reverts a finished run.
-   * @param dryRun true to stop after the plan, which `apply` carries out.
-   * @throws ProblemError `not_found`, or `wrong_state` if nothing was applied or another run already reverts the run.
+   * @param dryRun true to stop after the plan of the revert, until `apply` is called for it.
+   * @throws ProblemError `not_found`, or `wrong_state` if the run has applied nothing or another run already reverts
+   * it.
    */
   async revert(id: string, caller: Caller, dryRun: boolean): Promise<ImportRun> {
     const run = await this.transactions.run(async (tx) => {
@@ -156,8 +161,8 @@ export class ImportsService {
   }
 
   /**
-   * Deletes runs that finished more than IMPORT_RETENTION_DAYS ago, and leftovers of interrupted uploads. Plans that have
-   * waited that long for a decision end as superseded, because their files would otherwise stay forever.
+   * Deletes runs that finished more than IMPORT_RETENTION_DAYS ago, and leftovers of interrupted uploads. Plans that
+   * have waited for a decision for the same time end as superseded. Their files would otherwise be kept forever.
    */
   async purge(): Promise<void> {
     const oldest = addSeconds(now(), -this.env.IMPORT_RETENTION_DAYS * DAY_SECONDS);
@@ -171,12 +176,13 @@ export class ImportsService {
     }
   }
 
-  /** Deletes a run and all its data, unless a revert is still reading its rows. */
+  /** Deletes a run and all its data, unless an unfinished revert still needs its rows. */
   private async remove(id: string): Promise<void> {
     const isDeletable = await this.transactions.run(async (tx) => {
       await this.runs.lock(tx, id);
       if ((await this.runs.listRevertsOf(id, tx)).some(({ finished }) => finished === null)) return false;
-      await this.runs.update(tx, id, { applied_batches: 0 }); // its rows are deleted in several transactions, so it must not be reverted any more
+      // Prevent a revert from now on, because the rows are deleted in several transactions.
+      await this.runs.update(tx, id, { applied_batches: 0 });
       return true;
     });
     if (!isDeletable) return;
@@ -186,8 +192,8 @@ export class ImportsService {
   }
 
   /**
-   * Counts the rows that match a filter. Uses the counts of the run if possible, so that a page does not require a
-   * count of all rows.
+   * Counts the rows that match a filter. Uses the stored counts of the run if possible, because counting the rows again
+   * for every page would be slow.
    */
   private async countRows(run: ImportRun, filter: RowFilter): Promise<number> {
     const { counts, missing_reported: missing } = run;
@@ -228,8 +234,8 @@ const revertOptionsOf = ({ dataset }: ImportRun, dryRun: boolean): ImportOptions
   Object.assign(new ImportOptions(), { dataset, dry_run: dryRun });
 
 /**
- * Returns true if a revert has changed users or will change them. Returns false for a plan that was not applied, and
- * for a revert that failed or was stopped.
+ * Returns true if a revert has changed users or may still change them, so that no second revert is allowed. Returns
+ * false for a plan that was not applied, and for a revert that failed or was stopped.
  */
 const isEffectiveRevert = ({ state, dry_run: dryRun, approved }: ImportRun): boolean =>
   (!dryRun || approved) && !['failed', 'cancelled', 'rejected', 'superseded'].includes(state);
@@ -237,7 +243,7 @@ const isEffectiveRevert = ({ state, dry_run: dryRun, approved }: ImportRun): boo
 const createNotFoundError = (id: string) => new ProblemError('not_found', `There is no import ${id}.`);
 const createStateError = (detail: string) => new ProblemError('wrong_state', detail);
 
-/** Returns the UUIDs of the user of a row and of the users whom its changes name. */
+/** Returns the UUIDs of all users in a row: the user of the row, and users whom its changes name, such as a manager. */
 const userUuidsOf = ({ user_uuid, changes }: StagedRow): string[] => [
   ...(user_uuid === null ? [] : [user_uuid]),
   ...changes.list.flatMap(findUserIds),

@@ -9,7 +9,9 @@ import { ApiController, DescribeRoute, describeCsv } from '../platform/openapi/r
 import { ExportQuery } from './import.query.js';
 import { UsersExport } from './report/users-export.js';
 
-/** Controller of the user export. It belongs to imports, because the export has the columns of an import file. */
+/**
+ * Controller of the user export. It belongs to imports, because the exported file has the columns of an import file.
+ */
 @ApiController('users/export.csv', 'users')
 export class UsersExportController {
   constructor(

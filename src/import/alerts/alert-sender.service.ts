@@ -8,11 +8,14 @@ import { Env, EnvError } from '../../platform/config/env.js';
 /** Type of an alert: an import waits for approval, or no import has completed for too long. */
 export type AlertType = 'import.needs_approval' | 'import.overdue';
 
-/** An alert. A repeated alert has the same `id`, by which the receiver recognizes it. */
+/**
+ * An alert for operators. An alert that is sent again keeps its `id`, so that the receiver can recognize the
+ * repetition.
+ */
 export interface Alert {
   id: string;
   type: AlertType;
-  /** JSON without personal data: no names, no cells and no examples of guards. */
+  /** The alert as JSON, without personal data: it contains no names, no cells and no examples of rows. */
   body: string;
 }
 
@@ -82,7 +85,7 @@ async function runCommand(command: string, { type, body }: Alert, signal: AbortS
     signal,
     killSignal: 'SIGKILL',
   });
-  child.stdin.on('error', () => undefined); // a command can ignore its input, and only its exit code counts
+  child.stdin.on('error', () => undefined); // ignore errors of the input: a command need not read it, and only its exit code counts
   child.stdin.end(body);
   try {
     const [code, ended] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];

@@ -12,12 +12,15 @@ import { type ImportRun, missingCountsOf } from '../runs/import-run.js';
 
 const LEASE = 'alerts';
 const LEASE_SECONDS = 60;
-/** Name of a stored lease that no instance holds. Its end records the time of the last alert about overdue imports. */
+/**
+ * Name of the lease entry that stores the time of the last alert about overdue imports. No instance ever holds this
+ * lease.
+ */
 const OVERDUE = 'alerts.overdue';
-/** Interval of the alerts about overdue imports. */
+/** Interval at which the alert about overdue imports is repeated. */
 const REMINDER_SECONDS = 24 * 60 * 60;
 const INTERVAL_MILLIS = 5000;
-/** Maximum number of parked runs that one pass reports. */
+/** Maximum number of parked runs for which one pass sends alerts. */
 const RUNS_PER_PASS = 20;
 /** Pause after the first failed delivery. It doubles with each further failure. */
 const FIRST_PAUSE_MILLIS = 10_000;
@@ -30,9 +33,9 @@ const LAST_PAUSE_MILLIS = 10 * 60_000;
 const SHUTDOWN_MILLIS = 2000;
 
 /**
- * Alerts for operators about parked and overdue imports (NOTIFY_URL, NOTIFY_COMMAND). Only one of several instances
- * sends them. An alert is recorded after its delivery, so that a crash leads to a repeated alert and not to a lost one.
- * A failed alert is sent again.
+ * Sends alerts to operators about parked and overdue imports (NOTIFY_URL, NOTIFY_COMMAND). Only one instance at a time
+ * sends them. An alert is recorded only after its delivery, so a crash may repeat an alert but never loses one. A
+ * failed alert is sent again.
  */
 @Injectable()
 export class Alerts implements BeforeApplicationShutdown {
@@ -41,7 +44,7 @@ export class Alerts implements BeforeApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
   private currentPass: Promise<void> | undefined;
   private failures = 0;
-  /** Time on the monotonic clock until which no alert is sent. */
+  /** Time on the monotonic clock before which no alert is sent, because a delivery has failed. */
   private pausedUntil = 0;
 
   constructor(
@@ -92,7 +95,8 @@ export class Alerts implements BeforeApplicationShutdown {
       }
       const hours = this.env.IMPORT_OVERDUE_HOURS;
       if (hours === undefined) return;
-      // Read the time once, for both the check and the alert, because an import may complete in between.
+      // Read the time only once. If an import completed between two reads, the check and the alert would contradict
+      // each other.
       const last = await this.summary.findLastCompleted();
       if ((await this.isReminderDue(last)) && (await this.deliver(createOverdueAlert(hours, last))))
         await this.leases.recordTime(OVERDUE, now());
@@ -142,7 +146,7 @@ function createParkedAlert(run: ImportRun, baseUrl: string): Alert {
   return createAlert(id, 'import.needs_approval', data);
 }
 
-/** @param last the time when an import last completed, or null. */
+/** @param last the time when an import last completed, or null before the first completed import. */
 function createOverdueAlert(hours: number, last: DbTime | null): Alert {
   const lastCompleted = last === null ? null : toIso(last);
   return createAlert(`overdue-${lastCompleted ?? 'never'}`, 'import.overdue', {

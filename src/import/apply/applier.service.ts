@@ -14,25 +14,31 @@ import { type ImportRun, RunProgress, callerOf, userScopeOf } from '../runs/impo
 import { type StagedRow, toFailedRow } from '../runs/import-row.js';
 import type { Checkpoint } from '../runs/run-transitions.service.js';
 
-/** Number of rows that are prepared before the event loop can handle responses of the database. */
+/**
+ * Number of rows that are prepared at a time. After each group of rows, the event loop can handle responses of the
+ * database.
+ */
 const ROWS_AT_ONCE = 50;
 
-/** Batches of one transaction, ready to be written. They must not change, because the transaction may be retried. */
+/**
+ * Batches of one transaction, ready to be written. A retry of the transaction writes them again, so they must not be
+ * changed.
+ */
 interface PreparedBatches {
-  /** Number of the last batch. */
+  /** Number of the last of these batches. */
   last: number;
   batches: number;
-  /** UUIDs of unchanged users whom the data set or part starts to manage. */
+  /** UUIDs of users whom the data set or part starts to manage, although their other fields do not change. */
   newlyManaged: readonly string[];
   rows: readonly StagedRow[];
-  /** Changes of the rows, in the same order. */
+  /** Changes to the users of `rows`, in the order of `rows`. */
   changes: readonly UserChange[];
 }
 
 /**
- * Writes a plan through the user writer, with as many batches in a transaction as fit its target duration. The
- * transaction also moves the checkpoint of the run, so that after a crash each batch is either applied and counted or
- * neither. While batches are written, the next batches are prepared.
+ * Writes the batches of a plan through the user writer. Puts as many batches into one transaction as its target
+ * duration allows. The same transaction stores the number of applied batches, so a crash never leaves a batch applied
+ * but not counted. While batches are written, the next batches are prepared.
  */
 @Injectable()
 export class Applier {
@@ -44,7 +50,7 @@ export class Applier {
     private readonly lock: WriteLock,
   ) {}
 
-  /** Applies the batches after the last applied one. @throws the errors of `Checkpoint.commit`. */
+  /** Applies the batches of a run that are not applied yet. @throws the errors of `Checkpoint.commit`. */
   async apply(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
     const caller = callerOf(run);
     const sizer = new BatchSizer(this.database.dialect);
@@ -55,12 +61,12 @@ export class Applier {
       for (let applied = run.applied_batches; applied < run.batches;) {
         const prepared = await waiting;
         waiting = this.prepare(run, prepared.last, sizer);
-        waiting.catch(() => undefined); // awaited later, where an error is thrown
+        waiting.catch(() => undefined); // the loop awaits this promise later and throws its error there
         const reached = progress.recordApplied((prepared.last - run.applied_batches) / left);
         let startedAt = 0;
         await checkpoint.commit(
           async (tx) => {
-            startedAt = performance.now(); // measures the last attempt, without the wait for locks
+            startedAt = performance.now(); // a retry sets the time again, so only the last attempt is measured, without the wait for locks
             await this.write(tx, run, prepared, caller);
           },
           { ...reached, applied_batches: prepared.last },
@@ -69,13 +75,13 @@ export class Applier {
         applied = prepared.last;
       }
     } finally {
-      await waiting.catch(() => undefined); // do not return while batches are still being read
+      await waiting.catch(() => undefined); // let the read of further batches end before this method returns
     }
   }
 
   /**
-   * Reads the batches after `applied` and builds their changes. Reading ahead is safe, because only the worker of this
-   * run changes staged rows.
+   * Reads the batches after batch number `applied` and builds the changes to their users. It is safe to read batches
+   * before earlier ones are written, because only the worker of this run changes staged rows.
    */
   private async prepare(run: ImportRun, applied: number, sizer: BatchSizer): Promise<PreparedBatches> {
     const last = Math.min(applied + sizer.batches, run.batches);
@@ -100,7 +106,7 @@ export class Applier {
   ): Promise<void> {
     await this.directory.assignScope(tx, newlyManaged, userScopeOf(run));
     const outcomes = await this.writer.apply(tx, changes, caller);
-    // Rows fail here if users or identifiers have changed since the planning.
+    // A row fails here if its user or one of its identifiers was changed after the row was planned.
     const failed = rows.flatMap((row, index) => {
       const outcome = outcomes[index];
       return outcome?.outcome === 'error' ? [toFailedRow(row, [...outcome.failures])] : [];

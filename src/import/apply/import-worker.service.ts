@@ -27,28 +27,28 @@ import { WorkerPrograms } from '../../platform/config/config.module.js';
 import { WriteLock, type WriteLockCalls, lendWriteLock } from '../../platform/database/sqlite/write-lock.js';
 import { ImportFilesRepository } from '../file/import-files.repository.js';
 
-/** Calls to the import worker process. */
+/** Functions of the import worker process that the service calls. */
 export interface ImportWorkerCalls extends WorkerCalls {
   /** Works on runs until no run is left to plan or apply. */
   work(): Promise<void>;
-  /** Stops at the next checkpoint and closes the database. */
+  /** Stops the worker at its next checkpoint and closes its database connections. */
   stop(): Promise<void>;
 }
 
-/** Calls from the import worker process to the service. */
+/** Functions of the service that the import worker process calls. */
 export interface ServiceCalls extends WriteLockCalls {
   /** Reports that the worker has stopped working on a run. */
   notify(runId: string): void;
 }
 
 /**
- * Node.js flags that keep the process small. Most objects of an import are short-lived, so a small young generation is
- * enough. The minimum size is also set, because `runProgram` prevents the young generation from growing. A smaller size
- * makes an unchanged row 10 % slower.
+ * Node.js flags that keep the memory of the process small. Most objects of an import are short-lived, so a small young
+ * generation is enough. A smaller one makes an unchanged row 10 % slower. The minimum size is set too, because
+ * `runProgram` prevents the young generation from growing.
  */
 const FLAGS = ['--min-semi-space-size=4', '--max-semi-space-size=4'];
 
-/** Scheduling priority of the process (`nice`). It is low, so that requests get the processor before an import. */
+/** Scheduling priority of the process (`nice`). It is low, so that the service can answer requests during an import. */
 const NICENESS = 10;
 
 /** Separate process that runs imports, if the path of its program is configured. */
@@ -83,7 +83,7 @@ export class ImportWorkerProcess {
   async stop(): Promise<void> {
     this.stopping = true;
     if (!this.process?.isRunning) return;
-    await this.process.use((calls) => calls.stop()).catch(() => undefined); // the process has already ended
+    await this.process.use((calls) => calls.stop()).catch(() => undefined); // fails only if the process has already ended
     await this.process.end();
   }
 
@@ -109,31 +109,31 @@ export class ImportWorkerProcess {
 /** Interval at which an idle instance looks for runs that other instances have left unfinished, in milliseconds. */
 const POLL_MILLIS = 1000;
 /**
- * Maximum number of times that the interval doubles, up to about a minute. It doubles after each crash, because a file
+ * Maximum number of times that POLL_MILLIS doubles, up to about a minute. It doubles after each crash, because one file
  * may crash every process that reads it.
  */
 const MAX_DOUBLINGS = 6;
 
 /**
- * Number of waiting runs that one pass checks in each state. The limit keeps the cost of a pass independent of the
- * number of waiting runs.
+ * Maximum number of runs in each waiting state that one pass checks for revoked credentials. The limit keeps the cost
+ * of a pass independent of the number of waiting runs.
  */
 const RUNS_PER_PASS = 100;
 
 /**
- * Works on runs in the order of their creation, one at a time across all instances, under a lease in the database.
- * After a crash, another instance continues the run as soon as the lease expires. In the service, the work is delegated
- * to a separate process (`ImportWorkerProcess`). In that process and in commands of the command line, the work is done
- * here.
+ * Plans and applies runs in the order of their creation. A lease in the database ensures that all instances together
+ * work on one run at a time. After a crash, another instance continues the run as soon as the lease expires. In the
+ * service, this class delegates the work to a separate process (`ImportWorkerProcess`). In that process and on the
+ * command line, it does the work itself.
  */
 @Injectable()
 export class ImportWorker implements BeforeApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
   private busy: Promise<void> | undefined;
   private stopping = false;
-  /** Number of attempts in a row that ended with a crash of the process. */
+  /** Number of successive attempts that ended with a crash of the worker process. */
   private crashes = 0;
-  /** Maps a waiting state to the last run that was checked for revoked credentials. */
+  /** Maps a waiting state to the id of the last run in this state that was checked for revoked credentials. */
   private readonly lastChecked = new Map<RunState, string>();
 
   constructor(
@@ -149,7 +149,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
     private readonly log: Log,
   ) {}
 
-  /** Stops at the next checkpoint. The run continues there after a restart. */
+  /** Stops the current run at its next checkpoint. After a restart, the run continues from there. */
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping = true;
     clearTimeout(this.timer);
@@ -157,7 +157,10 @@ export class ImportWorker implements BeforeApplicationShutdown {
     await this.busy;
   }
 
-  /** Works on runs, ends waiting runs whose credentials were revoked, and then polls for more runs. */
+  /**
+   * Works on runs, then ends waiting runs whose credentials were revoked. Repeats both at intervals until the service
+   * shuts down.
+   */
   wake(): void {
     if (this.busy || this.stopping) return;
     clearTimeout(this.timer);
@@ -183,7 +186,8 @@ export class ImportWorker implements BeforeApplicationShutdown {
   async work(): Promise<void> {
     while (!this.stopping && (await this.runs.findNext()) !== undefined) {
       if (this.workerProcess.isUsed) {
-        // Without this check, every instance would start a process only to find that the lease is held.
+        // Check the lease first. Otherwise every instance would start a process only to find that another worker holds
+        // the lease.
         if (await this.leases.isHeld(IMPORT_LEASE)) return;
         await this.workerProcess.work();
         this.crashes = 0;
@@ -195,8 +199,8 @@ export class ImportWorker implements BeforeApplicationShutdown {
   }
 
   /**
-   * Works on the next run. The run is selected under the lease, so that a run that another instance has just finished
-   * does not start again.
+   * Works on the next run. The run is selected while the lease is held. Otherwise a run that another instance has just
+   * finished could start again.
    */
   private async workOnNext(): Promise<void> {
     const id = await this.runs.findNext();
@@ -214,8 +218,9 @@ export class ImportWorker implements BeforeApplicationShutdown {
 
   /**
    * Ends runs that wait for a decision and whose starter has lost the required rights (interface §6), because an
-   * approval could no longer apply them. Each call checks the next page of runs. After the last page, it starts again
-   * at the first page. A decision checks its own run immediately (`endIfRevoked`).
+   * approval could no longer apply them. Each call checks one page of runs per state. After the last page, the next
+   * call starts again at the first page. A decision on a run checks the rights of its starter immediately
+   * (`endIfRevoked`).
    */
   async endRevokedRuns(): Promise<void> {
     for (const state of WAITING) {

@@ -26,7 +26,7 @@ import {
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import { UserDirectory } from '../../users/search/user-directory.service.js';
 
-/** Continues a run from its current state until it ends or needs an operator. */
+/** Continues a run from its current state until it ends or waits for an operator. */
 @Injectable()
 export class RunExecutor {
   constructor(
@@ -45,9 +45,9 @@ export class RunExecutor {
   ) {}
 
   /**
-   * Works on a run.
-   * @throws LeaseLostError, ShuttingDownError, and errors of an unreachable database. After these errors, the run keeps
-   * its state and continues later.
+   * Plans and applies a run until it ends or waits for an operator.
+   * @throws LeaseLostError, ShuttingDownError, or an error of an unreachable database. After these errors, the run
+   * keeps its state and is continued later.
    */
   async run(checkpoint: Checkpoint): Promise<void> {
     try {
@@ -57,7 +57,8 @@ export class RunExecutor {
         run = await this.findCurrentRun(checkpoint);
       } else {
         const phase = { phase_started: now(), phase_percent: run.percent };
-        await checkpoint.commit(async () => undefined, phase); // start the phase again, so that the estimated time left ignores the time without a worker
+        // Start the phase again. Otherwise the time without a worker would make the estimated time left too long.
+        await checkpoint.commit(async () => undefined, phase);
       }
       if (run.state !== 'applying') return;
       if (run.batches > 0) run = await this.apply(run, checkpoint);
@@ -72,7 +73,10 @@ export class RunExecutor {
     return this.findCurrentRun(checkpoint);
   }
 
-  /** Returns the stored run with the current rights of its actors. A revoked or expired key has no rights. */
+  /**
+   * Reads a run from the database, with the current rights of its starter and its approver. A revoked or expired key
+   * loses all its rights.
+   */
   private async findCurrentRun(checkpoint: Checkpoint): Promise<ImportRun> {
     const run = await this.runs.find(checkpoint.runId);
     if (!run) throw new Error('an import was deleted while it was running');
@@ -101,7 +105,8 @@ export class RunExecutor {
       return this.transition(checkpoint, 'present', plan);
     }
     if (fuse?.hit === true || (hit && !run.approved)) {
-      const unapproved = { approved: false, approver: null }; // a key cannot approve a run that would blow its own fuse
+      // Remove the approval, because a key cannot approve a run that would blow the fuse of this key.
+      const unapproved = { approved: false, approver: null };
       return this.transition(checkpoint, 'park', { ...plan, ...unapproved });
     }
     await this.transition(checkpoint, 'apply', {
@@ -120,17 +125,19 @@ export class RunExecutor {
     return this.finish(checkpoint, 'invalidate', async () => ({ ...plan, reason }));
   }
 
-  /** Counts the users that a plan blocks. Failed rows of a revert count too, because their valid changes are applied. */
+  /**
+   * Counts the users whom a plan blocks. For a revert, includes the users of failed rows, because the valid changes of
+   * such rows are applied.
+   */
   private async countBlocked({ id, reverts }: ImportRun, { counts, missing_blocked }: Plan): Promise<number> {
     const ofFailed = reverts === null ? 0 : await this.rows.countBlockedByFailed(id);
     return counts.blocked + missing_blocked + ofFailed;
   }
 
   /**
-   * Returns the guard `key_fuse`, which parks a run that would blow the fuse of its key. Without this guard, the run
-   * would stop halfway. Reverts have this guard too, although they have no other guards. Only a different credential
-   * can approve the run.
-   * @returns undefined if the run does not count towards a fuse.
+   * Returns the guard `key_fuse`, which parks a run that would blow the fuse of its API key. Otherwise the run would be
+   * stopped halfway. This is the only guard that reverts have too. Only a different credential can approve the run.
+   * @returns undefined if the users whom the run blocks do not count towards a fuse.
    */
   private async checkKeyFuse(run: ImportRun, blocked: number): Promise<Guard | undefined> {
     const load = await this.fuse.readLoad(callerOf(run), this.database, () => this.directory.countActive());
@@ -147,7 +154,10 @@ export class RunExecutor {
     };
   }
 
-  /** Moves a run to another state. Also ends older plans if the run is parked or applied. */
+  /**
+   * Moves a run to another state. If the run is parked or starts to be applied, also ends the older plans that it
+   * replaces.
+   */
   private async transition(checkpoint: Checkpoint, name: TransitionName, change: RunChange): Promise<void> {
     await checkpoint.commit(async (tx, run) => {
       if (name === 'park' || name === 'apply') await this.supersede(tx, run);
@@ -155,7 +165,7 @@ export class RunExecutor {
     });
   }
 
-  /** Ends older plans that wait for approval in the same data set and part, because this newer file replaces them. */
+  /** Ends older plans of the same data set and part that wait for approval, because the file of this run is newer. */
   private async supersede(tx: Sql, run: ImportRun): Promise<void> {
     if (run.reverts !== null) return;
     const older = await this.runs.listInScope(userScopeOf(run), ['needs_approval'], 100, tx);
@@ -175,9 +185,9 @@ export class RunExecutor {
   }
 
   /**
-   * Stores the cells of failed rows. If the file is missing, the run does not fail, because its changes are already
-   * applied.
-   * @returns the reason why `failed.csv` is not available, or null.
+   * Stores the original cells of failed rows for `failed.csv`. If the file is missing, the run does not fail, because
+   * its changes are already applied.
+   * @returns the reason why `failed.csv` is not available, or null if the cells were stored.
    */
   private async storeFailedCells(run: ImportRun, checkpoint: Checkpoint): Promise<Reason | null> {
     try {
@@ -190,8 +200,8 @@ export class RunExecutor {
   }
 
   /**
-   * Returns the final counts: rows by outcome, and missing users who were blocked. Unchanged rows are usually not
-   * staged, so their number is calculated from the total.
+   * Returns the final counts of a run: its rows by outcome, and the missing users whom it blocked. Most unchanged rows
+   * are not stored, so their number is the total minus the number of all other rows.
    */
   private async countResult(run: ImportRun, tx?: Sql) {
     const counts = await this.rows.countByOutcome(run.id, tx);
@@ -212,7 +222,7 @@ export class RunExecutor {
     }
     if (error instanceof FileError) return this.abandon(checkpoint, 'fail', toReason(error));
     const problem = toProblemError(error);
-    if (problem.status === 503) throw error; // the database is unreachable, or the answer to a commit was lost
+    if (problem.status === 503) throw error; // the run continues later: the database is unreachable, or the answer to a commit was lost
     this.log.logFault(checkpoint.runId, problem.code, error);
     const message =
       'The service failed during this import. Rows that were applied stay applied. See the log of the service for this run.';
@@ -229,14 +239,15 @@ export class RunExecutor {
       return this.finish(checkpoint, end, async () => ({ ...none, reason }));
     }
     await this.tryStoreCells(run, checkpoint);
-    // Use one transaction. After a crash between two transactions, the run would seem to have rows left to apply.
+    // Skip the rows and end the run in one transaction. After a crash between two transactions, another worker would
+    // continue the run although its rows are skipped.
     await this.finish(checkpoint, end, async (tx) => {
       await this.rows.skipAfter(tx, run.id, run.applied_batches);
       return { ...(await this.countResult(run, tx)), reason };
     });
   }
 
-  /** Stores the cells of failed rows. Logs an error if the file cannot be read. */
+  /** Stores the original cells of failed rows for `failed.csv`. Logs an error if the file cannot be read. */
   private async tryStoreCells(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
     try {
       await this.failedRows.storeCells(run, checkpoint);

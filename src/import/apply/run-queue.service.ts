@@ -26,10 +26,10 @@ import { type JsonObject, isObject } from '../../platform/common/json.js';
 import { readInput } from '../../platform/input/read-input.js';
 import { ImportProfiles } from '../mapping/import-profiles.service.js';
 
-/** The file of a request and its options, from the query or from form fields. */
+/** File and options of an upload request. The options come from the query or from form fields. */
 interface Upload extends ImportRequest {
   file: StoredFile;
-  /** The options as they were sent. */
+  /** Options as the client sent them, without the options of the profile. */
   sent: JsonObject;
 }
 
@@ -49,14 +49,14 @@ export class RunQueue {
 
   /**
    * Stores the file of a request while it is received, and queues it as a run.
-   * @throws ProblemError like `receive`, or ReplayedResponseError for a repeated request. In both cases the stored file
-   * is discarded.
+   * @throws ProblemError in the cases of `receive` and `submit`, or ReplayedResponseError for a repeated request. In
+   * all these cases the stored file is discarded.
    */
   async upload(request: Request, caller: Caller): Promise<ImportRun> {
     const { file, options, profile, ...others } = await this.receive(request, caller, this.store);
     try {
-      // The profile may have changed since the first request, so a repeated request is recognized by the options that
-      // were sent.
+      // With a profile, recognize a repeated request by the options that were sent. The options of the profile may have
+      // changed since the first request.
       await caller.repeatable?.setContent([file.name, file.sha256, profile ? others.sent : options]);
       caller.repeatable?.afterRollback(() => this.store.discard(file.runId));
       return await this.submit(file, options, caller, profile);
@@ -68,8 +68,8 @@ export class RunQueue {
 
   /**
    * Reads the options of a request and passes its file to `store`.
-   * @throws ProblemError like `readOptions`, `too_large`, or `invalid_parameter` for an invalid form. In these cases
-   * the stored file is discarded.
+   * @throws ProblemError `too_large`, `invalid_parameter` for an invalid form, or an error of `readOptions`. In these
+   * cases the stored file is discarded.
    */
   async receive(request: Request, caller: Caller, store: FileReceiver): Promise<Upload> {
     if (isMultipart(request)) return this.receiveForm(request, caller, store);
@@ -79,7 +79,10 @@ export class RunQueue {
     return { file: await store.store(fileNameOf(request), request), sent, ...requested };
   }
 
-  /** Reads a form. A command on this machine may send an unsaved profile as JSON in `profile_document`. */
+  /**
+   * Reads a request that is a form. Only a command on this machine may send an unsaved profile, as JSON in the field
+   * `profile_document`.
+   */
   private async receiveForm(request: Request, caller: Caller, store: FileReceiver): Promise<Upload> {
     const { fields, file } = await storeForm(request, store);
     try {
@@ -97,11 +100,11 @@ export class RunQueue {
   }
 
   /**
-   * Reads the options of an import and finds its profile. Sent options override the options of the profile.
-   * @param sent options by name, as they were sent, including `profile`.
+   * Reads the options of an import and finds its profile. Options that were sent override the options of the profile.
+   * @param sent options by name, as the client sent them, including `profile`.
    * @param document unsaved profile, as JSON.
-   * @throws ProblemError `invalid_parameter` with each unknown or invalid option, `validation_failed` for an invalid profile,
-   * or like `assertOptions`.
+   * @throws ProblemError `invalid_parameter` that lists all unknown and invalid options, `validation_failed` for an
+   * invalid profile, or an error of `assertOptions`.
    */
   async readOptions(sent: JsonObject, caller: Caller, document?: string): Promise<ImportRequest> {
     const { value, errors } = readInput(RequestedOptions, sent);
@@ -116,8 +119,8 @@ export class RunQueue {
   }
 
   /**
-   * Reads the options for a file in the drop folder like `readOptions`. Options of the profile override the settings of
-   * the schedule.
+   * Reads the options for a file in the drop folder. If a saved profile matches the file name, its options override the
+   * settings of the schedule.
    */
   async readOptionsForFile(fileName: string, settings: JsonObject, caller: Caller): Promise<ImportRequest> {
     const profile = await this.profiles.findForFile(fileName);
@@ -127,9 +130,9 @@ export class RunQueue {
   }
 
   /**
-   * Creates a run for a stored file and wakes the worker, which starts it after all earlier runs.
-   * @throws ProblemError `invalid_parameter` like `assertOptions`, or `unavailable` if a purge has mistaken the file
-   * for an interrupted upload and deleted parts of it.
+   * Creates a run for a stored file and wakes the worker, which starts the run after all earlier runs.
+   * @throws ProblemError `unavailable` if a purge has taken the file for an interrupted upload and deleted parts of it,
+   * or an error of `assertOptions`.
    */
   async submit(
     file: StoredFile,
@@ -154,7 +157,7 @@ export class RunQueue {
   }
 
   /**
-   * Validates options whose validity depends on the caller or the configured roles.
+   * Checks the options that depend on the rights of the caller or on the configured roles.
    * @throws ProblemError `insufficient_scope` if the key may not import this data set or may not use
    * `allow_privileged`, or `invalid_parameter` if `default_roles` contains an unknown role.
    */
@@ -171,7 +174,10 @@ export class RunQueue {
   }
 }
 
-/** Returns the options of an import with a profile. Sent options override the options of the profile. */
+/**
+ * Merges the options of a profile with the options that were sent, which take precedence. All other options get their
+ * defaults.
+ */
 function applyProfile(profile: NamedProfile | null, sent: JsonObject): ImportOptions {
   const { profile: _, ...others } = sent;
   return readInput(ImportOptions, { ...(profile && optionsOf(profile)), ...others }).value;
@@ -199,7 +205,10 @@ function fileNameOf({ headers }: Request): string {
   return typeof name === 'string' ? decodeName(name) : 'upload.csv';
 }
 
-/** Decodes a file name. A header can contain only ASCII, so clients percent-encode other characters as UTF-8. */
+/**
+ * Decodes the file name in a request header. A header can contain only ASCII, so clients percent-encode other
+ * characters as UTF-8.
+ */
 function decodeName(name: string): string {
   try {
     return decodeURIComponent(name);
@@ -211,7 +220,8 @@ function decodeName(name: string): string {
 const OPTIONS = fieldsOf(RequestedOptions);
 
 /**
- * Merges the options of the query and of the form. Skips empty form fields, because browsers send all fields of a form.
+ * Merges the options in the query with the options in the form. Skips empty form fields, because browsers send every
+ * field of a form.
  * @throws ProblemError `invalid_parameter` if the query and the form contain the same option.
  */
 function mergeOptions(query: Request['query'], fields: ReadonlyMap<string, string>): JsonObject {

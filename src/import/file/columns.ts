@@ -6,21 +6,22 @@ import type { User } from '../../users/model/user.js';
 type CellKind = 'text' | 'flag' | 'roles' | 'saml' | 'manager' | 'network';
 
 export interface Column {
-  /** Spelling in the template and in the export. */
+  /** Name of the column in the template file and in the export. */
   name: string;
   aliases: readonly string[];
   kind: CellKind;
-  /** Wire name of the field that the cell sets, or the name of the social network. */
+  /** Wire name of the user field that the cell sets. For a social network, the name of the network. */
   field: string;
   /** True if an empty cell never changes the field, regardless of `blank_cells`. */
   ignoresBlank?: true;
-  /** True if spreadsheets may mistake the text for a number and damage it. */
+  /** True if a cell may look like a number, so that spreadsheets may convert it to a number and damage it. */
   looksNumeric?: true;
   /**
-   * Converts a cell to the stored form of its value. Set only for fields whose values can be written in several ways.
+   * Converts a cell to the form in which the database stores its value. Set only for fields whose values can be written
+   * in several ways.
    */
   toStored?: (cell: string) => string;
-  /** Returns the cell for a user. `manager` is the external id of the user's manager. */
+  /** Returns the cell that the export writes for a user. `manager` is the text of the manager cell. */
   toCell: (user: User, manager: string) => string;
 }
 
@@ -99,7 +100,7 @@ export const COLUMNS: readonly Column[] = [
   defineText('AboutMe', 'about_me'),
 ];
 
-/** Returns the comparison key of a header, which ignores case, spaces, `_` and `-`. */
+/** Returns the key by which column names are compared. It ignores case, spaces, `_` and `-`. */
 export function toHeaderKey(name: string): string {
   return toNormalForm(name, 'NFKC')
     .toLowerCase()
@@ -117,26 +118,29 @@ export function findColumn(header: string): Column | undefined {
 }
 
 /**
- * Finds the import column that a header probably misspells. Allows one edit for every three letters of the header, and
- * at most two edits.
+ * Finds the import column whose name a header probably misspells. Allows one edit for every three letters of the
+ * header, and at most two edits.
  */
 export function findNearestColumn(header: string): Column | undefined {
   const key = toHeaderKey(header);
   return BY_KEY.get(findNearest(key, BY_KEY.keys(), Math.min(2, Math.floor(key.length / 3))) ?? '');
 }
 
-/** Returns the cells of a user in the order of `COLUMNS`. */
+/**
+ * Returns the cells that the export writes for a user, in the order of `COLUMNS`. `manager` is the text of the manager
+ * cell.
+ */
 export function cellsOf(user: User, manager: string): string[] {
   return COLUMNS.map((column) => column.toCell(user, manager));
 }
 
 /**
- * Joins values with `|` and escapes a `|` inside a value as `\|`. Only backslashes before a `|` are doubled, so that
- * `DOMAIN\name` stays unchanged.
+ * Joins values with `|` and writes a `|` inside a value as `\|`. Doubles a backslash only if it is directly before a
+ * `|`, so that `DOMAIN\name` stays unchanged.
  */
 export function joinList(values: readonly string[]): string {
   const [only] = values;
-  if (only !== undefined && values.length === 1 && !only.includes('|')) return only; // fast path for the usual cell
+  if (only !== undefined && values.length === 1 && !only.includes('|')) return only; // most cells have one value that needs no escaping
   return values
     .map((value, index) => {
       const escaped = value.replace(/(\\*)\|/g, '$1$1\\|');
@@ -175,8 +179,8 @@ const PASSWORD_WORDS = (
 ).split(' ');
 
 /**
- * Returns true if a column name suggests passwords. A false match does little harm: the column is left out of
- * `failed.csv`, and profiles cannot read it.
+ * Returns true if a column name suggests that the column contains passwords. A false match does little harm: the column
+ * is left out of `failed.csv`, and profiles cannot read it.
  */
 export function isPasswordHeader(header: string): boolean {
   const key = toHeaderKey(header);

@@ -3,40 +3,42 @@ import { FileError } from './file-error.js';
 import { type CsvRecord, LINE_ENDS, RecordParser } from './record-parser.js';
 import { type SkippedLines, skipLines, decodeText } from './text-decoder.js';
 
-/** Delimiters that can be detected. If the header contains no known column name, the first one is used. */
+/** Delimiters that can be detected. The first one is used if the header contains no known column name. */
 const DELIMITERS = [',', ';', '\t', '|'];
-/** Number of characters that are read to find the header. Even 200 column names need far fewer. */
+/**
+ * Number of characters from which the delimiter is detected. They must contain the header, but even 200 column names
+ * need far fewer.
+ */
 const HEAD_CHARACTERS = 64 * 1024;
 /**
- * First line such as `sep=;`, in which a spreadsheet program declares the delimiter. The program does not show this
- * line.
+ * Matches a first line such as `sep=;`. Spreadsheet programs read the delimiter from this line and do not show the line
+ * as a row.
  */
 const SEPARATOR_LINE = /^"?sep=([,;|\t])"?(?:\r\n|\n|\r)/i;
 
 export interface CsvOptions {
   encoding?: string | undefined;
-  /** If undefined, the delimiter is read from a first line such as `sep=;`, or detected from the header. */
+  /** Delimiter of the file. If undefined, it is read from a first line such as `sep=;`, or detected from the header. */
   delimiter?: string | undefined;
   isKnownColumn: (header: string) => boolean;
-  /** Numbers of lines before and after the table that the reader skips. */
+  /** Numbers of lines that the reader skips before and after the table. */
   skipped?: SkippedLines | undefined;
 }
 
 /**
- * Strict reader of CSV files (RFC 4180, with LF, CRLF or CR as line ends). It reads the file only as fast as the caller
- * consumes the records. It closes the file at the end, after an error, and when the caller of `readRecords` stops
- * early.
- * @throws FileError from `readHeader` and `readRecords`, with the line of the error, for any error that makes the whole
- * file unreliable.
+ * Strict reader of CSV files (RFC 4180, with LF, CRLF or CR as line ends). Reads the file only as fast as the caller
+ * takes the records. Closes the file at its end, after an error, and when the caller of `readRecords` stops early.
+ * @throws FileError from `readHeader` and `readRecords` if an error makes the whole file unreliable, with the line of
+ * the error.
  */
 export class CsvReader {
   bytesRead = 0;
   /** Encoding and delimiter of the file. Set once the header has been read. */
   readonly detected: { encoding?: string; delimiter?: string } = {};
-  /** Line of the header. Set once the header has been read. */
+  /** Line number of the header. Set once the header has been read. */
   headerLine = 1;
   private readonly batches: AsyncGenerator<CsvRecord[]>;
-  /** Rows that were read together with the header. */
+  /** Rows that were read together with the header and are not yielded yet. */
   private firstRows: CsvRecord[] = [];
   private lastCharacter = '';
 
@@ -52,7 +54,10 @@ export class CsvReader {
     return this.lastCharacter === '\n' || this.lastCharacter === '\r';
   }
 
-  /** Reads the column names as spelled in the file, without empty names at the end. Call it once, before `readRecords`. */
+  /**
+   * Reads the column names as spelled in the file. Drops empty names at the end of the header. Call it once, before
+   * `readRecords`.
+   */
   async readHeader(): Promise<string[]> {
     const piece = await this.batches.next();
     const [header, ...rows] = piece.done ? [] : piece.value;
@@ -69,7 +74,8 @@ export class CsvReader {
   }
 
   /**
-   * Yields the rows after the header in batches of `batchSize`, including mismatched records (see `expectedCells`).
+   * Yields the rows after the header in batches of `batchSize`. Mismatched records are included and have
+   * `expectedCells`.
    * @throws FileError at the end if there are too many mismatched records, or the last row has too few cells.
    */
   async *readRecords(batchSize: number): AsyncGenerator<CsvRecord[]> {
@@ -124,7 +130,9 @@ export class CsvReader {
   }
 }
 
-/** Reads enough of the text to contain the header. */
+/**
+ * Reads HEAD_CHARACTERS or more of a text, or the whole text if it is shorter. The result contains the whole header.
+ */
 async function readHead(text: AsyncGenerator<string>): Promise<string> {
   const pieces: string[] = [];
   for (let length = 0; length < HEAD_CHARACTERS;) {
@@ -137,7 +145,7 @@ async function readHead(text: AsyncGenerator<string>): Promise<string> {
 }
 
 /**
- * Returns the delimiter with which the first record contains the most known column names. In a tie, the delimiter that
+ * Returns the delimiter that splits the first record into the most known column names. In a tie, the delimiter that
  * comes first in `DELIMITERS` wins.
  */
 function detectDelimiter(head: string, isKnown: (name: string) => boolean): string {
@@ -149,7 +157,7 @@ function parseFirstRecord(head: string, delimiter: string): string[] {
   try {
     return parse(head, { delimiter, record_delimiter: LINE_ENDS, skip_empty_lines: true, to: 1 })[0] ?? [];
   } catch {
-    // The header is invalid with this delimiter. If no delimiter fits, the reader reports the error later.
+    // The header cannot be parsed with this delimiter. If no delimiter fits, the parser reports the error later.
     return [];
   }
 }

@@ -24,10 +24,7 @@ export interface FileErrorDetails {
   line?: number | undefined;
 }
 
-/**
- * Thrown to reject a whole file before any user is changed. `others` contains further errors of the file, if they are
- * known.
- */
+/** Thrown to reject a whole file before any user is changed. `others` contains the other errors of the same file. */
 export class FileError extends Error {
   constructor(
     readonly code: FileErrorCode,

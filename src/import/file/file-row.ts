@@ -7,34 +7,34 @@ import { unescapeFormula } from '../../platform/common/csv.js';
 import type { Header } from './run-files.js';
 
 /**
- * Cells by which a row refers to its user and to the manager. They are read first, so that these users can be loaded
- * before the rest of the row is read.
+ * The cells of a row that identify its user and the user's manager. They are read first, so that both users can be
+ * loaded before the rest of the row is read.
  */
 export interface RowKeys {
   line: number;
-  /** Trimmed. Empty if the cell is blank. */
+  /** Trimmed text of the ExternalId cell, or an empty string if the cell is blank. */
   externalId: string;
   /**
-   * External id of the manager, or `uuid:` and the UUID. Null removes the manager, and undefined leaves the manager
-   * unchanged.
+   * Text of the manager cell: an external id, or `uuid:` and the UUID of the manager. Null removes the manager, and
+   * undefined leaves the manager unchanged.
    */
   manager: string | null | undefined;
 }
 
 /** A row of a file, converted to the input format of the API. */
 export interface FileRow extends RowKeys {
-  /** Fields by wire name, with the values that an API client would send. The manager is not included. */
+  /** Values by the wire name of their field, as an API client would send them. The manager is not included. */
   raw: JsonObject;
-  /** Maps the name of a field to its cell, for error messages. */
+  /** Maps a field to the text of its cell, which error messages quote. */
   cells: ReadonlyMap<string, string>;
-  /** Cells that a spreadsheet or an export damaged. */
+  /** Cells whose original value was damaged by a spreadsheet or an export. */
   damaged: readonly DamagedCell[];
 }
 
 /** A cell that no longer holds its original value. */
 export interface DamagedCell {
   column: Column;
-  /** Trimmed text of the cell. */
+  /** Trimmed text of the damaged cell. */
   cell: string;
   error: RowError;
 }
@@ -85,7 +85,10 @@ function networksOf({ social_media }: JsonObject): JsonObject {
   return isObject(social_media) ? social_media : {};
 }
 
-/** Converts a cell to a boolean. Returns any other text unchanged, so that the API rules reject it later. */
+/**
+ * Converts words such as `yes` and `0` to a boolean. Returns any other text unchanged, so that the API rules reject it
+ * later.
+ */
 function toFlag(cell: string): boolean | string {
   const word = cell.trim().toLowerCase();
   if (TRUE.has(word)) return true;
@@ -106,7 +109,7 @@ const LIBRE_OFFICE_ERROR = /^Err:5\d\d$/i;
 /** Replacement character (U+FFFD), which stands for a character that was lost when the file was created. */
 const LOST_CHARACTER = '\ufffd';
 
-/** Returns the error of a cell that no longer holds its original value, or undefined for an intact cell. */
+/** Returns the error of a damaged cell, or undefined if the cell seems to hold its original value. */
 function findDamage(cell: string, { field, looksNumeric }: Column): RowError | undefined {
   const createError = (code: string, message: string): RowError => {
     return { field, code, message, value: truncate(cell, MAX_VALUE) };

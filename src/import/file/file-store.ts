@@ -23,7 +23,7 @@ export interface StoredFile {
   sha256: string;
 }
 
-/** Destination for the bytes of an uploaded file. */
+/** Destination for an uploaded file: the database for an import, memory for a preview. */
 export type FileReceiver = Pick<FileStore, 'store' | 'discard'>;
 
 /** Storage for files that are uploaded through the API, the command line or the schedule. */
@@ -35,10 +35,10 @@ export class FileStore {
   ) {}
 
   /**
-   * Stores a file in parts, with at most one part in memory.
+   * Stores a file in parts, with at most one part in memory. After an error, nothing is stored.
    * @param reusedId run id of an earlier attempt, whose parts are replaced.
-   * @throws ProblemError `too_large` for more than 100 MiB, and errors of the stream. Throws a database error if an
-   * existing run still needs the parts of the earlier attempt. Nothing is stored after an error.
+   * @throws ProblemError `too_large` for more than 100 MiB, an error of the stream, or a database error if an existing
+   * run still needs the earlier parts.
    */
   async store(name: string, bytes: AsyncIterable<Uint8Array>, reusedId?: string): Promise<StoredFile> {
     const runId = reusedId ?? uuidv7();
@@ -54,8 +54,8 @@ export class FileStore {
       length = 0;
     };
     try {
-      // Do not await before this loop. Only the loop handles errors of the stream, and an unhandled stream error ends
-      // the process.
+      // Do not await anything before this loop. A stream error that occurs before the loop begins would be unhandled
+      // and would end the process.
       for await (const chunk of bytes) {
         size += chunk.length;
         if (size > MAX_FILE_BYTES) throw new ProblemError('too_large', TOO_LARGE);
@@ -78,29 +78,29 @@ export class FileStore {
   }
 }
 
-/** Replaces control characters and invalid Unicode, and truncates the name, because a client may send any name. */
+/** Cleans a file name from a client. Replaces control characters and invalid Unicode, and truncates a long name. */
 function cleanFileName(name: string): string {
   return truncate(name.toWellFormed().replace(/\p{Cc}/gu, '\ufffd'), 255);
 }
 
 /**
- * Maximum number of bytes that a preview stores. This is usually enough for a hundred rows, and further bytes are only
- * counted.
+ * Maximum number of bytes of a file that a preview keeps. They are usually enough for a hundred rows. Further bytes are
+ * counted but not kept.
  */
 const PREFIX_BYTES = 1024 * 1024;
 
-/** Thrown at the end of a stored prefix if the file is longer than the prefix. */
+/** Thrown after the last kept byte of a file prefix if the file itself is longer. */
 export class PrefixEndError extends Error {}
 
-/** Receiver that stores only the beginning of a file, in memory and not in the database. */
+/** File receiver for previews. It keeps only the beginning of a file, in memory and not in the database. */
 export class FilePrefix implements FileReceiver {
   private pieces: Buffer[] = [];
   private storedBytes = 0;
   private size = 0;
 
   /**
-   * Stores the beginning of a file.
-   * @throws ProblemError `too_large` for more than 100 MiB, and errors of the stream.
+   * Keeps the beginning of a file and counts its further bytes.
+   * @throws ProblemError `too_large` for more than 100 MiB, or an error of the stream.
    */
   async store(name: string, bytes: AsyncIterable<Uint8Array>): Promise<StoredFile> {
     for await (const chunk of bytes) {
@@ -129,7 +129,10 @@ export class FilePrefix implements FileReceiver {
 
 const MAX_FIELDS = 30;
 const MAX_FIELD_BYTES = 4096;
-/** Maximum length of a field from a command on the same machine, which may send a whole profile in one field. */
+/**
+ * Maximum length of a form field that a command on the same machine sends, in bytes. Such a field may contain a whole
+ * profile.
+ */
 const MAX_LOCAL_FIELD_BYTES = 1024 * 1024;
 
 /**
@@ -147,7 +150,8 @@ export async function storeForm(
     failures.push(new ProblemError('invalid_parameter', detail));
   };
   const form = createFormParser(request);
-  // In contrast to Busboy's types, the name is undefined if a part has no name or an empty name.
+  // Busboy passes undefined as the name of a part without a name or with an empty name, although its types do not allow
+  // it.
   form.on('field', (name: string | undefined, value, { valueTruncated }) => {
     if (name === undefined) {
       addFailure('A form field has no name. Give every field a name.');
@@ -166,15 +170,15 @@ export async function storeForm(
   const ended = new Promise<void>((resolve, reject) => {
     form.on('file', (_field, stream, { filename }) => {
       const storing = store.store(filename || 'upload.csv', stream);
-      stream.on('error', () => undefined); // `storing` reports the error, and an unhandled stream error would end the process
-      storing.catch(reject); // otherwise the form would wait forever for the unread bytes of the file
+      stream.on('error', () => undefined); // `storing` reports the error, but without a listener it would also end the process
+      storing.catch(reject); // fail now: the form would wait forever for the unread bytes of the file
       stored.push(storing);
     });
     form.on('close', resolve);
     form.on('error', () => {
       reject(createFormError());
     });
-    // Detects a client that disconnected while its credentials were checked. In that case, no other event follows.
+    // Reject if the client has disconnected while its credentials were checked. In that case, the form emits no event.
     finished(request, { writable: false }, (error) => {
       if (error) reject(createFormError());
     });

@@ -8,8 +8,8 @@ export const PART_BYTES = 512 * 1024;
 const PARTS_PER_DELETE = 8;
 
 /**
- * Repository of uploaded files, which are stored in parts. A part without a run belongs to an upload that is in progress or
- * was interrupted. Uses hand-written SQL because locks and conditions decide which parts are deleted (ADR 0013).
+ * Repository of uploaded files, which are stored in parts. Parts without a run belong to an upload that is in progress
+ * or was interrupted. Uses hand-written SQL because locks and conditions decide which parts are deleted (ADR 0013).
  */
 @Injectable()
 export class ImportFilesRepository {
@@ -59,7 +59,7 @@ export class ImportFilesRepository {
   /** Deletes the parts of a file unless an unfinished run needs them. */
   async deleteUnused(tx: Sql, runId: string): Promise<void> {
     if ((await this.lockParts(tx, runId)) === 0) return;
-    // Read the run only after locking the parts: the transaction that creates a run holds this lock until the run is
+    // Lock the parts before reading the run. A transaction that creates a run holds the same lock until the run is
     // visible.
     const run = await tx.queryOne('SELECT id FROM import_runs WHERE id = ? AND finished IS NULL', [runId]);
     if (run) return;
@@ -67,8 +67,9 @@ export class ImportFilesRepository {
   }
 
   /**
-   * Finds files that no run needs: leftovers of finished runs, and uploads with a run id lower than `before` that never
-   * became a run. The condition `run_id > ''` lets SQLite read the index without the bytes of the files.
+   * Finds the run ids of files that no run needs. These are files of finished runs, and uploads with a run id lower
+   * than `before` that never became a run. The condition `run_id > ''` lets SQLite read the index without the bytes of
+   * the files.
    */
   async findOrphans(before: string): Promise<string[]> {
     const rows = await this.database.query<{ run_id: string }>(

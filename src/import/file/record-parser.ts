@@ -9,38 +9,36 @@ export interface CsvRecord {
   line: number;
   cells: string[];
   /**
-   * Number of cells in the header. Set only for a mismatched record, which has more or fewer cells than the header and
-   * is unreliable.
+   * Number of cells that the record should have, as in the header. Set only for a mismatched record, which has more or
+   * fewer cells and is unreliable.
    */
   expectedCells?: number;
   /**
-   * For a mismatched record of a file with a profile: its cells mapped to the import columns in two ways, aligned with
-   * the header at the left and at the right end.
+   * Set only for a mismatched record of a file with a profile. Contains its cells by import column in two ways: aligned
+   * with the first column of the header, and aligned with the last column.
    */
   alignments?: readonly (readonly string[])[];
-  /** Original cells of the record, if a profile mapped them to `cells`. */
+  /** Cells of the record as in the file. Set only if a profile has mapped them to `cells`. */
   sourceCells?: readonly string[];
 }
 
 /** Line ends of RFC 4180 (CRLF), Unix (LF) and old Macs (CR). One file may mix them. */
 export const LINE_ENDS = ['\r\n', '\n', '\r'];
 export const MAX_ROWS = 1_000_000;
-/** Maximum length of a row, in characters. A row of valid cells is far shorter. */
+/** Maximum length of a parsed row, in characters. A row of valid cells is far shorter. */
 const MAX_ROW_CHARACTERS = 512 * 1024;
 /**
- * Maximum length of an unfinished row as written in the file, in characters. It is higher than for a parsed row,
+ * Maximum length of an unfinished row as written in the file, in characters. It is higher than MAX_ROW_CHARACTERS,
  * because quotes inside a cell are doubled in the file.
  */
 const MAX_PENDING = 4 * MAX_ROW_CHARACTERS;
 
-/**
- * A file is rejected if at least `least` of its records, and more than the share `share` of its rows, are mismatched.
- */
+/** A file is rejected if at least `least` rows are mismatched and they are more than the share `share` of all rows. */
 const LIMITS = { least: 5, share: 0.1 };
 
 /**
  * Strict parser that wraps csv-parse. The caller passes the text of a file piece by piece. A few mismatched records
- * fail alone, but many of them reject the whole file.
+ * only fail themselves, but many mismatched records reject the whole file.
  */
 export class RecordParser {
   private readonly parser: CallbackParser;
@@ -48,7 +46,10 @@ export class RecordParser {
   private fileError: FileError | undefined;
   /** Number of cells in the header. */
   private width = 0;
-  /** Number of header cells up to the last named one. Every line of a file may end in extra delimiters. */
+  /**
+   * Number of header cells up to the last one with a name. If every line ends in extra delimiters, the header has
+   * further cells without a name.
+   */
   private namedWidth = 0;
   private rows = 0;
   private mismatches = 0;
@@ -56,7 +57,7 @@ export class RecordParser {
   private last: CsvRecord | undefined;
   private pending = 0;
 
-  /** @param skippedLines number of lines that were skipped before the text. They count in line numbers. */
+  /** @param skippedLines number of lines that were skipped before the text. Line numbers include these lines. */
   constructor(
     delimiter: string,
     private readonly skippedLines = 0,
@@ -67,8 +68,8 @@ export class RecordParser {
   }
 
   /**
-   * Yields the records that `text` completes.
-   * @throws FileError for invalid text, after the complete records before the error were yielded.
+   * Adds text and yields the records that are now complete.
+   * @throws FileError for invalid text, after all complete records before the error were yielded.
    */
   async *read(text: string): AsyncGenerator<CsvRecord[]> {
     const before = this.lineCount;
@@ -79,7 +80,7 @@ export class RecordParser {
   }
 
   /**
-   * Yields the last records.
+   * Ends the text and yields the last records.
    * @throws FileError for invalid text, a file without rows, too many mismatched records, or a last row with too few
    * cells.
    */
@@ -102,7 +103,7 @@ export class RecordParser {
   }
 
   private addRecord(cells: string[]): void {
-    // Skip blank rows. In a file with one column, however, a blank row is an empty cell.
+    // Skip blank rows. In a file with only one column, however, a blank row is a row with an empty cell.
     if (this.fileError || (this.namedWidth > 1 && cells.every(isBlank))) return;
     const line = this.lineCount;
     const isHeader = this.width === 0;
@@ -152,7 +153,10 @@ export class RecordParser {
     );
   }
 
-  /** Returns the error for a row that is too long. Ends the parser to find out if a quote is still open. */
+  /**
+   * Returns the error for a row that is too long. Ends the parser, because only then does it report a quote that was
+   * never closed.
+   */
   private async toOverlongError(): Promise<FileError> {
     const line = this.lineCount + 1;
     const failure = await captureError((done) => this.parser.end(done));
@@ -161,8 +165,8 @@ export class RecordParser {
 }
 
 /**
- * Parser that passes each record to a callback. The `info` option of csv-parse, which adds line numbers, would take
- * half as much time again. A stream would wait once per record.
+ * Fast parser that passes each record to a callback. The `info` option of csv-parse, which adds line numbers, would
+ * make parsing take 50 % longer. A stream would make the reader wait for each record.
  */
 class CallbackParser extends Parser {
   constructor(
@@ -170,8 +174,8 @@ class CallbackParser extends Parser {
     private readonly onRecord: (cells: string[]) => void,
   ) {
     super({ delimiter, record_delimiter: LINE_ENDS, skip_empty_lines: true, relax_column_count: true });
-    // The callbacks of `write` and `end` report all errors. Without this listener, an error event would end the
-    // process.
+    // The callbacks of `write` and `end` already report all errors. Without this listener, the error event would also
+    // end the process.
     this.on('error', () => undefined);
   }
 
@@ -190,7 +194,7 @@ function isTooLong(cells: readonly string[]): boolean {
   return characters > MAX_ROW_CHARACTERS;
 }
 
-/** Calls `act` with a callback, and returns the error that the callback receives. */
+/** Calls `act` with a callback. Resolves with the error that the callback receives, or with undefined. */
 function captureError(act: (done: (error?: Error | null) => void) => void): Promise<Error | undefined> {
   return new Promise((resolve) => {
     act((error) => {
@@ -199,7 +203,10 @@ function captureError(act: (done: (error?: Error | null) => void) => void): Prom
   });
 }
 
-/** Maps an error code of csv-parse to the error code and message for users. Messages never quote a cell. */
+/**
+ * Maps an error code of csv-parse to a function that returns the error code and the message for users. Messages never
+ * quote a cell.
+ */
 const QUOTE_ERRORS: Readonly<Record<string, (line: number) => [FileErrorCode, string]>> = {
   CSV_QUOTE_NOT_CLOSED: (line) => [
     'unclosed_quote',
@@ -216,7 +223,10 @@ const QUOTE_ERRORS: Readonly<Record<string, (line: number) => [FileErrorCode, st
   ],
 };
 
-/** Converts an error of csv-parse to a FileError. Returns other errors unchanged. @param line the first line of the record. */
+/**
+ * Converts an error of csv-parse to a FileError. Returns other errors unchanged.
+ * @param line the first line of the record with the error.
+ */
 function toFileError(error: Error, line: number): Error {
   const fault = error instanceof CsvError ? QUOTE_ERRORS[error.code]?.(line) : undefined;
   return fault ? new FileError(...fault, line) : error;

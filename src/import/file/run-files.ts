@@ -17,12 +17,12 @@ const FILE_LOST =
 const PASSWORDS = new Set(['password', 'passwd', 'pwd', 'passwordhash']);
 const quote = (name: string): string => `"${truncate(name, 100)}"`;
 
-/** For each cell of a row, its import column, or undefined if the cell is ignored. */
+/** Import column of each cell of a row, or undefined for an ignored cell. */
 export type Header = readonly (Column | undefined)[];
 
 /**
- * Treatment of a source column in `failed.csv`. Only `stored` columns are included. An earlier `failed.csv` added the
- * `added` columns. `private` columns are not imported and may contain confidential data.
+ * Treatment of a source column in `failed.csv`, which includes only `stored` columns. `added` columns come from an
+ * earlier `failed.csv`. `private` columns are not imported and may contain confidential data.
  */
 export type SourceUse = 'stored' | 'added' | 'private';
 
@@ -47,8 +47,8 @@ export class RunFiles {
 
   /**
    * Opens the file of a run and reads its header.
-   * @throws FileError for an invalid header, or `file_lost` if the stored file is incomplete. `file_lost` may be thrown
-   * later, while rows are read.
+   * @throws FileError for an invalid header, or `file_lost` if the stored file is incomplete. A missing part may be
+   * noticed only later, while rows are read.
    */
   async open({ id, options, profile, file_size: size }: StoredRun): Promise<OpenFile> {
     const reader = createCsvReader(this.readBytes(id, size), options, profile);
@@ -70,7 +70,7 @@ export class RunFiles {
   }
 }
 
-/** Opens a file with a profile, which maps its rows to the import columns. */
+/** Opens a file whose columns a profile maps to the import columns. */
 function openMapped(
   reader: CsvReader,
   names: string[],
@@ -90,10 +90,11 @@ const usesOf = (names: readonly string[], isRead: (index: number, name: string) 
   );
 
 /**
- * Returns the import columns of a header row. Ignores names that begin with `_`, which `failed.csv` adds.
+ * Finds the import column of each column name in a header. Ignores names that begin with `_`, because `failed.csv` adds
+ * such columns.
  * @param line the line of the header.
- * @throws FileError with all errors: too many columns, a missing ExternalId, and each password column, unknown column
- * and repeated column.
+ * @throws FileError that lists all errors of the header: too many columns, no ExternalId, and each password column,
+ * unknown column and repeated column.
  */
 export function readHeader(
   names: readonly string[],
@@ -106,8 +107,8 @@ export function readHeader(
 }
 
 /**
- * Does nothing if there are no errors.
- * @throws FileError with all errors of a header and with the code of the first error.
+ * Rejects a header if it has errors.
+ * @throws FileError with the code of the first error. It lists all errors.
  */
 function throwIfInvalid(faults: readonly FileErrorDetails[], line: number): void {
   const [first, ...others] = faults.map((fault) => ({ ...fault, line }));
@@ -140,7 +141,10 @@ function findHeaderErrors(
   return faults.slice(0, MAX_HEADER_ERRORS);
 }
 
-/** Returns the error of a column name. @param first earlier column name of the file with the same import column. */
+/**
+ * Returns the error of a column name that is repeated, unknown or the name of a password column.
+ * @param first earlier column name in the file for the same import column.
+ */
 function toHeaderError(name: string, column: Column | undefined, first: string): FileErrorDetails {
   if (column) {
     const both = `The columns ${quote(first)} and ${quote(name)} both mean ${column.name}`;
@@ -188,8 +192,8 @@ async function* mapRecords(
 }
 
 /**
- * Maps a record to the import columns. For a mismatched record, returns only the ExternalId and the two possible
- * alignments.
+ * Maps a record to the import columns. For a mismatched record, `cells` contains only the ExternalId, and `alignments`
+ * contains the two possible mappings.
  */
 function mapRecord(mapper: RecordMapper, record: CsvRecord): CsvRecord {
   const { cells, expectedCells } = record;

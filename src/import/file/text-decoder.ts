@@ -24,9 +24,10 @@ const CHARACTER_BYTES = 4;
 const LINE_END = /\r\n?|\n/g;
 
 /**
- * Yields the text of a file without its byte order mark. The encoding comes from the mark, or else from `encoding` (a
- * WHATWG label), or else is UTF-8. Text before an error is yielded before the error is thrown.
- * @param onEncoding called with the encoding before any text is yielded.
+ * Yields the text of a file without its byte order mark. The mark determines the encoding. Without a mark, the encoding
+ * is `encoding` (a WHATWG label) or, if that is undefined, UTF-8. Text before an error is yielded before the error is
+ * thrown.
+ * @param onEncoding receives the encoding before any text is yielded.
  * @throws FileError `unknown_encoding` for an unknown label. Throws `bad_encoding`, with line and byte, for an invalid
  * byte, an incomplete last character, a NUL character, an archive, or a mark that contradicts `encoding`.
  */
@@ -43,7 +44,7 @@ export async function* decodeText(
     return new StrictDecoder(name);
   };
   for await (const chunk of bytes) {
-    // Buffer the first bytes until there are enough to detect the encoding.
+    // Collect the first bytes of the file until there are enough to detect the encoding.
     const next: Uint8Array = decoder ? chunk : (head = Buffer.concat([head, chunk]));
     if (!decoder && head.length < HEAD_BYTES) continue;
     decoder ??= createDecoder();
@@ -98,11 +99,11 @@ function resolveEncoding(encoding: string): string {
 class StrictDecoder {
   private readonly decoder: TextDecoder;
   /**
-   * Second decoder, which has not yet read the last bytes. After an error, it can therefore decode the piece again,
-   * byte by byte, to find the invalid byte.
+   * Second decoder, which has not yet read the last few bytes. After an error, it decodes these bytes and the invalid
+   * piece byte by byte, to find the invalid byte.
    */
   private readonly lagging: TextDecoder;
-  /** The last bytes that `decoder` has read and `lagging` has not. */
+  /** The last few bytes that `decoder` has read but `lagging` has not. */
   private lastBytes = Buffer.alloc(0);
   private line = 1;
   private endsWithReturn = false;
@@ -117,7 +118,7 @@ class StrictDecoder {
   }
 
   /**
-   * Yields the text of a piece.
+   * Yields the text of a piece of the file.
    * @throws FileError `bad_encoding` at an invalid byte or a NUL character, after the text before it was yielded.
    */
   *decode(piece: Uint8Array): Generator<string> {
@@ -125,7 +126,7 @@ class StrictDecoder {
     try {
       text = this.decoder.decode(piece, { stream: true });
     } catch {
-      this.readBytes(this.lastBytes); // the text of these bytes was already yielded
+      this.readBytes(this.lastBytes); // discard this text, because it was already yielded
       yield* this.rejectNul(this.readBytes(piece));
       throw this.createByteError();
     }
@@ -135,7 +136,7 @@ class StrictDecoder {
     yield* this.rejectNul(text);
   }
 
-  /** Yields the remaining text. @throws FileError `bad_encoding` if the last character is incomplete. */
+  /** Ends the text and yields the rest of it. @throws FileError `bad_encoding` if the last character is incomplete. */
   *end(): Generator<string> {
     let text: string;
     try {
@@ -147,7 +148,7 @@ class StrictDecoder {
     yield* this.rejectNul(text);
   }
 
-  /** Decodes a piece byte by byte up to its first invalid byte. */
+  /** Decodes a piece byte by byte and returns the text before its first invalid byte. */
   private readBytes(piece: Uint8Array): string {
     let text = '';
     try {
@@ -198,18 +199,21 @@ class StrictDecoder {
   }
 }
 
-/** Numbers of lines that are skipped before and after the table of a file, such as titles, dates and totals. */
+/** Numbers of lines to skip before and after the table of a file. These lines may contain titles, dates or totals. */
 export interface SkippedLines {
   first: number;
   last: number;
 }
 
-/** Maximum number of buffered characters. The last lines of a file are buffered until the file ends. */
+/**
+ * Maximum number of buffered characters. Text that may belong to the skipped last lines is buffered until the file
+ * ends.
+ */
 const MAX_BUFFERED = 1024 * 1024;
 
 /**
- * Yields a text without its first and last lines. Quotes in these lines have no effect. A line end at the end of the
- * text belongs to the last line and does not start another line.
+ * Yields a text without its first and last lines. The text is split into lines without regard to quotes. A line end at
+ * the end of the text belongs to the last line and does not start another line.
  * @throws FileError `row_too_long` if the skipped lines have more than a million characters.
  */
 export async function* skipLines(
@@ -221,7 +225,7 @@ export async function* skipLines(
   try {
     for await (const piece of text) {
       rest += piece;
-      // The LF of a CRLF may be in the next piece.
+      // Leave out a CR at the end of the text, because the next piece may begin with its LF.
       const whole = rest.endsWith('\r') ? rest.slice(0, -1) : rest;
       const cut = before > 0 ? findLineEnds(whole, before) : [];
       before -= cut.length;
@@ -243,7 +247,7 @@ export async function* skipLines(
   }
 }
 
-/** Returns the positions after the first line ends of a text, for at most `most` line ends. */
+/** Returns the positions directly after the first line ends of a text, for at most `max` line ends. */
 function findLineEnds(text: string, max: number): number[] {
   const ends: number[] = [];
   for (const match of text.matchAll(LINE_END)) {
@@ -253,7 +257,7 @@ function findLineEnds(text: string, max: number): number[] {
   return ends;
 }
 
-/** Returns the position where the last lines begin, or 0 if the whole text belongs to them. */
+/** Returns the position where the last `lines` lines of a text begin, or 0 if the text is not longer. */
 function findLastLinesStart(text: string, lines: number): number {
   let at = skipLineEndBefore(text, text.length);
   for (let line = 0; line < lines; line++) {
@@ -265,7 +269,9 @@ function findLastLinesStart(text: string, lines: number): number {
   return at;
 }
 
-/** Returns the position before the line end that ends at `at`, or `at` if no line end ends there. */
+/**
+ * Returns the position before the line end that stops at position `at`. Returns `at` itself if there is no line end.
+ */
 function skipLineEndBefore(text: string, at: number): number {
   if (text[at - 1] === '\n') return text[at - 2] === '\r' ? at - 2 : at - 1;
   return text[at - 1] === '\r' ? at - 1 : at;

@@ -3,7 +3,7 @@ import { truncate } from '../../platform/common/text.js';
 import { type GuardExample, MAX_EXAMPLES } from '../runs/guard-limits.js';
 import { computeHash64 } from '../plan/compact-collections.js';
 
-/** A row that a guard has found. The line is negative for a missing user. */
+/** Example of a row that a guard has found. `line` is negative for a missing user. */
 export interface Example {
   line: number;
   external_id: string;
@@ -11,7 +11,7 @@ export interface Example {
   new: unknown;
 }
 
-/** Number of rows that a guard has found, with some of these rows as examples. */
+/** Rows that a guard has found: their number, and some of them as examples. */
 export interface Found {
   count: number;
   examples: readonly Example[];
@@ -20,8 +20,8 @@ export interface Found {
 export const NO_ROWS: Found = { count: 0, examples: [] };
 
 /**
- * Maximum number of stored examples. It is higher than the number that is shown, because some of these rows may fail
- * later.
+ * Maximum number of examples that are stored for a guard. It is higher than the number of examples that are shown,
+ * because some of these rows may fail later.
  */
 const KEPT = 2 * MAX_EXAMPLES;
 const MAX_VALUE = 200;
@@ -36,7 +36,7 @@ export class FoundRows implements Found {
     if (this.examples.length < KEPT) this.examples.push(example());
   }
 
-  /** Removes a row that has failed since it was added. */
+  /** Removes a row that was added but has failed afterwards. */
   remove(line: number): void {
     this.count--;
     const at = this.examples.findIndex((example) => example.line === line);
@@ -61,22 +61,28 @@ function cut(value: unknown): unknown {
   return text.length <= MAX_VALUE ? value : truncate(text, MAX_VALUE);
 }
 
-/** Returns a 53-bit hash of a text, which a number holds exactly. The hash is the same in every plan. */
+/**
+ * Returns a hash of a text as an integer of 53 bits, which a JavaScript number holds exactly. A text has the same hash
+ * in every plan.
+ */
 function hash53(text: string): number {
   const [high, low] = computeHash64(text);
   return (high >>> 0) * 2 ** 21 + (low >>> 11);
 }
 
-/** Maximum number of values that are counted at the same time. */
+/** Maximum number of distinct values that are counted at the same time. */
 const COUNTERS = 1024;
 
 /**
- * Counts the most frequent value in bounded memory (Misra and Gries, 1982). The count is exact up to 1,024 distinct
- * values. With more values it is too low by at most a thousandth of all values.
+ * Finds the most frequent value in bounded memory (Misra and Gries, 1982). Its count is exact for up to 1,024 distinct
+ * values. For more values, the count is too low by at most a thousandth of all values.
  */
 export class FrequentValues {
   private readonly counters = new Map<number, number>();
-  /** Maps the hash of a value to example rows. The first row with a value is not stored. */
+  /**
+   * Maps the hash of a value to examples of its rows. The first row with a value is left out, so a value that occurs
+   * only once needs no examples.
+   */
   private readonly examples = new Map<number, FoundRows>();
 
   add(value: string, example: () => Example): void {
@@ -116,12 +122,12 @@ export class FrequentValues {
   }
 }
 
-/** Number of distinct values above which users are considered to differ in a column. */
+/** Number of distinct values above which a column counts as one in which users differ. */
 const FEW_VALUES = 10;
 
 /**
- * Values that users have in a column before the plan. Once the stored values prove that users differ, no more values
- * are stored.
+ * Distinct values that users have in a column before the plan. Stores only as many values as are needed to know that
+ * users differ in this column.
  */
 export class OldValues {
   private readonly known = new Set<number>();
@@ -137,26 +143,29 @@ export class OldValues {
   }
 }
 
-/** Maximum number of stored values. */
+/** Maximum number of values that `ExchangedValues` stores. */
 const MAX_VALUES = 2 ** 15;
 
 interface Moved {
   released: number;
   taken: number;
-  /** The first row that takes the value. */
+  /** The first row that takes the value, as an example. */
   example: Example | undefined;
 }
 
 /**
- * Counts rows that take a value from another row, in bounded memory. The count is exact up to 32,768 values. With more
- * values it is an estimate from a sample, which is halved whenever it is full.
+ * Counts the rows that take a value that another row gives up. Memory is bounded: for up to 32,768 values, the count is
+ * exact. For more values, it is an estimate from a sample of the values. The sample is halved whenever it is full.
  */
 export class ExchangedValues {
   private readonly values = new Map<number, Moved>();
-  /** Number of low bits that must be 0 in the hash of a sampled value. */
+  /** A value is in the sample if this number of low bits in its hash are all 0. Each further bit halves the sample. */
   private bits = 0;
 
-  /** Records that a row gives up a value. @param by 1, or -1 to undo the call for a row that has failed since. */
+  /**
+   * Records that a row gives up a value.
+   * @param by 1, or -1 to undo an earlier call for a row that has failed afterwards.
+   */
   release(value: string, by = 1): void {
     const moved = this.moved(value);
     if (moved) moved.released += by;
@@ -176,7 +185,7 @@ export class ExchangedValues {
     if (moved.example?.line === line) moved.example = undefined;
   }
 
-  /** Number of rows that take a value from another row, with some of these rows as examples. */
+  /** Rows that take a value that another row gives up: their number, and some of them as examples. */
   get found(): Found {
     const moved = [...this.values.values()].filter(({ released }) => released > 0);
     const count = moved.reduce((sum, { taken }) => sum + taken, 0) * 2 ** this.bits;
@@ -203,12 +212,12 @@ export class ExchangedValues {
   }
 }
 
-/** Maximum length of a compared value, in characters. Names are shorter. */
+/** Maximum length of a value that is checked for a cut, in characters. Names are shorter. */
 const MAX_LENGTH = 255;
-/** Matches the two characters around a cut if both are letters or digits. The cut is then inside a word. */
+/** Matches two characters that are both letters or digits. A text that is cut between them is cut inside a word. */
 const MIDDLE = /^[\p{L}\p{N}]{2}$/u;
 
-/** Returns the new length of a value that was cut inside a word, or undefined. */
+/** If a value was cut inside a word, returns its new length, otherwise undefined. */
 function cutAt(old: unknown, now: unknown): number | undefined {
   if (typeof old !== 'string' || typeof now !== 'string') return undefined;
   const { length } = now;
@@ -216,14 +225,17 @@ function cutAt(old: unknown, now: unknown): number | undefined {
   return MIDDLE.test(`${now.at(-1)}${old.charAt(length)}`) ? length : undefined;
 }
 
-/** Summary of how a plan changes one column of the matched users. Its size does not depend on the number of rows. */
+/**
+ * Summary of the changes that a plan makes to one column of existing users. Its size does not depend on the number of
+ * rows.
+ */
 export class ColumnShape {
-  /** Users whose value is replaced. In a column of booleans, users who get `true`. */
+  /** Users whose value is replaced by another value. In a boolean column, users whose value becomes `true`. */
   readonly changes = new FoundRows();
-  /** Users who lose their value or their `true`. */
+  /** Users whose value is removed. In a boolean column, users whose value becomes `false`. */
   readonly clearings = new FoundRows();
   readonly damages = new FoundRows();
-  /** Maps a length to the rows whose value was cut to this length inside a word. */
+  /** Maps a length to the rows whose value was cut inside a word to this length. */
   private readonly cuts = new Map<number, FoundRows>();
   private readonly news = new FrequentValues();
   private isFlag = false;
@@ -255,7 +267,7 @@ export class ColumnShape {
     if (has) this.news.add(textOf(now), example);
   }
 
-  /** Undoes `add` for a row that has failed since. */
+  /** Undoes `add` for a row that has failed afterwards. */
   remove(old: unknown, now: unknown, line: number): void {
     if (typeof now === 'boolean') {
       (now ? this.changes : this.clearings).remove(line);
@@ -271,19 +283,19 @@ export class ColumnShape {
   }
 
   /**
-   * Users whose value is replaced. A new `true` counts only if other users lose their `true`, because the column may
-   * have been inverted.
+   * Users whose value is replaced by another value. In a boolean column, users who get `true` count only if other users
+   * lose it, because the column may then be inverted.
    */
   get replaced(): Found {
     return this.isFlag && this.clearings.count === 0 ? NO_ROWS : this.changes;
   }
 
-  /** Values that were cut at the most frequent length. */
+  /** Rows whose value was cut inside a word, to the length that occurs most often. */
   get cut(): Found {
     return [...this.cuts.values()].sort((a, b) => b.count - a.count)[0] ?? NO_ROWS;
   }
 
-  /** Users who get the most frequent new value, if the column had more than a few values before. */
+  /** Users who get the most frequent new value. Empty if users did not differ in this column before the plan. */
   get same(): Found {
     return this.olds.areMany ? this.news.most : NO_ROWS;
   }
@@ -294,7 +306,10 @@ const isDamage = (old: unknown, now: unknown): boolean =>
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** Returns true if a field has a value. An empty list of roles is a value, because a first role adds permissions. */
+/**
+ * Returns true if the value of a field is not empty. An empty list of roles counts as a value, because a first role
+ * would add permissions.
+ */
 function isFilled(field: string, value: unknown): boolean {
   if (field === 'roles') return true;
   if (value === '' || value === null || value === undefined || value === false) return false;

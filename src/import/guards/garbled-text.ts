@@ -1,6 +1,6 @@
 import { toNormalForm } from '../../platform/common/text.js';
 
-/** Maps letters to ASCII spellings that Unicode normalization does not produce, such as `ae` for `ä`. */
+/** Maps a letter to ASCII spellings that Unicode normalization does not produce, such as `ae` for `ä`. */
 const SPELLED: Readonly<Record<string, readonly string[]>> = {
   ä: ['ae'],
   ö: ['oe'],
@@ -17,14 +17,20 @@ const SPELLED: Readonly<Record<string, readonly string[]>> = {
   ı: ['i'],
 };
 
-/** Longest name that is compared letter by letter. Longer texts are only checked for double encoding. */
+/**
+ * Maximum length of a name that is compared letter by letter, in characters. Longer texts are only checked for double
+ * encoding.
+ */
 const MAX_NAME = 100;
 
 const ASCII = /^[\0-\x7f]*$/;
 const LETTER = /\p{L}/u;
 const MARKS = /\p{M}+/gu;
 
-/** Characters for the bytes 128 to 159 of windows-1252, which some versions of Node.js decode as control characters. */
+/**
+ * Characters for the bytes 128 to 159 in windows-1252. They are listed here, because some versions of Node.js decode
+ * these bytes as control characters.
+ */
 const WINDOWS_1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
 
 interface CodePage {
@@ -42,7 +48,7 @@ function pageOf(label: string, upper = ''): CodePage {
 }
 
 const WINDOWS = pageOf('windows-1252', WINDOWS_1252);
-/** Code pages that programs use by mistake to read exports. */
+/** Code pages with which programs often decode exports by mistake. */
 const PAGES = [WINDOWS, ...['windows-1251', 'macintosh', 'ibm866'].map((label) => pageOf(label))];
 
 /** ASCII characters that HTML escapes, with the names of their entities. */
@@ -54,14 +60,14 @@ const MARKUP: Readonly<Record<string, string>> = {
   "'": 'apos',
 };
 const HAS_MARKUP = /[&<>"']/;
-/** An HTML entity that was escaped once or several times. */
+/** Matches an HTML entity that was escaped once or several times. */
 const ENTITY = /^&(?:amp;)*(?:#(\d{1,7})|#[xX]([\da-fA-F]{1,6})|([A-Za-z][A-Za-z\d]{1,30}));/;
 const MAX_ENTITY = 48;
 
 /**
- * Returns true if `after` is `before` without its accents, read with the wrong encoding, or escaped as HTML. All ASCII
- * characters must remain in order. Each other character may be missing, misread, escaped as an entity, or replaced by a
- * character that is not a letter or by its base letter.
+ * Returns true if `after` looks like a damaged form of `before`: without accents, decoded with the wrong encoding, or
+ * escaped as HTML. All ASCII characters must remain, in the same order. Each other character may be missing, wrongly
+ * decoded, or escaped as an entity. It may also be replaced by its base letter or by characters that are not letters.
  */
 export function isGarbled(before: string, after: string): boolean {
   const [old, now] = [toNormalForm(before, 'NFC'), toNormalForm(after, 'NFC')];
@@ -71,7 +77,10 @@ export function isGarbled(before: string, after: string): boolean {
   return matches(Array.from(old), Array.from(now));
 }
 
-/** Matches two texts by dynamic programming, because a name with many accents can lose them in many ways. */
+/**
+ * Returns true if `now` may be a damaged form of `old`. Uses dynamic programming, because a name with many accents can
+ * be damaged in many ways.
+ */
 function matches(old: readonly string[], now: readonly string[]): boolean {
   let ends = new Set([0]);
   for (const letter of old) {
@@ -88,8 +97,8 @@ function matches(old: readonly string[], now: readonly string[]): boolean {
 }
 
 /**
- * Returns the length of the HTML entity at `at`, or an empty list if there is no entity that can stand for the letter.
- * A non-ASCII letter accepts any entity name.
+ * Returns a list with the length of the HTML entity at `at`. The list is empty if there is no entity at `at`, or the
+ * entity cannot stand for the letter. A non-ASCII letter accepts any entity name.
  */
 function entity(letter: string, now: readonly string[], at: number): number[] {
   const [text, decimal, hex, name] = ENTITY.exec(now.slice(at, at + MAX_ENTITY).join('')) ?? [];
@@ -100,8 +109,8 @@ function entity(letter: string, now: readonly string[], at: number): number[] {
 }
 
 /**
- * Returns the possible lengths of the remainder of a damaged letter at `at`. A length of 0 means that the letter is
- * missing.
+ * Returns the possible lengths of the text at `at` that is left of a damaged letter. A length of 0 means that the
+ * letter is missing.
  */
 function losses(letter: string, now: readonly string[], at: number): number[] {
   const lengths = [0];
@@ -125,7 +134,7 @@ function losses(letter: string, now: readonly string[], at: number): number[] {
 const isLetter = (character: string | undefined): boolean =>
   character !== undefined && LETTER.test(character);
 
-/** Returns true if `next` is the letter, written in one code page and read in another. */
+/** Returns true if `next` is the result of encoding the letter with one code page and decoding it with another. */
 function isMisread(letter: string, next: string): boolean {
   return PAGES.some((written) => {
     const byte = written.bytes.get(letter);
@@ -133,12 +142,12 @@ function isMisread(letter: string, next: string): boolean {
   });
 }
 
-/** Matches a first byte and a continuation byte of UTF-8 that were decoded as windows-1252 or ISO 8859-1. */
+/** Matches the first two bytes of a UTF-8 character that were decoded as windows-1252 or ISO 8859-1. */
 const TWICE =
   /[\u00c2-\u00f4][\u0080-\u00bf\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u0192\u02c6\u02dc\u2013-\u203a\u20ac\u2122]/;
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Returns true if a text is UTF-8 that was read with a single-byte code page, such as `MÃ¼ller`. */
+/** Returns true if a text is UTF-8 that was decoded with a single-byte code page, such as `MÃ¼ller`. */
 function isEncodedTwice(text: string): boolean {
   if (!TWICE.test(text)) return false;
   const bytes: number[] = [];
@@ -156,14 +165,14 @@ function isEncodedTwice(text: string): boolean {
   }
 }
 
-/** An HTML entity in a name. */
+/** Matches an HTML entity in a name. */
 const ESCAPED = /&(?:amp;)*(?:#\d{2,7}|#x[\da-f]{2,6}|[a-z]{2,10});/i;
 
 const PLAIN_NAME = /^[A-Za-z .'-]*$/;
 
 /**
- * Returns true if a name looks damaged even without an older name for comparison: encoded twice, escaped, or with lost
- * letters (`M?ller`).
+ * Returns true if a name looks damaged even without an older name for comparison. Such a name was encoded twice,
+ * escaped as HTML, or has lost letters (`M?ller`).
  */
 export function isBrokenName(name: string): boolean {
   if (PLAIN_NAME.test(name)) return false;

@@ -3,7 +3,7 @@ import type { NamedProfile } from '../runs/import-options.js';
 import { type ColumnShape, type Found, NO_ROWS, shown } from './column-shape.js';
 import type { ShapeTally } from './plan-tally.js';
 
-/** Usual reasons why a guard trips, for operators. */
+/** Maps a guard to its hint for operators, which gives the usual reason why the guard trips. */
 const HINTS = {
   deactivations:
     'Many people would lose access at once. The file may contain only part of the data set, or its Status column may be wrong.',
@@ -28,7 +28,7 @@ const HINTS = {
   after_revert: 'Changes that were reverted would be made again. The source still sends the wrong values.',
 } as const;
 
-/** Hints of guards that trip for a less usual reason. */
+/** Hints for operators that replace the usual hint if a guard trips for a less usual reason. */
 const OTHER_HINTS = {
   deactivations_week:
     'Together with the other imports of the last seven days, many people would lose access. The source may be losing people little by little.',
@@ -40,51 +40,55 @@ const OTHER_HINTS = {
   same_file: 'This old file was already imported, and a different file was imported after it.',
 } as const;
 
-/** Numbers of a plan and of the earlier runs of its data set. */
+/** Numbers of a plan and of earlier runs of its data set. The guards compare these numbers with their limits. */
 export interface PlanNumbers {
   /** Number of rows of the file. */
   rows: number;
-  /** Failed rows, except rows that failed in the same way in the last completed run. */
+  /** Failed rows, except rows that failed with the same errors in the last completed run. */
   errors: Found;
-  /** Number of active users whom the file names or its data set manages. */
+  /** Number of active users whom the file names, plus the missing users of its data set. */
   activeInScope: number;
-  /** Number of users whom the file names or its data set manages. */
+  /** Number of users whom the file names, active or blocked, plus the missing users of its data set. */
   linked: number;
-  /** Number of users to whom rows were matched. */
+  /** Number of rows that were matched to an existing user. */
   matched: number;
-  /** Users whom rows block, and users who are blocked as missing. */
+  /** Users whom the plan blocks: because of their row in the file, or because they are missing from the file. */
   deactivations: Found;
   reactivations: Found;
   /**
-   * Numbers of users whom runs without an approval blocked or reactivated in the data set during the seven days before.
+   * Numbers of users of the data set whom earlier runs blocked or reactivated in the seven days before this run.
+   * Approved runs do not count.
    */
   week: { deactivations: number; reactivations: number };
-  /** Number of active users of other parts of the data set who are not in the file. */
+  /** Number of active users in other parts of the data set who are not in the file. */
   elsewhere: number;
-  /** Rows whose ExternalId belongs to no user yet: new users, and rows in conflict with existing users. */
+  /** Rows whose ExternalId is new. These rows create users, or fail because they conflict with existing users. */
   newKeys: Found;
-  /** Number of missing users of the data set, plus the number of rows in conflict with linked users. */
+  /**
+   * Number of missing users, plus the number of identifiers that rows with a new ExternalId would take from linked
+   * users. A high number suggests that the source has changed its ExternalIds.
+   */
   lostKeys: number;
   shape: ShapeTally;
   /**
-   * Matched users of other data sets. `known` is the number of such users in the last completed run, which an operator
-   * has accepted.
+   * Users whom the file names but another data set manages. `known` is the number of such users in the last completed
+   * run.
    */
   foreign: Found & { known: number };
-  /** Number of rows of the last completed run of the data set, or null for the first run. */
+  /** Number of rows in the last completed run of the data set, or null before the first completed run. */
   lastRows: number | null;
-  /** Number of rows that change a user if the file is old (`Past.isOldFile`), otherwise 0. */
+  /** Number of users whom the plan changes if the file is old (`Past.isOldFile`), otherwise 0. */
   sameFile: number;
   /**
-   * Users for whom the plan would undo changes of the last run, and the number of users whom that run changed. Null if
-   * the plan changes too few users to undo many.
+   * Users for whom the plan would undo changes of an earlier run. `of` is the number of users whom that run changed.
+   * Null if the plan changes at most half as many users as that run.
    */
   undone: (Found & { of: number }) | null;
-  /** Changes that a revert has undone and the plan would make again, or null if there is no revert. */
+  /** Users for whom the plan would repeat changes that a revert has undone, or null without such a revert. */
   repeated: Found | null;
 }
 
-/** Limit of a guard: a number of rows, or a percentage of a total if the percentage allows more rows. */
+/** Limit of a guard: `rows`, or `percent` of a total if this percentage allows more rows. */
 interface Limit {
   rows: number;
   percent: number;
@@ -99,7 +103,10 @@ const most = ({ rows, percent }: Limit, of: number): number =>
 const capped = (limit: Limit & { total: number }, of: number): number =>
   Math.min(limit.total, most(limit, of));
 
-/** Returns a guard. By default, the guard trips if the number is higher than the limit. */
+/**
+ * Creates a guard that compares the number of found rows with a limit. By default, the guard trips if the number is
+ * higher than the limit.
+ */
 function over(
   name: keyof typeof HINTS,
   { count: value, examples }: Found,
@@ -130,7 +137,7 @@ export function guardsOf(
   return own ? guards.map((guard) => addProfileHint(profile.name, own, guard)) : guards;
 }
 
-/** Evaluates the guards of a plan. @param ofDataset limits for all parts of the data set together. */
+/** Evaluates all guards of a plan. @param ofDataset limits for the whole data set with all its parts. */
 function evaluateGuards(
   plan: PlanNumbers,
   limits: GuardLimits,
@@ -141,7 +148,7 @@ function evaluateGuards(
   const { moved, garbled } = shape;
   const keys = most(limits.changed_keys, plan.linked);
   const lastRows = plan.lastRows ?? 0;
-  // A file with only one row fewer than before never counts as shrunken, however short it is.
+  // A file with only one row fewer than the last file never trips this guard, even if both files are very short.
   const least = Math.max(
     0,
     Math.min(Math.ceil((lastRows * limits.shrunken_file.percent) / 100), lastRows - 1),
@@ -164,7 +171,7 @@ function evaluateGuards(
     over(
       'foreign_dataset',
       plan.foreign,
-      // An operator has accepted the foreign users of the last run, so only additional ones count.
+      // If the last run was above the limit, an operator has accepted its foreign users, so only additional ones count.
       plan.foreign.known > foreign ? plan.foreign.known + foreign : foreign,
     ),
     ...(plan.repeated ? [over('after_revert', plan.repeated, limits.after_revert.rows)] : []),
@@ -173,8 +180,8 @@ function evaluateGuards(
 }
 
 /**
- * Checks how many users lose or get access. The run alone is compared with the users in its scope. All runs of the
- * week together are compared with the whole data set, including its other parts.
+ * Checks how many users lose or get access. The number of this run is compared with the users in its scope. The number
+ * of all runs of the week is compared with the whole data set, including its other parts.
  */
 function checkAccessChange(
   name: 'deactivations' | 'reactivations',
@@ -205,7 +212,10 @@ function columnGuards(column: ColumnShape, matched: number, limits: GuardLimits)
   return guards;
 }
 
-/** Returns guards for values that end at the same length inside a word, because the source has cut them. */
+/**
+ * Returns a guard for each column in which many values were cut inside a word to the same length. The source has
+ * probably shortened them.
+ */
 function cutGuards({ shape, rows }: PlanNumbers, limits: GuardLimits): Guard[] {
   const limit = most(limits.garbled_text, rows);
   return shape.columns.flatMap(({ field, cut }) =>
@@ -213,7 +223,10 @@ function cutGuards({ shape, rows }: PlanNumbers, limits: GuardLimits): Guard[] {
   );
 }
 
-/** Returns guards for names that most new users share, if the file has both forenames and surnames. */
+/**
+ * Returns guards for forenames or surnames that most new users share. Returns an empty list if the new users lack
+ * forenames or surnames.
+ */
 function newNameGuards(shape: ShapeTally, { same_value: same }: GuardLimits): Guard[] {
   const limit = most(same, shape.created);
   const names = shape.sameNames;
@@ -236,13 +249,16 @@ function oldFileGuards(
   return undone ? [over('old_file', undone, most(limit, undone.of))] : [];
 }
 
-/** Adds a note to the hint if the profile sets the limit, so that operators do not search the settings for it. */
+/**
+ * If the profile sets the limit of a guard, adds this fact to its hint. Operators then do not search the settings for
+ * the limit.
+ */
 function addProfileHint(profile: string, own: GuardOverrides, guard: Guard): Guard {
   const isOwn = limitNames(guard).some((name) => own[name] !== undefined);
   return isOwn ? { ...guard, hint: `${guard.hint} The profile ${profile} sets the limit.` } : guard;
 }
 
-/** Returns the names under which a profile can set the limits of a guard. */
+/** Returns the names under which a profile can override the limits of a guard. */
 function limitNames({ name, field, hint }: Guard): (keyof GuardLimits)[] {
   if (name === 'changed_field') return [LOGINS.has(field ?? '') ? 'changed_logins' : name];
   if (name === 'old_file') return [hint === OTHER_HINTS.same_file ? 'same_file' : name];
@@ -251,7 +267,10 @@ function limitNames({ name, field, hint }: Guard): (keyof GuardLimits)[] {
   return isLimitName(name) ? [name] : [];
 }
 
-/** Guards with a lower limit of rows in a small data set: `small_dataset.rows` minus the number given here. */
+/**
+ * Guards with a lower limit of rows in a small data set. The limit is `small_dataset.rows` minus the number in this
+ * list.
+ */
 const LOWERED = [
   ['deactivations', 0],
   ['moved_values', 0],
@@ -262,9 +281,9 @@ const LOWERED = [
 ] as const;
 
 /**
- * Returns the limits for a data set of this size. A small data set has lower limits of rows, because five of eight
- * users, for example, are already too many. Limits of a profile are not lowered, because they were chosen for the data
- * set.
+ * Returns the limits for a data set with this number of users. In a small data set, the limits of rows are lower,
+ * because five of eight users, for example, are already too many. Limits of a profile are not lowered, because they
+ * were chosen for the data set.
  * @param users number of users whom the file names or its data set manages.
  */
 function limitsFor(users: number, settings: GuardLimits, profile: GuardOverrides = {}): GuardLimits {

@@ -16,38 +16,43 @@ const CHANGING: readonly StagedOutcome[] = ['created', 'updated', 'blocked', 're
 /** Fields that the importer itself maintains. */
 const BOOKKEEPING: ReadonlySet<string> = new Set(['managed_by', 'managed_part', 'blocked_by']);
 const WEEK_SECONDS = 7 * 24 * 3600;
-/** Maximum number of earlier runs that are read. */
+/** Maximum number of earlier runs that are read to evaluate the guards. */
 const RUNS = 30;
 const REVERTS = 20;
 
-/** Number of rows that one query reads for the examples of a guard. */
+/** Number of rows per outcome that are read to find examples for a guard. */
 const PAGE_OF_EXAMPLES = 10;
 
-/** Numbers of a plan after all its rows are planned. */
+/** Numbers of a plan that are known once all rows are planned. */
 interface Planned {
   counts: Counts;
-  /** Number of missing users. */
   missing: number;
-  /** Number of active users of other parts of the data set who are not in the file. */
+  /** Number of active users in other parts of the data set who are not in the file. */
   elsewhere: number;
   tally: PlanTally;
 }
 
-/** Earlier runs with the same data set and part as the run that is being planned. */
+/**
+ * Earlier runs with which the guards compare a new run. `week` and `reverts` cover the whole data set. The other
+ * properties cover only the part of the new run.
+ */
 export interface Past {
-  /** The last completed run. */
+  /** The last completed run of the data set and part. */
   last: ImportRun | undefined;
-  /** The last completed run that changed a user. */
+  /** The last completed run of the data set and part that changed a user. */
   lastChanging: ImportRun | undefined;
-  /** True if the file was imported before, and a different file was imported since. */
+  /** True if the same file was imported before, but the last completed run had a different file. */
   isOldFile: boolean;
-  /** Numbers of users whom runs without an approval blocked or reactivated during the seven days before. */
+  /**
+   * Numbers of users whom earlier runs blocked or reactivated in the seven days before the new run. Approved runs do
+   * not count.
+   */
   week: { deactivations: number; reactivations: number };
   /** Reverts that were not reverted themselves. */
   reverts: readonly ImportRun[];
 }
 
-/** Evaluates the guards of a plan against its limits and the earlier runs of the data set. */
+/** Collects the numbers of a plan and of the earlier runs of its data set, and evaluates the guards. */
 @Injectable()
 export class PlanGuards {
   private readonly limits: GuardLimits;
@@ -60,14 +65,14 @@ export class PlanGuards {
     this.limits = limitsOf(env);
   }
 
-  /** Returns the earlier runs of the data set that the guards of a run need. */
+  /** Reads the earlier runs with which the guards compare a run. */
   async past(run: ImportRun): Promise<Past> {
     const { dataset, file_sha256: sha256 } = run;
     const scope = userScopeOf(run);
     const earlier = (await this.runs.listInScope(scope, COMPLETED, RUNS)).filter(({ id }) => id !== run.id);
     const [last] = earlier;
     const isOther = last !== undefined && last.file_sha256 !== sha256;
-    // The seven days end at the creation of the run, so that a second plan counts the same runs.
+    // The seven days end when the run was created. If the run is planned again, the same earlier runs count.
     const crowd = await this.runs.countSince(dataset, addSeconds(run.created, -WEEK_SECONDS), run.id);
     return {
       last,
@@ -122,8 +127,8 @@ export class PlanGuards {
   }
 
   /**
-   * Returns the users for whom the plan undoes changes of the last run. Returns null if the plan changes at most half
-   * as many users as the last run.
+   * Returns the users for whom the plan undoes changes of the run `last`. Returns null if the plan changes at most half
+   * as many users as that run.
    */
   private async undoneOfLast(
     last: ImportRun | undefined,
@@ -145,8 +150,8 @@ export class PlanGuards {
   }
 
   /**
-   * Finds users who would get back a value that an earlier run replaced. `of` is the number of users whom the earlier
-   * run changed.
+   * Finds users to whom the plan gives back the value that an earlier run has replaced. `of` is the number of users
+   * whom the earlier run changed.
    */
   private async undone(earlier: ImportRun, changes: PlannedChanges): Promise<Found & { of: number }> {
     const found = new FoundRows();
@@ -206,13 +211,13 @@ export class PlanGuards {
 }
 
 /**
- * Returns the number of users of other data sets in the last completed run. If it was above the limit, an operator has
- * approved it.
+ * Returns the number of users of other data sets in the last completed run. If this number was above the limit, an
+ * operator has approved that run.
  */
 const knownForeign = (last: ImportRun | undefined): number =>
   last?.guards.find(({ name }) => name === 'foreign_dataset')?.value ?? 0;
 
-/** Returns the number of users that a run changes. */
+/** Returns the number of users whom a run changes, including the missing users whom it blocks. */
 function changedUsers({
   counts,
   missing_blocked: missing,
@@ -222,8 +227,8 @@ function changedUsers({
 }
 
 /**
- * Returns a change of an earlier row that the plan undoes, or undefined. Blocking a user counts as undoing the creation
- * of the user.
+ * If the plan undoes a change of an earlier row, returns the undoing change, otherwise undefined. Blocking a user
+ * undoes the creation of the user.
  */
 function changedBack(
   { outcome, changes }: StagedRow,
@@ -239,6 +244,9 @@ function changedBack(
 
 const textOf = ({ field, code }: StagedRow['errors'][number]): string => `${field}: ${code}`;
 
-/** Returns a key that is equal for two failed rows if they have the same ExternalId and the same errors. */
+/**
+ * Returns a key for a failed row. Rows of two runs have the same key if they have the same ExternalId and the same
+ * errors.
+ */
 const faultOf = ({ external_id, errors }: StagedRow): string =>
   `${external_id}\0${errors.map(textOf).join('\0')}`;

@@ -20,9 +20,9 @@ import { isWebmasterUser } from '../../users/rules/user-rules.js';
 import type { PlannedRow } from '../plan/row-rules.js';
 
 const PRINT_CHARACTERS = 64 * 1024;
-/** Number of users from the start of the file whose values are all sampled. */
+/** Number of users at the start of the file whose values are all sampled. */
 const FIRST_SAMPLED = 1000;
-/** After these users, every 64th user is sampled. */
+/** After the first FIRST_SAMPLED users, one in this number of users is sampled. */
 const SAMPLED_EACH = 64;
 
 /** Numbers, column changes and fingerprint of a plan, collected while its rows are planned. */
@@ -30,20 +30,25 @@ export class PlanTally {
   rows = 0;
   unchanged = 0;
   matched = 0;
-  /** Maps a part (empty for no part) to the number of users in the file who would be missing without their rows. */
+  /**
+   * Maps a part (empty for no part) to the number of its active users who are in the file and therefore not missing.
+   */
   readonly listed = new Map<string, number>();
   activeMatched = 0;
-  /** Number of rows whose ExternalId belongs to no user yet. */
+  /** Number of rows whose ExternalId is new. */
   newKeys = 0;
-  /** Number of identifiers that rows of new users take from linked users. */
+  /** Number of identifiers that rows with a new ExternalId would take from linked users. */
   clashes = 0;
-  /** Matched users of other data sets. */
+  /** Users whom the file names but another data set manages. */
   readonly foreign = new FoundRows();
   readonly shape = new ShapeTally();
-  /** Changes of users. Undefined if no earlier run must be compared with them. */
+  /** Changes of the plan, for the comparison with earlier runs. Undefined if this comparison is not needed. */
   changes: PlannedChanges | undefined;
   private readonly hash = createHash('sha256');
-  /** Text that is not hashed yet. Calling the hash for each row would cost more than the hashing itself. */
+  /**
+   * Text that is hashed later, together with the text of other rows. Calling the hash for each row would cost more than
+   * the hashing itself.
+   */
   private printed = '';
 
   add({ row, before }: PlannedRow): void {
@@ -60,14 +65,14 @@ export class PlanTally {
     this.print(row);
   }
 
-  /** Removes the changes of a row that has failed since it was added. */
+  /** Removes the changes of a row that was added but has failed afterwards. */
   withdraw(row: StagedRow): void {
     this.shape.remove(row);
     if (row.outcome === 'created' || row.user_uuid === null) return;
     for (const { field, new: value } of row.changes.list) this.changes?.remove(row.user_uuid, field, value);
   }
 
-  /** Adds the change of a missing user. */
+  /** Records that the plan blocks a missing user. */
   addMissing({ user_uuid, changes, line }: StagedRow): void {
     if (!changes.isEmpty && user_uuid !== null) this.changes?.add(user_uuid, 'status', 'Blocked', line);
   }
@@ -80,8 +85,8 @@ export class PlanTally {
   }
 
   /**
-   * Counts a user whom the file names, whatever the outcome of the row. Call it only for the first row with an
-   * ExternalId.
+   * Counts a user who is listed in the file, whatever the outcome of the row. Call it once per ExternalId, for its
+   * first row.
    */
   countListed(user: User, scope: UserScope, line: number): void {
     if (user.managed_by === scope.dataset) {
@@ -94,10 +99,10 @@ export class PlanTally {
     }
   }
 
-  /** Adds a row to the fingerprint. Plans with the same fingerprint make the same changes. */
+  /** Adds a row to the fingerprint of the plan. Plans with the same fingerprint make the same changes. */
   print(row: StagedRow): void {
     const { line, outcome, external_id, user_uuid, changes, errors } = row;
-    const { length } = external_id; // only external_id may contain the separators
+    const { length } = external_id; // external_id may contain the separators, so its length is hashed too
     this.printed += `${line} ${outcome} ${user_uuid} ${length} ${external_id}${changes.text}${JSON.stringify(errors)}`;
     if (this.printed.length > PRINT_CHARACTERS) this.flush();
   }
@@ -113,30 +118,30 @@ export class PlanTally {
   }
 }
 
-/** Fields that the column guards skip, because they have their own guards or the importer maintains them. */
+/** Fields that the column guards skip. They have their own guards, or the importer itself maintains them. */
 const ASIDE = new Set('status managed_by managed_part blocked_by external_id password'.split(' '));
-/** Fields whose values are sampled to find out if users differ in them. */
+/** Fields whose values before the plan are sampled, to find out if users differ in these fields. */
 const SAMPLED = COLUMNS.filter(
   ({ field, kind }) => kind !== 'flag' && kind !== 'network' && !ASIDE.has(field),
 ).map(({ field }) => field);
 /** Fields whose values usually belong to one user only, although no rule requires it. */
 const NUMBERS: readonly string[] = ['phone', 'mobile'];
-/** Fields in which people usually differ. If half of the new users have the same value, the file is probably wrong. */
+/** Fields in which people usually differ. If most new users have the same value, the file is probably wrong. */
 const NAMES: readonly string[] = ['firstname', 'surname'];
 
 type Row = Pick<StagedRow, 'line' | 'external_id' | 'outcome' | 'changes'>;
 
-/** Rows that take a login from another user. Their lines need one bit each. */
+/** Rows that take a username, an email address or an authname from another user. Each line needs one bit. */
 class MovedLogins {
   count = 0;
   readonly lines = new LineSet();
-  /** Examples of these rows, without rows of new users. */
+  /** Examples of such rows. Rows that create users are left out. */
   readonly updates = new FoundRows();
 }
 
 /**
- * Column changes of a plan, and values that its rows exchange. Rows are added in the order of the file, so that a
- * second plan has the same result. Memory use does not depend on the number of rows.
+ * Summary of the column changes of a plan and of the values that its rows take from each other. Rows must be added in
+ * the order of the file, so that a second plan has the same result. Memory use does not depend on the number of rows.
  */
 export class ShapeTally {
   private readonly changed = new Map<string, ColumnShape>();
@@ -144,16 +149,19 @@ export class ShapeTally {
   private readonly numbers = new Map(NUMBERS.map((field) => [field, new ExchangedValues()]));
   private readonly logins = new Map<string, MovedLogins>();
   private readonly names = new Map(NAMES.map((field) => [field, new FrequentValues()]));
-  /** Number of new users. */
+  /** Number of rows that create a user. */
   created = 0;
   private readonly brokenNames = new FoundRows();
 
-  /** The columns that the plan changes. */
+  /** Summaries of the columns that the plan changes, sorted by field. */
   get columns(): readonly ColumnShape[] {
     return [...this.changed.values()].sort((a, b) => (a.field < b.field ? -1 : 1));
   }
 
-  /** Records that a row takes a username, an email address or an authname from another user. Call it before `add`. */
+  /**
+   * Records that a row takes a username, an email address or an authname from another user. Call it before `add` for
+   * this row.
+   */
   takeLogin(line: number, field: string): void {
     const moved = this.logins.get(field) ?? new MovedLogins();
     this.logins.set(field, moved);
@@ -185,7 +193,7 @@ export class ShapeTally {
     }
   }
 
-  /** Undoes `add` for a row that has failed since. */
+  /** Undoes `add` for a row that has failed afterwards. */
   remove(row: Row): void {
     const { line } = row;
     for (const moved of this.logins.values()) {
@@ -205,13 +213,14 @@ export class ShapeTally {
     }
   }
 
-  /** Rows that take a login or a phone number from another row, and the field with the most such rows. */
+  /** Rows that take a login or a phone number from another row. `field` is the field with the most such rows. */
   get moved(): Found & { field: string | null } {
     const logins = [...this.logins].map(([field, { count, updates }]) => {
       return { field, count, examples: updates.examples };
     });
     const numbers = [...this.numbers].map(([field, exchanged]) => ({ field, ...exchanged.found }));
-    // A row that takes both a phone and a mobile number counts once, so only the higher count is added.
+    // A row that takes both a phone and a mobile number must count only once. Therefore, only the higher of the two
+    // counts is added.
     const count =
       logins.reduce((sum, moved) => sum + moved.count, 0) + Math.max(...numbers.map((moved) => moved.count));
     const [most] = [...logins, ...numbers].sort((a, b) => b.count - a.count);
@@ -278,7 +287,9 @@ function namesOf({ changes }: Row): [string, string][] {
   });
 }
 
-/** Returns the changed columns of a row. Each social network counts as a column. */
+/**
+ * Returns the changes of a row by column, without the fields in `ASIDE`. Each social network is a column of its own.
+ */
 function changesOf({ changes }: Row): FieldChange[] {
   return changes.list.flatMap((change) => {
     if (ASIDE.has(change.field)) return [];

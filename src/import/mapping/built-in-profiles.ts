@@ -1,11 +1,15 @@
 import type { ImportProfile } from '../runs/import-options.js';
 
 /**
- * Options that all built-in profiles share. They allow the additional columns that customers may have in these exports.
+ * Options that all built-in profiles share. Unknown columns are allowed, because customers may have additional columns
+ * in these exports.
  */
 const COMMON = { ignore_unknown_columns: true } as const;
 
-/** Maps comma-separated source values to `Active` and `Blocked`. */
+/**
+ * Returns a map from source values to `Active` and `Blocked`. Each parameter is a list of source values, separated by
+ * commas.
+ */
 const mapStatuses = (active: string, blocked: string): Record<string, string> =>
   Object.fromEntries([
     ...active.split(', ').map((word) => [word, 'Active'] as const),
@@ -130,7 +134,7 @@ const entra: ImportProfile = {
 };
 
 /**
- * Okta: files whose columns are named as in a user profile (`firstName`) or as in the reports of the admin console
+ * Okta: files whose columns have the names of a user profile (`firstName`) or of the reports in the admin console
  * (`First name`).
  */
 const okta: ImportProfile = {
@@ -161,8 +165,8 @@ const okta: ImportProfile = {
 };
 
 /**
- * Auth0: users exported as CSV. Every text begins with an apostrophe. Columns are named as in the API or as in the
- * extension.
+ * Auth0: users exported as CSV, in which every text begins with an apostrophe. The columns have the names of the API or
+ * of the export extension.
  */
 const auth0: ImportProfile = {
   ...COMMON,

@@ -2,7 +2,7 @@ import { findNearest } from '../../platform/common/nearest.js';
 import { COLUMNS, findColumn, toHeaderKey, isPasswordHeader } from '../file/columns.js';
 import { IGNORED } from '../runs/import-options.js';
 
-/** Maps an import column to its common names in directories, learning platforms and HR systems. */
+/** Maps an import column to its common names in exports of directories, learning platforms and HR systems. */
 const COMMON_NAMES: Readonly<Record<string, string>> = {
   ExternalId:
     'id, object id, user id, sis id, sis user id, person id, employee id, employee no, employee number, employee code, ' +
@@ -47,7 +47,7 @@ const BY_NAME: ReadonlyMap<string, string> = new Map(
   ),
 );
 
-/** Values that other systems use for the status of an account. */
+/** Words that other systems use for the status of an account. */
 const STATUS_WORDS = new Set(
   (
     'active inactive enabled disabled blocked suspended deactivated terminated archived deprovisioned provisioned staged ' +
@@ -61,19 +61,21 @@ const CELL_TESTS: readonly (readonly [column: string, test: (cell: string) => bo
   ['Phone', (cell) => PHONE.test(cell) && /^[+0(]/.test(cell) && cell.replace(/\D/g, '').length >= 7],
   ['Status', (cell) => STATUS_WORDS.has(cell.toLowerCase())],
 ];
-/** Minimum share of the filled cells of a source column that must pass the test of an import column. */
+/**
+ * Minimum share of the filled cells in a source column that must look like values of an import column for a suggestion.
+ */
 const MIN_SHARE = 0.8;
 
-/** A source column that has no target in a profile. */
+/** A source column that is not assigned to an import column yet. */
 interface Source {
   name: string;
-  /** Cells of the column in the first rows. */
+  /** Cells of this column in the first rows of the file. */
   cells: readonly string[];
 }
 
 /**
- * Suggests import columns for source columns. Compares common names first, then similar names, then cells. Each import
- * column is suggested only once, and `ignore` is suggested for password columns.
+ * Suggests an import column for each source column. Compares common names first, then similar names, then cells. Each
+ * import column is suggested only once. For password columns, `ignore` is suggested.
  * @param filled import columns that already have a source column.
  * @returns an import column, `ignore` or undefined for each source column.
  */
@@ -90,10 +92,13 @@ export function suggestColumns(columns: readonly Source[], filled: Iterable<stri
   return found;
 }
 
-/** Returns true for the name of an import column, or for a common name of one in exports of other systems. */
+/**
+ * Returns true for the name of an import column, and for a name that exports of other systems often use for an import
+ * column.
+ */
 export const isCommonName = (name: string): boolean => suggestByName({ name, cells: [] }) !== undefined;
 
-/** Removes remarks from a column name, such as `[Required]` in `First Name [Required]`. */
+/** Removes remarks in brackets from a column name, such as `[Required]` in `First Name [Required]`. */
 const stripRemarks = (name: string): string => name.replace(/[[(][^\])]*[\])]/g, '');
 
 function suggestByName({ name }: Source): string | undefined {

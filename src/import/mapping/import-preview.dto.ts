@@ -6,7 +6,7 @@ import { ROW_OUTCOMES } from '../runs/import-row.js';
 /** Maximum number of rows in a preview. */
 export const PREVIEW_ROWS = 100;
 const MAX_COLUMNS = 200;
-/** Upper limit for the number of errors in all rows and in the header. */
+/** Maximum number of problems in a preview, in all its rows and in the header. */
 const MAX_PROBLEMS = PREVIEW_ROWS * 100 + 3 * MAX_COLUMNS;
 const NULLABLE = { type: String, nullable: true } as const;
 

@@ -84,7 +84,7 @@ export class ImportPreview {
     };
   }
 
-  /** Plans each row against the current users, without regard to the other rows. */
+  /** Plans each row as if the other rows of the file did not exist, against the current users. */
   private async planRows(
     rows: readonly FileRow[],
     { options }: ImportRequest,
@@ -108,7 +108,7 @@ export class ImportPreview {
   }
 }
 
-/** Truncates a value for the preview, because a file may contain values that are too long for any field. */
+/** Truncates a value for the preview, because cells of a file may be longer than any field allows. */
 function truncateValue(value: unknown): unknown {
   if (typeof value === 'string') return truncate(value, MAX_TEXT);
   if (Array.isArray(value)) return value.slice(0, MAX_LISTED).map(truncateValue);
@@ -118,8 +118,8 @@ function truncateValue(value: unknown): unknown {
 }
 
 /**
- * Opens a file and reads its header. If no import column reveals the delimiter, reads it again with the common column
- * names in exports of other systems.
+ * Opens a file and reads its header. If the header seems to have only one, unknown column, detects the delimiter again.
+ * The second time, common column names of other systems count as known.
  */
 async function openWithHeader(
   head: FilePrefix,
@@ -183,7 +183,7 @@ function mapColumns(
   } catch (error) {
     problems.push(...problemsOf(error));
   }
-  // Show the rows even if the header has errors. If columns are repeated, only the first one counts.
+  // Show the rows even if the header has errors. If two columns mean the same import column, use only the first one.
   const known = names.map((name) => (name.trim().startsWith('_') ? undefined : findColumn(name)));
   const header = known.map((column, index) => (known.indexOf(column) === index ? column : undefined));
   return {
@@ -197,13 +197,13 @@ function toFileProblem(line: number | null, code: string, message: string): Prev
   return { line, field: '', code, message, refuses: true };
 }
 
-/** Converts a FileError to the problems of the file. @throws any other error unchanged. */
+/** Converts a FileError and its further errors to problems of the preview. @throws any other error unchanged. */
 function problemsOf(error: unknown): PreviewProblemDto[] {
   if (!(error instanceof FileError)) throw error;
   return [error, ...error.others].map(({ code, message, line = null }) => toFileProblem(line, code, message));
 }
 
-/** Returns the problem of a mismatched record, or an empty list for any other record. */
+/** Returns a list with the problem of a mismatched record. The list is empty for any other record. */
 function mismatchOf(record: CsvRecord): PreviewProblemDto[] {
   const { line, expectedCells } = record;
   if (expectedCells === undefined) return [];
@@ -211,7 +211,10 @@ function mismatchOf(record: CsvRecord): PreviewProblemDto[] {
   return [{ line, field: '', code: 'wrong_cell_count', message, refuses: false }];
 }
 
-/** Finds values that must be unique but occur in several rows. Reports a problem for each row except the first. */
+/**
+ * Finds values that must be unique but occur in several rows. Reports a problem for each of these rows except the
+ * first.
+ */
 function findDuplicates(rows: readonly FileRow[]): PreviewProblemDto[] {
   const problems: PreviewProblemDto[] = [];
   const addDuplicates = (field: string, keyOf: (row: FileRow) => string): void => {

@@ -3,11 +3,11 @@ import type { JsonText } from '../../platform/common/json.js';
 import { longText, text, time, uuid } from '../../platform/database/engine/columns.js';
 import type { ImportProfile } from '../runs/import-options.js';
 
-/** A saved profile. Runs store their own copy. */
+/** A saved profile. A run stores its own copy, so later changes of the profile do not affect the run. */
 @Entity('import_profiles', { withoutRowid: true })
 export class ImportProfileEntity {
   @PrimaryColumn(text(64)) name!: string;
-  /** Id of the profile as a target in audit events. */
+  /** Id by which audit events refer to the profile. */
   @Column(uuid()) id!: string;
   @Column(longText()) document!: JsonText<ImportProfile>;
   @Column(time()) created!: string;

@@ -6,7 +6,7 @@ import { DATABASE, type Database } from '../../platform/database/engine/database
 import type { ImportProfile } from '../runs/import-options.js';
 import { ImportProfileEntity } from './import-profile.entity.js';
 
-/** A profile in the database. */
+/** A profile that is saved in the database. */
 export interface SavedProfile {
   name: string;
   id: string;
@@ -17,8 +17,8 @@ export interface SavedProfile {
 const SELECT = 'SELECT name, id, document, updated FROM import_profiles';
 
 /**
- * Repository of saved profiles. Uses hand-written SQL because a profile is locked while it is replaced, in the same
- * transaction as its audit event (ADR 0013).
+ * Repository of saved profiles. Uses hand-written SQL, because a profile is locked and replaced in the same transaction
+ * that stores the audit event (ADR 0013).
  */
 @Injectable()
 export class ImportProfilesRepository {

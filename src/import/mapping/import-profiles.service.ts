@@ -20,10 +20,13 @@ import { ImportProfilesRepository, type SavedProfile } from './import-profiles.r
 import { checkProfile } from './profile-check.js';
 import { BUILT_IN_PROFILES } from './built-in-profiles.js';
 
-/** Maximum length of a profile as JSON, in characters. It is limited because every run stores a copy. */
+/** Maximum length of a profile as JSON, in characters. Profiles must be short, because every run stores a copy. */
 const MAX_DOCUMENT = 64 * 1024;
 
-/** Maximum number of saved profiles. Listing profiles and finding the profile for a file both read all of them. */
+/**
+ * Maximum number of saved profiles. The number is limited, because all of them are read to list profiles or to find the
+ * profile for a file.
+ */
 const MAX_PROFILES = 200;
 const TOO_MANY = `There are already ${MAX_PROFILES} profiles. Delete a profile that is no longer needed.`;
 
@@ -41,7 +44,7 @@ const BUILT_IN = Object.entries(BUILT_IN_PROFILES).map(([name, profile]) => ({
   updated: null,
 }));
 
-/** Saved and built-in profiles. A saved profile overrides a built-in profile with the same name. */
+/** Access to saved and built-in profiles. A saved profile overrides a built-in profile with the same name. */
 @Injectable()
 export class ImportProfiles {
   constructor(
@@ -66,7 +69,10 @@ export class ImportProfiles {
     return profile;
   }
 
-  /** Returns the profile that an import requests. @throws ProblemError `invalid_parameter` for an unknown name. */
+  /**
+   * Finds the profile that an import names in its options.
+   * @throws ProblemError `invalid_parameter` for an unknown name.
+   */
   async getRequested(name: string): Promise<NamedProfile> {
     const found = await this.find(name);
     if (found) return { ...found.profile, name };
@@ -76,7 +82,10 @@ export class ImportProfiles {
     throw new ProblemError('invalid_parameter', `profile: there is no import profile ${name}.${hint}`);
   }
 
-  /** Finds the saved profile whose pattern matches a file in the drop folder. If several match, the longest pattern wins. */
+  /**
+   * Finds the saved profile whose pattern matches the name of a file in the drop folder. If several patterns match, the
+   * longest one wins.
+   */
   async findForFile(fileName: string): Promise<NamedProfile | undefined> {
     const lengthOf = ({ profile }: KnownProfile): number => profile.pattern?.length ?? 0;
     const [longest] = (await this.saved.list())
@@ -86,7 +95,7 @@ export class ImportProfiles {
   }
 
   /**
-   * Validates a profile that is not saved, such as a profile file of the command line.
+   * Validates a profile that is not saved, such as a profile in a file on the command line.
    * @throws ProblemError `validation_failed` for an invalid profile.
    */
   parseUnsaved(name: string, document: JsonObject): NamedProfile {
@@ -96,9 +105,9 @@ export class ImportProfiles {
   /**
    * Saves a profile under a name.
    * @throws ProblemError `validation_failed` for an invalid profile, `wrong_state` if there are already MAX_PROFILES
-   * profiles, and `precondition_failed` if `headers` do not match the existing profile. Also throws
-   * `insufficient_scope` for a key that may not import the data set of the new or the replaced profile. A profile with
-   * a pattern, which selects files of the drop folder, requires access to all data sets.
+   * profiles, or `precondition_failed` if `headers` do not match the existing profile. Also throws `insufficient_scope`
+   * for a key that may not import the data set of the new or the replaced profile. If a profile has a pattern, it
+   * selects files of the drop folder and requires access to all data sets.
    */
   async put(name: string, document: JsonObject, caller: Caller, headers: TagHeaders): Promise<KnownProfile> {
     const profile = this.validate(document);
@@ -120,7 +129,11 @@ export class ImportProfiles {
     }, caller);
   }
 
-  /** Deletes a saved profile. @returns false if the profile does not exist. @throws ProblemError as `put` */
+  /**
+   * Deletes a saved profile.
+   * @returns false if the profile does not exist.
+   * @throws ProblemError `precondition_failed` or `insufficient_scope`, as in `put`.
+   */
   async remove(name: string, caller: Caller, headers: TagHeaders): Promise<boolean> {
     return this.transactions.run(async (tx) => {
       const before = await this.saved.lock(tx, name);
@@ -156,7 +169,7 @@ function assertMayImport({ actor }: Caller, { dataset = 'default', pattern }: Im
 
 const findBuiltIn = (name: string): KnownProfile | undefined => BUILT_IN.find((each) => each.name === name);
 
-/** Returns the changed properties of a profile. */
+/** Returns the properties of a profile that differ from its earlier version. */
 function changesOf(before: ImportProfile | undefined, after: ImportProfile): FieldChange[] {
   const old = new Map<string, unknown>(Object.entries(before ?? {}));
   const next = new Map<string, unknown>(Object.entries(after));
@@ -169,7 +182,7 @@ function changesOf(before: ImportProfile | undefined, after: ImportProfile): Fie
   }));
 }
 
-/** Preconditions in the headers of a request for the existing profile (RFC 9110, section 13.1). */
+/** Headers of a request that allow it only for certain versions of the existing profile (RFC 9110, section 13.1). */
 export interface TagHeaders {
   ifMatch: string | undefined;
   ifNoneMatch: string | undefined;
@@ -177,11 +190,15 @@ export interface TagHeaders {
 
 const TAG_DIGITS = 32;
 
-/** Returns the `ETag` of a profile, which depends only on the content. */
+/** Returns the `ETag` of a profile. Profiles with the same content have the same tag. */
 export const tagOf = (profile: ImportProfile): string =>
   `"${createHash('sha256').update(JSON.stringify(profile)).digest('hex').slice(0, TAG_DIGITS)}"`;
 
-/** Checks the preconditions of a request. @param profile the existing profile. @throws ProblemError `precondition_failed` */
+/**
+ * Checks the preconditions in the headers of a request.
+ * @param profile the existing profile.
+ * @throws ProblemError `precondition_failed` if the existing profile does not meet them.
+ */
 function assertTag(profile: ImportProfile | undefined, { ifMatch, ifNoneMatch }: TagHeaders): void {
   const tag = profile && tagOf(profile);
   const isNamedIn = (header: string): boolean =>

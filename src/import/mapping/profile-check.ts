@@ -13,16 +13,19 @@ import { validateLimits } from '../runs/guard-limits.js';
 import { MAX_COLUMNS, MAX_VALUE_LENGTH, MAX_TRANSLATIONS, ProfileInput } from './profile.input.js';
 import { TemplateError, sourcesOf, isConstant, parseTemplate } from './template.js';
 
-/** Fields whose values must be unique. */
+/** Fields whose values must be unique, so a profile cannot set them to a constant. */
 const UNIQUE_FIELDS = ['external_id', 'username', 'email', 'authname'];
 
-/** A profile in its stored form, with its errors. The field of an error is a path such as `columns.Given Name`. */
+/**
+ * A profile in the form in which it is saved, with its errors. The field of an error is a path such as `columns.Given
+ * Name`.
+ */
 export interface CheckedProfile {
   profile: ImportProfile;
   errors: FieldError[];
 }
 
-/** Validates everything in a profile that can be validated without a file. */
+/** Validates a profile as far as this is possible without a file. */
 export function checkProfile(document: JsonObject, settings: RuleSettings): CheckedProfile {
   const { value, errors } = readInput(ProfileInput, document);
   const sent = Object.entries(value).filter(([name, given]) => name in document && given !== null);
@@ -44,7 +47,7 @@ export function checkProfile(document: JsonObject, settings: RuleSettings): Chec
 
 class ProfileCheck {
   readonly errors: FieldError[] = [];
-  /** Maps the comparison key of a source header to its import column, or to undefined for an ignored column. */
+  /** Maps the comparison key of a source column name to its import column, or to undefined for an ignored column. */
   private readonly sources = new Map<string, Column | undefined>();
   private readonly filled = new Set<Column>();
 
@@ -159,7 +162,7 @@ class ProfileCheck {
     }
   }
 
-  /** Validates an import value by the rules for rows. Any ExternalId is accepted as a manager. */
+  /** Validates a value that a profile sets, by the rules for rows. Any ExternalId is accepted as a manager. */
   private checkCell(field: string, column: Column, cell: string): void {
     const { raw } = readRow({ line: 0, cells: [cell] }, [column], 'keep');
     const { value, errors } = readInput<UserInput>(UserInput, raw);
@@ -191,7 +194,10 @@ class ProfileCheck {
   }
 }
 
-/** Returns a hint with the known name that is most similar to an unknown name, or an empty string. */
+/**
+ * Returns a hint that suggests the known name most similar to an unknown name, or an empty string if all names are too
+ * different.
+ */
 function formatHint(name: string, others: readonly string[] = []): string {
   const known = COLUMNS.flatMap((column) => [column.name, ...column.aliases]);
   const found = findNearest(name, [...known, ...others]);

@@ -4,13 +4,13 @@ import { COLUMNS, type Column, findColumn, toHeaderKey, isPasswordHeader } from 
 import { type ImportOptions, IGNORED, type NamedProfile } from '../runs/import-options.js';
 import { FUNCTION_NAMES, splitFunction, sourcesOf, parseTemplate, renderTemplate } from './template.js';
 
-/** Source value that stands for any other value that is not blank. */
+/** Stands for all source values that are not listed and not blank. */
 const ANY_OTHER = '*';
 
-/** Maps the comparison key of a source value to the import value. */
+/** Maps the comparison key of a source value to the value that is imported instead. */
 type Translations = ReadonlyMap<string, string>;
 
-/** Returns the comparison key of a value, which ignores case and surrounding spaces. */
+/** Returns the key by which source values are compared. It ignores case and surrounding spaces. */
 export const toValueKey = (word: string): string => word.trim().toLowerCase();
 
 function toTranslations(words: Readonly<Record<string, string>>): Translations {
@@ -27,8 +27,8 @@ function translate(cell: string, values: Translations, { kind }: Column): string
 }
 
 /**
- * Combines the cells of several status columns. `Blocked` takes precedence, then an invalid status, then `Active`. The
- * rules for rows reject the invalid status.
+ * Combines the cells of several status columns into one cell. `Blocked` takes precedence, then an invalid status, then
+ * `Active`. An invalid status is returned so that the rules for rows reject it.
  */
 export function combineStatuses(cells: readonly string[]): string {
   const filled = cells.filter((cell) => cell.trim() !== '');
@@ -44,24 +44,24 @@ interface HeaderError {
   message: string;
 }
 
-/** Builds a cell of an import column from the original cells of a record. */
+/** Builds the cell of one import column from the original cells of a record. */
 type CellBuilder = (cells: readonly string[]) => string;
 
 /**
- * Returns the text of a cell without the prefix that the profile removes, or without the apostrophe that disables
- * formulas.
+ * Removes the prefix that the profile names from a cell. Without such a prefix, removes an apostrophe that disables a
+ * formula.
  */
 export function toPlainCell({ strip_prefix: prefix }: NamedProfile, cell: string): string {
   if (prefix === undefined) return unescapeFormula(cell);
   if (cell.startsWith(prefix)) return cell.slice(prefix.length);
   const plain = unescapeFormula(cell);
-  // `failed.csv` puts an apostrophe before a prefix that looks like the start of a formula.
+  // `failed.csv` puts an apostrophe before a prefix that looks like the start of a formula, so remove both.
   return plain !== cell && plain.startsWith(prefix) ? plain.slice(prefix.length) : plain;
 }
 
 /**
- * Returns a function that is true for the column names that a profile reads. These names are used to detect the
- * delimiter.
+ * Returns a function that is true for the names of the columns that a profile reads. The delimiter is detected by these
+ * names.
  */
 export function createColumnTest(profile: NamedProfile): (name: string) => boolean {
   const templates = Object.values(profile.set ?? {}).map(parseTemplate);
@@ -71,15 +71,18 @@ export function createColumnTest(profile: NamedProfile): (name: string) => boole
 }
 
 /**
- * Maps the records of a source to the import columns, and drops the cells of all other columns. Finds the source
+ * Maps the records of a source file to the import columns, and drops the cells of all other columns. Finds the source
  * columns by name and collects the errors of the header.
  */
 export class RecordMapper {
-  /** Import columns that get values from the file or the profile, in the order of the template file. */
+  /** Import columns that get values from the file or from the profile, in the order of the template file. */
   readonly columns: readonly Column[];
-  /** Maps the index of a source column to the import column that it fills, alone or with other source columns. */
+  /**
+   * Maps the index of a source column to the import column that it fills. Several source columns may fill the same
+   * import column.
+   */
   readonly targets = new Map<number, Column>();
-  /** Indexes of source columns that are used in templates. */
+  /** Indexes of source columns that templates use. */
   readonly inputs = new Set<number>();
   /** Indexes of source columns that the profile ignores, that `failed.csv` added, or that may contain passwords. */
   readonly ignored: ReadonlySet<number>;
@@ -88,10 +91,12 @@ export class RecordMapper {
   private readonly indexes = new Map<string, number[]>();
   private readonly values: ReadonlyMap<string, Translations>;
   private readonly builders: readonly CellBuilder[];
-  /** Maps the cells of a record to the cells of `columns`. */
+  /** Returns the cells of `columns` for the original cells of a record. */
   readonly mapCells = (cells: readonly string[]): string[] => this.builders.map((make) => make(cells));
 
-  /** @param ignoresUnknown option of the run, which overrides the option of the profile. */
+  /**
+   * @param ignoresUnknown true to allow unknown columns. This option of the run overrides the option of the profile.
+   */
   constructor(
     private readonly profile: NamedProfile,
     header: readonly string[],
@@ -111,7 +116,7 @@ export class RecordMapper {
     this.checkHeader(ignoresUnknown);
   }
 
-  /** Returns the cell builders of import columns that get their values from source columns. */
+  /** Builds the import columns that the profile maps to source columns, and returns their cell builders. */
   private bindColumns(): [Column, CellBuilder][] {
     const byColumn = new Map<Column, [name: string, index: number][]>();
     for (const [name, target] of Object.entries(this.profile.columns)) {
@@ -124,7 +129,7 @@ export class RecordMapper {
     return [...byColumn].map(([column, sources]) => [column, this.buildColumn(column, sources)]);
   }
 
-  /** Returns the cell builders of import columns that get their values from templates. */
+  /** Builds the import columns for which the profile has a template, and returns their cell builders. */
   private bindTemplates(): [Column, CellBuilder][] {
     return Object.entries(this.profile.set ?? {}).flatMap(([name, text]): [Column, CellBuilder][] => {
       const column = findColumn(name);
@@ -132,7 +137,10 @@ export class RecordMapper {
     });
   }
 
-  /** Returns the index of a source column, or undefined if the file lacks it. Reports a repeated column. */
+  /**
+   * Returns the index of a source column, or undefined if the column is missing. Reports an error if the column is
+   * repeated.
+   */
   private findIndex(name: string): number | undefined {
     const [index, ...more] = this.indexes.get(toHeaderKey(name)) ?? [];
     if (more.length > 0)
@@ -180,8 +188,8 @@ export class RecordMapper {
   }
 
   /**
-   * Returns a hint for names such as `Surname:upper` if the file has the column before a colon. The rest was probably
-   * meant as a function.
+   * Returns a hint for a name such as `Surname:upper` if the text before a colon is a column of the file. The text
+   * after the colon was then probably meant as a function.
    */
   private formatFunctionHint(names: readonly string[]): string {
     const meant = names.flatMap((name) => splitFunction(name) ?? []);
@@ -219,8 +227,8 @@ export class RecordMapper {
   }
 
   /**
-   * Returns the cell builder of an import column with one source column. Without a translation or a prefix, it copies
-   * the cells.
+   * Returns the cell builder of an import column with only one source column. It copies the cells unless the profile
+   * has translations or a prefix for them.
    */
   private buildCopy(column: Column, name: string, index: number): CellBuilder {
     const { profile } = this;

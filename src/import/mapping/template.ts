@@ -1,9 +1,7 @@
 import { findNearest } from '../../platform/common/nearest.js';
 import { toNormalForm } from '../../platform/common/text.js';
 
-/**
- * Letters that Unicode does not decompose into an ASCII letter and a mark. Each letter is followed by its ASCII form.
- */
+/** Maps letters that Unicode does not decompose into an ASCII letter and a mark to their ASCII form. */
 const LETTERS = new Map(
   "ßss ẞSS æae ÆAe œoe ŒOe øo ØO đd ĐD ðd ÐD ħh ĦH ıi łl ŁL ŧt ŦT þth ÞTh ’' ‘' –- —-"
     .split(' ')
@@ -19,8 +17,8 @@ function toAscii(text: string): string {
 export const MAX_TEMPLATE = 500;
 const MAX_PLACEHOLDERS = 20;
 /**
- * Maximum length of a result, in characters, which keeps rows small. It exceeds the limit of every field, so the value
- * is still rejected.
+ * Maximum length of a result, in characters. Rendering stops at a longer result, which keeps rows small. The limit
+ * exceeds the limit of every field, so a longer value is still rejected.
  */
 const MAX_RESULT = 32 * 1024;
 
@@ -33,7 +31,8 @@ const FUNCTIONS: ReadonlyMap<string, (text: string) => string> = new Map([
 export const FUNCTION_NAMES = new Intl.ListFormat('en-GB').format(FUNCTIONS.keys());
 
 /**
- * Placeholder for the first of its columns that is not blank. The functions are applied to the value of this column.
+ * Part of a template that is replaced by the value of its first column that is not blank. The functions are applied to
+ * this value.
  */
 interface Placeholder {
   columns: readonly string[];
@@ -42,20 +41,26 @@ interface Placeholder {
 
 export type FieldTemplate = readonly (string | Placeholder)[];
 
-/** Thrown for an invalid template. The message follows the name of the field, such as `set.Email`. */
+/**
+ * Thrown for an invalid template. The message continues a sentence that begins with the name of the field, such as
+ * `set.Email`.
+ */
 export class TemplateError extends Error {}
 
 /**
- * Parses a template such as `{ForeName}.{Surname}`, `{mail|userPrincipalName}` (the first column that is not blank) or
- * `{Surname:ascii:lower}`. `\` escapes the next character. Parsing is a single pass without recursion, and templates
- * cannot loop or run code.
+ * Parses a template such as `{ForeName}.{Surname}` or `{Surname:ascii:lower}`. `{mail|userPrincipalName}` stands for
+ * the first of these columns that is not blank. `\` escapes the next character. Parsing is a single pass without
+ * recursion, and templates cannot loop or run code.
  * @throws TemplateError for an invalid template.
  */
 export function parseTemplate(text: string): FieldTemplate {
   if (text.length > MAX_TEMPLATE) throw new TemplateError(`may have at most ${MAX_TEMPLATE} characters`);
   const parts: (string | Placeholder)[] = [];
   let literal = '';
-  /** Alternative columns of the open placeholder, each split at its colons. */
+  /**
+   * Columns of the placeholder that is not closed yet, one list per alternative. Each list contains the pieces of the
+   * text between colons.
+   */
   let open: string[][] | undefined;
   const addCharacter = (character: string): void => {
     const pieces = open?.at(-1);
@@ -107,14 +112,14 @@ function toPlaceholder(alternatives: readonly (readonly string[])[]): Placeholde
   return { columns, functions };
 }
 
-/** Returns the source columns of a template in the order of their placeholders. */
+/** Returns the names of the source columns in a template, in the order of its placeholders. */
 export function sourcesOf(template: FieldTemplate): string[] {
   return template.flatMap((part) => (typeof part === 'string' ? [] : part.columns));
 }
 
 /**
- * Splits a name such as `Surname:upper` into an unknown function and the column names that may precede it. A column
- * name may contain colons, so the right one is known only from the header of a file.
+ * Splits a name such as `Surname:upper` into an unknown function and the column names that may come before it. A column
+ * name may contain colons, so only the header of a file shows which of these columns exists.
  * @returns undefined for a name without a colon.
  */
 export function splitFunction(name: string): { name: string; columns: string[] } | undefined {
@@ -129,7 +134,8 @@ export function isConstant(template: FieldTemplate): template is readonly string
 }
 
 /**
- * Renders a template for one record. The result is blank if the template has columns and all of them are blank.
+ * Renders a template for one record. If the template has placeholders and all their columns are blank, the result is
+ * blank.
  * @param columnIndexes the column indexes of each placeholder, in the order of the placeholders.
  */
 export function renderTemplate(

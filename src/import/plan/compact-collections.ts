@@ -6,7 +6,9 @@ import type {
   TextNumbering,
 } from '../../users/set-rules/number-storage.js';
 
-/** Compact storage for the set constraints of a million rows, which needs a few hundred bytes per row. */
+/**
+ * Compact storage for the set constraints of a file with up to a million rows. It needs a few hundred bytes per row.
+ */
 export const LIST_STORAGE: NumberStorage = {
   createTexts: () => new TextNumbers(),
   createIntegers: () => new IntList(),
@@ -17,8 +19,8 @@ const SEGMENT_BITS = 14;
 const SEGMENT_LENGTH = 1 << SEGMENT_BITS;
 
 /**
- * Growing list of integers that needs four bytes per integer. Growing copies no values, and unset segments use no
- * memory.
+ * List of integers that needs four bytes per integer. It grows by segments, so growing copies no values, and unset
+ * segments use no memory.
  */
 export class IntList implements Integers {
   private readonly segments: (Int32Array | undefined)[] = [];
@@ -60,29 +62,27 @@ export class LineSet implements ChangeNumbers {
 
 const FIRST_CAPACITY = 1024;
 
-/** The stored hash of a text. */
+/** Hash of a text, which is stored instead of the text. */
 type TextHash = readonly [high: number, low: number];
 
 /**
- * Assigns the numbers 1, 2, 3 … to texts, in the order in which the texts first occur. A text of any length needs about
- * 16 bytes, so that a file of a million rows can be planned in little memory. Other lists store data of a text at the
- * index of its number.
- *
- * A 64-bit hash is stored instead of the text. Among a million texts, the probability of a collision is below one in
- * ten million. The hash has a random seed, so that a file cannot provoke collisions.
+ * Assigns the numbers 1, 2, 3 … to texts, in the order in which the texts first occur. Other lists can then store data
+ * about a text at the index of its number. A text of any length needs only about 16 bytes, so a file of a million rows
+ * can be planned in little memory. A 64-bit hash is stored instead of the text. For a million texts, the probability of
+ * a collision is below one in ten million. The hash has a random seed, so that a file cannot provoke collisions.
  */
 export class TextNumbers implements TextNumbering {
   private readonly seed = randomInt(2 ** 31);
   private readonly high = new IntList();
   private readonly low = new IntList();
-  /** Hash table with open addressing. Each slot holds the number of a text, or 0 if it is free. */
+  /** Hash table with open addressing. Each slot contains the number of a text, or 0 if the slot is free. */
   private slots = new Int32Array(FIRST_CAPACITY);
 
   constructor() {
-    this.append([0, 0]); // the first text gets the number 1
+    this.append([0, 0]); // use up the number 0, so that the first text gets the number 1
   }
 
-  /** The highest number so far. */
+  /** The highest number that was assigned so far. */
   get last(): number {
     return this.high.length - 1;
   }
@@ -92,7 +92,7 @@ export class TextNumbers implements TextNumbering {
     return this.slots[this.findSlot(computeHash64(text, this.seed))] ?? 0;
   }
 
-  /** Returns the number of a text. Assigns a new number to an unknown text and increases `last`. */
+  /** Returns the number of a text. If the text is unknown, assigns the next number to it and increases `last`. */
   assignNumber(text: string): number {
     const hash = computeHash64(text, this.seed);
     const slot = this.findSlot(hash);
@@ -110,7 +110,7 @@ export class TextNumbers implements TextNumbering {
     return this.last;
   }
 
-  /** Returns the slot of a text, or the free slot where an unknown text belongs. */
+  /** Returns the slot that contains a text. For an unknown text, returns the free slot to which it belongs. */
   private findSlot([high, low]: TextHash): number {
     const mask = this.slots.length - 1;
     let slot = low & mask;
@@ -148,20 +148,23 @@ export function computeHash64(text: string, seed = 0): TextHash {
 /** Maximum number of stored changes. Each change needs about 48 bytes. */
 const MAX_CHANGES = 2 ** 18;
 /**
- * Number of bits of a key that distinguish the changes of one user. The other 32 bits identify the user, and a
- * JavaScript number is exact up to 53 bits.
+ * Number of bits of a key that distinguish the changes of one user. The other 32 bits identify the user. Together they
+ * fit into the 53 bits that a JavaScript number holds exactly.
  */
 const CHANGE_BITS = 21;
 
 /**
- * Changes of a plan for the comparison with an earlier run. A change is found by its user, field and new value. Up to
- * 262,144 changes are all stored. With more changes, only the changes of a sample of users are stored. The sample is
- * halved whenever it is full.
+ * Changes of a plan, stored for the comparison with earlier runs. A change is found by its user, field and new value.
+ * Up to 262,144 changes are all stored. If there are more, only the changes of a sample of users are stored. The sample
+ * is halved whenever it is full.
  */
 export class PlannedChanges {
-  /** Maps a hash of the user and the change to the line of the row. */
+  /** Maps a key of the user and the change to the line of the row. */
   private readonly lines = new Map<number, number>();
-  /** Number of low bits that must be 0 in the hash of a sampled user. */
+  /**
+   * A user is in the sample if this number of low bits in the hash of the user are all 0. Each further bit halves the
+   * sample.
+   */
   private zeroBits = 0;
 
   get isEmpty(): boolean {
@@ -178,12 +181,12 @@ export class PlannedChanges {
     }
   }
 
-  /** Removes a change of a row that has failed since it was added. */
+  /** Removes a change of a row that was added but has failed afterwards. */
   remove(user: string, field: string, value: unknown): void {
     this.lines.delete(keyOf(user, field, value));
   }
 
-  /** Returns the line of the row that gives the user this value, or undefined. */
+  /** If the plan gives a field of the user this value, returns the line of the row, otherwise undefined. */
   findLine(user: string, field: string, value: unknown): number | undefined {
     return this.lines.get(keyOf(user, field, value));
   }

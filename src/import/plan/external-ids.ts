@@ -4,7 +4,7 @@ import { toExactKey, toLoginKey } from '../../users/model/comparison-keys.js';
 import type { RowError } from '../runs/import-row.js';
 import { IntList, TextNumbers, computeHash64 } from './compact-collections.js';
 
-/** Rows with the same ExternalId. */
+/** All rows of a file that have the same ExternalId. */
 interface RepeatedRows {
   lines: number[];
   isDifferent: boolean;
@@ -13,14 +13,14 @@ interface RepeatedRows {
 /** ExternalIds of a file with the lines of their rows. Each ExternalId needs about 24 bytes. */
 export class ExternalIds {
   private readonly numbers = new TextNumbers();
-  /** For each ExternalId number, the line of the first row. */
+  /** Line of the first row with an ExternalId, at the index of its number. */
   private readonly firstLines = new IntList();
-  /** For each ExternalId number, a hash of the cells of the first row. */
+  /** Hash of the cells of the first row with an ExternalId, at the index of its number. */
   private readonly contentHashes = new IntList();
-  /** Maps the line of a first row to all rows with the same ExternalId. */
+  /** Maps the line of the first row with a repeated ExternalId to all rows with this ExternalId. */
   private readonly repeated = new Map<number, RepeatedRows>();
 
-  /** Records the ExternalId of a row. @returns true if the row is the first one with this ExternalId. */
+  /** Records the ExternalId of a row. @returns true if this row is the first one with the ExternalId. */
   add(line: number, externalId: string, cells: readonly string[]): boolean {
     const number = this.numbers.assignNumber(toExactKey(externalId));
     const [content] = computeHash64(cells.join('\0'));
@@ -41,7 +41,10 @@ export class ExternalIds {
     group.isDifferent ||= isDifferent;
   }
 
-  /** Returns the number of an ExternalId. Assigns the next number to a new ExternalId of a row or a manager. */
+  /**
+   * Returns the number of an ExternalId. Assigns the next number to an ExternalId that did not occur before, as a user
+   * or as a manager.
+   */
   assignNumber(externalId: string): number {
     return this.numbers.assignNumber(toExactKey(externalId));
   }
@@ -52,8 +55,7 @@ export class ExternalIds {
   }
 
   /**
-   * Yields an error for each row that shares its ExternalId with a row that has other cells. Call it after the last
-   * row.
+   * Yields an error for each row that has the same ExternalId as a row with other cells. Call it after the last row.
    */
   *findConflicts(): Generator<[line: number, error: RowError]> {
     for (const { lines, isDifferent } of this.repeated.values()) {
@@ -67,20 +69,20 @@ export class ExternalIds {
   }
 }
 
-/** Returns the text that identifies a row in error messages. */
+/** Returns the name of a row in error messages. */
 export const formatLine = (line: number): string => `line ${line}`;
 
 /**
- * Number of bits of a UUID that hold the number of an ExternalId. They are enough for a million users and a million
+ * Number of bits in a UUID that contain the number of an ExternalId. They are enough for a million users and a million
  * managers.
  */
 const NUMBER_BITS = 21;
 
 /**
- * Returns a function that creates the UUID of a new user from the number of its ExternalId.
- * The UUIDs have version 7 (RFC 9562, section 6.2) and contain the time of the run, the number, and a hash of the run.
- * A row can therefore refer to a manager whom a later row creates. A second plan, after a crash or for an approval,
- * creates the same UUIDs. New users are adjacent in every index that ends in the UUID.
+ * Returns a function that creates the UUID of a new user from the number of its ExternalId. The UUIDs have version 7
+ * (RFC 9562, section 6.2) and contain the time of the run, the number, and a hash of the run. The UUID of a manager is
+ * therefore known before the row of the manager is read. If a run is planned again, after a crash or for an approval,
+ * it creates the same UUIDs. New users of a run are adjacent in every index that ends in the UUID.
  */
 export function createUuidGenerator(run: { id: string; created: number }): (number: number) => string {
   const random = hash('sha256', run.id, 'buffer').subarray(0, 16);
@@ -90,8 +92,8 @@ export function createUuidGenerator(run: { id: string; created: number }): (numb
 
 /**
  * ExternalIds, usernames and email addresses of failed rows, in about 16 bytes each. A failed row changes nothing, but
- * the users whom its cells name are not missing. Usernames and email addresses share one namespace, as they do for
- * logins.
+ * the users whom its cells name do not count as missing. Usernames and email addresses are stored together, because a
+ * login accepts both.
  */
 export class FailedRowNames {
   private readonly externalIds = new TextNumbers();

@@ -19,10 +19,13 @@ import { createUuidGenerator } from './external-ids.js';
 import { ROWS_AT_ONCE, type PlanBuilder } from './plan-builder.js';
 import { type PlannedRow, isUnchangedRow, planRow, createUnchangedRow } from './row-rules.js';
 
-/** Number of rows that are planned before the event loop can handle other requests and responses of the database. */
+/**
+ * Number of rows that are planned at a time. After each group of rows, the event loop can handle other requests and
+ * responses of the database.
+ */
 const ROWS_PER_TICK = 100;
 
-/** State of planning one file. */
+/** State that is needed to plan the rows of one file. */
 interface PlanState {
   run: ImportRun;
   scope: UserScope;
@@ -33,11 +36,11 @@ interface PlanState {
   toUuid: (number: number) => string;
 }
 
-/** Rows of the file that are looked up together. */
+/** Rows of the file whose users are looked up together. */
 interface Chunk {
   rows: readonly { record: CsvRecord; keys: RowKeys }[];
   users: Promise<RowUsers>;
-  /** Number of bytes of the file up to the end of these rows. */
+  /** Number of bytes of the file that were read up to the end of these rows. */
   bytes: number;
 }
 
@@ -54,7 +57,7 @@ export class FilePlanner {
 
   /**
    * Plans the rows of a file.
-   * @param lastRun last completed run of the data set.
+   * @param lastRun last completed run of the data set, which shows if its files end with a line end.
    * @returns true if the last line of the file has a line end.
    * @throws FileError if the whole file is rejected.
    */
@@ -78,15 +81,15 @@ export class FilePlanner {
         .map(({ row }) => row.line);
       await staging;
       staging = builder.add(planned, new Set(newlyManaged), toPercent(passes, chunk.bytes));
-      staging.catch(() => undefined); // awaited later, where an error is thrown
+      staging.catch(() => undefined); // `staging` is awaited later, and its error is thrown there
     };
     let previous: Chunk | undefined;
     try {
       for await (const records of file.readRecords(ROWS_AT_ONCE)) {
-        // While this thread plans the previous rows, the database looks up the users of these rows and stores planned
-        // rows.
+        // Start the look-up for these rows before the previous rows are planned. The database then works while this
+        // thread plans.
         const chunk = this.lookUp(records, reader.bytesRead, planning);
-        await setImmediate(); // let the look-up start first
+        await setImmediate(); // let the database start the look-up first
         if (previous) await addChunk(previous);
         previous = chunk;
       }
@@ -110,7 +113,7 @@ export class FilePlanner {
       rows.map(({ keys }) => keys),
       adopted,
     );
-    users.catch(() => undefined); // awaited later, where an error is thrown
+    users.catch(() => undefined); // the planning of these rows awaits the promise later and throws its error
     return { rows, users, bytes };
   }
 
@@ -147,7 +150,8 @@ export class FilePlanner {
     if (isUsual && isUnchangedRow(record.cells, header, before, manager, run.options.blank_cells))
       return createUnchangedRow(keys, before);
     const planned = this.planByRules(row, before, manager, planning);
-    // Whether a row with a repeated ExternalId fails is known only at the end of the file, so it counts as failed here.
+    // At this point it is unknown if a row with a repeated ExternalId will fail. Treat it as failed, so that the users
+    // whom it names do not count as missing.
     if (isRepeated || planned.row.outcome === 'error') addFailedNames(record.cells, planning);
     if (isRepeated) return skipRepeatedRow(planned);
     if (keys.manager && namedManager?.isAdopted && planned.after && hasManagerChange(planned))
@@ -174,7 +178,7 @@ export class FilePlanner {
   }
 }
 
-/** Returns the UUID of the new user with an ExternalId. */
+/** Returns the UUID that a new user with this ExternalId gets. */
 const createUuid = (externalId: string, { toUuid, builder }: PlanState): string =>
   toUuid(builder.externalIds.assignNumber(externalId));
 
@@ -188,14 +192,14 @@ const createCutShortError = () =>
 const createRowCountError = (rows: number, expected: number) =>
   new FileError('unexpected_rows', `The file has ${rows} rows, but expected_rows is ${expected}.`);
 
-/** Returns true if the data set or part starts to manage a user. */
+/** Returns true if the data set or part starts to manage an existing user. */
 function isNewlyManaged(scope: UserScope, user: User): boolean {
   const isOurs = user.managed_by === null || user.managed_by === scope.dataset;
   return isOurs && !isAssignedTo(scope, user);
 }
 
 /**
- * Returns true if the row of a blocked user must pass through the rules, because it sets no status or may clear
+ * Returns true if the rules must decide about the row of a blocked user, because the row sets no status or may clear
  * `blocked_by`.
  */
 function needsStatusRules(cells: readonly string[], header: Header, user: User): boolean {
@@ -208,7 +212,7 @@ function hasManagerChange({ row }: PlannedRow): boolean {
   return row.changes.list.some(({ field }) => field === 'manager_uuid');
 }
 
-/** Records the users whom the readable cells of a failed row name, because these users are not missing. */
+/** Records the users whom the cells of a failed row name. These users do not count as missing. */
 function addFailedNames(cells: readonly (string | undefined)[], { header, builder }: PlanState): void {
   for (const [index, column] of header.entries()) {
     const cell = unescapeFormula((cells[index] ?? '').trim());
@@ -218,14 +222,15 @@ function addFailedNames(cells: readonly (string | undefined)[], { header, builde
 }
 
 /**
- * Returns a failed row for a record with too few or too many cells. Records the users whom the cells name, because they
- * are not missing.
+ * Returns a failed row for a record with too few or too many cells. Also records the users whom its cells name, because
+ * these users do not count as missing.
  */
 function planUnreadableRow(record: CsvRecord, width: number, planning: PlanState): PlannedRow {
   const { header } = planning;
   const { line, cells } = record;
   const key = header.findIndex((column) => column?.field === 'external_id');
-  // The cells may be in the wrong columns, so they are aligned with the header both at the left and at the right end.
+  // It is unknown which cell is missing or extra. Read the cells twice: aligned with the header at the left end, and at
+  // the right end.
   const fromRight = header.map((_, index) => cells[index + cells.length - width]);
   for (const reading of record.alignments ?? [cells, fromRight]) addFailedNames(reading, planning);
   const message =
@@ -241,8 +246,8 @@ function planUnreadableRow(record: CsvRecord, width: number, planning: PlanState
 }
 
 /**
- * Returns a skipped row for a row that repeats an ExternalId. Conflicts with other cells are reported at the end of the
- * file.
+ * Returns a skipped row for a row with a repeated ExternalId. If the rows with this ExternalId have different cells,
+ * all of them fail at the end of the file.
  */
 function skipRepeatedRow({ row, before }: PlannedRow): PlannedRow {
   return { row: { ...row, outcome: 'skipped', errors: [], changes: NO_CHANGES }, before, after: undefined };

@@ -10,22 +10,22 @@ import { ExternalIds, formatLine, FailedRowNames } from './external-ids.js';
 import { PlanTally } from '../guards/plan-tally.js';
 import type { PlannedRow } from './row-rules.js';
 
-/** Number of rows that are looked up and staged together. */
+/** Number of rows whose users are looked up together, and which are staged together. */
 export const ROWS_AT_ONCE = 500;
-/** Number of rows in a batch, the smallest unit that a transaction of the applier writes. */
+/** Number of rows in a batch. A transaction of the applier writes one or more whole batches. */
 const BATCH_ROWS = 25;
 const LINES_AT_ONCE = 500;
 
-/** Stages the planned rows of a run, and applies the set rules at the end of the file. */
+/** Stages the planned rows of a run. At the end of the file, applies the set rules to all rows. */
 export class PlanBuilder {
   readonly externalIds = new ExternalIds();
   readonly failedNames = new FailedRowNames();
   readonly tally = new PlanTally();
-  /** Created when the first changed row is added. */
+  /** Validator of the set rules. Created when the first changed row is added. */
   private validator: SetValidator | undefined;
-  /** Users of the database whose managers are needed to detect cycles. */
+  /** UUIDs of existing users whose managers must be read to detect cycles. */
   private readonly cycleCandidates = new Set<string>();
-  /** Rows whose manager is an unlinked user that another row adopts. */
+  /** Rows that name a manager who is an unlinked user and is adopted by another row of the file. */
   private readonly adoptedManagers: { line: number; externalId: string }[] = [];
   private changeCount = 0;
   private reorderedBatches = 0;
@@ -46,8 +46,9 @@ export class PlanBuilder {
   }
 
   /**
-   * Adds planned rows.
-   * @param managed lines of rows whose user the data set starts to manage, even if nothing else changes.
+   * Adds planned rows to the plan.
+   * @param managed lines of rows whose user the data set starts to manage. They are stored even if nothing else
+   * changes.
    */
   async add(planned: readonly PlannedRow[], managed: ReadonlySet<number>, percent: number): Promise<void> {
     for (const row of planned) this.tally.add(row);
@@ -61,7 +62,7 @@ export class PlanBuilder {
   }
 
   /**
-   * Adds the constraints of changed rows, with the current owners of their identifiers.
+   * Adds the set constraints of changed rows, and reads the current owners of the identifiers that these rows take.
    * @param hasManagers true if rows of this file may name managers.
    */
   async addConstraints(planned: readonly PlannedRow[], hasManagers: boolean): Promise<void> {
@@ -91,15 +92,15 @@ export class PlanBuilder {
   }
 
   /**
-   * Records that the row with `externalId` adopts the manager of the row on `line`. The row on `line` then depends on
-   * the other row.
+   * Records that the manager of the row on `line` is adopted by the row with `externalId`. The row on `line` then
+   * depends on the other row.
    */
   requireAdoptedManager(line: number, externalId: string): void {
     this.adoptedManagers.push({ line, externalId });
   }
 
   /**
-   * Stages rows and assigns the changed ones to batches.
+   * Stores rows of the plan and assigns the changed ones to batches.
    * @param progress progress of the planning.
    * @param isIdle returns true for a row that changes nothing and is stored only because of its warnings.
    */
@@ -117,8 +118,8 @@ export class PlanBuilder {
   }
 
   /**
-   * Applies the set rules to the whole file, and orders the rows that depend on each other. A file with only unchanged
-   * rows needs neither. Rows that fail or repeat an ExternalId do not count as unchanged.
+   * Applies the set rules to all rows, and decides the order of rows that depend on each other. Does nothing for a file
+   * with only unchanged rows. Rows that fail or repeat an ExternalId do not count as unchanged.
    */
   async finalize(): Promise<void> {
     if (this.tally.unchanged < this.tally.rows) await this.validateSet();
@@ -147,7 +148,7 @@ export class PlanBuilder {
     await this.reorderRows(findApplyOrder(() => setRules.listDependencies(webmasters)));
   }
 
-  /** Returns the totals of the plan after all rows are staged. */
+  /** Returns the totals of the plan. Call it after all rows are staged. */
   async summarize() {
     const staged = await this.rows.countByOutcome(this.checkpoint.runId);
     return {
@@ -170,7 +171,7 @@ export class PlanBuilder {
     return constraint;
   }
 
-  /** Turns staged rows that break a set rule into errors. */
+  /** Turns rows that break a set rule into failed rows. */
   private async failStagedRows(late: ReadonlyMap<number, RowError[]>): Promise<void> {
     const lines = [...late.keys()].sort((a, b) => a - b);
     for (let from = 0; from < lines.length; from += LINES_AT_ONCE) {
@@ -180,11 +181,11 @@ export class PlanBuilder {
       );
       const failed = part.map((line): StagedRow => {
         const row = known.get(line);
-        // An unchanged row is counted and usually not staged.
+        // A row that is not staged was counted as unchanged. It has now failed, so remove it from this count.
         if (!row || row.outcome === 'unchanged') this.tally.unchanged--;
         if (row) this.tally.withdraw(row);
-        // Record only the names that the row changes. An unchanged name belongs to the user of the row, who is not
-        // missing.
+        // Record only the names that the row would change. An unchanged name belongs to the user of the row, who does
+        // not count as missing anyway.
         const { username, email } = row?.changes.values ?? {};
         for (const name of [username, email]) this.failedNames.addLogin(name);
         return toFailedRow(row ?? { ...EMPTY_ROW, line, outcome: 'error' }, [
@@ -197,7 +198,9 @@ export class PlanBuilder {
     }
   }
 
-  /** Moves rows that depend on each other to batches after all other rows. A group stays in one batch. */
+  /**
+   * Moves rows that depend on each other to additional batches at the end. Rows of the same group stay in one batch.
+   */
   private async reorderRows(groups: readonly number[][]): Promise<void> {
     const normal = this.batches;
     let lines: number[] = [];
@@ -218,10 +221,10 @@ export class PlanBuilder {
 type RowLinks = Iterable<readonly [line: number, needed: number]>;
 
 /**
- * Returns the order of rows that depend on later rows. A required row comes first. Rows that require each other, as in
- * a swap of usernames, form a group. All other rows keep the order of the file.
+ * Returns the order in which rows that depend on later rows are applied. A required row comes first. Rows that require
+ * each other, as in a swap of usernames, form a group. All other rows keep the order of the file.
  * @param links pairs of lines. The second row of a pair must be applied before the first row or together with it.
- * @returns groups of rows, to be applied after the rows without a group.
+ * @returns groups of rows, to be applied after all rows that are not in a group.
  */
 export function findApplyOrder(links: () => RowLinks): number[][] {
   const late = findLateRows(links);
@@ -229,8 +232,8 @@ export function findApplyOrder(links: () => RowLinks): number[][] {
 }
 
 /**
- * Returns the rows that cannot keep the order of the file, because they require a later row or a row that cannot keep
- * the order itself.
+ * Returns the rows that cannot be applied in the order of the file. Such a row requires a later row, or another row
+ * that cannot keep its place.
  */
 function findLateRows(links: () => RowLinks): LineSet {
   const late = new LineSet();
@@ -250,8 +253,8 @@ function* filterLinks(links: RowLinks, lines: LineSet): RowLinks {
 }
 
 /**
- * Returns the strongly connected components of the rows (Tarjan's algorithm). Rows that require no other row are left
- * out.
+ * Returns groups of rows that require each other, as the strongly connected components (Tarjan's algorithm). Rows that
+ * require no other row are left out.
  */
 export function findRowGroups(links: RowLinks): number[][] {
   const needs = Map.groupBy(links, ([line]) => line);
@@ -275,7 +278,7 @@ export function findRowGroups(links: RowLinks): number[][] {
     if (low.get(line) !== index.get(line)) return;
     const group = open.splice(open.lastIndexOf(line));
     for (const member of group) isOpen.delete(member);
-    // A row that requires no other row keeps its batch, which is applied before all groups.
+    // Leave out a row that requires no other row. It keeps its batch, which is applied before all groups.
     if (group.some((member) => needs.has(member))) groups.push(group);
   };
 

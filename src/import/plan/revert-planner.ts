@@ -13,12 +13,12 @@ import { MIN_LINE, type RowError, type StagedRow, isApplied, lineOf, EMPTY_ROW }
 import { ROWS_AT_ONCE, type PlanBuilder } from './plan-builder.js';
 import { type PlannedRow, outcomeOf, patchOf } from './row-rules.js';
 
-/** Maximum length of a value that a conflict shows, in characters. */
+/** Maximum length of the value that an error for a conflict shows, in characters. */
 const MAX_VALUE = 200;
 
 /**
- * Plans the revert of a run. It restores values that have not changed since the run, blocks users that the run created,
- * and reports other values as conflicts. Its rows are numbered from 1.
+ * Plans the revert of a run. Restores values that have not changed since the run and blocks users whom the run created.
+ * Values that have changed since the run are reported as conflicts. The rows of a revert are numbered from 1.
  */
 @Injectable()
 export class RevertPlanner {
@@ -29,8 +29,8 @@ export class RevertPlanner {
 
   /**
    * Plans the rows of a revert.
-   * @param original run to revert.
-   * @param total number of changed rows of `original`.
+   * @param original the run to revert.
+   * @param total number of rows of `original` with changes.
    * @param initiator actor of the revert.
    */
   async plan(original: ImportRun, total: number, builder: PlanBuilder, initiator: Actor): Promise<void> {
@@ -50,7 +50,9 @@ export class RevertPlanner {
   }
 }
 
-/** Plans the revert of a row. A change that the initiator is not allowed to make becomes a conflict. */
+/**
+ * Plans how the changes of a row are reverted. A change that the initiator is not allowed to make becomes a conflict.
+ */
 function planUndo(row: StagedRow, user: User | undefined, initiator: Actor): PlannedRow {
   const planned = planRestore(row, user);
   const { before, after } = planned;
@@ -66,7 +68,7 @@ function planRestore(row: StagedRow, user: User | undefined): PlannedRow {
     return toRow(row, user, applyPatch(user, { status: 'Blocked', managed_by: null }), []);
   const now: Record<string, unknown> = { ...user };
   const untouched = row.changes.list.filter((change) => isEqual(now[change.field], change.new));
-  // A value that is already restored is not a conflict.
+  // A value that has changed since the run but is already the old value again is not a conflict.
   const touched = row.changes.list.filter(
     (change) => !untouched.includes(change) && !isEqual(now[change.field], change.old),
   );
@@ -79,7 +81,7 @@ function planRestore(row: StagedRow, user: User | undefined): PlannedRow {
 function toRow(row: StagedRow, before: User, after: User, errors: RowError[]): PlannedRow {
   const changes = Changes.fromList(diffUsers(before, after));
   const restored = changes.isEmpty ? 'unchanged' : outcomeOf(before, after);
-  // A row with a conflict counts as failed, but its other values are restored.
+  // A row with a conflict counts as failed, but its values without a conflict are restored.
   const outcome = errors.length > 0 ? 'error' : restored;
   const { line, external_id } = row;
   const { uuid: user_uuid, version } = before;
@@ -102,7 +104,10 @@ function toConflict(
   };
 }
 
-/** Returns the error for a value that has changed since the import. `value` is the old value, which is not restored. */
+/**
+ * Returns the error for a value that has changed since the import. `value` in the error is the old value, which cannot
+ * be restored.
+ */
 function toConflictError({ field, old }: FieldChange): RowError {
   const value = typeof old === 'string' ? old : JSON.stringify(old ?? '');
   const message = 'has changed since the import and is not reverted';

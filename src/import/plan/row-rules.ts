@@ -22,38 +22,47 @@ import type { Header } from '../file/run-files.js';
 import type { ImportOptions } from '../runs/import-options.js';
 import { type RowOutcome, type RowError, type StagedRow, EMPTY_ROW } from '../runs/import-row.js';
 
-/** Data on which the rules for a row depend. */
+/** Data that the rules need to plan a row. */
 export interface RowContext {
   options: ImportOptions;
-  /** Data set and part of the file. */
+  /** Data set and part to which the file belongs. */
   scope: UserScope;
   settings: RuleSettings;
   initiator: Actor;
-  /** User of the row, or undefined for a new user. */
+  /** Existing user of the row, or undefined for a new user. */
   before: User | undefined;
-  /** UUID of the existing or new user. */
+  /** UUID of the user of the row, existing or new. */
   uuid: string;
-  /** UUID of the manager: null for no manager, undefined if the row does not change the manager. */
+  /** UUID of the manager. Null if the row removes the manager, undefined if it does not change the manager. */
   manager: string | null | undefined;
 }
 
-/** A planned row, with its user before and after the change. `after` is undefined if the row fails or is skipped. */
+/**
+ * A planned row, with its user before and after the change. `before` is undefined for a new user. `after` is undefined
+ * if the row fails or is skipped.
+ */
 export interface PlannedRow {
   row: StagedRow;
   before: User | undefined;
   after: User | undefined;
 }
 
-/** Maximum length of a cell in an error, in characters. */
+/** Maximum length of the cell that an error shows, in characters. */
 const MAX_VALUE = 200;
-/** Warning about a blocked user whom the row cannot reactivate. The other values of the row are applied. */
+/**
+ * Warning for a user who stays blocked, because the user was not blocked as missing from this data set. The other
+ * values of the row are applied.
+ */
 const BLOCKED_ELSEWHERE: RowError = {
   field: 'status',
   code: 'blocked_elsewhere',
   message:
     'stays Blocked, because the user was not blocked for being missing from this data set. Reactivate the user manually if this is wrong',
 };
-/** Warning about a returning user whom the options do not reactivate. The other values of the row are applied. */
+/**
+ * Warning for a user who was blocked as missing and is in the file again, but is not reactivated because of the
+ * options. The other values of the row are applied.
+ */
 const RETURNED: RowError = {
   field: 'status',
   code: 'returned',
@@ -62,7 +71,7 @@ const RETURNED: RowError = {
 };
 const EPOCH = '1970-01-01 00:00:00.000';
 
-/** Plans a row by the rules of the API and of imports, without regard to other rows. */
+/** Plans a row by the rules of the API and of imports, as if the other rows of the file did not exist. */
 export function planRow(file: FileRow, context: RowContext): PlannedRow {
   const { options, scope, before } = context;
   const errors = findKeyErrors(file, context);
@@ -80,8 +89,8 @@ export function planRow(file: FileRow, context: RowContext): PlannedRow {
     : Object.assign(value, { managed_by: scope.dataset, managed_part: scope.part });
   const returned = before && evaluateReturn(value, before, options);
   if (returned === 'reactivate') value.status = 'Active';
-  // The source itself blocks the user, so a later row without a status must not reactivate the user. Clearing
-  // `blocked_by` prevents this.
+  // The source itself now blocks the user. Clear `blocked_by`, so that a later row without a status does not reactivate
+  // the user.
   if (before?.status === 'Blocked' && value.status === 'Blocked') Object.assign(value, { blocked_by: null });
   const { errors: all, after } = validateChange(current, { value: input, errors: broken }, context.settings);
   const lost = findDamagedCells(file, context);
@@ -105,8 +114,10 @@ export function planRow(file: FileRow, context: RowContext): PlannedRow {
 }
 
 /**
- * Determines if a row without a status reactivates its blocked user (interface §6, "Leavers and returners"). A row
- * reactivates only a user who was blocked for being missing from this data set.
+ * Decides if a row without a status reactivates its blocked user (interface §6, "Leavers and returners"). Only a user
+ * who was blocked as missing from this data set is reactivated.
+ * @returns `reactivate`, a warning if the user stays blocked, or undefined if the user is active or the row has a
+ * status.
  */
 function evaluateReturn(
   { status }: { status?: string | null | undefined },
@@ -119,7 +130,8 @@ function evaluateReturn(
 }
 
 /**
- * Returns a skipped row for an existing user. The row still has a warning if the user is blocked and no longer missing.
+ * Returns a skipped row for an existing user in the mode `create_only`. The row has a warning if the user is blocked
+ * and the row does not set a status.
  */
 function skipExistingUser(file: FileRow, before: User, context: RowContext): PlannedRow {
   const status = typeof file.raw['status'] === 'string' ? file.raw['status'] : undefined;
@@ -139,20 +151,23 @@ export function createUnchangedRow({ line, externalId: external_id }: RowKeys, u
   return { row, before: user, after: user };
 }
 
-/** Returns the outcome of a change of a user. */
+/** Returns the outcome of a row that changes an existing user. */
 export function outcomeOf(before: User, after: User): RowOutcome {
   if (before.status === after.status) return 'updated';
   return after.status === 'Blocked' ? 'blocked' : 'reactivated';
 }
 
-/** Returns the patch that sets the fields of `changes` to their new or old values. */
+/** Returns a patch that sets the changed fields to their new values, or back to their old values. */
 export function patchOf(changes: readonly FieldChange[], side: 'old' | 'new'): UserPatch {
   const other = side === 'new' ? 'old' : 'new';
   const fields = changes.map((change) => [change.field, toValue(change.field, change[side], change[other])]);
   return Object.fromEntries(fields) as UserPatch;
 }
 
-/** Returns the value of a field in a patch. Patches merge objects, so removed members are sent as empty values. */
+/**
+ * Returns the value of a field in a patch. Patches merge objects, so members that must be removed are included with
+ * empty values.
+ */
 function toValue(field: string, value: unknown, otherValue: unknown): unknown {
   if (field !== 'authname' && field !== 'social_media') return value === '' ? null : value;
   const removed = Object.keys(otherValue ?? {}).map((member) => [member, field === 'authname' ? [] : '']);
@@ -166,7 +181,7 @@ function findKeyErrors(file: FileRow, context: RowContext): RowError[] {
   return findDamagedCells(file, context).filter(({ field }) => field === 'external_id');
 }
 
-/** Returns the errors of damaged cells. A value that the user already has is not an error. */
+/** Returns the errors of damaged cells. A cell is not an error if the user already has the same value. */
 function findDamagedCells(file: FileRow, { before, manager }: RowContext): RowError[] {
   const isKnown = ({ column, cell }: DamagedCell): boolean => {
     if (!before) return false;
@@ -218,9 +233,9 @@ function createPlannedRow(
 }
 
 /**
- * Returns true if every cell of a row equals the value that the export writes for its user. Most rows of a nightly file
- * are like this, and they skip the rules because they change nothing. A row with an equal value in another form (`yes`
- * for `true`) passes through the rules, which find it unchanged.
+ * Returns true if every cell of a row equals the cell that the export writes for its user. Most rows of a nightly file
+ * are like this and skip the rules, which saves time. A row with an equal value in another form (`yes` for `true`) is
+ * not recognized here, but the rules find it unchanged.
  * @param manager UUID of the manager whom the row names, or null for no manager.
  */
 export function isUnchangedRow(

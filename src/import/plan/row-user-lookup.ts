@@ -12,10 +12,7 @@ import { ROWS_AT_ONCE } from './plan-builder.js';
 
 const UUID_WORDS = 4;
 
-/**
- * Maps an ExternalId to the UUID of the unlinked user whom the row with this ExternalId adopts. Each entry needs about
- * 40 bytes.
- */
+/** Maps an ExternalId to the UUID of the unlinked user whom its row adopts. Each entry needs about 40 bytes. */
 export class Adoptions {
   private readonly externalIds = new TextNumbers();
   private readonly words = new IntList();
@@ -29,7 +26,10 @@ export class Adoptions {
     return stringify(bytes);
   }
 
-  /** Adds the user whom the first row with an ExternalId adopts. Later rows with the same ExternalId are ignored. */
+  /**
+   * Records the user whom the first row with an ExternalId adopts. Does nothing for later rows with the same
+   * ExternalId.
+   */
   add(externalId: string, uuid: string): void {
     const known = this.externalIds.last;
     const number = this.externalIds.assignNumber(toExactKey(externalId));
@@ -40,7 +40,7 @@ export class Adoptions {
   }
 }
 
-/** A cell that names a manager by UUID, in the format of the export. */
+/** Matches a cell that names a manager by UUID, as the export writes it. */
 const UUID_CELL = /^uuid:(.*)$/i;
 
 /** An existing user whom a cell names as manager. `isAdopted` is true if a row of this file adopts this user. */
@@ -49,15 +49,15 @@ interface NamedManager {
   isAdopted: boolean;
 }
 
-/** Existing users to whom rows refer. */
+/** Existing users whom rows name as their user or as their manager. */
 export interface RowUsers {
   /** Maps the comparison key of an ExternalId to the user of the row. */
   users: ReadonlyMap<string, User>;
-  /** Maps a manager cell to the existing manager. */
+  /** Maps the text of a manager cell to the existing manager. */
   managers: ReadonlyMap<string, NamedManager>;
 }
 
-/** Finds the users to whom rows refer. Each kind of reference needs one SQL statement for many rows. */
+/** Finds the users and managers whom rows name. Uses one SQL statement for many rows. */
 @Injectable()
 export class RowUserLookup {
   constructor(
@@ -66,8 +66,8 @@ export class RowUserLookup {
   ) {}
 
   /**
-   * Finds the unlinked users whom a file adopts (`adopt`), before its rows are planned. The manager of a row may be a
-   * user whom any other row adopts, so the UUIDs must be known first.
+   * Finds the unlinked users whom the rows of a file adopt (option `adopt`), before the rows are planned. A row may
+   * name a manager whom a later row adopts, so the UUIDs must be known first.
    * @param field field by which the users are found.
    * @param report receives the number of bytes that were read so far.
    * @throws FileError if the whole file is rejected.
@@ -96,12 +96,16 @@ export class RowUserLookup {
     const users = await this.directory.findByUuids(candidates.map(({ uuid }) => uuid));
     return unlinked.flatMap((row): [FileRow, User][] => {
       const user = users.get(owners.get(toLoginIdentifier(nameOf(row)))?.uuid ?? '');
-      // The owner may have the name in the other field, because usernames and email addresses share one namespace.
+      // Compare the field itself, because the owner may have the name in the other field. Usernames and email addresses
+      // share one namespace.
       return user && toLoginKey(user[field]) === toLoginKey(nameOf(row)) ? [[row, user]] : [];
     });
   }
 
-  /** Finds the users to whom rows refer. @param adopted users whom the file adopts, if its options request it. */
+  /**
+   * Finds the users and managers whom rows name.
+   * @param adopted users whom the file adopts, if its options request this.
+   */
   async find(rows: readonly RowKeys[], adopted?: Adoptions): Promise<RowUsers> {
     const named = rows.map(({ externalId }) => externalId).filter((id) => id !== '');
     const cells = new Set(rows.flatMap(({ manager }) => manager ?? []));
@@ -112,7 +116,7 @@ export class RowUserLookup {
     return { users, managers };
   }
 
-  /** Returns the users of rows, which are found by ExternalId or adopted by a row. */
+  /** Returns the users of rows, found by their ExternalId or among the adopted users. */
   private async findUsers(ids: readonly string[], adopted?: Adoptions): Promise<Map<string, User>> {
     const users = await this.directory.findByExternalIds(ids);
     if (adopted) await this.addAdopted(users, ids, adopted);
@@ -128,11 +132,11 @@ export class RowUserLookup {
     const found = await this.directory.findByUuids(uuids.map(([, uuid]) => uuid));
     for (const [key, uuid] of uuids) {
       const user = found.get(uuid);
-      if (user?.external_id === '') users.set(key, user); // skips users that were linked in the meantime
+      if (user?.external_id === '') users.set(key, user); // skip a user who was linked after the adopted users were found
     }
   }
 
-  /** Maps each manager cell to the existing manager. */
+  /** Finds the existing manager for each manager cell. */
   private async findManagers(cells: readonly string[], adopted?: Adoptions): Promise<RowUsers['managers']> {
     const linked = await this.directory.findUuidsByExternalIds(cells);
     const parseUuid = (cell: string): string => UUID_CELL.exec(cell)?.[1]?.trim().toLowerCase() ?? '';

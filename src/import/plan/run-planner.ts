@@ -14,7 +14,7 @@ import { Changes, NO_CHANGES } from '../../platform/common/field-changes.js';
 import { isInScope } from '../../users/search/user-scope.js';
 import { type StagedRow, EMPTY_ROW } from '../runs/import-row.js';
 
-/** The result of planning: fields of the run that the plan sets. */
+/** Result of planning a run: the properties of the run that the plan sets. */
 export type Plan = Awaited<ReturnType<RunPlanner['plan']>>;
 
 /** Number of users of a data set that one query reads. */
@@ -25,7 +25,10 @@ type UnlistedCounts = ReadonlyMap<string, number>;
 
 const sumUp = (left: UnlistedCounts): number => [...left.values()].reduce((sum, count) => sum + count, 0);
 
-/** Plans a run from the beginning. Deletes the rows of an earlier attempt, and does not change users. */
+/**
+ * Plans a run from the beginning and stages its rows. Deletes rows that an earlier attempt staged. Does not change
+ * users.
+ */
 @Injectable()
 export class RunPlanner {
   constructor(
@@ -38,19 +41,22 @@ export class RunPlanner {
   ) {}
 
   /**
-   * Plans a file or a revert.
+   * Plans a run, which imports a file or reverts another run.
    * @param run the run as it was before this attempt. `started` is set if an earlier attempt may have staged rows.
    * @throws FileError if the whole file is rejected.
    */
   async plan(run: ImportRun, checkpoint: Checkpoint) {
-    // Each transaction checks the lease, because another worker may have started to plan this run in the meantime.
+    // Delete the rows in transactions that check the lease, because another worker may already plan this run.
     if (run.started !== null) await this.rows.deleteAll(run.id, (chunk) => checkpoint.commit(chunk));
     const builder = new PlanBuilder(checkpoint, this.rows, this.directory, new RunProgress(run));
     const original = run.reverts === null ? undefined : await this.runs.find(run.reverts);
     return original ? this.planRevert(run, original, builder) : this.planFile(run, builder);
   }
 
-  /** Plans a revert. A revert has no guards, because an operator requests it after a review of the original run. */
+  /**
+   * Plans a revert. The guards for files do not check it, because an operator requests a revert after a review of the
+   * original run.
+   */
   private async planRevert(run: ImportRun, original: ImportRun, builder: PlanBuilder) {
     await this.reverts.plan(original, run.rows_total ?? 0, builder, callerOf(run).actor);
     await builder.finalize();
@@ -78,7 +84,10 @@ export class RunPlanner {
     };
   }
 
-  /** Counts the active users of each part who are not in the file, from the totals of the data set and the file. */
+  /**
+   * Counts the active users in each part of the data set who are not in the file. The count is the total of the data
+   * set minus the total of the file.
+   */
   private async countUnlisted({ dataset }: ImportRun, { tally }: PlanBuilder): Promise<UnlistedCounts> {
     const managed = await this.directory.countManaged(dataset);
     return new Map(
@@ -87,8 +96,8 @@ export class RunPlanner {
   }
 
   /**
-   * Counts the active users of the data set who are missing from the file. They are searched only if the options report
-   * or block missing users and the totals show that some are missing. A user who changes during the planning may be
+   * Counts the active users of the data set who are missing from the file. If the options report or block missing users
+   * and the totals show that some are missing, also stages these users. A user who changes during the planning may be
    * found only by the next run.
    */
   private async planMissing(run: ImportRun, left: UnlistedCounts, builder: PlanBuilder): Promise<number> {
@@ -97,7 +106,7 @@ export class RunPlanner {
     return fewer === 0 || missing === 'keep' ? fewer : this.stageMissing(run, builder);
   }
 
-  /** Stages the missing users. @returns their number. */
+  /** Stages a row for each missing user. @returns the number of missing users. */
   private async stageMissing(run: ImportRun, builder: PlanBuilder): Promise<number> {
     const scope = userScopeOf(run);
     let count = 0;
@@ -119,15 +128,15 @@ export class RunPlanner {
   }
 }
 
-/** Returns true if an active user is missing from the file. A Webmaster never counts as missing. */
+/** Returns true if a user counts as missing. Such a user is active, not in the file, and not a Webmaster. */
 function isMissing(user: ManagedUser, { externalIds, failedNames }: PlanBuilder): boolean {
   if (user.status !== 'Active' || externalIds.findLine(user.external_id) !== 0) return false;
   return !failedNames.has(user) && !user.isWebmaster;
 }
 
 /**
- * Returns the row of a missing user. Blocking removes the user from the data set. `blocked_by` allows a later run to
- * reactivate the user.
+ * Returns the staged row for a missing user. If missing users are blocked, the row also removes the user from the data
+ * set. It sets `blocked_by`, so that a later run can reactivate the user.
  */
 function createMissingRow(user: ManagedUser, line: number, dataset: string, block: boolean): StagedRow {
   const changes = Changes.fromList([

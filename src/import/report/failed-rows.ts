@@ -20,12 +20,15 @@ const ADDED = ['_line', '_code', '_message'];
  */
 const CONFLICTS = ['ExternalId', '_uuid', '_field', '_value', ...ADDED];
 /**
- * Note in an extra cell at the end of a mismatched record. The row does not match the header until a person removes the
- * note.
+ * Note that `failed.csv` adds to a mismatched record in an extra cell. Until a person removes the note, the row does
+ * not match the header and fails again.
  */
 const REPAIR_NOTE = 'correct the cells of this row, then remove this cell';
 
-/** Failed rows of a run with their original cells, as `failed.csv`. After corrections, the file can be imported again. */
+/**
+ * Failed rows of a run with their original cells, for the file `failed.csv`. After corrections, this file can be
+ * imported.
+ */
 @Injectable()
 export class FailedRows {
   constructor(
@@ -34,8 +37,8 @@ export class FailedRows {
   ) {}
 
   /**
-   * Stores the original cells of the failed rows, for which the file is read again. Leaves out private columns and the
-   * columns that an earlier `failed.csv` added.
+   * Reads the file of the run again and stores the original cells of its failed rows. Leaves out private columns and
+   * the columns that an earlier `failed.csv` added.
    * @throws FileError if the file cannot be read again. Also throws the errors of `Checkpoint.commit`.
    */
   async storeCells(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
@@ -71,8 +74,9 @@ export class FailedRows {
   }
 
   /**
-   * Yields the lines of `failed.csv`, in the format that the profile of the run reads. For a revert, yields the conflicts.
-   * @throws ProblemError `file_lost` if the file was missing before the failed cells were stored.
+   * Yields the lines of `failed.csv`, in a format that the profile of the run can read again. For a revert, the lines
+   * are its conflicts.
+   * @throws ProblemError `file_lost` if the file of the run was missing before the cells of failed rows were stored.
    */
   async *streamCsv(run: ImportRun): AsyncGenerator<string> {
     if (run.reverts === null && FINAL.includes(run.state) && (await this.isFileLost(run))) {
@@ -99,8 +103,8 @@ export class FailedRows {
 }
 
 /**
- * Returns the cells of a row that are stored. In a mismatched record, a cell may belong to one of several columns. It
- * is stored as blank if one of these columns is private.
+ * Returns the cells of a failed row that may be stored. In a mismatched record, it is unknown to which of several
+ * columns a cell belongs. If one of these columns is private, the cell is stored as blank.
  */
 function pickCells({ cells, sourceCells, expectedCells }: CsvRecord, uses: readonly SourceUse[]): string[] {
   const all = sourceCells ?? cells;
@@ -113,8 +117,9 @@ function pickCells({ cells, sourceCells, expectedCells }: CsvRecord, uses: reado
 }
 
 /**
- * Returns the cells of a failed row, the reasons of its failure, and extra cells with a note. An uncorrected row may
- * have cells in the wrong columns, so the note makes it fail again, even if a spreadsheet adds missing cells.
+ * Returns a line of `failed.csv`: the cells of a failed row and the reasons of its failure. For a mismatched record,
+ * adds extra cells with a note. The cells of such a record may be in the wrong columns. The note makes the record fail
+ * again until it is corrected, even if a spreadsheet adds missing cells.
  */
 function toFailedLine({ line, errors, cells }: FailedRow, width: number): string[] {
   const isMismatch = errors.some(({ code }) => code === 'wrong_cell_count');

@@ -24,7 +24,7 @@ export class ImportSummary {
     private readonly runs: ImportRunsRepository,
   ) {}
 
-  /** Returns up to a hundred data sets with their newest runs, sorted by name. */
+  /** Returns up to MAX_DATASETS data sets, sorted by name, each with its newest run and its last completed run. */
   async listDatasets(): Promise<DatasetSummary[]> {
     const found: DatasetSummary[] = [];
     for (let name = ''; found.length < MAX_DATASETS;) {
@@ -37,7 +37,10 @@ export class ImportSummary {
     return found;
   }
 
-  /** Counts the runs that wait for a decision, and the runs that are queued or in progress. */
+  /**
+   * Counts the runs that wait for a decision (`needs_approval` and `planned`), and the runs that are queued or in
+   * progress (`running`).
+   */
   async countOpen(): Promise<{ needs_approval: number; planned: number; running: number }> {
     const counts = await this.runs.countByState([...WAITING, ...RUNNABLE]);
     const getCount = (state: RunState) => counts.get(state) ?? 0;
@@ -52,15 +55,15 @@ export class ImportSummary {
   }
 
   /**
-   * Returns true if the last completed import is older than IMPORT_OVERDUE_HOURS, or no import has completed. Returns
-   * false without this setting.
+   * Returns true if the last completed import is older than IMPORT_OVERDUE_HOURS, or `last` is null. Returns false
+   * without this setting.
    */
   isOverdueSince(last: DbTime | null): boolean {
     const hours = this.env.IMPORT_OVERDUE_HOURS;
     return hours !== undefined && (last === null || last < addSeconds(now(), -hours * 60 * 60));
   }
 
-  /** Returns the time when an import last completed, or null. */
+  /** Returns the time when an import last completed, or null before the first completed import. */
   async findLastCompleted(): Promise<DbTime | null> {
     return this.runs.findLastCompletion();
   }
@@ -74,7 +77,7 @@ export class ImportSummary {
     const newest = await this.runs.findNewest(dataset);
     const last = findLatest(newest);
     const completed = findLatest(newest.filter(({ state }) => COMPLETED.includes(state)));
-    if (last === undefined) return undefined; // deleted in the meantime
+    if (last === undefined) return undefined; // the runs of this data set were deleted in the meantime
     const runs = await this.runs.findByIds([last, completed ?? last]);
     const run = runs.find(({ id }) => id === last);
     const completedRun = runs.find(({ id }) => id === completed) ?? null;
@@ -82,7 +85,7 @@ export class ImportSummary {
   }
 }
 
-/** Returns the id of the newest run. Ids sort by time of creation. */
+/** Returns the id of the newest run. The ids of runs sort by their time of creation. */
 const findLatest = (runs: readonly { id: string }[]): string | undefined =>
   runs
     .map(({ id }) => id)

@@ -9,22 +9,28 @@ import { ApiKeysService } from '../../api-keys/api-keys.service.js';
 import { createUnavailableError } from '../../platform/common/errors.js';
 import { SessionsService } from '../../sessions/sessions.service.js';
 
-/** Maximum delay between two reads of a run. */
+/** Maximum delay between two reads of a watched run. */
 const POLL_MILLIS = 500;
-/** First delay between two reads. It is short because many runs are short. */
+/** First delay between two reads of a watched run. It is short, because many runs take only a moment. */
 const FIRST_POLL_MILLIS = 20;
 
 /** Maximum number of clients that watch runs in one process. Each client holds a connection and reads a run twice a second. */
 export const MAX_WATCHERS = 200;
-/** Maximum time for which a client can watch a run after its session or key has ended. */
+/**
+ * Interval at which the session or key of a watching client is checked. After its end, a client can watch a run at most
+ * this long.
+ */
 const CHECK_MILLIS = 2000;
 const RETRY_SECONDS = 10;
 
-/** Progress events of runs. They do not depend on the instance that executes a run. */
+/**
+ * Progress events of runs for clients that watch them. A client can watch a run on any instance, even if another
+ * instance executes the run.
+ */
 @Injectable()
 export class RunEvents implements BeforeApplicationShutdown {
   private stopping = false;
-  /** Emits the id of a run when its worker has stopped. The number of listeners is not limited. */
+  /** Emits the id of a run as an event when its worker stops working on it. The number of listeners is not limited. */
   private readonly stopEvents = new EventEmitter().setMaxListeners(0);
   private forwardStop: (id: string) => void = () => undefined;
 
@@ -36,18 +42,21 @@ export class RunEvents implements BeforeApplicationShutdown {
     private readonly keys: ApiKeysService,
   ) {}
 
-  /** Ends all watches, because an open response would keep the process alive. */
+  /** Ends the event streams of all clients, because an open response would keep the process alive. */
   beforeApplicationShutdown(): void {
     this.stopping = true;
   }
 
-  /** Makes all watchers of a run read it immediately, because its worker has stopped. */
+  /** Makes all watchers of a run read it immediately. Call this when the worker stops working on the run. */
   notify(id: string): void {
     this.stopEvents.emit(id);
     this.forwardStop(id);
   }
 
-  /** Forwards notifications to the process to which the watchers are connected. */
+  /**
+   * Sets a listener that receives every notification. The import worker uses it to notify the process to which the
+   * clients are connected.
+   */
   forwardTo(listener: (id: string) => void): void {
     this.forwardStop = listener;
   }
@@ -61,7 +70,8 @@ export class RunEvents implements BeforeApplicationShutdown {
       const onStop = (): void => {
         stop.abort();
       };
-      this.stopEvents.once(id, onStop); // listen before the read, so that no event is missed between the read and the delay
+      // Listen before the read, so that no event is missed between the read and the delay.
+      this.stopEvents.once(id, onStop);
       try {
         const run = await this.runs.find(id);
         if (!run) return;
@@ -105,7 +115,10 @@ export class RunEvents implements BeforeApplicationShutdown {
     }
   }
 
-  /** Returns true if the session or key of an actor is valid, or if the database does not respond. */
+  /**
+   * Returns false if the session or key of an actor has ended. Returns true if it is valid or the database does not
+   * respond.
+   */
   private async isCredentialValid(actor: Actor): Promise<boolean> {
     if (actor.kind === 'system') return true;
     const valid =

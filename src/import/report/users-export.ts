@@ -12,12 +12,12 @@ const PAGE_SIZE = 500;
 export class UsersExport {
   constructor(private readonly directory: UserDirectory) {}
 
-  /** Returns a file with a header and no rows. */
+  /** Returns the template file, which has a header and no rows. */
   buildTemplate(): string {
     return BOM + toCsvLine(COLUMNS.map(({ name }) => name));
   }
 
-  /** Yields the lines of the file, page by page. @param all includes users without an external id. */
+  /** Yields the lines of the export, page by page. @param all true to include users without an external id. */
   async *streamLines(all: boolean): AsyncGenerator<string> {
     yield this.buildTemplate();
     const read = (after: string) => this.directory.listPage(after, PAGE_SIZE, all);
@@ -32,7 +32,10 @@ export class UsersExport {
 
 const uuidOf = ({ uuid }: User): string => uuid;
 
-/** Returns the cell of a manager: the external id, or else `uuid:` and the uuid. Imports read both forms. */
+/**
+ * Returns the cell that names the manager of a user. It contains the external id of the manager, or `uuid:` and the
+ * UUID of a manager without an external id. Imports can read both forms.
+ */
 function toManagerCell({ manager_uuid }: User, managers: ReadonlyMap<string, string>): string {
   if (manager_uuid === null) return '';
   return managers.get(manager_uuid) || `uuid:${manager_uuid}`;

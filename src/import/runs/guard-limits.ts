@@ -3,7 +3,9 @@ import type { FieldError } from '../../platform/common/errors.js';
 import { isObject } from '../../platform/common/json.js';
 import { findNearest } from '../../platform/common/nearest.js';
 
-/** One number of a limit: the setting that holds it, and the valid range in settings and profiles. */
+/**
+ * One number of a limit: the setting that defines it, and the range of values that are valid in settings and profiles.
+ */
 interface LimitRange {
   setting: keyof { [K in keyof Env as Env[K] extends number ? K : never]: K };
   least: number;
@@ -14,9 +16,9 @@ const toRows = (setting: LimitRange['setting']): LimitRange => ({ setting, least
 const toPercent = (setting: LimitRange['setting']): LimitRange => ({ setting, least: 0, most: 100 });
 
 /**
- * Maps the name of a limit in a profile to the numbers of the limit. A number is the highest value that passes, except
- * in `shrunken_file`, where it is the lowest percentage that passes. If a limit has `rows` and `percent`, the one that
- * allows more rows applies, but never more than `total`.
+ * Maps the name of a limit, as profiles use it, to the numbers of the limit. A number is the highest value that passes,
+ * except in `shrunken_file`, where it is the lowest percentage that passes. If a limit has `rows` and `percent`, the
+ * one that allows more rows applies, but never more than `total`.
  */
 const GUARD_LIMITS = {
   deactivations: {
@@ -29,10 +31,10 @@ const GUARD_LIMITS = {
     percent: toPercent('IMPORT_MAX_REACTIVATIONS_PERCENT'),
     total: toRows('IMPORT_MAX_REACTIVATIONS_TOTAL'),
   },
-  /** Factor for seven days: all runs together may reach this multiple of the limit of one run. */
+  /** Factor for seven days: all runs of a week together may reach the limit of one run, multiplied by this factor. */
   week: { factor: { setting: 'IMPORT_WEEK_FACTOR', least: 1, most: 100 } },
   changed_field: { rows: toRows('IMPORT_MAX_CHANGED'), percent: toPercent('IMPORT_MAX_CHANGED_PERCENT') },
-  /** Limit for the fields that affect logins and permissions. */
+  /** Limit for changes of the fields that affect logins and permissions. */
   changed_logins: {
     rows: toRows('IMPORT_MAX_CHANGED_LOGINS'),
     percent: toPercent('IMPORT_MAX_CHANGED_LOGINS_PERCENT'),
@@ -43,13 +45,15 @@ const GUARD_LIMITS = {
   garbled_text: { rows: toRows('IMPORT_MAX_GARBLED'), percent: toPercent('IMPORT_MAX_GARBLED_PERCENT') },
   changed_keys: { rows: toRows('IMPORT_MAX_NEW_KEYS'), percent: toPercent('IMPORT_MAX_NEW_KEYS_PERCENT') },
   shrunken_file: { percent: toPercent('IMPORT_MIN_SIZE_PERCENT') },
-  /** Limit for a file that was imported before, if a different file was imported since. */
+  /** Limit for changes by a file that was imported before, if a different file was imported since. */
   same_file: { rows: toRows('IMPORT_MAX_OLD_FILE') },
   old_file: { rows: toRows('IMPORT_MAX_UNDONE'), percent: toPercent('IMPORT_MAX_UNDONE_PERCENT') },
   foreign_dataset: { rows: toRows('IMPORT_MAX_FOREIGN'), percent: toPercent('IMPORT_MAX_FOREIGN_PERCENT') },
   errors: { rows: toRows('IMPORT_MAX_ERRORS'), percent: toPercent('IMPORT_MAX_ERRORS_PERCENT') },
   after_revert: { rows: toRows('IMPORT_MAX_REPEATED') },
-  /** Maximum of `rows` for some guards in a data set with fewer than `users` users in scope. */
+  /**
+   * In a data set with fewer than `users` users in scope, `rows` is an upper limit for the `rows` of some other guards.
+   */
   small_dataset: {
     users: toRows('IMPORT_SMALL_DATASET'),
     rows: { setting: 'IMPORT_SMALL_DATASET_ROWS', least: 1, most: 1000 },
@@ -58,18 +62,18 @@ const GUARD_LIMITS = {
 
 type Limits = typeof GUARD_LIMITS;
 export type GuardLimits = { [K in keyof Limits]: Record<keyof Limits[K], number> };
-/** Limits that a profile sets. */
+/** Limits with which a profile overrides the settings. */
 export type GuardOverrides = { [K in keyof GuardLimits]?: Partial<GuardLimits[K]> };
 
 export const isLimitName = (name: string): name is keyof GuardLimits => Object.hasOwn(GUARD_LIMITS, name);
 
-/** Returns an object with one value per limit. */
+/** Returns an object that maps the name of each limit to a value that `valueOf` returns. */
 const mapGuards = <T>(valueOf: (limits: readonly (readonly [name: string, LimitRange])[]) => T) =>
   Object.fromEntries(
     Object.entries(GUARD_LIMITS).map(([name, limits]) => [name, valueOf(Object.entries<LimitRange>(limits))]),
   );
 
-/** Returns the limits that the settings define. */
+/** Returns the limits that the settings define for all imports. */
 export const limitsOf = (env: Env): GuardLimits =>
   mapGuards((limits) =>
     Object.fromEntries(limits.map(([name, { setting }]) => [name, env[setting]])),
@@ -87,7 +91,10 @@ export const buildLimitSchemas = () =>
     ),
   }));
 
-/** Returns the errors in the limits of a profile, each with the name of its limit (`guards.errors.rows`). */
+/**
+ * Returns the errors in the limits of a profile. The field of an error is the path of the limit, such as
+ * `guards.errors.rows`.
+ */
 export function validateLimits(guards: readonly [string, unknown][]): FieldError[] {
   return guards.flatMap(([name, limits]): FieldError[] => {
     const field = `guards.${name}`;
@@ -119,10 +126,10 @@ function toUnknownError(field: string, message: string, name: string, names: obj
   return { field, code: 'unknown_field', message: `${message}; ${hint}` };
 }
 
-/** Maximum number of rows that a guard shows. */
+/** Maximum number of example rows that a guard shows. */
 export const MAX_EXAMPLES = 5;
 
-/** A row that shows an operator what a guard has found. Values are truncated, and secrets are left out. */
+/** Example row that shows an operator what a guard has found. Values are truncated, and secrets are left out. */
 export interface GuardExample {
   /** Line as a spreadsheet shows it (header = 1), or null for a missing user. */
   line: number | null;
@@ -131,16 +138,18 @@ export interface GuardExample {
   new: unknown;
 }
 
-/** A number of a plan and its limit. A guard that trips parks the run before the first write. */
+/**
+ * Result of a guard: a number of the plan and its limit. If a guard trips, the run is parked before its first write.
+ */
 export interface Guard {
   name: string;
-  /** Wire name of the field, or null if the guard checks the whole plan. */
+  /** Wire name of the field that the guard checks, or null if the guard checks the whole plan. */
   field: string | null;
   value: number;
-  /** Highest value that passes. For `shrunken_file`, the lowest value that passes. */
+  /** Highest value with which the guard does not trip. For `shrunken_file`, the lowest such value. */
   limit: number;
   hit: boolean;
-  /** Up to five rows if the guard trips, otherwise empty. */
+  /** Up to five example rows if the guard trips, otherwise empty. */
   examples: GuardExample[];
   /** Usual reason why the guard trips. */
   hint: string;

@@ -28,7 +28,8 @@ const DelimiterParam = () =>
     ApiPropertyOptional({
       type: String,
       maxLength: 3,
-      // No enum: client generators turn enum values into names, but these values contain no letters.
+      // Use a pattern instead of an enum. Client generators turn enum values into names, which is impossible for
+      // characters such as `;`.
       pattern: `^(${Object.keys(DELIMITERS)
         .map((delimiter) => delimiter.replace('|', '\\|').replace('\t', '\\t'))
         .join('|')})$`,
@@ -65,14 +66,17 @@ const RolesParam = (schema: QuerySchema) => {
   );
 };
 
-/** Parameter for the name of a data set or of a part. */
+/** Decorator for a parameter that contains the name of a data set or of a part. */
 export const DatasetParam = (schema: QuerySchema = {}) =>
   PatternParam(/^[A-Za-z0-9._-]{1,64}$/, 'must be 1 to 64 characters of A-Z a-z 0-9 . _ -', {
     maxLength: 64,
     ...schema,
   });
 
-/** Parameter for the data set of an import. The data set of identity providers is reserved. */
+/**
+ * Decorator for the parameter with the data set of an import. The data set of identity providers is reserved and
+ * therefore rejected.
+ */
 const OwnDatasetParam = (schema: QuerySchema) =>
   PatternParam(
     new RegExp(`^(?!${MANAGED_BY_SCIM}$)[A-Za-z0-9._-]{1,64}$`),
@@ -157,19 +161,22 @@ export class RequestedOptions extends ImportOptions {
   profile?: string;
 }
 
-/** Value that marks a source column as not imported. */
+/** Target of source columns that are not imported. */
 export const IGNORED = 'ignore';
 
 /** Saved options for the files of one source, after validation (interface §6). */
 export interface ImportProfile extends Partial<ImportOptions> {
   /**
-   * Maps a source header to an import column, or to `ignore`. Several columns may set Status, and `Blocked` takes
-   * precedence.
+   * Maps the name of a source column to an import column, or to `ignore`. Several source columns may set Status. If one
+   * of them contains `Blocked`, this value takes precedence.
    */
   columns: Readonly<Record<string, string>>;
-  /** Maps a source header or an import column to a map from source values to their replacements. */
+  /**
+   * Maps the name of a source column or of an import column to its translations. Translations map source values to the
+   * values that are imported instead.
+   */
   values?: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** Maps an import column to a constant, or to a template over source columns. */
+  /** Maps an import column to its value, which is a constant or a template over source columns. */
   set?: Readonly<Record<string, string>>;
   /** One character that is removed from the start of every cell. */
   strip_prefix?: string;
@@ -183,7 +190,7 @@ export interface ImportProfile extends Partial<ImportOptions> {
   guards?: GuardOverrides;
 }
 
-/** A profile as a run stores it, so that later changes of the profile do not change the plan. */
+/** A profile with its name. Each run stores its own copy, so later changes of the profile do not change the plan. */
 export interface NamedProfile extends ImportProfile {
   name: string;
 }
@@ -194,10 +201,13 @@ export interface ImportRequest {
   profile: NamedProfile | null;
 }
 
-/** Options for runs that a person supervises. A schedule or a profile with a pattern cannot set them. */
+/**
+ * Options that are only allowed for runs that a person supervises. A schedule or a profile with a pattern cannot set
+ * them.
+ */
 export const SUPERVISED = ['allow_privileged', 'dry_run', 'expected_rows'] as const;
 
-/** Returns the names of `SUPERVISED` whose values differ from their defaults. */
+/** Returns the names of the options in `SUPERVISED` whose values differ from their defaults. */
 export function findSupervised(options: Partial<ImportOptions>): string[] {
   const defaults = new ImportOptions();
   return SUPERVISED.filter((name) => options[name] !== undefined && options[name] !== defaults[name]);
@@ -218,7 +228,7 @@ export function matchesPattern(pattern: string, name: string): boolean {
   const given = Array.from(name.toLowerCase());
   let at = 0;
   let star = -1;
-  /** Index after the characters that the last star matches. */
+  /** Index in the name after the characters that the last star of the pattern matches so far. */
   let reach = 0;
   for (let index = 0; index < given.length;) {
     if (wanted[at] === '*') {

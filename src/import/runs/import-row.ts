@@ -22,14 +22,14 @@ export interface RowError {
   code: string;
   message: string;
   value?: string;
-  /** UUID of the other user in a conflict. */
+  /** UUID of the other user if the row conflicts with another user. */
   uuid?: string;
 }
 
 /** Outcome of a staged row. Missing users are staged too, with the outcome `missing`. */
 export type StagedOutcome = RowOutcome | 'missing';
 
-/** A number that is lower than every line. Missing users have negative lines. */
+/** A line number that is lower than the line of any row. Missing users have negative lines. */
 export const MIN_LINE = -(2 ** 31);
 
 /** A row of a plan with its planned or final outcome. */
@@ -45,13 +45,13 @@ export interface StagedRow {
   batch: number;
   changes: Changes;
   /**
-   * Reasons why the row failed. In a row with another outcome, they are warnings that begin with a code of `WARNINGS`,
-   * and the row is applied. An unchanged row with warnings is stored.
+   * Reasons why the row failed. In a row that did not fail, these are warnings, the first of which has a code of
+   * `WARNINGS`. Warnings do not prevent the row from being applied. An unchanged row is stored if it has warnings.
    */
   errors: RowError[];
 }
 
-/** Codes of warnings. In applied rows, only these codes are searched for the report. */
+/** Codes of warnings. Among the rows that did not fail, the report lists only rows with these codes. */
 export const WARNINGS = ['blocked_elsewhere', 'returned'] as const;
 
 /** Default values of a staged row. */
@@ -64,11 +64,14 @@ export const EMPTY_ROW: Omit<StagedRow, 'line' | 'outcome'> = {
   errors: [],
 };
 
-/** Returns true if a batch writes the row. Failed rows and missing users are written only if they have changes. */
+/**
+ * Returns true if a batch must write the row. Skipped rows are never written. Failed rows and missing users are written
+ * only if they have changes.
+ */
 export const isWritten = ({ outcome, changes }: Pick<StagedRow, 'outcome' | 'changes'>): boolean =>
   outcome === 'missing' || outcome === 'error' ? !changes.isEmpty : outcome !== 'skipped';
 
-/** Returns true if the applied batches include the row. */
+/** Returns true if the row was applied, because its batch is one of the applied batches. */
 export const isApplied = (row: StagedRow, appliedBatches: number): boolean =>
   isWritten(row) && row.batch > 0 && row.batch <= appliedBatches;
 
@@ -80,7 +83,9 @@ export const blocksUser = ({ changes }: Pick<StagedRow, 'changes'>): boolean =>
     ({ field, old, new: value }) => field === 'status' && old === 'Active' && value === 'Blocked',
   );
 
-/** Returns a failed row without changes, and without the UUID of a user whom only this row would have created. */
+/**
+ * Turns a row into a failed row without changes. Removes the UUID of a new user, because this user will not be created.
+ */
 export function toFailedRow(row: StagedRow, errors: RowError[]): StagedRow {
   const outcome = row.outcome === 'missing' ? 'missing' : 'error';
   const user_uuid = row.version === 0 ? null : row.user_uuid;

@@ -30,7 +30,7 @@ import {
 export interface RowFilter {
   outcome?: readonly string[];
   code?: string;
-  /** ExternalIds exactly as the rows store them. */
+  /** ExternalIds, spelled exactly as in the stored rows. */
   external_id?: readonly string[];
 }
 
@@ -41,18 +41,18 @@ export interface RowPosition {
   limit: number;
 }
 
-/** Set of rows that one index returns in the order of their lines. */
+/** Rows that the database can read from one index, in the order of their lines. */
 interface RowSet {
-  /** The table with an index hint. */
+  /** Table name with the hint to use this index. */
   from: string;
   where: string;
   params: SqlValue[];
 }
 
-/** Outcomes that are listed if the filter has no outcome. */
+/** Outcomes of the rows that are listed if the filter does not name an outcome. */
 const LISTED_OUTCOMES: readonly StagedOutcome[] = [...ROW_OUTCOMES, 'missing'];
 
-/** A failed row with its cells, as in the file. */
+/** A failed row with its original cells from the file. */
 export type FailedRow = StagedRow & { cells: string[] };
 
 /** Number of rows that one query reads. */
@@ -67,11 +67,11 @@ const toLinesSql = (lines: readonly number[]): string =>
  */
 @Injectable()
 export class ImportRowsRepository {
-  /** Table with the index hint for rows of one outcome, in the order of their lines. */
+  /** Table name with the index hint for reading rows of one outcome in the order of their lines. */
   private readonly byOutcome: string;
-  /** Table with the index hint for rows with one code, in the order of their lines. */
+  /** Table name with the index hint for reading rows with one code in the order of their lines. */
   private readonly byCode: string;
-  /** Table with the index hint for rows with one ExternalId, in the order of their lines. */
+  /** Table name with the index hint for reading rows with one ExternalId in the order of their lines. */
   private readonly byExternalId: string;
 
   constructor(@Inject(DATABASE) private readonly database: Database) {
@@ -93,8 +93,8 @@ export class ImportRowsRepository {
   }
 
   /**
-   * Deletes all rows in chunks, so that no lock lasts long. @param runChunk runs the deletion of one chunk in a
-   * transaction.
+   * Deletes all rows of a run in chunks, so that each lock is short.
+   * @param runChunk runs a function that deletes one chunk, for example in a transaction.
    */
   async deleteAll(
     runId: string,
@@ -107,9 +107,9 @@ export class ImportRowsRepository {
       });
   }
 
-  /** Deletes a chunk of rows. @returns false if no rows were left. */
+  /** Deletes a chunk of rows. @returns false if there were no rows left to delete. */
   private async deleteChunk(sql: Sql, runId: string): Promise<boolean> {
-    // Find the last line first. MariaDB then finds all rows up to this line by the primary key.
+    // First find the last line of the chunk. MariaDB can then use the primary key to find all rows up to this line.
     const [chunk] = await sql.query<{ last: number | null }>(
       'SELECT MAX(line) AS last FROM (SELECT line FROM import_rows WHERE run_id = ? ORDER BY line LIMIT 5000) AS part',
       [runId],
@@ -170,7 +170,9 @@ export class ImportRowsRepository {
     for await (const rows of readPages(MIN_LINE, lineOf, read)) yield* rows;
   }
 
-  /** Returns true if a plan blocks a user. The query runs in a separate process, because a plan may block many users. */
+  /**
+   * Returns true if a plan blocks the given user. The query runs in a separate process, because it may read many rows.
+   */
   async isUserBlocked(runId: string, user_uuid: string): Promise<boolean> {
     const rows = await this.database.scan<Pick<ImportRowEntity, 'changes'>>(
       "SELECT changes FROM import_rows WHERE run_id = ? AND outcome IN ('blocked', 'error') AND user_uuid = ?",
@@ -179,7 +181,10 @@ export class ImportRowsRepository {
     return rows.some(({ changes }) => blocksUser({ changes: Changes.fromText(changes) }));
   }
 
-  /** Counts the users whom failed rows block. A failed row of a revert is applied, except for its conflicts. */
+  /**
+   * Counts the users whom failed rows block. In a revert, a failed row is applied except for its conflicts, so it may
+   * block a user.
+   */
   async countBlockedByFailed(runId: string): Promise<number> {
     let count = 0;
     for await (const row of this.readAll(runId, 'error')) if (blocksUser(row)) count++;
@@ -197,14 +202,17 @@ export class ImportRowsRepository {
     return counts;
   }
 
-  /** Returns the number of missing users whom the run has blocked. */
+  /** Returns the number of missing users whom the applied batches have blocked. */
   async countMissing(runId: string, appliedBatches: number, sql: Sql = this.database): Promise<number> {
     const text = `SELECT COUNT(*) AS count FROM import_rows
        WHERE run_id = ? AND outcome = 'missing' AND batch > 0 AND batch <= ?`;
     return countRows(sql, text, [runId, appliedBatches]);
   }
 
-  /** Marks the rows after the applied batches as skipped, without the UUIDs of users whom they would have created. */
+  /**
+   * Turns the rows after the applied batches into skipped rows. Removes the UUIDs of new users, because these users
+   * will not be created.
+   */
   async skipAfter(tx: Sql, runId: string, appliedBatches: number): Promise<void> {
     await tx.execute(
       `UPDATE import_rows SET outcome = 'skipped', changes = '[]', user_uuid = CASE version WHEN 0 THEN NULL ELSE user_uuid END
@@ -213,7 +221,7 @@ export class ImportRowsRepository {
     );
   }
 
-  /** Returns the first rows with errors or warnings. */
+  /** Returns the first rows with errors or warnings, in the order of their lines. */
   async listProblems(runId: string, limit: number, sql: Sql = this.database): Promise<StagedRow[]> {
     const failures = ['error', 'missing'].map((outcome): RowSet => {
       const where = `run_id = ? AND outcome = '${outcome}' AND code <> ''`;
@@ -226,12 +234,14 @@ export class ImportRowsRepository {
     return this.mergePage(runId, [...failures, ...warnings], { after: MIN_LINE, offset: 0, limit }, sql);
   }
 
-  /** Returns a page of rows in the order of their lines. Its cost depends on the offset, but not on `after`. */
+  /**
+   * Returns a page of the rows that match a filter, in the order of their lines. A high `offset` makes the query
+   * slower, but a high `after` does not.
+   */
   async list(runId: string, filter: RowFilter, position: RowPosition): Promise<StagedRow[]> {
     return this.mergePage(runId, this.toSets(runId, filter), position);
   }
 
-  /** Returns the number of rows that match a filter. */
   async count(runId: string, filter: RowFilter): Promise<number> {
     let count = 0;
     for (const { from, where, params } of this.toSets(runId, filter)) {
@@ -241,7 +251,7 @@ export class ImportRowsRepository {
     return count;
   }
 
-  /** Splits the rows that match a filter into sets. One index returns each set in the order of its lines. */
+  /** Splits the rows that match a filter into sets. Each set can be read from one index, in the order of its lines. */
   private toSets(runId: string, { outcome: outcomes, code, external_id: externalIds }: RowFilter): RowSet[] {
     const wanted = [...new Set(outcomes ?? LISTED_OUTCOMES)];
     const listed = `outcome IN (${toPlaceholders(wanted.length)})`;
@@ -260,16 +270,16 @@ export class ImportRowsRepository {
     return wanted.flatMap((outcome): RowSet[] => {
       if (outcome !== 'unchanged')
         return [{ from: this.byOutcome, where: 'run_id = ? AND outcome = ?', params: [runId, outcome] }];
-      // Unchanged rows without a warning are not listed, because they only record that the data set starts to manage a
-      // user.
+      // List unchanged rows only if they have a warning. All other unchanged rows are stored only because the data set
+      // starts to manage their user.
       const where = "run_id = ? AND code = ? AND outcome = 'unchanged'";
       return WARNINGS.map((warning) => ({ from: this.byCode, where, params: [runId, warning] }));
     });
   }
 
   /**
-   * Returns a page from several sets of rows. Each set is read by its own index, because a combined query would sort
-   * all rows.
+   * Returns a page of rows from several sets. Each set is read from its own index, because one query for all sets would
+   * sort all rows.
    */
   private async mergePage(
     runId: string,
@@ -290,7 +300,7 @@ export class ImportRowsRepository {
     return wanted.length === 0 ? [] : this.findLines(runId, wanted, sql);
   }
 
-  /** Stores the cells of failed rows. @param cells maps a line to the ExternalId and the cells of the row. */
+  /** Stores the original cells of failed rows. @param cells maps the line of a row to its ExternalId and its cells. */
   async storeCells(
     tx: Sql,
     runId: string,
@@ -301,7 +311,7 @@ export class ImportRowsRepository {
       await tx.execute(sql, [JSON.stringify(kept), external_id, runId, line]);
   }
 
-  /** Returns lines after the line `after` whose rows have failed and whose cells are not stored yet. */
+  /** Returns the lines of failed rows whose cells are not stored yet, starting after the line `after`. */
   async listFailedWithoutCells(runId: string, after: number, limit: number): Promise<number[]> {
     const rows = await this.database.query<{ line: number }>(
       `SELECT line FROM ${this.byOutcome} WHERE run_id = ? AND outcome = 'error' AND cells IS NULL AND line > ?
@@ -323,7 +333,7 @@ export class ImportRowsRepository {
 
 const NO_ERRORS = toJson<RowError[]>([]);
 
-/** Columns from which a staged row is read. */
+/** Columns of the table from which a staged row is built. */
 type StagedColumns = Omit<ImportRowEntity, 'run_id' | 'code' | 'cells'>;
 const ROW_COLUMNS = 'line, outcome, external_id, user_uuid, version, batch, changes, errors';
 

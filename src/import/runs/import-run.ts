@@ -7,9 +7,9 @@ import type { Guard } from './guard-limits.js';
 import type { ImportOptions, NamedProfile } from './import-options.js';
 import { ImportRunEntity } from './import.entity.js';
 
-/** Columns that hold JSON. A run has the decoded values. */
+/** Columns that contain JSON in the database, and decoded values in a run. */
 const JSON_COLUMNS = ['options', 'profile', 'counts', 'guards', 'reason', 'header'] as const;
-/** Columns that hold 0 or 1. A run has booleans. */
+/** Columns that contain 0 or 1 in the database, and booleans in a run. */
 const FLAGS = ['dry_run', 'line_ended', 'approved', 'cancel'] as const;
 
 type ValueOf<K, V> =
@@ -21,19 +21,19 @@ type ActorColumn = `${'actor' | 'approver'}_${'kind' | 'id'}`;
 export interface ImportRun extends Values<Omit<ImportRunEntity, ActorColumn | 'guards' | 'header'>> {
   guards: Guard[];
   header: string[];
-  /** Credential that sent the file. */
+  /** Actor who sent the file or requested the revert. */
   starter: Actor;
-  /** Credential that approved the run or applied its plan. */
+  /** Actor who approved the run or applied its plan, or null without an approval. */
   approver: Actor | null;
 }
 
-/** Defaults for properties that the guards of older runs lack. */
+/** Default values of properties that the guards in older runs lack. */
 const GUARD_DEFAULTS = { field: null, examples: [], hint: '' };
 
 type FixedColumn = 'id' | 'dataset' | 'part' | 'options' | 'profile' | 'reverts' | 'starter' | 'created';
-/** Changes of a run, except for the state, which only transitions change. */
+/** Changes that can be made to a run at any time. The state is not included, because only transitions change it. */
 export type RunChange = Partial<Omit<ImportRun, FixedColumn | 'state' | 'finished'>>;
-/** Changes that only transitions make. */
+/** Changes to a run that only transitions may make. */
 export type StateChange = Partial<Pick<ImportRun, 'state' | 'finished' | 'cancel'>>;
 
 /** Converts a database row to a run. */
@@ -72,7 +72,7 @@ export function toColumns({ starter, approver, ...values }: Partial<ImportRun>):
 /** Converts a run to its database row. */
 export const toRunRow = (run: ImportRun): ImportRunEntity => Object.assign({}, EMPTY_ROW, toColumns(run));
 
-/** Returns an actor without rights and roles. They are looked up when they are needed. */
+/** Returns an actor without rights and roles. They are read from the database when they are needed. */
 export function toRunActor(kind: string, id: string | null): Actor {
   if (kind === 'system' || id === null) return { kind: 'system', id: null };
   if (kind === 'key')
@@ -101,14 +101,14 @@ export function createRun(
   };
 }
 
-/** Returns the file of a run, as clients and the audit see it. */
+/** Returns the properties of a file that clients and the audit see. */
 export const fileOf = ({ file_name: name, file_size: size, file_sha256: sha256 }: ImportRun) => ({
   name,
   size,
   sha256,
 });
 
-/** Returns the counts of missing users, as clients and the audit see them. */
+/** Returns the numbers of missing users that clients and the audit see. */
 export const missingCountsOf = (run: ImportRun) => ({
   reported: run.missing_reported,
   blocked: run.missing_blocked,
@@ -131,27 +131,26 @@ export const toResultChanges = (run: ImportRun) => [
   ...(run.reason === null ? [] : [{ field: 'reason', new: run.reason.code }]),
 ];
 
-/** Returns the data set and the part of a run. */
 export const userScopeOf = ({ dataset, options }: Pick<ImportRun, 'dataset' | 'options'>): UserScope => ({
   dataset,
   part: options.part ?? null,
 });
 
-/** Returns the caller for changes that a run makes. */
+/** Returns the caller for the changes of a run: the run itself, with its starter and its approver. */
 export function callerOf({ id, starter, approver, request_id: requestId, ip }: ImportRun): Caller {
   return { actor: { kind: 'import', id, initiator: starter, approver }, requestId, ip };
 }
 
-/** Cost of applying a row, relative to the cost of reading and planning it. */
+/** Cost of applying a changed row, relative to the cost of reading and planning a row. */
 const APPLY_COST = 2;
 
 type Progress = Pick<ImportRun, 'percent' | 'rows_done'>;
 
 /**
- * Progress of a run over all its phases, from the value at the start of the phase up to 100. It never decreases, not
- * even when a plan is created again after a crash or an approval. `rows_done` is the same share of all rows. While a
- * file is planned, the share of planning in the total work is estimated from the changes so far. Planning is all of the
- * work in a dry run, and nearly all of it for a file with few changes.
+ * Progress of a run over all its phases. It begins with the progress that the run has already reached and ends at 100.
+ * It never decreases, not even when a plan is created again after a crash or an approval. `rows_done` is the same share
+ * of all rows. While a file is planned, the share of planning in the total work is estimated from the changes so far.
+ * Planning is all of the work in a dry run, and nearly all of it for a file with few changes.
  */
 export class RunProgress {
   private share: number;
@@ -180,7 +179,8 @@ export class RunProgress {
 
   /**
    * Returns the progress after a share of the changes has been applied.
-   * @param share applied share of the changes that were left when the phase began, or when it continued after a crash.
+   * @param share applied share of the changes that were left when the phase began. After a crash, the phase begins
+   * again.
    */
   recordApplied(share: number): Progress {
     return this.advance(share, this.run.rows_total ?? 0);

@@ -36,8 +36,8 @@ export interface RunFilter {
 const STATES = RUN_STATES.map((state) => `SELECT '${state}' AS state`).join(' UNION ALL ');
 
 /**
- * Repository of runs. Uses hand-written SQL for locks, and to update single columns in the transaction of a batch (ADR
- * 0013).
+ * Repository of runs. Uses hand-written SQL for locks, and to update single columns of a run in the transaction that
+ * writes a batch (ADR 0013).
  */
 @Injectable()
 export class ImportRunsRepository {
@@ -80,7 +80,7 @@ export class ImportRunsRepository {
     return { count, runs };
   }
 
-  /** Returns the id of the next run to work on. A run that has started comes first. */
+  /** Returns the id of the next run to work on. A run that was already started comes before queued runs. */
   async findNext(): Promise<string | undefined> {
     const rows = await this.database.query<{ id: string; state: string }>(
       `SELECT id, state FROM import_runs WHERE state IN (${toPlaceholders(RUNNABLE.length)}) ORDER BY id`,
@@ -90,8 +90,8 @@ export class ImportRunsRepository {
   }
 
   /**
-   * Returns runs of a data set or part in the given states, newest first. With `tx`, locks them until the transaction
-   * ends.
+   * Returns runs of a data set or part that are in the given states, newest first. Reverts are left out. If `tx` is
+   * given, locks the runs until the transaction ends.
    */
   async listInScope(
     { dataset, part }: UserScope,
@@ -108,9 +108,9 @@ export class ImportRunsRepository {
   }
 
   /**
-   * Counts the users whom runs of a data set have blocked or reactivated since a time. Approved and reverted runs do
-   * not count.
-   * @param excludedId id of a run that does not count.
+   * Counts the users whom the runs of a data set have blocked or reactivated since the given time. Approved runs,
+   * reverts and reverted runs do not count.
+   * @param excludedId id of another run that does not count.
    */
   async countSince(
     dataset: string,
@@ -132,7 +132,7 @@ export class ImportRunsRepository {
     return sum;
   }
 
-  /** Returns true if a run of the data set or part in one of these states had a file with the same content. */
+  /** Returns true if the data set or part has a run in one of these states whose file had the same content. */
   async hasFile({ dataset, part }: UserScope, sha256: string, states: readonly RunState[]): Promise<boolean> {
     const row = await this.database.queryOne<{ id: string }>(
       `SELECT id FROM import_runs WHERE dataset = ? AND state IN (${toPlaceholders(states.length)}) AND reverts IS NULL
@@ -142,7 +142,7 @@ export class ImportRunsRepository {
     return row !== undefined;
   }
 
-  /** Returns the reverts in a data set that changed users and were not reverted themselves, newest first. */
+  /** Returns the reverts in a data set that have changed users and were not reverted themselves, newest first. */
   async listReverts(dataset: string, limit: number): Promise<ImportRun[]> {
     return this.select(
       `WHERE dataset = ? AND reverts IS NOT NULL AND applied_batches > 0 AND finished IS NOT NULL
@@ -174,7 +174,7 @@ export class ImportRunsRepository {
     await sql.execute(`UPDATE import_runs SET ${names.join(', ')} WHERE id = ?`, params);
   }
 
-  /** Returns the time at which the last import completed, or null. */
+  /** Returns the time when an import last completed, or null before the first completed import. */
   async findLastCompletion(): Promise<DbTime | null> {
     const [row] = await this.database.query<{ finished: DbTime | null }>(
       `SELECT MAX(finished) AS finished FROM import_runs WHERE dry_run = 0 AND reverts IS NULL
@@ -193,7 +193,7 @@ export class ImportRunsRepository {
     return row?.dataset ?? undefined;
   }
 
-  /** Returns the newest run of a data set in each state. */
+  /** Returns the id of the newest run of a data set, for each state in which the data set has runs. */
   async findNewest(dataset: string): Promise<{ state: RunState; id: string }[]> {
     const rows = await this.database.query<{ state: RunState; id: string | null }>(
       `SELECT states.state, (SELECT MAX(r.id) FROM import_runs AS r WHERE r.dataset = ? AND r.state = states.state) AS id
@@ -216,7 +216,10 @@ export class ImportRunsRepository {
     return new Map(rows.map(({ state, count }) => [state, count]));
   }
 
-  /** Returns the runs in a state after the run `after`, oldest first, with their starters. */
+  /**
+   * Lists the runs in the given state that come after the run `after`, oldest first, each with the actor who started
+   * it.
+   */
   async listAfter(state: RunState, after: string, limit: number): Promise<{ id: string; starter: Actor }[]> {
     const rows = await this.database.query<Pick<ImportRunEntity, 'id' | 'actor_kind' | 'actor_id'>>(
       'SELECT id, actor_kind, actor_id FROM import_runs WHERE state = ? AND id > ? ORDER BY id LIMIT ?',
@@ -225,7 +228,7 @@ export class ImportRunsRepository {
     return rows.map(({ id, actor_kind, actor_id }) => ({ id, starter: toRunActor(actor_kind, actor_id) }));
   }
 
-  /** Returns the ids of runs that were created before a time and still wait for an operator. */
+  /** Returns the ids of runs that were created before the given time and still wait for the decision of an operator. */
   async listWaitingSince(time: string, limit: number): Promise<string[]> {
     const rows = await this.database.query<{ id: string }>(
       `SELECT id FROM import_runs WHERE state IN (${toPlaceholders(WAITING.length)}) AND created < ?

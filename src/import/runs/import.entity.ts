@@ -7,7 +7,10 @@ import type { Counts, RowError, StagedOutcome } from './import-row.js';
 import type { Guard } from './guard-limits.js';
 import type { Reason, RunState } from './run-states.js';
 
-/** An import: one file, one plan, one outcome. Its id is a UUID of version 7, so ids have the order of creation. */
+/**
+ * An import run: one file, one plan, one result. Its id is a UUID of version 7, so the ids of runs sort by their time
+ * of creation.
+ */
 @Entity('import_runs')
 @Index('ix_import_runs_state', ['state', 'id'])
 @Index('ix_import_runs_dataset', ['dataset', 'state', 'id'])
@@ -17,15 +20,15 @@ export class ImportRunEntity {
   @Column(ascii(24)) state: RunState = 'queued';
   @Column(bool()) dry_run = 0;
   @Column(text(64)) dataset = '';
-  /** Part of the data set that the file contains, or null if the file has no part. */
+  /** Part of the data set to which the file belongs, or null if the file belongs to the whole data set. */
   @Column({ ...text(64), nullable: true }) part: string | null = null;
   @Column(longText()) options: JsonText<ImportOptions> = toJson(new ImportOptions());
-  /** Profile for the file, as it was when the run was created. */
+  /** Copy of the profile for the file, as it was when the run was created. */
   @Column({ ...longText(), nullable: true }) profile: JsonText<NamedProfile> | null = null;
-  /** Id of the run that this run reverts, or null for a file. */
+  /** Id of the run that this run reverts, or null if this run imports a file. */
   @Column({ ...uuid(), nullable: true }) reverts: string | null = null;
   @Column(text(255)) file_name = '';
-  /** Size in bytes. */
+  /** Size of the file in bytes. */
   @Column(int()) file_size = 0;
   @Column(ascii(64)) file_sha256 = '';
 
@@ -36,10 +39,10 @@ export class ImportRunEntity {
   @Column(time()) created = '';
   @Column({ ...time(), nullable: true }) started: string | null = null;
   @Column({ ...time(), nullable: true }) finished: string | null = null;
-  /** Time at which operators were alerted that the run waits for approval. */
+  /** Time at which an alert reported that the run waits for approval, or null before this alert. */
   @Column({ ...time(), nullable: true }) alerted: string | null = null;
 
-  /** Number of processed rows: `percent` of all rows. */
+  /** Number of rows that count as processed, which is `percent` of all rows. */
   @Column(int()) rows_done = 0;
   /** Number of rows of the file, or null until it has been read to its end. */
   @Column({ ...int(), nullable: true, default: null }) rows_total: number | null = null;
@@ -56,11 +59,11 @@ export class ImportRunEntity {
   @Column({ ...longText(), nullable: true }) guards: JsonText<Guard[]> | null = toJson<Guard[]>([]);
   /** Reason why the file was rejected or the run ended early. */
   @Column({ ...longText(), nullable: true }) reason: JsonText<Reason> | null = null;
-  /** Header of the file, if some of its rows have failed. */
+  /** Header of the file without private columns, for `failed.csv`. Stored if rows of the file have failed. */
   @Column({ ...longText(), nullable: true }) header: JsonText<string[]> | null = toJson<string[]>([]);
-  /** 1 if the last line of the file has a line end, or null until the file has been read to its end. */
+  /** 1 if the last line of the file ends with a line end, otherwise 0. Null until the file has been read to its end. */
   @Column({ ...int(), nullable: true, default: null }) line_ended: number | null = null;
-  /** SHA-256 of the plan, with which a second plan is compared. */
+  /** SHA-256 fingerprint of the plan. If the run is planned again, it shows if the new plan is the same. */
   @Column({ ...ascii(64), nullable: true }) plan_hash: string | null = null;
 
   /** Number of batches of the plan. Batches are numbered from 1. */
@@ -69,7 +72,7 @@ export class ImportRunEntity {
   @Column(int()) applied_batches = 0;
   /** 1 if an operator has approved the plan. */
   @Column(bool()) approved = 0;
-  /** Actor who approved the plan. The run needs the rights of this actor too. */
+  /** Kind of the actor who approved the plan. The run needs the rights of this actor too. */
   @Column({ ...ascii(16), nullable: true }) approver_kind: string | null = null;
   @Column({ ...uuid(), nullable: true }) approver_id: string | null = null;
   /** 1 if an operator has requested that the run stops. */
@@ -77,8 +80,8 @@ export class ImportRunEntity {
 }
 
 /**
- * A row of a file and its outcome. Most unchanged rows are only counted and not stored. Missing users have negative
- * lines.
+ * A row of a file with its outcome. Most unchanged rows are only counted and not stored. Missing users are stored as
+ * rows with negative lines.
  */
 @Entity('import_rows', { withoutRowid: true })
 @Index('ix_import_rows_batch', ['run_id', 'batch', 'line'])
@@ -99,7 +102,7 @@ export class ImportRowEntity {
   @Column(int()) batch!: number;
   @Column(longText()) changes!: ChangesText;
   @Column(longText()) errors!: JsonText<RowError[]>;
-  /** Cells of a failed row, as in the file. */
+  /** Original cells of a failed row from the file. */
   @Column({ ...longText(), nullable: true }) cells!: JsonText<string[]> | null;
 }
 

@@ -17,9 +17,9 @@ interface Principals {
 }
 
 /**
- * Checks the rights of a run: the current rights of its starter and its approver, not their rights at the time of the
- * request. No change is written for a credential that would be refused now (interface §6). Runs of the schedule and the
- * command line act for the service itself.
+ * Checks the rights of the starter and the approver of a run. Their current rights count, not their rights at the time
+ * of the request. If one of them could no longer request the import, no further change is written (interface §6). Runs
+ * of the schedule and the command line act for the service itself.
  */
 @Injectable()
 export class RunRights {
@@ -30,7 +30,8 @@ export class RunRights {
   ) {}
 
   /**
-   * Returns the reason why the run may no longer write, or undefined. Each credential needs one look-up by primary key.
+   * Returns the reason why the run may no longer write, or undefined if its starter and its approver still have the
+   * required rights. Each actor needs one look-up by primary key.
    */
   async findLostRight(sql: Sql, { starter, approver }: Principals): Promise<Reason | undefined> {
     if (!(await this.hasImportRight(sql, starter))) return createReason(starter, 'started');
@@ -38,7 +39,7 @@ export class RunRights {
     return (await this.hasImportRight(sql, approver)) ? undefined : createReason(approver, 'approved');
   }
 
-  /** Returns true if the starter of a run would be refused now. */
+  /** Returns true if the starter of a run no longer has the right to import. */
   async hasLostRights(starter: Actor): Promise<boolean> {
     return !(await this.hasImportRight(undefined, starter));
   }
@@ -49,8 +50,8 @@ export class RunRights {
   }
 
   /**
-   * Returns an actor with its current rights, or undefined if a request of the actor would be refused now. An ended
-   * session does not matter, because the run depends on its user.
+   * Returns an actor with its current rights, or undefined if the actor can no longer send requests. An ended session
+   * does not matter, because the run depends only on its user.
    * @param sql current transaction, if any.
    */
   async findCurrentActor(actor: Actor, sql?: Sql): Promise<Actor | undefined> {
@@ -78,7 +79,7 @@ export class RunRights {
   }
 
   private async listCredentials({ kind, id }: Actor): Promise<string[]> {
-    if (id === null) return []; // the service itself
+    if (id === null) return []; // a run of the service itself
     return kind === 'key' ? this.keys.findCreatorChain(id) : [id];
   }
 }

@@ -34,14 +34,14 @@ export interface Transition {
   by: 'worker' | 'operator' | 'service';
   /** Audit action of the transition, if the audit records it. */
   audit?: AuditAction;
-  /** States in which the transition is only requested. The worker carries it out at its next batch. */
+  /** States in which an operator can only request the transition. The worker carries it out at its next batch. */
   requestedIn?: readonly RunState[];
 }
 
 /**
- * All transitions of a run. A worker must hold the lease of imports. After a stop request or the revocation of a
- * credential, a worker can only end the run (`Checkpoint`). An operator needs the scope of the data set. The service
- * makes a transition only if no operator has decided.
+ * All transitions between the states of a run. `by` names the party that makes a transition. A worker must hold the
+ * lease of imports. After a stop request or the revocation of a credential, it can only end the run (`Checkpoint`). An
+ * operator needs the scope of the data set. The service makes a transition only while no operator has decided.
  */
 export const TRANSITIONS = {
   /** The planning begins: for the first time, again after a crash, or again after an approval. */
@@ -74,7 +74,7 @@ export const TRANSITIONS = {
     audit: 'import.cancelled',
     requestedIn: ['validating', 'applying'],
   },
-  /** A newer run of the data set and part replaces the plan. */
+  /** A newer run of the same data set and part replaces the plan. */
   replace: { from: ['needs_approval'], to: 'superseded', by: 'service', audit: 'import.superseded' },
   /** No operator has decided within IMPORT_RETENTION_DAYS. */
   lapse: { from: WAITING, to: 'superseded', by: 'service', audit: 'import.superseded' },
@@ -88,6 +88,6 @@ export interface Reason {
   code: string;
   message: string;
   line?: number;
-  /** Other errors of the file. */
+  /** The other errors of the file. */
   others?: { code: string; message: string; line?: number | undefined }[];
 }

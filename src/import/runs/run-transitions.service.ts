@@ -21,7 +21,7 @@ import { ImportRunsRepository } from './import-runs.repository.js';
 import type { RunRights } from './run-rights.service.js';
 
 export const IMPORT_LEASE = 'imports';
-/** Duration of the lease. After a crash, another worker continues when the lease has expired. */
+/** Duration of the lease of a worker. If the worker crashes, another worker can continue after this time. */
 export const LEASE_SECONDS = 5;
 /** Minimum interval between progress reports, in milliseconds. */
 const REPORT_MILLIS = 500;
@@ -35,7 +35,7 @@ export class RunTransitions {
   ) {}
 
   /**
-   * Moves a run that the transaction has locked.
+   * Moves a run to another state. The transaction must have locked the run.
    * @param change other changes of the run.
    * @param caller actor for the audit: the operator, or the run that causes the transition.
    * @returns the changed run.
@@ -83,18 +83,18 @@ export function getStateChange(
 export class LeaseLostError extends Error {}
 /** Thrown if an operator has requested that the run stops. */
 export class StopRequestedError extends Error {}
-/** Thrown if a credential of the run would be refused now. */
+/** Thrown if the starter or the approver of the run no longer has the required rights. */
 export class RightsLostError extends Error {
   constructor(readonly reason: Reason) {
     super(reason.message);
   }
 }
-/** Thrown if this process is about to end. */
+/** Thrown if this process is shutting down. */
 export class ShuttingDownError extends Error {}
 
 /**
- * Work of one worker on one run. Each write checks the lease, the requests of operators, and the credentials of the
- * run.
+ * All writes of one worker for one run. Each write first checks the lease, stop requests of operators, and the rights
+ * of the starter and the approver.
  */
 export class Checkpoint {
   private lastReport = 0;
@@ -109,14 +109,14 @@ export class Checkpoint {
     private readonly rights: RunRights,
   ) {}
 
-  /** Begins the final writes of the run. Stop requests no longer interrupt them. */
+  /** Begins the final writes of the run. Stop requests, lost rights and a shutdown no longer interrupt these writes. */
   beginFinalWrites(): void {
     this.isEnding = true;
   }
 
   /**
    * Commits a write together with the progress of the run.
-   * @param write receives the locked run.
+   * @param write receives the transaction and the locked run.
    * @throws LeaseLostError, StopRequestedError, RightsLostError or ShuttingDownError. In these cases the write is
    * rolled back.
    */
@@ -127,7 +127,7 @@ export class Checkpoint {
       const run = await this.runs.lock(tx, this.runId);
       if (!run || !RUNNABLE.includes(run.state)) throw new LeaseLostError();
       if (run.cancel && !this.isEnding) throw new StopRequestedError();
-      // After the last batch, only the end of the run must be recorded, which needs no rights.
+      // After the last batch, only the end of the run is left to be recorded, which needs no rights.
       const isWritten = run.state === 'applying' && run.applied_batches === run.batches;
       const lost = this.isEnding || isWritten ? undefined : await this.rights.findLostRight(tx, run);
       if (lost) throw new RightsLostError(lost);
@@ -135,11 +135,11 @@ export class Checkpoint {
       await this.runs.update(tx, this.runId, change);
     });
     this.lastReport = Date.now();
-    // SQLite blocks this thread during a query, so other requests can run between two batches only here.
+    // A query on SQLite blocks this thread. Let other requests run here, between two batches.
     await setImmediate();
   }
 
-  /** Stores the progress if the last report is old enough. */
+  /** Stores the progress of the run, but not more than once per REPORT_MILLIS. */
   async reportProgress(progress: RunChange): Promise<void> {
     if (Date.now() - this.lastReport >= REPORT_MILLIS) await this.commit(async () => undefined, progress);
   }

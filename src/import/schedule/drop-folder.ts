@@ -13,27 +13,27 @@ const SEPARATOR = '~';
 const PROCESSING_NAME = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}~/;
 /** Maximum length of a file name in most file systems. */
 const MAX_NAME_BYTES = 255;
-/** Length of a UUID with its separator. */
+/** Length of the id of a run and its separator at the start of a file name. */
 const UUID_BYTES = 37;
-/** Number of bytes read at a time. */
+/** Number of bytes of a file that are read at a time. */
 const CHUNK = 256 * 1024;
 
 /** Subfolders of the work folder, one per stage of an import. */
 const STAGES = ['processing', 'done', 'failed'] as const;
 type Stage = (typeof STAGES)[number];
 
-/** A file in a folder. A file with a rejection is left in place. */
+/** A file in a folder. If `rejection` is set, the file is not imported and stays in the folder. */
 export interface FolderFile {
   name: string;
   isComplete: boolean;
   rejection?: EntryError;
 }
 
-/** A file in `processing/`. */
+/** A file in `processing/`, whose name begins with the id of its run. */
 export interface ProcessingFile {
   runId: string;
   name: string;
-  /** Name of the file in `processing/`. */
+  /** Name of the file in `processing/`, including the id of its run. */
   entry: string;
 }
 
@@ -41,12 +41,15 @@ export interface ProcessingFile {
 export class FileChangedError extends Error {}
 
 /**
- * The drop folder. Its files move to `processing/`, and then to `done/` or `failed/`. These folders are in the work
- * folder. Only regular files are opened, because any program with write access may put anything into the drop folder at
- * any time.
+ * The drop folder. Its files move to `processing/`, and later to `done/` or `failed/`. These three folders are
+ * subfolders of the work folder. Only regular files are opened, because any program with write access may put anything
+ * into the drop folder at any time.
  */
 export class DropFolder {
-  /** @param pattern pattern for file names, ignoring case. `*` matches any characters and `?` matches one character. */
+  /**
+   * @param pattern pattern for the names of files to import, ignoring case. `*` matches any characters and `?` matches
+   * one character.
+   */
   constructor(
     private readonly folder: string,
     private readonly pattern: string,
@@ -54,7 +57,7 @@ export class DropFolder {
   ) {}
 
   /**
-   * Creates the work folder if it is not the drop folder, and moves an empty file there to test it.
+   * If the work folder is not the drop folder, creates it and moves an empty file there as a test.
    * @throws Error if the folders are on different file systems, or a system error if one of them cannot be used.
    */
   async prepare(): Promise<void> {
@@ -78,7 +81,7 @@ export class DropFolder {
     });
   }
 
-  /** Yields the files in the drop folder that match the pattern, sorted by name. Includes rejected files. */
+  /** Yields the files in the drop folder that match the pattern, sorted by name. Includes files with a `rejection`. */
   async *listDropped(): AsyncGenerator<FolderFile> {
     const drop = await OpenFolder.open(this.folder, { links: true });
     try {
@@ -92,14 +95,16 @@ export class DropFolder {
   }
 
   /**
-   * Moves a file to `processing/`. A long name is shortened at its start. @returns undefined if the file no longer
-   * exists.
+   * Moves a file to `processing/` and puts the id of its run before its name. A name that is too long loses its
+   * beginning.
+   * @returns undefined if the file no longer exists.
    */
   async moveToProcessing(name: string, runId: string): Promise<ProcessingFile | undefined> {
     const shortName = shortenStart(name, MAX_NAME_BYTES - UUID_BYTES);
     const entry = runId + SEPARATOR + shortName;
     return this.useBoth('processing', async (drop, processing) => {
-      // Delete the marker before the file moves: a leftover marker would declare a later, incomplete file complete.
+      // Delete the marker before moving the file. Otherwise the marker could declare a later, incomplete file with the
+      // same name complete.
       if (await hasMarker(drop, name)) await unlink(drop.pathOf(name + MARKER));
       try {
         await rename(drop.pathOf(name), processing.pathOf(entry));
@@ -111,7 +116,7 @@ export class DropFolder {
     });
   }
 
-  /** Yields the files in `processing/`, sorted by the ids of their runs. Includes rejected files. */
+  /** Yields the files in `processing/`, sorted by the ids of their runs. Includes files with a `rejection`. */
   async *listProcessing(): AsyncGenerator<ProcessingFile & FolderFile> {
     const processing = await this.openStage('processing').catch((error: unknown) => {
       if (errorCodeOf(error) === 'ENOENT') return undefined;
@@ -133,9 +138,9 @@ export class DropFolder {
   }
 
   /**
-   * Yields the bytes of a file in `processing/`. Reads through the file descriptor that was checked.
-   * @throws EntryError for anything but a regular file, and FileChangedError at the end if the file has changed. Also
-   * throws the reason of `signal`.
+   * Yields the bytes of a file in `processing/`. Reads through the same file descriptor that was checked.
+   * @throws EntryError for anything but a regular file, FileChangedError at the end if the file has changed, or the
+   * reason of `signal`.
    */
   async *read({ entry }: ProcessingFile, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const handle = await this.useStage('processing', (processing) => processing.openFile(entry));
@@ -178,7 +183,10 @@ export class DropFolder {
     return matchesPattern(this.pattern, name) && !name.startsWith('.') && !name.endsWith(MARKER) && !isOwn;
   }
 
-  /** Opens the drop folder and a subfolder of the work folder for `work`. Creates the subfolder if it is missing. */
+  /**
+   * Opens the drop folder and a subfolder of the work folder, and passes both to `work`. Creates the subfolder if it is
+   * missing.
+   */
   private async useBoth<T>(stage: Stage, work: (drop: OpenFolder, to: OpenFolder) => Promise<T>): Promise<T> {
     return OpenFolder.use(this.folder, { links: true }, (drop) =>
       this.useStage(stage, (folder) => work(drop, folder)),
@@ -194,7 +202,7 @@ export class DropFolder {
     }
   }
 
-  /** Opens a subfolder of the work folder. Rejects a link, which could redirect files to another folder. */
+  /** Opens a subfolder of the work folder. Rejects a symbolic link, which could redirect files to another folder. */
   private async openStage(stage: Stage, shouldCreate = false): Promise<OpenFolder> {
     return OpenFolder.use(this.workFolder, { links: true }, async (parent) => {
       if (shouldCreate) {
@@ -207,7 +215,7 @@ export class DropFolder {
   }
 }
 
-/** Returns the status of a file, the error for a rejected file, or undefined if the file was removed. */
+/** Returns the status of a file. Returns an error if the file must be rejected, or undefined if it was removed. */
 async function inspectFile(folder: OpenFolder, name: string): Promise<Stats | EntryError | undefined> {
   try {
     return await folder.inspect(name);
@@ -225,8 +233,8 @@ async function hasMarker(folder: OpenFolder, name: string): Promise<boolean> {
 }
 
 /**
- * Returns true if a file has not changed for STABLE_MILLIS. Checks the change time too, because copy programs can set
- * the modification time to an old value.
+ * Returns true if a file counts as complete, because it has not changed for STABLE_MILLIS. Checks the change time too,
+ * because copy programs can set the modification time to an old value.
  */
 const isStable = ({ mtimeMs, ctimeMs }: Stats): boolean =>
   Date.now() - Math.max(mtimeMs, ctimeMs) >= STABLE_MILLIS;

@@ -4,13 +4,15 @@ import { join } from 'node:path';
 import { errorCodeOf } from '../../platform/common/errors.js';
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
-/** Folder in which Linux lists the open files of this process. A path in it leads to the open file itself. */
+/**
+ * Folder in which Linux lists the open files of this process. A path inside this folder leads to the open file itself.
+ */
 const OPEN_FILES = '/proc/self/fd';
 const HAS_OPEN_FILES = existsSync(OPEN_FILES);
-/** Maximum number of names in a sorted page. */
+/** Number of names that are sorted and returned at a time. */
 const PAGE_SIZE = 1000;
 
-/** Thrown for an entry of a folder that must not be opened. The message is for the log. */
+/** Thrown for a file or folder that must not be opened. The message is for the log. */
 export class EntryError extends Error {
   constructor(
     readonly file: string,
@@ -22,8 +24,8 @@ export class EntryError extends Error {
 }
 
 /**
- * A folder that stays open. On Linux, all operations use the opened folder even if another folder gets its path, as
- * with openat(2), which Node.js lacks. On other systems, operations use the path.
+ * A folder that stays open. On Linux, all operations use the opened folder, even if another folder takes over its path.
+ * This works as with openat(2), which Node.js lacks. On other systems, operations use the path.
  */
 export class OpenFolder {
   private constructor(
@@ -32,8 +34,8 @@ export class OpenFolder {
   ) {}
 
   /**
-   * Opens a folder for `work` and closes it again.
-   * @param links true if the last part of the path may be a link.
+   * Opens a folder, passes it to `work`, and closes it again.
+   * @param links true if the last part of the path may be a symbolic link.
    * @throws EntryError if the path is not a folder, or a system error.
    */
   static async use<T>(
@@ -70,8 +72,9 @@ export class OpenFolder {
   }
 
   /**
-   * Yields the names that pass `accept`, sorted. Memory use, and the time for which the event loop is blocked, do
-   * not grow with the number of names. Names that are added or removed during the listing may be included or not.
+   * Yields the names that pass `accept`, sorted. The names are sorted page by page, so even a very large folder needs
+   * little memory and never blocks the event loop for long. Names that are added or removed during the listing may be
+   * included or not.
    */
   async *listNames(accept: (name: string) => boolean): AsyncGenerator<string> {
     for (let page = await this.load('', accept); ; page = await this.load(page.at(-1) ?? '', accept)) {
@@ -90,7 +93,10 @@ export class OpenFolder {
     return keepFirst();
   }
 
-  /** Returns the status of a file without opening it. @throws EntryError unless it is a regular file with one name. */
+  /**
+   * Returns the status of a file without opening it.
+   * @throws EntryError for anything but a regular file without further hard links.
+   */
   async inspect(name: string): Promise<Stats> {
     const stats = await lstat(this.pathOf(name));
     assertRegularFile(name, stats);
@@ -98,12 +104,12 @@ export class OpenFolder {
   }
 
   /**
-   * Opens a regular file for reading. Does not block, and does not follow a link that replaces the file in the
-   * meantime.
+   * Opens a regular file for reading. Does not wait for a pipe or a device, and does not follow a link that replaces
+   * the file in the meantime.
    * @throws EntryError for anything but a regular file, or a system error.
    */
   async openFile(name: string): Promise<FileHandle> {
-    await this.inspect(name); // check first, because opening a device can have side effects
+    await this.inspect(name); // check before opening, because opening a device can have side effects
     const handle = await open(this.pathOf(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY).catch(
       (error: unknown) => {
         if (errorCodeOf(error) === 'ELOOP') throw new EntryError(name, 'a symbolic link');
@@ -121,8 +127,8 @@ export class OpenFolder {
 }
 
 /**
- * Rejects everything but a regular file with one name. A sender could use a hard link to expose a file that only the
- * service can read. Linux forbids such links if `fs.protected_hardlinks` is set.
+ * Rejects everything but a regular file without further hard links. A sender could use a hard link to expose a file
+ * that only the service can read. Linux forbids such links if `fs.protected_hardlinks` is set.
  */
 function assertRegularFile(name: string, stats: Stats): void {
   if (stats.isSymbolicLink()) throw new EntryError(name, 'a symbolic link');

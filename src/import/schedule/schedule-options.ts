@@ -6,12 +6,15 @@ import type { JsonObject } from '../../platform/common/json.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import { SUPERVISED, type ImportOptions, RequestedOptions, findSupervised } from '../runs/import-options.js';
 
-/** Returns the options in `IMPORT_OPTIONS` before validation, including `profile`. */
+/** Returns the options in `IMPORT_OPTIONS` as they are set, without validation. They include `profile`. */
 export function getScheduleQuery({ IMPORT_OPTIONS }: Env): JsonObject {
   return { ...parse(IMPORT_OPTIONS) };
 }
 
-/** Rejects a profile with options that schedules do not support. @throws ProblemError `invalid_parameter` */
+/**
+ * Rejects options that schedules do not support, which a profile may contain.
+ * @throws ProblemError `invalid_parameter`
+ */
 export function assertSchedulable(options: ImportOptions): void {
   const bad = findSupervised(options);
   if (bad.length === 0) return;

@@ -20,8 +20,8 @@ import { assertSchedulable, readScheduleOptions, getScheduleQuery } from './sche
 const MAX_NAMES = 100;
 
 /**
- * Log of skipped files in a folder that is read repeatedly. While a file stays in the folder, it is logged only once
- * for the same reason.
+ * Logs skipped files of a folder that is read repeatedly. A file that stays in the folder is logged only once for the
+ * same reason.
  */
 export class SkippedFileLog {
   private logged: ReadonlyMap<string, string> = new Map();
@@ -50,7 +50,7 @@ export class SkippedFileLog {
     }
   }
 
-  /** Completes a pass through the whole folder. A file that is absent from a pass is logged again when it returns. */
+  /** Ends a pass through the whole folder. If a file was absent in a pass, it is logged again when it returns. */
   endPass(): void {
     if (this.unlisted > 0 && !this.hasLoggedUnlisted)
       this.log.warn('more files skipped', { folder: this.folder, files: this.unlisted });
@@ -61,21 +61,27 @@ export class SkippedFileLog {
 
 const LEASE = 'schedule';
 const LEASE_SECONDS = 30;
-/** Name of a stored lease that no instance holds. Its end records the time of the last tick. */
+/** Name of the lease entry that stores the time of the last tick of the schedule. No instance ever holds this lease. */
 const TICK = 'schedule.tick';
-/** Maximum clock difference between machines. If the last tick is further in the future, a clock was set back. */
+/**
+ * Maximum difference between the clocks of two machines. If the last tick is even further in the future, a clock was
+ * set back.
+ */
 const MAX_AHEAD_SECONDS = 60;
-/** Maximum time that a tick waits for incomplete files. */
+/** Maximum time for which a tick stays due because files are incomplete. */
 const MAX_WAIT_MILLIS = 10 * 60 * 1000;
 const INTERVAL_MILLIS = 5000;
-/** Maximum number of files in `processing/` whose runs are queued or in progress. Each pass reads all of these runs. */
+/**
+ * Maximum number of files in `processing/` whose runs are queued or in progress. The number is limited, because each
+ * pass reads all of these runs.
+ */
 const MAX_PROCESSING = 100;
 const CALLER: Caller = { actor: { kind: 'system', id: null }, requestId: 'schedule', ip: '' };
 
 /**
- * Imports the files in `IMPORT_FOLDER` at the times of `IMPORT_CRON`. Only one of several instances runs the schedule.
- * If ticks were missed, the files are imported only once. A file that cannot be imported or moved is logged and does
- * not block other files.
+ * Imports the files in `IMPORT_FOLDER` at the times of `IMPORT_CRON`. Only one instance at a time runs the schedule. If
+ * several ticks were missed, the files are imported only once. A file that cannot be imported or moved is logged and
+ * does not block other files.
  */
 @Injectable()
 export class ScheduleService implements BeforeApplicationShutdown {
@@ -88,7 +94,7 @@ export class ScheduleService implements BeforeApplicationShutdown {
   private cron: Cron | undefined;
   private timer: NodeJS.Timeout | undefined;
   private currentPass: Promise<void> | undefined;
-  /** Time on the monotonic clock at which a tick first found incomplete files. */
+  /** Time on the monotonic clock at which the current tick first found incomplete files. */
   private waitingSince: number | undefined;
   private lastFault: string | undefined;
 
@@ -109,8 +115,8 @@ export class ScheduleService implements BeforeApplicationShutdown {
   }
 
   /**
-   * Starts the schedule. If the folder is unavailable, logs the error. @throws Error if files cannot move to
-   * IMPORT_WORK_FOLDER.
+   * Starts the schedule. If a folder is unavailable, logs the error.
+   * @throws Error if IMPORT_WORK_FOLDER is on another file system than IMPORT_FOLDER.
    */
   async start(): Promise<void> {
     const { folder } = this;
@@ -149,7 +155,7 @@ export class ScheduleService implements BeforeApplicationShutdown {
       });
   }
 
-  /** Logs an error that ends a pass. The same error is not logged again for the next pass. */
+  /** Logs an error that has ended a pass. If the next pass ends with the same error, it is not logged again. */
   private logError(error: unknown): void {
     const text =
       error instanceof EntryError ? error.message : (errorCodeOf(error) ?? toProblemError(error).code);
@@ -160,23 +166,24 @@ export class ScheduleService implements BeforeApplicationShutdown {
   }
 
   /**
-   * Runs one pass under the lease: archives files of finished runs, imports files in `processing/` that have no run,
-   * and imports new files if a tick is due.
+   * Runs one pass while the lease is held. Archives files of finished runs, imports files in `processing/` without a
+   * run, and imports new files if a tick is due.
    */
   private async runPass(folder: DropFolder): Promise<void> {
     await this.leases.hold(LEASE, LEASE_SECONDS, async () => {
       const capacity = MAX_PROCESSING - (await this.checkProcessing(folder));
       const time = now();
       const last = await this.readLastTick(time);
-      // Record the tick after the sweep. The tick stays due if the process is killed or the folder is unavailable.
+      // Record the tick only after its files were imported. Until then it stays due, even if the process is killed or
+      // the folder is unavailable.
       if (last === undefined || (this.isDue(last, time) && (await this.importDroppedFiles(folder, capacity))))
         await this.leases.recordTime(TICK, time);
     });
   }
 
   /**
-   * Returns the time of the last tick. Returns the current time if the stored one is in the future, because the
-   * schedule would otherwise pause until then.
+   * Returns the time of the last tick. If the stored time is in the future, a clock was set back. In that case, stores
+   * and returns the current time, because the schedule would otherwise pause until the stored time.
    */
   private async readLastTick(time: DbTime): Promise<DbTime | undefined> {
     const last = await this.leases.findRecordedTime(TICK);
@@ -194,8 +201,8 @@ export class ScheduleService implements BeforeApplicationShutdown {
 
   /**
    * Imports the complete files in the folder, at most `capacity` files.
-   * @returns false if the tick must continue: more files are waiting, files are incomplete (for up to MAX_WAIT_MILLIS), or the
-   * service is shutting down.
+   * @returns true if the tick is done. Returns false if it must continue, because more files are waiting, files are
+   * incomplete (for up to MAX_WAIT_MILLIS), or the service is shutting down.
    */
   private async importDroppedFiles(folder: DropFolder, capacity: number): Promise<boolean> {
     let isUnfinished = false;
@@ -230,7 +237,10 @@ export class ScheduleService implements BeforeApplicationShutdown {
     return true;
   }
 
-  /** Checks all files in `processing/`. @returns the number of files whose runs are queued or in progress. */
+  /**
+   * Archives files in `processing/` whose runs have ended, and imports files without a run.
+   * @returns the number of files whose runs are queued or in progress.
+   */
   private async checkProcessing(folder: DropFolder): Promise<number> {
     let waiting = 0;
     this.processingLog.startPass();
@@ -244,8 +254,9 @@ export class ScheduleService implements BeforeApplicationShutdown {
   }
 
   /**
-   * Checks a file in `processing/`. Archives it if its run has ended, and imports it if a crash left it without a run.
-   * @returns true if its run is queued or in progress.
+   * Checks a file in `processing/`. Archives it if its run has ended, and imports it if a crash has left it without a
+   * run.
+   * @returns true if the run of the file is queued or in progress.
    */
   private async checkProcessingFile(folder: DropFolder, file: ProcessingFile & FolderFile): Promise<boolean> {
     const run = await this.runs.find(file.runId);
@@ -255,7 +266,7 @@ export class ScheduleService implements BeforeApplicationShutdown {
     return !run || RUNNABLE.includes(run.state);
   }
 
-  /** Imports a file in `processing/`. Moves an unreadable file to `failed/`. */
+  /** Queues a file in `processing/` as a run. Moves the file to `failed/` after a permanent error. */
   private async submit(folder: DropFolder, file: ProcessingFile): Promise<void> {
     const { signal } = this.stopping;
     this.changing.delete(file.runId);
@@ -276,7 +287,7 @@ export class ScheduleService implements BeforeApplicationShutdown {
         this.processingLog.add(file.entry, 'still being written');
       } else {
         this.log.logFault(LEASE, toProblemError(error).code, error);
-        if (toProblemError(error).status === 503) return; // the next pass tries again
+        if (toProblemError(error).status === 503) return; // this failure is temporary, so the next pass tries again
         this.log.warn('file failed', { file: file.entry, reason: reasonOf(error) });
         await this.archive(folder, file, 'failed');
       }
