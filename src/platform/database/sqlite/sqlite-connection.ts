@@ -229,7 +229,6 @@ export class SqliteConnection {
     const prepared = { statement, names };
     if (sql.length <= MAX_PREPARED_LENGTH) {
       if (this.prepared.size >= MAX_PREPARED) this.prepared.clear();
-      // This connection never reads data, so it needs no cache.
       this.prepared.set(sql, prepared);
     }
     return prepared;
