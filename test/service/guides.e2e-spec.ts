@@ -42,7 +42,7 @@ test.each(USING)('on a running service, the commands of %s print the documented 
   expect((await followHere(document, { [README_KEY]: key })).compared).toBeGreaterThan(3);
 });
 
-test.each(['CONTRIBUTING.md', 'docs/checker.md', 'docs/performance.md'])(
+test.each(['CONTRIBUTING.md', 'tools/checker/README.md', 'docs/performance.md'])(
   'the development commands in %s succeed',
   async (document) => {
     expect((await followHere(document)).run).toBeGreaterThan(0);

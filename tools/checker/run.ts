@@ -5,7 +5,7 @@ import { TARGETS, type TargetName, startTarget } from './targets.js';
 import { findMissingGalera } from '../galera.js';
 
 /**
- * `npm run bench:checker`: runs the checker of docs/checker.md longer than the tests do. CHECK_TARGET selects sqlite,
+ * `npm run bench:checker`: runs the checker of tools/checker/README.md longer than the tests do. CHECK_TARGET selects sqlite,
  * mariadb or galera, CHECK_SECONDS the duration. CHECK_SEED repeats the choices of a run. Exit code 1 if a promise was
  * broken.
  */
