@@ -49,7 +49,7 @@ const UNPREFIXED = [
 /**
  * Creates the application, initialised but not yet listening, on a migrated schema (`migrateAtStart`).
  * @throws Error if the application cannot start.
- * @param programs files of the worker programs. The work of a missing program runs in this process.
+ * @param programs paths of the worker programs. If a path is missing, this process does the work of that program itself.
  * @param isService false for the application of a command, which starts no background work and ignores signals.
  */
 export async function createApp(
@@ -72,8 +72,8 @@ export async function createApp(
   if (env.trustProxy === false) adapter.trustNoProxy();
   else adapter.trustProxies();
   app.disable('x-powered-by');
-  app.disable('etag'); // users have their own ETags (`users/user.view.ts`)
-  // Turns off the check for 304, because even without an ETag, Express answers `If-None-Match: *` with 304 on every route.
+  app.disable('etag'); // the routes of users set their own ETags (`users/user.view.ts`)
+  // Prevents responses with status 304. Even without an ETag, Express would answer `If-None-Match: *` with 304 on every route.
   Object.defineProperty(adapter.getInstance<Express>().request, 'fresh', { value: false });
   adapter.usePreparations(
     ...(env.trustProxy === false ? [] : [truncateForwarded]),
@@ -90,7 +90,7 @@ export async function createApp(
   await app.init();
   prioritizeLiteralRoutes(adapter.getInstance<Express>());
   if (isService) await startService(app);
-  // Nest handles unknown paths only under the API prefix.
+  // Nest handles unknown paths only under the API prefix. This handler responds to all other unknown paths.
   app.use((request: Request, response: Response) => {
     errors.sendError(new NotFoundException(), request, response);
   });
@@ -101,8 +101,8 @@ export async function createApp(
 }
 
 /**
- * Adds the parts that a command does not need: the documentation and the background work. The documentation comes
- * after the API routes, which get more requests.
+ * Adds the documentation and starts the background work, which a command does not need. The documentation comes after
+ * the API routes, which get more requests.
  */
 async function startService(app: NestExpressApplication): Promise<void> {
   serveDocs(app);

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { GUIDES } from './operations/health/guides.js';
 import { FORM, type Operation, type SchemaObject, listOperations } from './platform/openapi/document.js';
 
-/** The OpenAPI file as shown on the page `/docs`. Clients get the unchanged file. */
+/** The OpenAPI document as shown on the page `/docs`. Clients get the unchanged document. */
 
 /** Paths under `/api/0.3/` that the page lists first, in the order of a typical workflow. */
 const PATHS = `
@@ -20,8 +20,9 @@ function rankOf(path: string): number {
 }
 
 /**
- * Returns the document for the page. Default values and examples of optional parameters move to the description, because
- * the button "Execute" would send them. File uploads become forms, and each operation shows one error example.
+ * Returns the document as the page shows it. Default values and examples of optional parameters move to the
+ * description, because the button "Execute" would send them. File uploads become forms, and each operation shows one
+ * error example.
  */
 export function toPageDocument(document: OpenAPIObject): OpenAPIObject {
   const copy = structuredClone(document);
@@ -42,8 +43,8 @@ export function toPageDocument(document: OpenAPIObject): OpenAPIObject {
 }
 
 /**
- * Shows the options of a file upload only as fields of its form. The field `dry_run` comes first and is true by default,
- * because the description recommends a dry run first.
+ * Removes the options of a file upload from the parameters, and shows them only as fields of its form. The field
+ * `dry_run` comes first and is true by default, because the description recommends a dry run first.
  */
 function showAsForm(operation: Operation): void {
   const { requestBody } = operation;
@@ -53,7 +54,8 @@ function showAsForm(operation: Operation): void {
   operation.parameters = operation.parameters.filter(({ name }) => !form.properties?.[name]);
   const fields = Object.entries(options).map(([name, field]): [string, SchemaObject] => {
     const { schema, ...described } = moveValuesToDescription(field);
-    // Swagger UI invents a value for a field without an example. The service ignores an empty field.
+    // Without an example, Swagger UI would invent a value for the field. The empty example is safe, because the
+    // service ignores an empty field.
     return [name, { ...schema, ...described, example: '' }];
   });
   const first = { ...(dry_run && { dry_run: { ...dry_run, default: true } }), file };
@@ -63,7 +65,7 @@ function showAsForm(operation: Operation): void {
 
 /**
  * Moves the default and the example of a schema into its description.
- * @param outer values that take precedence over the schema.
+ * @param outer description and example of the parameter, which take precedence over the schema.
  */
 function moveValuesToDescription(
   { default: usual, example, description, ...schema }: SchemaObject,
@@ -81,7 +83,7 @@ function moveValuesToDescription(
   return { schema, ...(parts.length > 0 && { description: parts.join(' ') }) };
 }
 
-/** Keeps the example of one error response of an operation, because all errors have the same form. */
+/** Removes the examples of all error responses of an operation except one, because all errors have the same form. */
 function keepOneExample({ responses }: Operation): void {
   const errors = Object.entries(responses).filter(([status]) => Number(status) >= 400);
   const [, kept] = errors.find(([status]) => status === '422') ?? errors[0] ?? [];
@@ -91,5 +93,5 @@ function keepOneExample({ responses }: Operation): void {
   }
 }
 
-/** Reads the script of the page, which has the same path relative to this source file and relative to the bundle. */
+/** Reads the script of the page. Its path relative to this file is the same in the source and in the bundle. */
 export const readScript = (): string => readFileSync(new URL('./docs-script.mjs', import.meta.url), 'utf8');

@@ -16,7 +16,7 @@ import { ImportModule } from './import/import.module.js';
 import { RunEvents } from './import/report/run-events.js';
 import { TelemetryModule } from './platform/telemetry/telemetry.module.js';
 
-// Program of the import worker process, with the modules of the service that do not answer requests.
+// Program of the import worker process. It loads the modules that an import needs, but serves no requests.
 
 /** Maximum number of connections to a database server: one for writing, one for reading ahead, and one for the lease. */
 const POOL_SIZE = 3;
@@ -32,7 +32,7 @@ class WorkerModule {
 }
 
 void runProgram('The import worker cannot start.', async () => {
-  const env = loadEnv(); // the settings that the service has read, even if `.env` has changed since
+  const env = loadEnv(); // uses the settings that the service has read, even if `.env` has changed since
   env.DATABASE_POOL_SIZE = Math.min(env.DATABASE_POOL_SIZE, POOL_SIZE);
   const service = serveAsWorker<ServiceCalls, ImportWorkerCalls>(
     {

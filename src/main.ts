@@ -12,11 +12,12 @@ const MIGRATOR = toProgramPath('migrator');
 const WORKER_PROGRAMS = { import: toProgramPath('import-worker'), reader: toProgramPath('read-worker') };
 
 ignoreOutputErrors();
-// The primary of several instances does not load the application, so the code of each mode is imported only when needed.
+// Imports the code of each mode only when it is needed, because the primary of several instances does not load the
+// application.
 void runProgram('Rollcall cannot start.', async () => {
   if (cluster.isWorker) {
     const { runInstance } = await import('./operations/cluster/instance.js');
-    return runInstance(loadEnv(), createApp); // the settings that the primary has read, even if `.env` has changed since
+    return runInstance(loadEnv(), createApp); // uses the settings that the primary has read, even if `.env` has changed since
   }
   const env = readSettings();
   if (env.WORKERS > 1) {
@@ -27,7 +28,7 @@ void runProgram('Rollcall cannot start.', async () => {
   return runSingleProcess(env, createApp);
 });
 
-/** Creates the application after migrating the schema. */
+/** Migrates the schema in a separate process, then creates the application. */
 async function createApp(env: Env) {
   const [application] = await Promise.all([import('./create-app.js'), runMigrator(MIGRATOR)]);
   return application.createApp(env, WORKER_PROGRAMS);

@@ -11,7 +11,7 @@ import { SessionCookie } from './sessions/session-cookie.js';
 const COOKIE = 'The session cookie, which a login sets. Leave this empty: the browser sends the cookie.';
 const BEARER = { type: 'http', bearerFormat: 'opaque' } as const;
 
-/** Creates the OpenAPI document from the decorators. `docs/openapi.json` is a committed copy. */
+/** Creates the OpenAPI document from the decorators of the routes. `docs/openapi.json` is a committed copy. */
 function createDocument(app: INestApplication): OpenAPIObject {
   const config = new DocumentBuilder()
     .setTitle('Rollcall')
@@ -45,14 +45,17 @@ function createDocument(app: INestApplication): OpenAPIObject {
   completeDocument(document);
   for (const operation of listOperations(document)) {
     const { operationId, description, [REQUIRED_SCOPE]: scope } = operation;
-    if (operationId.includes('_')) throw new Error(`${operationId} has no @Doc`); // default ids of Swagger contain `_`
+    if (operationId.includes('_')) throw new Error(`${operationId} has no @Doc`); // ids that Swagger generates contain `_`
     const note = SCOPE_NOTES[scope ?? ''] ?? `An API key needs the scope \`${scope}\`.`;
     if (scope !== undefined) operation.description = [description, note].filter(Boolean).join('\n\n');
   }
   return document;
 }
 
-/** Notes on scopes, appended to descriptions so that Swagger UI shows them. */
+/**
+ * Maps the required scope of a route to a note. The note is appended to the description of the route, so that Swagger
+ * UI shows it.
+ */
 const SCOPE_NOTES: Readonly<Record<string, string>> = {
   none: 'API keys cannot use this route.',
   any: 'Any valid API key can use this route.',
@@ -77,7 +80,7 @@ const SERVED: ReadonlySet<string> = new Set(
 /** Serves Swagger UI at `/docs`. */
 export function serveDocs(app: INestApplication): void {
   const script = readScript();
-  let page: OpenAPIObject | undefined; // only for the page, because clients get the unchanged document
+  let page: OpenAPIObject | undefined; // shown only on the page, because clients get the unchanged document
   app.use('/docs/page.js', (_request: Request, response: Response) => {
     response.type('text/javascript').send(script);
   });

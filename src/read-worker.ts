@@ -9,7 +9,7 @@ import { Checkpointer, SqliteConnection, openFile } from './platform/database/sq
 const file = process.argv[2] ?? '';
 const connection = new SqliteConnection(openFile(file));
 const checkpointer = new Checkpointer(connection, file);
-// A long search reads each page once, so a small cache is enough.
+// A small cache is enough, because a long search reads each page of the file only once.
 connection.exec('PRAGMA query_only = ON; PRAGMA cache_size = -4096;');
 
 serveAsWorker<object, ReadWorkerCalls>({

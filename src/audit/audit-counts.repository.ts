@@ -20,15 +20,15 @@ export interface SealRange {
   last: number;
 }
 
-/** Reads the stored counts of audit events, and counts events in the action index (ADR 13). */
+/** Reads the stored counts of sealed events, and counts single events through the index on actions (ADR 13). */
 @Injectable()
 export class AuditCountsRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
   /**
-   * Sums the stored counts of a range of seals by action and day, starting at the hour `from`.
+   * Sums the stored counts of the seals in a range by action and day. Ignores hours before `from`.
    * @param offset UTC offset of the days, in hours.
-   * @returns counts whose `hour` is the first hour of the day.
+   * @returns one entry per action and day. Its `hour` is the first hour of the day.
    */
   async countByDay(
     { after, last }: SealRange,
@@ -44,7 +44,7 @@ export class AuditCountsRepository {
     return rows.map(({ day, action, value }) => ({ hour: day, action, value: Number(value) }));
   }
 
-  /** Counts the events of each action in a range of ids. Counting stops at `limit` events per action. */
+  /** Counts the events of each action in a range of event ids. Counting stops at `limit` events per action. */
   async count(
     actions: readonly AuditAction[],
     range: IdRange,
@@ -65,7 +65,7 @@ export class AuditCountsRepository {
     return (await this.database.queryOne<{ id: string }>(sql))?.id;
   }
 
-  /** Deletes the stored counts of all seals up to and including a number. */
+  /** Deletes the stored counts of the seal with this number and of all earlier seals. */
   async deleteUntil(seal: number): Promise<void> {
     await this.database.execute('DELETE FROM audit_counts WHERE seal <= ?', [seal]);
   }

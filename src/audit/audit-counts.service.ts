@@ -7,14 +7,17 @@ import type { AuditCountEntity } from './audit.entity.js';
 
 /** Maximum period that a client can request, in days. Older counts are deleted. */
 export const MAX_DAYS = 90;
-/** Retention of counts. Two extra days cover the differences between time zones. */
+/** Period after which stored counts are deleted. Two extra days cover the differences between time zones. */
 const RETENTION_MILLIS = (MAX_DAYS + 2) * 24 * 3_600_000;
-/** Maximum number of unsealed events counted per action and query. */
+/** Maximum number of events that one query counts per action. */
 const MAX_COUNTED = 10_000;
-/** Maximum number of unsealed hours to count. Usually only one hour is unsealed, and more only after downtime. */
+/**
+ * Maximum number of unsealed hours to count. Usually only one hour is unsealed, but there can be more after a
+ * downtime.
+ */
 const MAX_UNSEALED_HOURS = 6;
 
-/** Hours with an incomplete count. `from` is inclusive, `until` is exclusive. */
+/** Range of hours in which not all events were counted. `from` is inclusive, `until` is exclusive. */
 interface Gap {
   from: number;
   until: number;
@@ -22,14 +25,14 @@ interface Gap {
 
 /** Number of audit events by action and day. */
 export interface DailyCounts {
-  /** Counts by action and day. The `hour` of an entry is any hour of its day. */
+  /** Number of events per action and day. The `hour` of an entry is any hour of its day. */
   counts: ActionCount[];
   gaps: Gap[];
 }
 
 /**
- * Counts audit events by action (ADR 28). Sealed events were counted when the seal was created. Events since the last seal,
- * usually of the last hour, are counted in an index.
+ * Counts audit events by action (ADR 28). The counts of sealed events are stored when the seal is created. Unsealed
+ * events, usually of the last hour, are counted on each request.
  */
 @Injectable()
 export class AuditCounts {
@@ -53,7 +56,9 @@ export class AuditCounts {
     return { counts: [...counts, ...tail.counts], gaps: tail.gaps };
   }
 
-  /** Counts the events of an action since a time in milliseconds. If the count is not exact, it is a lower bound. */
+  /**
+   * Counts the events of an action since the time `millis`. If `exact` is false, there are more events than `count`.
+   */
   async countSince(action: AuditAction, millis: number): Promise<{ count: number; exact: boolean }> {
     const range = { low: toFirstId(millis), high: MAX_ID };
     const [counted] = await this.repository.count([action], range, MAX_COUNTED + 1);
@@ -61,13 +66,15 @@ export class AuditCounts {
     return { count: Math.min(count, MAX_COUNTED), exact: count <= MAX_COUNTED };
   }
 
-  /** Deletes counts that are too old for any request. */
+  /** Deletes stored counts that are older than the maximum period that a client can request. */
   async purge(): Promise<void> {
     const seal = await this.seals.findLastBefore(toFirstId(Date.now() - RETENTION_MILLIS));
     if (seal !== undefined) await this.repository.deleteUntil(seal);
   }
 
-  /** Counts unsealed events hour by hour, starting with the hour `from` and with the id `id`, whichever is later. */
+  /**
+   * Counts unsealed events hour by hour. Skips events before the hour `from`, and events with an id less than `id`.
+   */
   private async countNew(actions: readonly AuditAction[], from: number, id = MIN_ID): Promise<DailyCounts> {
     const now = hourOf(Date.now());
     const first = Math.max(from, now - MAX_UNSEALED_HOURS + 1);
@@ -89,7 +96,7 @@ const KNOWN_ACTIONS: ReadonlySet<string> = new Set(ACTIONS);
 
 /** Converts milliseconds to full hours since 1970 (UTC). */
 const hourOf = (millis: number): number => Math.floor(millis / HOUR_MILLIS);
-/** Returns the smallest possible event id of an hour. */
+/** Returns the smallest possible event id of an hour, which is given in hours since 1970 (UTC). */
 const toFirstIdOfHour = (hour: number): string => toFirstId(hour * HOUR_MILLIS);
 
 /** Counts events by action and hour. Unknown actions are ignored. */
@@ -103,7 +110,7 @@ export class HourCounts {
     this.hours.set(hour, actions.set(action, (actions.get(action) ?? 0) + 1));
   }
 
-  /** Returns the counts as rows of the seal with this number. */
+  /** Returns the counts as rows of `audit_counts` for the seal with this number. */
   toRows(seal: number): AuditCountEntity[] {
     return [...this.hours].flatMap(([hour, actions]) =>
       [...actions].map(([action, value]) => ({ seal, hour, action, value })),

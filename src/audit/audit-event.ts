@@ -50,7 +50,7 @@ export const TARGET_KINDS = [
 /** Target id of events that concern all users or an unknown username. */
 export const NO_TARGET = '00000000-0000-0000-0000-000000000000';
 
-/** Name of the change that stores the reason of a request. */
+/** Field name of the entry in the changes of an event that contains the reason of the request. */
 export const REASON_FIELD = 'given_reason';
 
 export type { FieldChange as AuditChange };
@@ -72,7 +72,10 @@ export interface RunParties {
 export interface AuditRecord {
   id: string;
   time: DbTime;
-  /** If the actor is an import, this includes the parties that started and approved it, as far as known. */
+  /**
+   * Actor of the event. For an import, also contains the parties that started and approved the import. A party is absent if
+   * it is unknown.
+   */
   actor: Party & RunParties;
   action: AuditAction;
   target: { kind: string; id: string };
@@ -90,10 +93,10 @@ export const MAX_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff~';
 
 const EVENT_ID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** Returns true if the id has the form of ids that the service creates. */
+/** Returns true if the value has the form of an event id that the service creates. */
 export const isEventId = (id: unknown): boolean => typeof id === 'string' && EVENT_ID_PATTERN.test(id);
 
-/** Returns the smallest possible event id of a millisecond. */
+/** Returns the smallest possible event id for a time in milliseconds. */
 export function toFirstId(millis: number): string {
   return uuidv7({ msecs: Math.max(0, millis), random: new Uint8Array(16), seq: 0 });
 }
@@ -101,12 +104,12 @@ export function toFirstId(millis: number): string {
 /** Returns an exclusive upper bound for a range that includes `id` as its last id. The bound itself is not a valid id. */
 export const toExclusiveBound = (id: string): string => `${id}0`;
 
-/** Period in which repeated events are recorded only once. */
+/** Period within which repeated events, such as failed logins, are recorded only once. */
 export const MINUTE_MILLIS = 60_000;
 
 /**
- * Creates the id of an event that is recorded at most once a minute. All instances create the same id for the same `text`
- * and minute. The time of the id is the start of the minute.
+ * Creates the id of an event that is recorded at most once a minute. All instances create the same id for the same
+ * `text` and minute. The id contains the start of the minute as its time.
  */
 export function createMinuteId(text: string, millis: number): string {
   const minute = millis - (millis % MINUTE_MILLIS);

@@ -5,11 +5,11 @@ import type { ACTOR_KINDS, AuditChange, AuditRecord, Party, TARGET_KINDS } from 
 
 type Kind = (typeof ACTOR_KINDS | typeof TARGET_KINDS)[number];
 
-/** Table and columns with the names of one kind of party. */
+/** Table and columns from which the names of one kind of party are read. */
 interface NameSource {
   table: string;
   id: string;
-  /** Column or SQL expression. */
+  /** Column or SQL expression that contains the name. */
   name: string;
 }
 
@@ -17,8 +17,8 @@ interface NameSource {
 export type NameResolver = (party: Party) => string;
 
 /**
- * Looks up the names for the ids in audit events. The audit stores only ids, so the names that are shown are always
- * current. Each feature registers its tables. One statement reads all names from a table.
+ * Looks up the current names for the ids in audit events, because the audit stores only ids. Each feature registers
+ * the tables that contain its names. All names from one table are read together.
  */
 @Injectable()
 export class AuditNames {
@@ -64,13 +64,16 @@ export interface ChangedUserNames {
 /** Fields whose values are UUIDs of users. */
 const USER_FIELDS: readonly string[] = ['manager_uuid'];
 
-/** Returns the UUIDs of the users that the values of a change refer to. */
+/** Returns the UUIDs of the users that the old and the new value of a change refer to. */
 export function findUserIds({ field, old, new: value }: AuditChange): string[] {
   if (!USER_FIELDS.includes(field)) return [];
   return [old, value].filter((uuid) => typeof uuid === 'string' && uuid !== '') as string[];
 }
 
-/** Returns the names for a change. @param usernameOf returns the current username, or an empty string for a deleted user. */
+/**
+ * Returns the usernames for the old and the new value of a change whose values are UUIDs of users.
+ * @param usernameOf returns the current username, or an empty string for a deleted user.
+ */
 export function findUserNames(change: AuditChange, usernameOf: (uuid: string) => string): ChangedUserNames {
   const names = new Map<unknown, string>(findUserIds(change).map((uuid) => [uuid, usernameOf(uuid)]));
   const [before, after] = [names.get(change.old), names.get(change.new)];

@@ -22,14 +22,14 @@ const MAX_INVALID = 20;
 /** Row of `audit_runs` as the driver returned it. */
 export interface ReadRun {
   run: AuditRunEntity;
-  /** True if the driver returned exactly the stored bytes. */
+  /** True if the driver returned exactly the stored bytes. Otherwise the row was manipulated. */
   isIntact: boolean;
 }
 
-/** Start or approval of an import, as the audit recorded it. */
+/** Audit event that recorded the start or the approval of an import. */
 export type RunEvent = Pick<AuditEventEntity, 'id' | 'target_id' | 'action' | 'actor_kind' | 'actor_id'>;
 
-/** Stores who started and who approved each import. */
+/** Stores and reads the parties that started and approved each import. */
 @Injectable()
 export class AuditRunsRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
@@ -72,7 +72,7 @@ export class AuditRunsRepository {
     }
   }
 
-  /** Returns run ids that are not stored as text, in hexadecimal. Returns at most `MAX_INVALID` of them. */
+  /** Finds run ids that are not stored as text. Returns up to `MAX_INVALID` of them, in hexadecimal. */
   async findInvalidRunIds(): Promise<string[]> {
     const rows = await this.database.query<{ at: string }>(
       `SELECT HEX(run_id) AS at FROM audit_runs WHERE ${toNonText(this.database.dialect, 'run_id')} LIMIT ${MAX_INVALID}`,
@@ -94,9 +94,9 @@ export class AuditRunsRepository {
   }
 
   /**
-   * Deletes the rows of imports with an id less than `until` if neither a run nor an event refers to the import. An
-   * existing run protects its rows, because a run that waits for approval may still write events. Rows with an invalid id
-   * are retained as evidence of tampering.
+   * Deletes the rows of imports with an id less than `until`, unless an import run or an audit event still refers to
+   * the import. An existing run protects its rows, because it may still wait for approval and write events. Rows with
+   * an invalid id are retained as evidence of tampering.
    */
   async purge(until: string): Promise<void> {
     const { dialect } = this.database;
@@ -115,8 +115,8 @@ export class AuditRunsRepository {
   }
 
   /**
-   * Returns the imports that a run or an event refers to. Runs are read first, so that a run that ends in between is still
-   * found by its events.
+   * Returns the given imports that an import run or an audit event still refers to. Runs are read before events, so a
+   * run that is deleted between the two reads is still found through its events.
    */
   private async findReferenced(runs: readonly string[]): Promise<Set<string>> {
     const referenced = new Set<string>();
@@ -125,7 +125,7 @@ export class AuditRunsRepository {
     };
     add(await selectIn(this.database, runs, (list) => `SELECT id FROM import_runs WHERE id IN (${list})`));
     for (const [column, index] of REFERENCES) {
-      // Reads one index entry per import, however many events the import has.
+      // Looks up only the newest event of each import, because one import may have a large number of events.
       const hint = indexHintOf(this.database, index);
       const text = (list: string) => `SELECT run_id AS id, (SELECT e.id FROM audit_events AS e${hint}
             WHERE e.${column} = audit_runs.run_id ORDER BY e.id DESC LIMIT 1) AS event
@@ -136,7 +136,10 @@ export class AuditRunsRepository {
     return referenced;
   }
 
-  /** Returns the last run id of the next page, in hexadecimal. */
+  /**
+   * Returns the last run id of the page that follows the run id `at`, or undefined after the last page. Both ids are
+   * in hexadecimal.
+   */
   private async findPageEnd(at: string): Promise<string | undefined> {
     const { dialect } = this.database;
     const [end] = await this.database.query<{ at: string | null }>(

@@ -14,7 +14,7 @@ const COLUMNS = ['number', ...SEAL_FACTS, 'hash'] as const;
 const SEAL_COLUMNS = COLUMNS.join(', ');
 const ROWS = 200;
 const MEMBERS = 100;
-/** Lower bound of all seal numbers, including manipulated ones. */
+/** Number that is less than any seal number in the database, even a manipulated one. */
 const MIN_NUMBER = -(2 ** 53);
 
 /** Seal without its list of members. */
@@ -23,7 +23,7 @@ export type Seal = Omit<AuditSealEntity, 'members'>;
 /** Seal as the driver returned it. */
 export interface ReadSeal {
   seal: Seal;
-  /** True if the driver returned exactly the stored bytes. */
+  /** True if the driver returned exactly the stored bytes. Otherwise the seal was manipulated. */
   isIntact: boolean;
 }
 
@@ -31,13 +31,13 @@ const EVENT_COLUMNS = ROW_COLUMNS.map((name) => `e.${name}`).join(', ');
 const ENTRY = ['late.id', 'late.seal', 'late.row_hash'];
 const ENTRIES = 200;
 const IDS = 500;
-/** Maximum number of invalid late entries to report. */
+/** Maximum number of invalid entries of `audit_late_events` to report. */
 const UNKNOWN = 20;
 
-/** Late entry with its audit event. `row` is undefined if the event is missing. */
+/** Entry of `audit_late_events` with its audit event. `row` is undefined if the event is missing. */
 export interface LateEvent {
   entry: AuditLateEventEntity;
-  /** True if the driver returned exactly the stored bytes of the entry. */
+  /** True if the driver returned exactly the stored bytes of the entry. Otherwise the entry was manipulated. */
   isIntact: boolean;
   row: AuditEventEntity | undefined;
 }
@@ -49,7 +49,10 @@ interface LateEventRow extends Omit<AuditEventEntity, 'id'>, Omit<AuditLateEvent
   stored: string | null;
 }
 
-/** Stores and reads seals. All reads are paged in key order, which limits memory and the duration of each statement. */
+/**
+ * Stores and reads seals. Reads page by page in the order of the key, which limits memory and the duration of each
+ * statement.
+ */
 @Injectable()
 export class AuditSealRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
@@ -64,7 +67,7 @@ export class AuditSealRepository {
     return this.database.queryOne(`SELECT ${SEAL_COLUMNS} FROM audit_seals WHERE number = ?`, [number]);
   }
 
-  /** Yields the seals after a number, oldest first. */
+  /** Yields the seals with numbers greater than `afterNumber`, oldest first. */
   async *readAll(afterNumber = MIN_NUMBER): AsyncGenerator<ReadSeal> {
     for (let number = afterNumber; ;) {
       const found: (Seal & { stored: string | null })[] = await this.database.query(
@@ -82,20 +85,23 @@ export class AuditSealRepository {
     }
   }
 
-  /** Returns the seals up to and including a number, newest first. */
+  /** Returns up to `limit` seals, newest first, starting with the seal `number`. */
   async findUpTo(number: number, limit: number): Promise<Seal[]> {
     const sql = `SELECT ${SEAL_COLUMNS} FROM audit_seals WHERE number <= ? ORDER BY number DESC LIMIT ?`;
     return this.database.query(sql, [number, limit]);
   }
 
-  /** Returns the number of the newest seal whose range ends at or before an id. */
+  /** Returns the number of the newest seal whose range ends at or before the event id `id`. */
   async findLastBefore(id: string): Promise<number | undefined> {
     const sql =
       'SELECT number FROM audit_seals WHERE until_id <= ? ORDER BY until_id DESC, number DESC LIMIT 1';
     return (await this.database.queryOne<{ number: number }>(sql, [id]))?.number;
   }
 
-  /** Returns the members of a seal: null if they were deleted, undefined if the driver did not return the stored bytes. */
+  /**
+   * Returns the members of a seal, or null if they were deleted. Returns undefined if the driver did not return the
+   * stored bytes, which means that the members were manipulated.
+   */
   async findMembers(number: number): Promise<string | null | undefined> {
     const found = await this.database.queryOne<{ members: string | null; stored: string | null }>(
       `SELECT members, ${toFormSql(this.database.dialect, ['members'])} AS stored FROM audit_seals WHERE number = ?`,
@@ -117,12 +123,12 @@ export class AuditSealRepository {
   ): Promise<void> {
     await insertRows(tx, AuditSealEntity, [seal]);
     await insertRows(tx, AuditLateEventEntity, late);
-    // Removes counts that remain if later seals were deleted by tampering.
+    // Removes stored counts of this and later seal numbers. They exist only if later seals were deleted by tampering.
     await tx.execute('DELETE FROM audit_counts WHERE seal >= ?', [seal.number]);
     await insertRows(tx, AuditCountEntity, counts);
   }
 
-  /** Deletes the members of all seals up to and including a number, in batches, oldest first. */
+  /** Deletes the members of the seal `until` and of all earlier seals, in batches, oldest first. */
   async clearMembers(until: number): Promise<void> {
     const inRange = 'number > ? AND number <= ? AND members IS NOT NULL';
     const select = `SELECT number FROM audit_seals WHERE ${inRange} LIMIT 1`;
@@ -134,8 +140,8 @@ export class AuditSealRepository {
   }
 
   /**
-   * Deletes the late entries of seals up to `number` whose ids are less than `id`. The events of these entries are already
-   * deleted.
+   * Deletes the entries of `audit_late_events` with an id less than `id` that belong to seals up to `number`. Their
+   * events are already deleted.
    */
   async deleteLateEntries(number: number, id: string): Promise<void> {
     for (;;) {
@@ -149,7 +155,7 @@ export class AuditSealRepository {
     }
   }
 
-  /** Returns the ids of late entries in a range of ids. */
+  /** Returns the ids in `audit_late_events` from `from` (inclusive) to `until` (exclusive). */
   async findLateIds(from: string | undefined, until: string | undefined): Promise<Set<string>> {
     const { dialect } = this.database;
     const ids = new Set<string>();
@@ -164,7 +170,7 @@ export class AuditSealRepository {
     return ids;
   }
 
-  /** Yields the late entries of a seal with their events, ordered by id. */
+  /** Yields the entries of `audit_late_events` for a seal with their audit events, ordered by id. */
   async *readLateEvents(seal: number): AsyncGenerator<LateEvent> {
     const { dialect } = this.database;
     const upper = toMax(dialect, 'late.id');
@@ -184,7 +190,10 @@ export class AuditSealRepository {
         };
   }
 
-  /** Returns the ids of late entries whose id is not text or whose seal is missing. Returns at most `UNKNOWN` of them. */
+  /**
+   * Finds entries of `audit_late_events` whose id is not text or whose seal does not exist. Returns up to `UNKNOWN`
+   * of their ids.
+   */
   async findUnknownLateIds(): Promise<string[]> {
     const { dialect } = this.database;
     const found = await this.database.scan<{ id: string }>(

@@ -16,7 +16,7 @@ import { setImmediate } from 'node:timers/promises';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
 import type { AuditEventEntity } from './audit.entity.js';
 
-/** Filter on an indexed column. */
+/** Filter by the values of one indexed column. */
 export interface IndexedFilter {
   column: 'target_id' | 'actor_id' | 'action';
   values: readonly string[];
@@ -36,10 +36,10 @@ const INDEXES = {
 
 const indexNameOf = ({ column }: IndexedFilter): string => INDEXES[column];
 
-/** Selects the imports that a user or key started or approved. */
+/** Selects the ids of the imports that a user or API key started or approved. */
 const RUNS_OF_PERSON = 'SELECT DISTINCT run_id FROM audit_runs WHERE person_id = ?';
 
-/** Converts the times of a filter to a range of ids, which sort by time. */
+/** Converts the time range of a filter and the cursor `after` to a range of event ids, which sort by time. */
 function toIdRange({ since, until }: AuditFilter, after: string | undefined): IdRange {
   const end = until === undefined ? MAX_ID : toFirstId(toMillis(until));
   const last = after?.toLowerCase() ?? MAX_ID;
@@ -55,7 +55,10 @@ function toIndexedFilters({ target, actor, action }: AuditFilter): IndexedFilter
   ];
 }
 
-/** Combines all filters except the chosen one into one condition. Returns undefined if no filters remain. */
+/**
+ * Combines all conditions of a filter except the chosen indexed filter into one SQL condition. Returns undefined if
+ * no conditions remain.
+ */
 function buildOtherConditions(filter: AuditFilter, chosen: IndexedFilter | undefined): Clause | undefined {
   const others = toIndexedFilters(filter).filter(({ column }) => column !== chosen?.column);
   const conditions = [...others.map(toCondition), ...toUnindexedConditions(filter)];
@@ -80,38 +83,43 @@ function toUnindexedConditions({ actor_kind, field }: AuditFilter): Clause[] {
   ];
 }
 
-/** Number of rows that one statement scans if conditions without an index remain. */
+/** Number of rows that one statement scans if the chosen index does not cover all conditions of the filter. */
 const ROWS_PER_PART = 500;
 /** Number of matches at which counting stops. */
 const MAX_COUNT = 1000;
-/** Maximum number of parts that a count scans. */
+/** Maximum number of scans of `ROWS_PER_PART` rows before counting stops. */
 const MAX_COUNT_PARTS = 10;
 const COLUMNS = 'id, time, actor_kind, actor_id, action, target_kind, target_id, changes, request_id, ip';
 
-/** Position in the rows of one index value. Only rows with ids less than `before` are still unread. */
+/**
+ * Events to read from newest to oldest, usually all events with one value of an indexed column. Only events with ids
+ * less than `before` are still unread.
+ */
 interface Source {
   condition: Clause | undefined;
   index: string | undefined;
   before: string;
 }
 
-/** Next rows of a source. `isDone` is true if no rows remain. */
+/** Next matching events of a source. `isDone` is true if the source has been read to its end. */
 type ReadResult = { rows: Rows; isDone: boolean };
 
 /** Matching events, with only the selected columns. */
 type Rows = AuditEventEntity[];
 
 /**
- * Finds audit events, newest first. Each statement reads one value of one index, which limits its cost. Events of several
- * values, such as several actions, are merged here by id. If conditions without an index remain, rows are scanned in parts.
+ * Finds audit events, newest first. Each statement reads one value of one index, which limits its cost. If a filter
+ * has several values, such as several actions, their events are merged by id. If the index does not cover all
+ * conditions, rows are scanned in parts.
  */
 @Injectable()
 export class AuditWalkRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
   /**
-   * Yields all events that match a filter and have an id less than `after`. Yields an empty list after a part without matches,
-   * so that the caller can stop. @param size maximum number of events that one statement returns.
+   * Yields the events that match a filter and have an id less than `after`, newest first. Also yields an empty list
+   * after scanning rows without a match, so that the caller can stop early.
+   * @param size maximum number of events that one statement returns.
    */
   async *walk(filter: AuditFilter, after: string | undefined, size: number, columns = COLUMNS) {
     const range = toIdRange(filter, after);
@@ -126,7 +134,8 @@ export class AuditWalkRepository {
         : await this.readPage(source, range, size, columns);
       found.push(...rows);
       if (isDone) sources.splice(sources.indexOf(source), 1);
-      // Every source has been read down to this id, so no newer events can follow.
+      // Unread events have ids less than `seen`, so the found events from `seen` on can be returned in their final
+      // order.
       const seen = sources.reduce((highest, { before }) => (before > highest ? before : highest), '');
       const ready = found.filter(({ id }) => id >= seen);
       found = found.filter(({ id }) => id < seen);
@@ -136,7 +145,7 @@ export class AuditWalkRepository {
     }
   }
 
-  /** Counts matching events. If `exact` is false, the count is a lower bound. */
+  /** Counts the events that match a filter. If `exact` is false, there may be more events than `count`. */
   async count(filter: AuditFilter): Promise<{ count: number; exact: boolean }> {
     const range = toIdRange(filter, undefined);
     const indexed = await this.chooseFilter(filter, range);
@@ -154,7 +163,10 @@ export class AuditWalkRepository {
     return { count, exact: true };
   }
 
-  /** Returns the indexed filter with the fewest events, because the query planner does not know the counts. */
+  /**
+   * Returns the indexed filter that matches the fewest events. The events are counted, because the query planner
+   * cannot estimate their number.
+   */
   private async chooseFilter(filter: AuditFilter, range: IdRange): Promise<IndexedFilter | undefined> {
     const filters = toIndexedFilters(filter);
     if (filters.length <= 1) return filters[0];
@@ -166,7 +178,7 @@ export class AuditWalkRepository {
     return best?.indexed;
   }
 
-  /** Counts the events of one indexed filter, up to `MAX_COUNT`. */
+  /** Counts the events that match one indexed filter. Counting stops at `MAX_COUNT`. */
   private async countFiltered(indexed: IndexedFilter | undefined, range: IdRange): Promise<number> {
     let count = 0;
     for (const value of indexed?.values ?? [undefined]) {
@@ -187,7 +199,7 @@ export class AuditWalkRepository {
     const sources = (indexed?.values ?? [undefined]).map((value) => toSource(indexed, value, range));
     if (indexed?.column !== 'actor_id') return sources;
     const [party = ''] = indexed.values;
-    // Reads the newest event of each import that this party started or approved.
+    // Finds the id of the newest event of each import that this party started or approved.
     const runs = await this.database.scan<{ run_id: string; newest: string | null }>(
       `SELECT run_id, (SELECT e.id FROM audit_events AS e${indexHintOf(this.database, indexNameOf(indexed))}
          WHERE e.actor_id = runs.run_id AND e.id < ? ORDER BY e.id DESC LIMIT 1) AS newest
@@ -201,7 +213,7 @@ export class AuditWalkRepository {
     return [...sources, ...others];
   }
 
-  /** Reads the next events of a source if no conditions without an index remain. */
+  /** Reads the next events of a source if the index covers all conditions of the filter. */
   private async readPage(source: Source, range: IdRange, size: number, columns: string): Promise<ReadResult> {
     const { sql, params } = buildSelect(this.database, source, range, columns);
     const rows = await this.database.query<AuditEventEntity>(sql, [...params, size]);
@@ -209,7 +221,10 @@ export class AuditWalkRepository {
     return { rows, isDone: rows.length < size };
   }
 
-  /** Scans the next rows of a source and returns the matching events. */
+  /**
+   * Scans the next rows of a source and returns the events that meet the conditions `rest`, which the index does not
+   * cover.
+   */
   private async readPart(
     source: Source,
     { low }: IdRange,
@@ -237,7 +252,10 @@ function toSource(indexed: IndexedFilter | undefined, value: string | undefined,
   return { condition, index: indexed && indexNameOf(indexed), before: high };
 }
 
-/** Builds the SELECT of the newest rows of a source within a range. The caller adds the limit as the last parameter. */
+/**
+ * Builds the SELECT that returns the unread rows of a source within a range, newest first. The caller adds the limit
+ * as the last parameter.
+ */
 function buildSelect(
   database: Database,
   { condition, index, before }: Source,

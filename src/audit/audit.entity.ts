@@ -39,17 +39,19 @@ export class AuditRunEntity {
   @Column({ ...uuid(), nullable: true }) person_id!: string | null;
 }
 
-/** Seal over the events from the end of the previous seal to `until_id` (exclusive), and over late events (ADR 19). */
+/**
+ * Seal that covers the events from the end of the previous seal to `until_id` (exclusive), and late events (ADR 19).
+ */
 @Entity('audit_seals')
 @Index('ix_audit_seals_until', ['until_id'])
 export class AuditSealEntity {
-  /** Starts at 1, without gaps. The primary key prevents two instances from creating the same seal. */
+  /** Seal numbers start at 1, without gaps. The primary key prevents two instances from creating the same seal. */
   @PrimaryColumn({ ...int() }) number!: number;
   @Column(time()) sealed!: string;
   @Column(uuid()) until_id!: string;
   @Column(int()) row_count!: number;
   @Column(ascii(64)) rows_hash!: string;
-  /** Number of late events that this seal covers one by one (`audit_late_events`). */
+  /** Number of late events that this seal covers. Each of them has an entry in `audit_late_events`. */
   @Column(int()) late_count!: number;
   @Column(ascii(64)) late_hash!: string;
   /** Number of the newest seal whose events may be deleted according to AUDIT_RETENTION_DAYS, or 0. */
@@ -62,7 +64,10 @@ export class AuditSealEntity {
   @Column(ascii(64)) members_hash!: string;
 }
 
-/** Event that a seal covers outside of its range, because the event is late or has a future time (ADR 19). */
+/**
+ * Event that a seal covers although its id is outside the range of the seal, because the event is late or has a
+ * future time (ADR 19).
+ */
 @Entity('audit_late_events', { withoutRowid: true })
 @Index('ix_audit_late_events_seal', ['seal', 'id'])
 export class AuditLateEventEntity {
@@ -76,7 +81,7 @@ export class AuditLateEventEntity {
 @Entity('audit_counts', { withoutRowid: true })
 export class AuditCountEntity {
   @PrimaryColumn({ ...int() }) seal!: number;
-  /** Hours since 1970 (UTC). */
+  /** Hour of the events, in hours since 1970 (UTC). */
   @PrimaryColumn({ ...int() }) hour!: number;
   @PrimaryColumn(ascii(64)) action!: string;
   @Column(int()) value!: number;

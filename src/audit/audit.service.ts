@@ -35,7 +35,10 @@ import { Sealer } from './sealer.service.js';
 export class AuditRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** Appends events. @param tx transaction of the recorded change. Defaults to no transaction. */
+  /**
+   * Appends events.
+   * @param tx transaction of the recorded change. By default, the events are appended without a transaction.
+   */
   async append(events: readonly AuditEventEntity[], tx: Sql = this.database): Promise<void> {
     await insertRows(tx, AuditEventEntity, events);
   }
@@ -70,14 +73,14 @@ export class AuditRepository {
   }
 }
 
-/** Event to be recorded. */
+/** Event to be recorded. The id, time and actor are added when it is recorded. */
 export interface AuditEvent {
   action: AuditAction;
   target: { kind: (typeof TARGET_KINDS)[number]; id: string };
   changes?: readonly AuditChange[] | Changes;
 }
 
-/** Page of events. `last` is the id of the last event if more events follow. */
+/** Page of events. `last` is the id of the last event of the page, or undefined if no more events follow. */
 export interface AuditPage {
   records: AuditRecord[];
   nameOf: NameResolver;
@@ -89,7 +92,7 @@ const MAX_NAME_LENGTH = 64;
 const PAGE_SIZE = 500;
 const PURGE_ROWS = 500;
 
-/** Caller of a request, or a client without credentials. */
+/** Caller that is recorded with an event. Unlike `Caller`, it can also be a client without credentials. */
 interface RecordedCaller {
   actor: { kind: (typeof ACTOR_KINDS)[number]; id: string | null };
   requestId: string;
@@ -100,7 +103,7 @@ interface RecordedCaller {
 /** Records events in the transaction of the change, so that a change and its event are stored together or not at all. */
 @Injectable()
 export class AuditService {
-  /** Maximum duration of reading a page, in milliseconds. */
+  /** Maximum time for reading one page of events, in milliseconds. */
   maxMillis: number;
 
   constructor(
@@ -115,21 +118,22 @@ export class AuditService {
     this.maxMillis = SEARCH_TIMEOUT * 1000;
   }
 
-  /** Records the events of a change in its transaction. */
+  /** Records the events of a change in the transaction of the change. */
   async record(tx: Sql, caller: Caller, events: readonly AuditEvent[]): Promise<void> {
     await this.repository.append(toRows(caller, events), tx);
   }
 
-  /** Records an event that belongs to no change, and therefore needs no transaction. */
+  /** Records an event without a transaction. Use it for events that do not belong to a change. */
   async recordAlone(caller: RecordedCaller, event: AuditEvent): Promise<void> {
     await this.repository.append(toRows(caller, [event]));
   }
 
   /**
-   * Records a failed login. All instances together record one event per minute, username and network, dated at the start of the
-   * minute. The username is cut to 64 characters, and API keys and session tokens in it are masked. It may still be a password
-   * that was typed into the wrong field.
-   * @param key comparison key of the username. @param user id of the user, undefined for an unknown username.
+   * Records a failed login. All instances together record one event per minute, username and network, dated at the
+   * start of the minute. The username is cut to 64 characters, and API keys and session tokens in it are masked. The
+   * recorded text may still be a password that was typed into the wrong field.
+   * @param key comparison key of the username.
+   * @param user id of the user, undefined for an unknown username.
    */
   async recordFailedLogin(
     { name, key, user }: { name: string; key: string; user: string | undefined },
@@ -186,7 +190,7 @@ export class AuditService {
     return { records, nameOf, last: found.length > limit ? records.at(-1)?.id : undefined };
   }
 
-  /** Counts matching events. If the count is not exact, it is a lower bound. */
+  /** Counts the events that match a filter. If `exact` is false, there may be more events than `count`. */
   async count(filter: AuditFilter): Promise<{ count: number; exact: boolean }> {
     return this.rows.count(filter);
   }
@@ -197,8 +201,8 @@ export class AuditService {
   }
 
   /**
-   * Deletes events older than AUDIT_RETENTION_DAYS, and the parties of imports that have no events left. Deletes in short
-   * statements, so that other writers wait only briefly.
+   * Deletes events older than AUDIT_RETENTION_DAYS, and the stored parties of imports that no run or event refers to
+   * any more. Deletes in short statements, so that other writers wait only briefly.
    */
   async purge(): Promise<void> {
     await this.counts.purge();
@@ -216,7 +220,7 @@ export class AuditService {
   }
 }
 
-/** Converts events to rows. The time of a row is the time of its id, so that both sort alike. */
+/** Converts events to rows. The time of a row is taken from its id, so rows have the same order by time and by id. */
 function toRows(caller: RecordedCaller, events: readonly AuditEvent[]): AuditEventEntity[] {
   const ids = createOrderedUuids(events.length);
   const [first] = ids;
@@ -236,7 +240,9 @@ function toRows(caller: RecordedCaller, events: readonly AuditEvent[]): AuditEve
   }));
 }
 
-/** Adds the reason of the request to the changes, so that it is sealed and searched with them. */
+/**
+ * Adds the reason of the request to the changes, so that the seal also covers the reason and searches also find it.
+ */
 function addReason(changes: AuditEvent['changes'], reason: string | undefined): Changes {
   const all = changes instanceof Changes ? changes : Changes.fromList(changes ?? []);
   return reason === undefined ? all : Changes.fromList([...all.list, { field: REASON_FIELD, new: reason }]);

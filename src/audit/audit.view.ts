@@ -25,7 +25,7 @@ const COUNT_IS_EXACT = {
   description: 'If false, there are at least `Count` events. Counting stops at 1,000.',
 } as const;
 
-/** Maximum number of changes per event. Of all targets, users have the most fields, and still fewer than this. */
+/** Maximum number of changes per event. Users have more fields than all other targets, but fewer than this number. */
 export const MAX_CHANGES = 100;
 
 const NAME = {
@@ -65,14 +65,14 @@ export const REASON = {
   description: `Value of the ${AUDIT_REASON} header. Empty if no reason was sent.`,
 } as const;
 
-/** Username for a field that refers to a user, such as `manager_uuid`. */
+/** OpenAPI schema of the username that is shown for the UUID of a user, such as the value of `manager_uuid`. */
 const USER_NAME = {
   maxLength: 255,
   example: 'jane.doe',
   description: 'Current username of the user that the value refers to. Empty if the user was deleted.',
 };
 
-/** Usernames that accompany a change whose values refer to users. */
+/** Usernames for the old and the new value of a change whose values are UUIDs of users. */
 export class SideNamesDto {
   @ApiPropertyOptional(USER_NAME) old_name?: string;
   @ApiPropertyOptional(USER_NAME) new_name?: string;

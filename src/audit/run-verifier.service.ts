@@ -9,7 +9,10 @@ const STEPS: Readonly<Record<string, string>> = { started: 'import.created', app
 const PARTS = new Map(Object.entries(STEPS).map(([part, action]) => [action, part]));
 const BATCH_SIZE = 200;
 
-/** Bounds of the imports that can be verified. */
+/**
+ * Event ids that limit which imports can be verified. The events of earlier imports may have been deleted or never
+ * recorded.
+ */
 export interface Bounds {
   /** Returns the id before which the retention may have deleted events. */
   findDeletedUntil: () => Promise<string>;
@@ -20,7 +23,10 @@ export interface Bounds {
   first: string;
 }
 
-/** Check of the events that recorded starts and approvals. Call `add` for each event, and `finish` after the last one. */
+/**
+ * Check of the events that recorded the start or the approval of an import. Call `add` for each audit event, and
+ * `finish` after the last one.
+ */
 export interface EventCheck {
   add: (event: RunStep) => Promise<void>;
   finish: () => Promise<void>;
@@ -33,7 +39,10 @@ type RunStep = Pick<SealedRow, 'id' | 'target_id' | 'action'>;
 export class RunVerifier {
   constructor(private readonly repository: AuditRunsRepository) {}
 
-  /** Starts a check that reports imports whose start or approval has an event but no stored party. */
+  /**
+   * Starts a check of import events. The check reports an import whose start or approval was recorded as an event,
+   * but whose party is not stored.
+   */
   startCheck(faults: RowFaults, bounds: Bounds): EventCheck {
     let events: RunStep[] = [];
     const compare = async () => {
@@ -50,7 +59,10 @@ export class RunVerifier {
     };
   }
 
-  /** Reports stored parties that lack a start or approval event, or differ from the newest one. */
+  /**
+   * Checks the stored parties of all imports. Reports a party without a start or approval event, and a party that
+   * differs from the newest such event.
+   */
   async verify(faults: RowFaults, bounds: Bounds): Promise<void> {
     for await (const rows of this.repository.readAll()) {
       const events = await this.repository.findEvents([...new Set(rows.map(({ run }) => run.run_id))]);

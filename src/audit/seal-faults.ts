@@ -5,7 +5,7 @@ import type { ReadRow } from './sealed-rows.repository.js';
 import type { Seal, LateEvent, ReadSeal } from './audit-seal.repository.js';
 import { hashRow, LATE_MILLIS, type SealKeys } from './seal.js';
 
-/** Event that something other than the service changed, inserted or removed. */
+/** Audit event that was changed, inserted or removed by something other than the service. */
 export interface RowFault {
   id: string;
   message: string;
@@ -13,10 +13,10 @@ export interface RowFault {
 
 export const INVALID_ID = 'has an id that the service does not create: it was inserted';
 
-/** Maximum number of faults to list. The count includes the faults that are not listed. */
+/** Maximum number of faults to list. Further faults are only counted. */
 const MAX_NAMED = 100;
 
-/** Collects the faults of single rows. Verification continues after such a fault. */
+/** Collects the faults of single events. Unlike the fault of a seal, such a fault does not stop the verification. */
 export class RowFaults {
   count = 0;
   readonly named: RowFault[] = [];
@@ -26,7 +26,10 @@ export class RowFaults {
     if (this.named.length < MAX_NAMED) this.named.push({ id, message });
   }
 
-  /** Reports a row that the service cannot have written. @returns true if the row is valid. */
+  /**
+   * Reports an event whose id, time or stored format the service cannot have written.
+   * @returns true if the event is valid.
+   */
   checkForm(read: ReadRow): boolean {
     const message = findFormFault(read);
     if (message !== undefined) this.add(read.row.id, message);
@@ -37,7 +40,8 @@ export class RowFaults {
 function findFormFault({ row: { id, time }, hasId, isIntact }: ReadRow): string | undefined {
   if (!hasId || !isEventId(id)) return INVALID_ID;
   if (!isIntact) return 'is stored in a format that the service does not write: it was changed';
-  // Early releases stored failed logins with an exact time, but with an id of the start of the minute.
+  // Early releases stored failed logins with an exact time, but with an id of the start of the minute. Differences of
+  // up to a minute are therefore accepted.
   if (Math.abs(toMillis(time) - millisOf(id)) <= MINUTE_MILLIS) return undefined;
   return 'has a time that differs from its id: it was changed';
 }
@@ -48,15 +52,18 @@ export interface SealRef {
   hash: string;
 }
 
-/** Properties of a seal that the next seal builds on. */
+/** Properties of a seal that are needed to verify the next seal. */
 export type Previous = Pick<Seal, 'number' | 'hash' | 'until_id' | 'purged'>;
 
-/** Times of the sealing pass that created a seal and of the pass before it. */
+/** Times of the sealing pass that created the current seal and of the sealing pass before it. */
 export class SealingTimes {
   current: DbTime | undefined;
   previous: DbTime | undefined;
 
-  /** Moves on to the next seal. The times stay the same if the same pass created it. */
+  /**
+   * Moves on to the next seal, which was created by the pass at the time `sealed`. The times stay the same if that
+   * pass also created the previous seal.
+   */
   advance(sealed: DbTime): void {
     if (sealed === this.current) return;
     this.previous = this.current;
@@ -64,7 +71,7 @@ export class SealingTimes {
   }
 }
 
-/** Describes a fault of a seal itself, regardless of its events. Returns undefined if the seal is valid. */
+/** Verifies a seal without its events. Returns a description of the fault, or undefined if the seal is valid. */
 export function findChainFault(
   { seal, isIntact }: ReadSeal,
   previous: Previous,
@@ -86,7 +93,10 @@ export function findChainFault(
   return undefined;
 }
 
-/** Describes a fault of a late event. @param deleted id before which the retention may have deleted events. */
+/**
+ * Verifies a late event. Returns a description of the fault, or undefined if the event is valid.
+ * @param deleted id before which the retention may have deleted events.
+ */
 export function findLateFault(
   { entry: { id, row_hash }, row }: LateEvent,
   { number }: Seal,

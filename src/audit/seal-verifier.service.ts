@@ -21,29 +21,32 @@ import { SealedRowsRepository } from './sealed-rows.repository.js';
 
 /** First fault of a verification. */
 interface SealFault {
-  /** Number of the faulty seal. Undefined if the fault concerns no seal. */
+  /** Number of the faulty seal. Undefined if the fault does not concern a seal. */
   seal: number | undefined;
-  /** Start of the period that the seal covers. Null for the first seal, and if the fault concerns no seal. */
+  /** Start of the period that the seal covers. Null for the first seal, and if the fault does not concern a seal. */
   from: DbTime | null;
-  /** End of the period that the seal covers. Null if it is invalid, or if the fault concerns no seal. */
+  /** End of the period that the seal covers. Null if the end is invalid, or if the fault does not concern a seal. */
   until: DbTime | null;
   message: string;
 }
 
-/** Result of a verification. */
+/** Result of an audit verification. */
 export interface AuditReport {
   /** Number of verified seals. */
   seals: number;
   /** Number of events whose hash was compared. */
   rows: number;
-  /** Number of compared events that are late. */
+  /** Number of late events among `rows`. */
   late: number;
   /** Number of seals whose events the retention may delete or has deleted. */
   purged: number;
   /** Number of events that no seal covers yet. */
   unsealed: number;
   newest: { number: number; hash: string; sealed: DbTime; keyed: boolean } | null;
-  /** Fault of the chain of seals, at which verification stopped. Otherwise the first entry of `bad`, or null. */
+  /**
+   * Fault of a seal, at which the verification stopped. If all seals are valid, the first faulty event, or null if
+   * there are no faults.
+   */
   fault: SealFault | null;
   /** Number of faulty events. */
   bad_count: number;
@@ -51,7 +54,7 @@ export interface AuditReport {
   bad: readonly RowFault[];
 }
 
-/** State of a running verification. */
+/** State of a running audit verification. */
 interface State {
   verdict: Omit<AuditReport, 'fault' | 'bad_count' | 'bad'>;
   faults: RowFaults;
@@ -76,7 +79,8 @@ export class SealVerifier {
 
   /**
    * Verifies all seals and events. Stops at the first faulty seal, but continues after faulty events.
-   * @param expected seal that an operator stored outside the service. It reveals that the whole chain was rebuilt.
+   * @param expected seal that an operator stored outside the service. If its hash differs in the database, the whole
+   * chain of seals was rebuilt.
    */
   async verify(expected?: SealRef): Promise<AuditReport> {
     const last = await this.seals.findLast();
@@ -112,7 +116,7 @@ export class SealVerifier {
     for await (const { row } of this.rows.readRows(undefined, MIN_ID)) state.faults.add(row.id, INVALID_ID);
     for await (const read of this.seals.readAll()) {
       const { seal } = read;
-      if (last && seal.number > last.number) break; // created during this verification
+      if (last && seal.number > last.number) break; // the seal was created during this verification
       const message =
         findChainFault(read, previous, this.keys, last?.number) ??
         findExpectedFault(seal, expected) ??
@@ -131,8 +135,8 @@ export class SealVerifier {
 
   private async verifySeal(seal: Seal, previous: Previous, state: State): Promise<string | undefined> {
     state.times.advance(seal.sealed);
-    // Reads the members before the deletion bound, so that members that the retention deletes in between do not look like
-    // tampering.
+    // Reads the members before `findDeletedUntil`. Otherwise members that the retention deletes between the two reads
+    // would look like tampering.
     const members = await this.seals.findMembers(seal.number);
     const isPurged = seal.until_id <= (await this.findDeletedUntil());
     if (members === undefined || (members === null && !isPurged)) return 'its list of events was changed';
@@ -160,8 +164,8 @@ export class SealVerifier {
   }
 
   /**
-   * Hashes the events that a seal covers. Reports inserted events: events in the range of the seal that neither this seal
-   * nor a later seal can cover.
+   * Hashes the events that a seal covers. Reports an event as inserted if its id is in the range of the seal, but
+   * neither this seal nor a later one can cover the event.
    */
   private async hashRows(
     { number, until_id: until }: Seal,
@@ -184,7 +188,10 @@ export class SealVerifier {
     return hash;
   }
 
-  /** Verifies the late events of a seal. Returns a message if the list itself is faulty. */
+  /**
+   * Verifies the late events of a seal and reports the faulty ones. Returns a message if the list of late events was
+   * itself changed.
+   */
   private async verifyLateEvents(seal: Seal, previous: Previous, state: State): Promise<string | undefined> {
     const hash = new RowsHash();
     const events: LateEvent[] = [];
@@ -213,7 +220,7 @@ export class SealVerifier {
     return undefined;
   }
 
-  /** Counts the events after the last seal, and reports invalid ones. */
+  /** Counts the valid events after the last seal, and reports the invalid ones. */
   private async countUnsealed(from: string, { faults, verdict, runs }: State): Promise<void> {
     const futureIds = await this.seals.findLateIds(from, undefined);
     for await (const read of this.rows.readRows(from, undefined)) {
@@ -253,7 +260,7 @@ function findMissing(expected: SealRef | undefined, newest: number, unsealed: nu
   return isEmpty ? 'there are events but no seals. The service creates a seal after each hour' : undefined;
 }
 
-/** Creates a fault that concerns no single seal. */
+/** Creates a fault that does not concern a particular seal. */
 const toFault = (message: string): SealFault => ({ seal: undefined, from: null, until: null, message });
 
 const toSealFault = ({ number, until_id }: Seal, previous: Previous, message: string): SealFault => ({

@@ -5,12 +5,13 @@ import type { AuditEventEntity, AuditLateEventEntity, AuditSealEntity } from './
 const SEAL_FORMAT = ['rollcall audit seal', 2] as const;
 
 /**
- * Maximum delay, in milliseconds, between the time of an event and its commit. A later event counts as inserted. Clocks of
- * instances may differ by 10 minutes, and `TransactionRunner` commits no transaction older than 4 minutes.
+ * Maximum delay, in milliseconds, between the time of an event and its commit. An event that is committed later
+ * counts as inserted by tampering. Clocks of instances may differ by 10 minutes, and `TransactionRunner` commits no
+ * transaction older than 4 minutes.
  */
 export const LATE_MILLIS = 15 * 60_000;
 
-/** Placeholder for the seal before the first seal. */
+/** Values that the first seal uses in place of a previous seal. */
 export const NO_SEAL = { number: 0, hash: '', until_id: '00000000-0000-0000-0000-000000000000', purged: 0 };
 
 /** Columns of an event, in the order in which they are hashed. */
@@ -57,7 +58,7 @@ export class RowsHash {
     this.addLine(serialize(row));
   }
 
-  /** Adds a late entry, which contains the hash of its event. */
+  /** Adds an entry of `audit_late_events`, which contains the id and the hash of an event. */
   addLate({ id, row_hash }: Pick<AuditLateEventEntity, 'id' | 'row_hash'>): void {
     this.addLine(JSON.stringify([id, row_hash]));
   }
@@ -77,7 +78,9 @@ export const hashRow = (row: SealedRow): string => hash('sha256', serialize(row)
 
 const serialize = (row: SealedRow): string => JSON.stringify(ROW_COLUMNS.map((name) => row[name]));
 
-/** Keys of AUDIT_SEAL_KEY, which seals refer to by id. New seals use the first key. */
+/**
+ * Keys of AUDIT_SEAL_KEY. A seal contains the id of the key with which it was created. New seals use the first key.
+ */
 export class SealKeys {
   private readonly byName: ReadonlyMap<string, string>;
   /** Id of the key for new seals. Empty if there is no key. */
@@ -108,7 +111,10 @@ export class SealKeys {
 
 const MEMBER_BYTES = 6;
 
-/** Members of a seal: six bytes of the hash of each event id. They identify events, but do not prove their contents. */
+/**
+ * Members of a seal: the first six bytes of the hash of each sealed event id. They show which events were sealed, but
+ * do not prove the contents of the events.
+ */
 export class Members {
   private readonly parts: Buffer[] = [];
 
@@ -120,7 +126,7 @@ export class Members {
     return Buffer.concat(this.parts).toString('base64');
   }
 
-  /** Creates a function that returns true for the ids of the members in `text`. */
+  /** Parses a list of members. The returned function returns true for the event ids in the list. */
   static parse(text: string): (id: string) => boolean {
     const bytes = Buffer.from(text, 'base64');
     const known = new Set<number>();
@@ -129,7 +135,7 @@ export class Members {
     return (id) => known.has(toMember(id).readUIntBE(0, MEMBER_BYTES));
   }
 
-  /** Computes the hash of a list of members. The seal covers this hash. */
+  /** Computes the hash of a list of members. The hash of the seal covers this hash. */
   static hash(text: string): string {
     return hash('sha256', text);
   }

@@ -13,9 +13,9 @@ import {
   parseStoredForm,
 } from './stored-form.js';
 
-/** Number of rows per statement. Small enough for other work of the thread to run in between. */
+/** Number of rows per statement. The number is small, so that the thread can do other work between two statements. */
 const ROWS = 100;
-/** Maximum number of invalid ids to report. */
+/** Maximum number of invalid event ids to report. */
 const MAX_INVALID = 20;
 
 /** Event as the driver returned it. */
@@ -53,7 +53,7 @@ export class SealedRowsRepository {
       }
   }
 
-  /** Returns event ids that are not stored as text, in hexadecimal. Returns at most `MAX_INVALID` of them. */
+  /** Finds event ids that are not stored as text. Returns up to `MAX_INVALID` of them, in hexadecimal. */
   async findInvalidIds(): Promise<string[]> {
     const found = await this.database.scan<{ at: string }>(
       `SELECT HEX(id) AS at FROM audit_events WHERE ${toNonText(this.database.dialect, 'id')} LIMIT ${MAX_INVALID}`,

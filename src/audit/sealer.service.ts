@@ -19,33 +19,39 @@ const LEASE_SECONDS = 60;
 const CHECK_MILLIS = 60_000;
 const HOUR_MILLIS = 3_600_000;
 const DAY_MILLIS = 24 * HOUR_MILLIS;
-/** Delay between the end of an hour and its seal. By then, almost all transactions of the hour have ended. */
+/**
+ * Delay between the end of an hour and its sealing. After this delay, almost all transactions of the hour have ended.
+ */
 const GRACE_MILLIS = 5 * 60_000;
-/** Maximum number of events per seal. It limits how many events a mismatch affects, and the size of `members`. */
+/**
+ * Maximum number of events per seal. Limits the size of `members`, and the number of events that are in doubt if the
+ * hash of a seal does not match.
+ */
 const MAX_ROWS = 50_000;
-/** Maximum number of late events per seal. If there are more, another seal follows at once. */
+/** Maximum number of late events per seal. If there are more, the same pass creates another seal for them. */
 const MAX_LATE = 10_000;
 
 /** State of one sealing pass. */
 interface SealingPass {
-  /** Start of the pass, which sees everything that was committed before. */
+  /** Start of the pass. The pass sees everything that was committed before this time. */
   at: DbTime;
   millis: number;
-  /** Exclusive end of the ids to seal. */
+  /** First event id that this pass no longer seals. */
   limit: string;
-  /** True if all late events since the previous pass are covered. */
+  /** True if seals cover all late events since the previous pass. */
   isLateCovered: boolean;
 }
 
-/** Late entry with the action of its event. */
+/** Entry for `audit_late_events` with the action of the event. */
 interface LateRow {
   entry: Omit<AuditLateEventEntity, 'seal'>;
   action: string;
 }
 
 /**
- * Seals the audit hour by hour (ADR 19). If an event is visible when its hour is sealed, that seal covers it. If it becomes
- * visible shortly after, the next seal covers it as a late event. Events that appear later count as inserted.
+ * Seals the audit hour by hour (ADR 19). A seal covers the events that have been committed when their hour is sealed.
+ * An event that is committed shortly afterwards is covered by the next seal as a late event. An event that is
+ * committed even later counts as inserted by tampering.
  */
 @Injectable()
 export class Sealer implements BeforeApplicationShutdown {
@@ -84,13 +90,15 @@ export class Sealer implements BeforeApplicationShutdown {
     await this.busy;
   }
 
-  /** Seals all hours that ended before `millis`, unless another instance is sealing. */
+  /**
+   * Seals all hours that ended at least `GRACE_MILLIS` before the time `millis`, unless another instance is sealing.
+   */
   async run(millis = Date.now()): Promise<void> {
     const sealableUntil = millis - GRACE_MILLIS;
     const limit = toFirstId(sealableUntil - (sealableUntil % HOUR_MILLIS));
     const last = await this.repository.findLast();
     if ((last?.until_id ?? MIN_ID) >= limit) return;
-    // The times of passes never decrease, even if the clocks of instances differ.
+    // The time of a pass is never earlier than the time of the last seal, even if the clocks of the instances differ.
     const now = toDbTime(new Date(millis));
     const pass = { at: last && last.sealed > now ? last.sealed : now, millis, limit, isLateCovered: false };
     await this.leases.hold(LEASE, LEASE_SECONDS, async () => {
@@ -103,15 +111,16 @@ export class Sealer implements BeforeApplicationShutdown {
     return (await this.repository.findLast())?.sealed ?? null;
   }
 
-  /** Reads a page of seals, newest first. The events of seals up to `purged` may be deleted. */
+  /** Reads a page of seals, newest first. The events of seals with numbers up to `purged` may already be deleted. */
   async readPage(offset: number, limit: number): Promise<{ count: number; purged: number; seals: Seal[] }> {
     const { number: count, purged } = (await this.repository.findLast()) ?? NO_SEAL;
     return { count, purged, seals: await this.repository.findUpTo(count - offset, limit) };
   }
 
   /**
-   * Returns the id before which AUDIT_RETENTION_DAYS allows events to be deleted, or undefined if none may be deleted. A
-   * seal records each deletion before it happens, so that verification can distinguish it from tampering.
+   * Returns the id before which AUDIT_RETENTION_DAYS allows events to be deleted, or undefined if no events may be
+   * deleted. A seal records this id before the events are deleted, so that verification can distinguish the deletion
+   * from tampering.
    */
   async findPurgeBound(): Promise<string | undefined> {
     if (this.env.AUDIT_RETENTION_DAYS === undefined) return undefined;
@@ -119,7 +128,10 @@ export class Sealer implements BeforeApplicationShutdown {
     return (await this.findPurgedSeal())?.until_id;
   }
 
-  /** Deletes members and late entries of deleted events. Call it after all events before the purge bound were deleted. */
+  /**
+   * Deletes the members and late entries of seals whose events were deleted. Call it after all events before the
+   * purge bound were deleted.
+   */
   async forgetDeletedRows(): Promise<void> {
     const purged = await this.findPurgedSeal();
     if (!purged) return;
@@ -131,7 +143,10 @@ export class Sealer implements BeforeApplicationShutdown {
     return this.repository.find((await this.repository.findLast())?.purged ?? 0);
   }
 
-  /** Creates the next seal. @returns false if everything up to the limit is sealed, or another instance was faster. */
+  /**
+   * Creates the next seal.
+   * @returns false if all events up to the limit are sealed, or if another instance has just created this seal.
+   */
   private async sealNext(pass: SealingPass): Promise<boolean> {
     const last = await this.repository.findLast();
     const from = last?.until_id ?? MIN_ID;
@@ -171,14 +186,17 @@ export class Sealer implements BeforeApplicationShutdown {
     return true;
   }
 
-  /** Finds events outside of the ranges that are still to be sealed: late events (`missed`) and events with a future time. */
+  /**
+   * Finds events to seal whose ids are outside the ranges that are still to be sealed: late events (`missed`) and
+   * events with a future time.
+   */
   private async findRowsOutside(last: Seal | undefined, { at }: SealingPass) {
     const missed = last ? await this.findMissed(last, at, MAX_LATE) : [];
     const future = await this.findFuture(at, MAX_LATE - missed.length);
     return { missed, late: [...missed, ...future].map(({ entry }) => entry) };
   }
 
-  /** Reads the events of the next range. Invalid events are skipped, so no seal covers them. */
+  /** Reads the events of the next range to seal. Events with an invalid id are skipped, so no seal covers them. */
   private async readRange(from: string, limit: string): Promise<RowRange> {
     const range = { ...createRange(from), until: await this.findRangeEnd(from, limit) };
     const known = await this.repository.findLateIds(from, range.until);
@@ -207,11 +225,12 @@ export class Sealer implements BeforeApplicationShutdown {
   }
 
   /**
-   * Finds events of sealed ranges that became visible since the previous pass. Events from more than `LATE_MILLIS` before
-   * that pass are skipped, because that pass should have seen them.
+   * Finds late events: unsealed events in ranges that are already sealed. Skips events that are more than
+   * `LATE_MILLIS` older than the previous pass, because that pass should have sealed them.
    */
   private async findMissed(last: Seal, passTime: DbTime, limit: number): Promise<LateRow[]> {
-    // Skips seals of the current pass, which may create several seals.
+    // Goes back to the last seal of the previous pass, because the current pass may already have created several
+    // seals.
     let previous: Seal | undefined = last;
     while (previous && previous.sealed >= passTime)
       previous = await this.repository.find(previous.number - 1);
@@ -223,8 +242,8 @@ export class Sealer implements BeforeApplicationShutdown {
   }
 
   /**
-   * Finds events with a future time, which the service cannot have written. A seal lists them now, so that they are not
-   * mistaken for valid events later.
+   * Finds events with a future time, which the service cannot have written. A seal lists them now, because they would
+   * look like valid events once their time has come.
    */
   private async findFuture(passTime: DbTime, limit: number): Promise<LateRow[]> {
     const begin = toFirstId(toMillis(passTime) + LATE_MILLIS + 1);
@@ -247,7 +266,10 @@ export class Sealer implements BeforeApplicationShutdown {
     return found;
   }
 
-  /** Creates a function that returns true for sealed ids from `id` on. The function must be called with ascending ids. */
+  /**
+   * Creates a function that returns true if a seal covers an event id. The function must be called with ids from `id`
+   * on, in ascending order.
+   */
   private async createSealedTest(id: string): Promise<(id: string) => boolean> {
     const ranges: { until: string; members: string }[] = [];
     for await (const { seal } of this.repository.readAll((await this.repository.findLastBefore(id)) ?? 0)) {

@@ -8,7 +8,7 @@ import { type Clause, type Dialect, toClause } from '../platform/database/engine
  */
 
 /**
- * Builds an SQL expression that selects the storage types and raw bytes of the columns. It is the literal `NULL` for
+ * Builds an SQL expression that returns the columns as stored, as types and raw bytes. It is the literal `NULL` for
  * MariaDB and MySQL, whose driver returns stored values unchanged.
  */
 export function toFormSql(dialect: Dialect, columns: readonly string[]): string {
@@ -25,8 +25,9 @@ export function isIntact(stored: string | null, values: readonly unknown[]): boo
 }
 
 /**
- * Parses values from the result of `toFormSql`. The columns themselves are not read, because the driver aborts the process
- * on invalid UTF-8. For such texts, and for values that are neither text nor NULL, `isIntact` then returns false.
+ * Converts the result of `toFormSql` to the values of the columns. Use it instead of reading the columns, because the
+ * driver aborts the process on invalid UTF-8. `isIntact` returns false for values that are invalid UTF-8, or neither
+ * text nor NULL.
  */
 export function parseStoredForm(stored: string): (string | null)[] {
   return stored.split(',').map((form) => {
@@ -35,7 +36,7 @@ export function parseStoredForm(stored: string): (string | null)[] {
   });
 }
 
-/** Returns the bytes of a text in the format of the SQL function `hex`. */
+/** Returns the bytes of a text as upper-case hexadecimal digits, like the SQL function `hex`. */
 export const hexOf = (text: string): string => Buffer.from(text).toString('hex').toUpperCase();
 
 const hasNul = (value: unknown): boolean => typeof value === 'string' && value.includes('\0');
@@ -46,34 +47,40 @@ function toStoredForm(value: unknown): string {
   return typeof value === 'string' ? `text ${hexOf(value)}` : 'other';
 }
 
-/** SQL that converts a hexadecimal parameter to ASCII text, so that a page can start after any stored key. */
+/**
+ * SQL expression that converts a hexadecimal parameter to ASCII text, so that a page of rows can start after any
+ * stored key.
+ */
 export const textOfHex: Record<Dialect, string> = {
   sqlite: 'CAST(unhex(?) AS TEXT)',
   mysql: '(CONVERT(UNHEX(?) USING ascii) COLLATE ascii_bin)',
 };
 
 /**
- * Builds the lower bound of a range of texts. SQLite sorts other types before or after texts, so even an open range needs a
- * bound. Use only one bound per side, because SQLite uses only one of them to search its index.
+ * Builds the condition for the lower bound `from` of a text column. Even without `from`, SQLite needs a condition,
+ * because it sorts values of other types before or after texts. Do not add a second lower bound, because SQLite uses
+ * only one of them to search its index.
  */
 export const toMin = (dialect: Dialect, column: string, from: string | undefined): Clause => {
   if (from !== undefined) return toClause(`${column} >= ?`, from);
   return toClause(dialect === 'sqlite' ? `${column} >= ''` : '1 = 1');
 };
-/** Builds the upper bound of a range of texts. */
+/** Builds the condition for the exclusive upper bound `until` of a text column. */
 export const toMax = (dialect: Dialect, column: string, until?: string): Clause => {
   if (until !== undefined) return toClause(`${column} < ?`, until);
   return toClause(dialect === 'sqlite' ? `${column} < x''` : '1 = 1');
 };
 
-/** Builds the condition for keys after the key whose bytes are `at`, in hexadecimal. */
+/** Builds the condition for keys that sort after the key with the bytes `hex`, in hexadecimal. */
 export const toAfter = (dialect: Dialect, column: string, hex: string): Clause =>
   toClause(`${column} > ${textOfHex[dialect]}`, hex);
 
 /**
- * Reads rows page by page in the order of a key. Each page starts after the stored bytes of the last key, because the value
- * that the driver returned could select the same row again. Other requests can run between two pages.
- * @param read reads at most `size` rows that meet a condition on the key, with the hexadecimal bytes of the key as `at`.
+ * Reads rows page by page in the order of a key. Each page starts after the last key of the previous page as it is
+ * stored. The key that the driver returned may be incomplete and would select the same row again. Other requests can
+ * run between two pages.
+ * @param read reads up to `size` rows that meet a condition on the key. The `at` of a row is its key as stored, in
+ * hexadecimal.
  */
 export async function* readByKey<Row extends { at: string }>(
   dialect: Dialect,
@@ -92,6 +99,6 @@ export async function* readByKey<Row extends { at: string }>(
   }
 }
 
-/** Builds the condition for values that are not text. */
+/** Builds the condition for values that are not stored as text. */
 export const toNonText = (dialect: Dialect, column: string): string =>
   dialect === 'sqlite' ? `(${column} < '' OR ${column} >= x'')` : '1 = 0';

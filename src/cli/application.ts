@@ -15,17 +15,18 @@ import { Log } from '../platform/telemetry/log.js';
 import { ServiceClient } from './service-client.js';
 import { type Target, readKey } from './target.js';
 
-/** Gives commands access to a running service or to an application of their own. */
+/** Gives commands access to a running service, or to an application that is created for the command. */
 export class Application {
-  /** @param create creates an application without background work. */
+  /** @param create creates an application that starts no background work. */
   constructor(
     readonly entities: EntityClasses,
     private readonly create: (env: Env) => Promise<INestApplication>,
   ) {}
 
   /**
-   * Runs `work` with the service at `--url`, or with the running service that uses the same settings. If no service is
-   * running, starts an application for this command. Prints the name of the service or database on standard error.
+   * Runs `work` with a client of the service at `--url`. Without `--url`, uses the running service with the same
+   * settings. If no such service is running, starts an application for this command. Prints the name of the service
+   * or database on standard error.
    * @throws Error for invalid settings, an unusable database or a missing key, and any error of `work`.
    */
   async use(target: Target, work: (service: ServiceClient) => Promise<void>): Promise<void> {
@@ -48,7 +49,10 @@ export class Application {
     return connect ? runWith(connect) : this.openApp(env, (app) => runWith(() => connectInternally(app)));
   }
 
-  /** Verifies the audit of the database, without a service. @throws Error for invalid settings or an unusable database. */
+  /**
+   * Verifies the audit directly in the database, without using a running service.
+   * @throws Error for invalid settings or an unusable database.
+   */
   async verifyAudit({ json }: Pick<Target, 'json'> = {}, expected?: SealRef): Promise<AuditReport> {
     const env = readSettings();
     assertDatabaseExists(env);
@@ -56,10 +60,13 @@ export class Application {
     return this.openApp(env, (app) => app.get(SealVerifier).verify(expected));
   }
 
-  /** Runs `work` with a new application. Its log is off unless `LOG_LEVEL` is set, and is written to standard error. */
+  /**
+   * Creates an application, runs `work` with it, and closes it. The log of the application is off unless `LOG_LEVEL`
+   * is set, and is written to standard error.
+   */
   private async openApp<T>(env: Env, work: (app: INestApplication) => Promise<T>): Promise<T> {
     if (!process.env['LOG_LEVEL']) env.LOG_LEVEL = 'silent';
-    env.SHUTDOWN_DELAY_SECONDS = 0; // no delay, because only this command sends requests
+    env.SHUTDOWN_DELAY_SECONDS = 0; // load balancers do not need a delay, because only this command sends requests
     env.TLS_CERT_FILE = undefined;
     env.TLS_KEY_FILE = undefined;
     await migrateAtStart(env, this.entities);
@@ -73,7 +80,10 @@ export class Application {
   }
 }
 
-/** Checks that the database file exists, so that a mistyped name does not create one. @throws Error if it is missing. */
+/**
+ * Checks that the database file exists, so that a mistyped file name does not create an empty database.
+ * @throws Error if the file is missing.
+ */
 function assertDatabaseExists(env: Env): void {
   const file = sqliteFileOf(env);
   if (file === undefined || existsSync(file)) return;
@@ -83,8 +93,8 @@ function assertDatabaseExists(env: Env): void {
 }
 
 /**
- * Returns the name of the user who runs this command, restricted to characters that a header may contain. With `sudo`, it
- * is the original user.
+ * Returns the name of the user who runs this command, restricted to characters that a header may contain. If the
+ * command runs with `sudo`, returns the name of the original user.
  */
 function getUserName(): string {
   const name = process.env['SUDO_USER'] ?? getSystemUserName();

@@ -62,7 +62,7 @@ function toCells({ time, action, actor, target, ip, changes, reason }: AuditEven
   return [when, action, who, `${target.kind} ${target.id}`, ip, truncate(what, MAX_CHANGES_LENGTH)];
 }
 
-/** Formats the result of a verification. */
+/** Formats the result of an audit verification as text. */
 function format({ seals, rows, late, purged, unsealed, newest, fault, bad_count, bad }: AuditReport): string {
   if (fault) {
     const { seal, from, until, message } = fault;
@@ -86,7 +86,7 @@ function format({ seals, rows, late, purged, unsealed, newest, fault, bad_count,
   return `${lines.join('\n')}\n`;
 }
 
-/** Parses the value of `--expect`. @throws InvalidArgumentError for another format. */
+/** Parses the value of `--expect`. @throws InvalidArgumentError for an invalid format. */
 function parseExpected(text: string): { number: number; hash: string } {
   const [, number, hash] = /^([1-9]\d{0,8}):([0-9a-f]{64})$/.exec(text) ?? [];
   if (number === undefined || hash === undefined)

@@ -9,7 +9,7 @@ Add the line for your shell to its start-up file:
   zsh    source <(rollcall completion zsh)
   fish   rollcall completion fish | source`;
 
-/** Words that can follow a command: its subcommands and options. `path` is the command, such as `users find`. */
+/** Subcommands and options that can follow the command `path`, such as `users find`. */
 interface CommandWords {
   path: string;
   words: string[];
@@ -38,8 +38,8 @@ function collectWords(command: Command, path: string): CommandWords[] {
 }
 
 /**
- * Renders the script for Bash, or for zsh with its emulation of Bash completion. If no word matches, the script completes
- * file names.
+ * Renders the script for Bash. For zsh, the script also starts the emulation of Bash completion. If no word matches,
+ * the script completes file names.
  */
 function renderPosix(nodes: readonly CommandWords[], target: Shell): string {
   const cases = nodes.map(({ path, words }) => `    '${path}') echo '${words.join(' ')}' ;;`);

@@ -49,7 +49,7 @@ The service can continue to run: the backup is a consistent snapshot of the data
 personal data, so protect it like the database. It contains no sessions, no settings and no secrets of the environment.
 Exit codes: 0 done, 2 no backup was written (invalid usage, no database, disk full).`;
 
-/** Niceness of the backup process, so that its priority is lower than the priority of the service. */
+/** Niceness of the backup process. It gives the backup a lower priority than the service. */
 const NICENESS = 10;
 
 export const createBackupCommand = ({ entities }: Application) =>
@@ -78,7 +78,7 @@ export const createBackupCommand = ({ entities }: Application) =>
       }
     });
 
-/** Checks that the schema is the schema of this release, because other releases may interpret columns differently. */
+/** Checks that the database has the schema of this release. Other releases may interpret columns differently. */
 async function assertCurrentSchema(env: Env, entities: Application['entities']): Promise<void> {
   const executed = await listExecutedMigrations(env, entities);
   if (executed.join() === KNOWN_MIGRATIONS.join()) return;
@@ -120,7 +120,7 @@ export const createRestoreCommand = (application: Application) =>
       const schema = { tables: listBackedUpTables(entities), migrations: KNOWN_MIGRATIONS };
       const backup = await addPathToErrors(path, () => BackupReader.open(path, schema));
       try {
-        // Reads all rows once, so that a damaged file is rejected before anything is written.
+        // Reads all rows of the backup once, so that a damaged file is rejected before anything is written.
         await addPathToErrors(path, async () => {
           for await (const _ of backup.readRows());
         });
@@ -151,7 +151,11 @@ async function addPathToErrors<T>(path: string, work: () => Promise<T>): Promise
   }
 }
 
-/** Checks that the database may be replaced. @throws Error if it contains data or is in use. */
+/**
+ * Checks that a restore may replace the contents of the database.
+ * @throws Error if `replace` is the name of another database, if the database is in use, or if it contains data and
+ * `replace` is missing.
+ */
 async function assertRestorable(env: Env, entities: EntityClasses, replace?: string): Promise<void> {
   const { name, fullName: full } = databaseNameOf(env);
   if (replace !== undefined && replace !== name)
@@ -164,12 +168,12 @@ async function assertRestorable(env: Env, entities: EntityClasses, replace?: str
 }
 
 /**
- * Verifies the restored audit and returns the number of faults, or undefined if the backup has no seals. Seals with a key
- * need the AUDIT_SEAL_KEY with which they were created.
+ * Verifies the restored audit and returns the number of faults, or undefined if there are no seals. Seals that
+ * were created with a key can be verified only if AUDIT_SEAL_KEY contains the key.
  */
 async function countFaults(backup: BackupReader, application: Application): Promise<number | undefined> {
   const seals = backup.header.tables.find(({ name }) => name === 'audit_seals');
-  if (seals?.rows === 0) return undefined; // the service creates the first seal after an hour
+  if (seals?.rows === 0) return undefined; // the backup is older than the first seal, which the service creates after an hour
   const { fault, bad_count: bad } = await application.verifyAudit();
   return fault ? Math.max(1, bad) : 0;
 }

@@ -74,7 +74,10 @@ export const createDoctorCommand = (application: Application) =>
       process.exitCode = findings.some(({ level }) => level === 'fail') ? 1 : 0;
     });
 
-/** Runs the checks and yields each finding immediately, because the check of an unreachable database takes long. */
+/**
+ * Runs the checks one after another. Yields the findings of each check immediately, because the check of an
+ * unreachable database can take long.
+ */
 async function* runChecks(application: Application, security: boolean): AsyncGenerator<Finding> {
   const { node } = process.versions;
   yield* security ? checkNodeSupport(node, now().slice(0, 10)) : checkNode(node);
@@ -89,7 +92,10 @@ async function* runChecks(application: Application, security: boolean): AsyncGen
     yield* await runCheck(subject, () => check(env, application.entities));
 }
 
-/** Converts an error in the settings to findings. The findings name settings and rules, but never contain values. */
+/**
+ * Converts an error from reading the settings to findings. The findings name settings and rules, but never contain
+ * values.
+ */
 function toSettingsFindings(error: unknown): Finding[] {
   if (!(error instanceof EnvError)) return fail('settings', `.env cannot be read (${codeOf(error)})`);
   return error.message

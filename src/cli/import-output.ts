@@ -22,7 +22,7 @@ export function formatSummary(run: ImportRunDto): string {
   if (reported > 0) parts.push(`Missing from the file: ${reported} users, ${blocked} of them blocked\n`);
   const hits = run.guards.filter(({ hit }) => hit);
   if (hits.length > 0) parts.push('Guards that tripped:\n', ...hits.map(formatGuard));
-  // Shows all problems if the run failed, otherwise only the first ones.
+  // If the run failed, shows all problems. Otherwise shows only the first ones, up to `MAX_PROBLEMS`.
   const problems = run.problems.slice(0, run.state === 'failed' ? undefined : MAX_PROBLEMS);
   parts.push(...formatProblems(problems), ...formatNextSteps(run, problems.length));
   return parts.join('\n');

@@ -63,7 +63,7 @@ export const createImportCommand = (application: Application) =>
       const isFile = typeof profile === 'string' && isProfileFile(profile);
       const query = { ...options, ...(!isFile && profile !== undefined && { profile }) };
       assertFields(RequestedOptions, stringifyValues(query), command);
-      if (file !== '-') await access(file, constants.R_OK); // before opening a database, which may migrate it
+      if (file !== '-') await access(file, constants.R_OK); // checked before the database is opened, because opening it may migrate it
       await application.use(flags, async (service) => {
         const upload = isFile ? await buildForm(service, file, profile) : toFile(file);
         if (preview) {
@@ -80,7 +80,7 @@ export const createImportCommand = (application: Application) =>
       });
     });
 
-/** Converts options to texts, as in a query string. */
+/** Converts the values of options to texts, as they are sent in a query string. */
 const stringifyValues = (options: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(options).map(([name, value]) => [name, String(value)]));
 
@@ -88,13 +88,14 @@ const openFile = (file: string): Readable => (file === '-' ? process.stdin : cre
 const nameOf = (file: string): string => (file === '-' ? 'stdin.csv' : basename(file));
 const toFile = (file: string): SentFile => ({ type: 'text/csv', name: nameOf(file), bytes: openFile(file) });
 
-/** Returns true if `--profile` is a file rather than the name of a stored profile. */
+/** Returns true if the value of `--profile` is the path of a file rather than the name of a stored profile. */
 const isProfileFile = (profile: string): boolean => /\.json$|[/\\]/i.test(profile);
 
 /**
- * Creates a form with a CSV file and a profile from a JSON file, in the format of `PUT /import_profiles/{name}`. A service
- * accepts such a form only through its private socket.
- * @throws Error for a service that is not local, or if the profile is unreadable or not a JSON object.
+ * Creates the upload for an import with a local profile: a form with the CSV file and the profile from a JSON file.
+ * The file has the format of `PUT /import_profiles/{name}`. A service accepts such a form only through its private
+ * socket.
+ * @throws Error if the service is not local, or if the profile is unreadable or not a JSON object.
  */
 async function buildForm({ isLocal }: ServiceClient, file: string, profile: string): Promise<SentFile> {
   if (!isLocal)
@@ -129,9 +130,9 @@ function readDocument(path: string, text: string): JsonObject {
   return document;
 }
 
-/** Checks that the database has users. @throws Error if not, because the database name may be mistyped. */
+/** Checks that the database has users. @throws Error if it does not, because its name may be mistyped. */
 async function assertHasUsers(service: ServiceClient): Promise<void> {
-  if (!service.isLocal) return; // an API key proves that the service has users
+  if (!service.isLocal) return; // the API key of a remote service proves that the service has users
   const { Count } = await service.call<UserPageDto>('GET', 'users/search', { query: { limit: 1 } });
   if (Count === 0)
     throw new Error('This database has no users. Start the service once to create the first Webmaster.');
@@ -158,7 +159,7 @@ function getExitCode({ state, counts, missing }: ImportRunDto): number {
 
 /**
  * Waits until an import ends or needs approval.
- * @param approve true to approve the import if necessary, and to wait for its end.
+ * @param approve true to approve the import if it needs approval, and then to wait until it ends.
  */
 async function followImport(service: ServiceClient, id: string, approve: boolean): Promise<ImportRunDto> {
   const stop = cancelOnInterrupt(service, id);
@@ -173,12 +174,15 @@ async function followImport(service: ServiceClient, id: string, approve: boolean
   }
 }
 
-/** Cancels the run on Ctrl-C, at its next batch. A second Ctrl-C ends this program without waiting. */
+/**
+ * Cancels the run on Ctrl-C. The run then ends at its next batch. A second Ctrl-C ends this program without waiting.
+ * @returns a function that removes this handler of Ctrl-C.
+ */
 function cancelOnInterrupt(service: ServiceClient, id: string): () => void {
   const interrupt = (): void => {
     process.stderr.write('\nCancelling the import at the next batch. Press Ctrl-C again to exit now.\n');
     process.once('SIGINT', () => process.exit(NOTHING_APPLIED));
-    // Ignores the error for a run that has just ended and cannot be cancelled. Its state is reported anyway.
+    // Ignores the error if the run cannot be cancelled because it has just ended. Its state is reported anyway.
     decide(service, id, 'cancel').catch(() => undefined);
   };
   process.once('SIGINT', interrupt);
@@ -227,10 +231,10 @@ class Progress {
   }
 }
 
-/** Decision of an operator about a run. */
+/** Decision of an operator about an import run. */
 type Decision = 'apply' | 'reject' | 'cancel' | 'revert';
 
-/** Sends a decision. @returns the decided run, or the new run of a revert. */
+/** Sends a decision about a run. @returns the run itself, or after `revert` the new run that reverts it. */
 function decide(service: ServiceClient, id: string, decision: Decision, query = {}): Promise<ImportRunDto> {
   return service.call('POST', `imports/${id}/${decision}`, { query });
 }

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { errorCodeOf } from '../platform/common/errors.js';
 
-/** File mode of output files. Only the owner can access them, because they contain personal data. */
+/** File mode of output files. Only the owner can access these files, because they contain personal data. */
 const OWNER_ONLY = 0o600;
 
 /** Formats rows as aligned columns. Replaces control characters, which a terminal would interpret. */
@@ -22,34 +22,34 @@ export function toTable(cells: readonly (readonly (string | number)[])[]): strin
   return rows.map((row) => `${row.map(align).join('  ').trimEnd()}\n`).join('');
 }
 
-/** Prints a result, as JSON with `--json`, otherwise as text. */
+/** Prints a result to standard output: `value` as JSON with `--json`, otherwise `text`. */
 export function print({ json }: { json?: true }, value: object, text: string): void {
   process.stdout.write(json ? `${JSON.stringify(value, null, 2)}\n` : text);
 }
 
-/** Prints the total number of entries and the option for the next page, on standard error. */
+/** Prints the total number of entries of a list, and the option that requests the next page, on standard error. */
 export function printNextPage(count: number, option: string): void {
   process.stderr.write(`${count} in total. Next page: ${option}\n`);
 }
 
-/** Prints the option for the next page of a list with an offset, if there is a next page. */
+/** Prints the option that requests the next page of a list with an offset, if there is a next page. */
 export function printNextOffset(page: { Count: number; Results: unknown[] }, offset: unknown): void {
   const next = Number(offset) + page.Results.length;
   if (next < page.Count && page.Results.length > 0) printNextPage(page.Count, `--offset ${next}`);
 }
 
-/** Formats a time to the minute. */
+/** Formats a time without seconds, such as `2027-01-31 12:00`. */
 export const formatMinute = (time: string): string => time.slice(0, 16).replace('T', ' ');
 
-/** Formats an actor as text. */
+/** Formats an actor as its kind and id. */
 export const partyOf = ({ kind, id }: { kind: string; id: string | null }): string =>
   id === null ? kind : `${kind} ${id}`;
 
-/** Streams text to standard output or to a file. An existing file keeps its mode. */
+/** Streams text to a file, or to standard output if `file` is undefined. An existing file keeps its mode. */
 export async function writeTextTo(text: AsyncIterable<string>, file: string | undefined): Promise<void> {
   const target = file === undefined ? process.stdout : createWriteStream(file, { mode: OWNER_ONLY });
   await pipeline(Readable.from(text), target).catch((error: unknown) => {
-    // Ignores the error if the reader of the pipe, such as `head`, has closed it.
+    // Ignores the error if the program that reads the pipe, such as `head`, has closed it.
     if (errorCodeOf(error) !== 'EPIPE') throw error;
   });
 }
@@ -62,7 +62,7 @@ export const createProgressBar = (format: string): SingleBar | undefined =>
 
 type ShowRows = (rows: number) => void;
 
-/** Runs `work` and shows its progress, in rows, on a terminal. */
+/** Runs `work`, and shows its progress on a terminal. @param total number of rows of the complete work. */
 export async function runWithProgress<T>(total: number, work: (show: ShowRows) => Promise<T>): Promise<T> {
   const bar = createProgressBar('{bar} {percentage}% {value} of {total} rows');
   bar?.start(total, 0);

@@ -107,8 +107,8 @@ export function createProgram(application: Application, exit: (code: number) => 
 }
 
 /**
- * Adds examples to a command and its subcommands. Also copies the settings of the parent, because commander copies them
- * only to commands that it creates itself.
+ * Adds the examples to the help of a command and of its subcommands. Also copies the settings of the parent command,
+ * because commander copies settings only to commands that it creates itself.
  */
 function completeCommand(command: Command, parent: Command, path: string): Command {
   command.copyInheritedSettings(parent);

@@ -20,10 +20,10 @@ interface Input {
   file?: SentFile;
 }
 
-/** Connection to a service: by address, or through its private socket. */
+/** Connection to a service: by the address `url`, or by the function `connect`. */
 interface Connection {
   url?: string;
-  /** Opens a connection to a service on this machine. */
+  /** Opens a connection to a service on this machine, or to the application of this process. */
   connect?: () => Duplex;
   headers: Readonly<Record<string, string>>;
   passwordLength?: number;
@@ -33,9 +33,9 @@ interface Connection {
 export class ServiceClient {
   /** Address of the service, as shown to operators. */
   readonly name: string;
-  /** True if requests use the private socket and act as the service itself. */
+  /** True if requests use the private socket or the application of this process, and act as the service itself. */
   readonly isLocal: boolean;
-  /** Minimum length of a new password, or 0 if only the service knows it. */
+  /** Minimum length of a new password. 0 for a service at `--url`, because only that service knows the minimum. */
   readonly passwordLength: number;
   private readonly base: URL;
 
@@ -51,8 +51,9 @@ export class ServiceClient {
   }
 
   /**
-   * Sends a request. @param path relative to the base path of the API.
-   * @throws Error with the detail of the problem, or with the reason why the connection failed.
+   * Sends a request.
+   * @param path relative to the base path of the API.
+   * @throws Error with the detail of the error response, or with the reason why the connection failed.
    */
   async send(method: string, path: string, { query = {}, body, file }: Input = {}): Promise<IncomingMessage> {
     const url = new URL(path, this.base);
@@ -78,7 +79,7 @@ export class ServiceClient {
     return JSON.parse(await text(await this.send(method, path, sent))) as T;
   }
 
-  /** Requests a page of a list. `next` is the cursor of the next page, if there is one. */
+  /** Requests a page of a list. `next` is the cursor of the next page, or undefined after the last page. */
   async getPage<T>(path: string, query: object): Promise<T & { next: string | undefined }> {
     const answer = await this.send('GET', path, { query });
     const [, link] = /<([^>]+)>; rel="next"/.exec(String(answer.headers['link'])) ?? [];
@@ -103,7 +104,7 @@ export class ServiceClient {
       const { connect } = this.connection;
       const how = connect ? { createConnection: connect } : { agent: false };
       const sent = request(url, { ...options, ...how }, resolve);
-      sent.on('error', reject); // has no effect once the response has arrived
+      sent.on('error', reject); // after the response has arrived, a call of `reject` does nothing
       if (typeof content === 'object') pipeline(content, sent).catch(reject);
       else sent.end(content);
     });
@@ -124,7 +125,7 @@ export class ServiceClient {
       return `${this.name} redirects to ${new URL(location, this.base).origin}. The API key was not sent there. Pass the final address as --url.`;
     const problem = readProblem(await text(answer));
     if (!problem) return `${this.name} responded with status ${status}.`;
-    // With the request id, an operator finds the details in the log of the service.
+    // The request id lets an operator find the details in the log of the service.
     const id = status >= 500 && problem.request_id ? ` (request ${problem.request_id})` : '';
     return `${problem.detail}${status === 401 ? ' Check --key.' : ''}${id}`;
   }

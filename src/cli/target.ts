@@ -5,13 +5,13 @@ import type { InputClass } from '../platform/common/fields.js';
 import type { JsonObject } from '../platform/common/json.js';
 import { readInput } from '../platform/input/read-input.js';
 
-/** Options that select the service of a command. */
+/** Common options of commands that send requests to a service. */
 export interface Target {
   url?: string;
   key?: string;
   keyFile?: string;
   json?: true;
-  /** Reason of a change, for the audit. */
+  /** Reason of a change, which the audit records. */
   reason?: string;
 }
 
@@ -30,7 +30,8 @@ export const createCommand = (name: string, description: string): Command =>
     .option('--json', 'print as JSON')
     .hook('preAction', (self) => {
       if (self.getOptionValue('url') !== undefined) return;
-      // ROLLCALL_KEY is ignored without --url, because it may be set for other commands.
+      // A key without --url is an error only if it was passed as an option. The variable ROLLCALL_KEY is ignored, because it may
+      // be set for other commands.
       for (const flag of ['key', 'keyFile'])
         if (self.getOptionValueSource(flag) === 'cli')
           self.error(`error: option '${flag === 'key' ? '--key' : '--key-file'}' requires --url`);
@@ -48,7 +49,10 @@ export function toFields(options: object): JsonObject {
   return Object.fromEntries(sent.map(([name, value]) => [toField(name), value]));
 }
 
-/** Converts the options of a command to a query. Ends the program if a value is invalid. @param extra additional fields. */
+/**
+ * Converts the options of a command to a query of the API. Ends the program if a value is invalid.
+ * @param extra fields that are added to the query.
+ */
 export function toQuery(type: InputClass<object>, options: object, command: Command, extra = {}): JsonObject {
   const query = { ...toFields(options), ...extra };
   assertFields(type, query, command);

@@ -135,8 +135,8 @@ const changeUser = (service: ServiceClient, uuid: string, body: JsonObject): Pro
   service.call('PUT', `users/${uuid}`, { body });
 
 /**
- * Changes several users. All users are looked up first, so a mistyped name changes nothing. A rejected change does not stop
- * the others.
+ * Changes several users. All users are looked up first, so no user is changed if a name is mistyped. If one change is
+ * rejected, the other changes are still made.
  */
 async function changeEach(
   service: ServiceClient,
@@ -169,7 +169,7 @@ async function findUser(service: ServiceClient, name: string): Promise<UserDto> 
     try {
       return await service.call('GET', `users/${name.toLowerCase()}`);
     } catch (error) {
-      if (error instanceof Error) unknown = error; // an external id may look like a UUID
+      if (error instanceof Error) unknown = error; // the text may instead be an external id that looks like a UUID
     }
   }
   for (const field of NAMES) {
@@ -187,7 +187,7 @@ function toRow(user: UserDto): string[] {
   return [user.uuid, user.status, user.username, user.email, name, user.external_id, user.roles.join(', ')];
 }
 
-/** Returns the table row for a field in a list, or an empty list for an empty field. */
+/** Converts a field of a user to a row of the table with all fields. Returns an empty list if the value is empty. */
 function toTableRow([field, value]: [string, unknown]): [string, string][] {
   if (typeof value === 'string') return value === '' ? [] : [[field, value]];
   if (typeof value === 'boolean') return value ? [[field, 'yes']] : [];
@@ -195,7 +195,10 @@ function toTableRow([field, value]: [string, unknown]): [string, string][] {
   return [[field, Array.isArray(value) ? value.join(', ') : JSON.stringify(value)]];
 }
 
-/** 32 characters that are hard to confuse. Each one has the same probability, because 256 is a multiple of 32. */
+/**
+ * 32 characters that are hard to confuse. A random byte selects each character with the same probability, because 256
+ * is a multiple of 32.
+ */
 const ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789';
 const GROUP_LENGTH = 4;
 /** Matches each group of a password except the last one, to add a hyphen after it. */
@@ -210,7 +213,10 @@ function generatePassword(length: number): string {
   return letters.join('').replace(GROUP, '$&-');
 }
 
-/** Reads a password from the first line of standard input, without showing it on a terminal. @throws Error if it is empty. */
+/**
+ * Reads a password from the first line of standard input. A terminal does not show the typed password.
+ * @throws Error if the password is empty.
+ */
 async function readPassword(): Promise<string> {
   const { stdin } = process;
   if (stdin.isTTY) process.stderr.write('New password (not shown): ');

@@ -19,7 +19,10 @@ const MAIL = '{name}@example.org';
 const MANAGER = `${EXTENSION}:manager`;
 const findUser = (filter: string, answer: Json, title: string): Step =>
   read(title, `/Users?filter=${filter}`, answer);
-/** Creates a PATCH as Entra sends it. The response has no body, so the result is checked by reading the resource. */
+/**
+ * Creates a step that sends a PATCH as Entra does. The response is empty, so the changed resource is read and
+ * compared with `after`.
+ */
 const change = (title: string, operations: Json[], after: Json, path = user): Step =>
   patch(title, path, operations, { status: 204, after });
 const setMembers = (title: string, operation: Json, after: Json): Step =>
@@ -28,8 +31,8 @@ const MEMBER = { value: '{user}' };
 const RENAMED = { displayName: '{name}.b' };
 
 /**
- * Requests as Microsoft Entra ID sends them: operations are capitalised, booleans are text, filters select elements, and
- * members have a `$ref` and a value.
+ * Requests as Microsoft Entra ID sends them: operations are capitalised, booleans are text, paths select elements by
+ * filters, and members have a `$ref` and a value.
  */
 export const ENTRA: readonly Step[] = [
   findUser('userName eq "{name}.nobody"', NONE_FOUND, 'Test connection: a user that does not exist'),

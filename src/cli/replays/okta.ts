@@ -19,10 +19,10 @@ const find = (what: string, query: string, answer: Json): Step =>
   read(what, `/${query}&startIndex=1&count=100`, answer);
 const change = (title: string, path: string, operations: Json[], after: Json): Step =>
   patch(title, path, operations, { status: 200, answer: after, after });
-/** Creates a PATCH of the user without a path. */
+/** Creates a step that sends a PATCH of the user. The operation contains an object with the new values instead of a path. */
 const replace = (what: string, value: Json, after = value): Step =>
   change(what, user, [{ op: 'replace', value }], after);
-/** Builds the complete user, as Okta sends it. */
+/** Builds the complete user that Okta sends with POST and PUT. */
 const buildUser = (active: boolean, givenName: string): { readonly [key: string]: Json } => ({
   schemas: [USER_URN],
   userName: MAIL,

@@ -21,10 +21,10 @@ const PLACEHOLDER = /\{(\w+)\}/g;
 /** Replays the requests of an identity provider against a service, and compares the responses with the expected ones. */
 export class ReplayRun {
   private readonly base: string;
-  /** Maps placeholders to their values. */
+  /** Maps the names of placeholders, such as `user`, to their values. */
   private readonly known = new Map<string, string>([['name', `doctor-${randomBytes(6).toString('hex')}`]]);
 
-  /** Created resources that could not be deleted at the end, with the reason. */
+  /** Paths of created resources that could not be deleted at the end, each with the reason. */
   readonly remaining: string[] = [];
 
   /** @param url address of the service. @throws Error for an invalid address. */
@@ -67,7 +67,7 @@ export class ReplayRun {
     return compare(this.fill(step.after), read.body);
   }
 
-  /** Deletes the created resources, unless a step has deleted them. */
+  /** Deletes the resources that the steps created. A resource that a step has already deleted is not a problem. */
   private async cleanUp(): Promise<void> {
     for (const made of RESOURCE_NAMES) {
       const id = this.known.get(made);
@@ -104,7 +104,7 @@ export class ReplayRun {
     return Object.fromEntries(Object.entries(template).map(([name, each]) => [name, this.fill(each)]));
   }
 
-  /** Returns the name of the first placeholder without a value. */
+  /** Returns the name of the first placeholder in the templates that does not have a value yet. */
   private findMissing(templates: Json): string | undefined {
     const names = [...JSON.stringify(templates).matchAll(PLACEHOLDER)].map(([, name = '']) => name);
     return names.find((name) => !this.known.has(name));
@@ -120,8 +120,9 @@ function reasonOf(error: unknown): string {
 }
 
 /**
- * Describes the first difference between the expected and the actual value, or returns undefined if they match. Actual
- * objects may have further members, but lists must have the same length. Null stands for an absent member.
+ * Describes the first difference between the expected and the actual value, or returns undefined if they match.
+ * Actual objects may have further members, but lists must have the same length. An expected null means that the
+ * member must be absent.
  */
 function compare(expected: Json, actual: unknown, path = ''): string | undefined {
   if (expected === null) return actual === undefined ? undefined : `${path} is present`;

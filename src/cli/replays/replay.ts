@@ -8,26 +8,26 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
 
 export const isList = (template: Json): template is readonly Json[] => Array.isArray(template);
 
-/** Maps the resources that a replay creates, and deletes at its end, to their paths. */
+/** Maps the resources that a replay creates to their paths. The replay deletes these resources at its end. */
 export const RESOURCE_PATHS = { user: 'Users', colleague: 'Users', group: 'Groups' } as const;
 export type ResourceName = keyof typeof RESOURCE_PATHS;
 
-/** Request of a provider, with the expected response. */
+/** Request of an identity provider, with the expected response. */
 export interface Step {
   title: string;
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Path relative to `/scim/v2`. Filters are not encoded yet. */
+  /** Path relative to `/scim/v2`. The filter in it is not yet URL-encoded. */
   path: string;
   body?: Json;
   status: number;
   /**
-   * Expected response. The actual objects may have further members, but lists must have the same length. Null stands for an
-   * absent member.
+   * Expected response. The actual objects may have further members, but lists must have the same length. An expected
+   * null means that the member must be absent.
    */
   answer?: Json;
-  /** Expected resource when `path` is read after the request. */
+  /** Expected resource. If present, `path` is read after the request and compared with this resource. */
   after?: Json;
-  /** Placeholder that gets the id in the response as its value. */
+  /** Placeholder of the resource that this step creates. Its value is the id in the response. */
   makes?: ResourceName;
 }
 
@@ -35,7 +35,7 @@ export interface Step {
 export type Provider = Exclude<KeyProfile, 'standard'>;
 
 export const NONE_FOUND = { totalResults: 0 };
-/** Creates the expected response for a list with one resource. */
+/** Creates the expected response of a search that finds one resource. */
 export const expectOne = (resource: Json): Json => ({ totalResults: 1, Resources: [resource] });
 export const USER_URN = 'urn:ietf:params:scim:schemas:core:2.0:User';
 export const GROUP_URN = 'urn:ietf:params:scim:schemas:core:2.0:Group';
@@ -43,28 +43,28 @@ export const EXTENSION = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:
 
 const PATCH_OP = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
 
-/** Creates a PATCH step. */
+/** Creates a step that changes a resource with PATCH operations. */
 export function patch(title: string, path: string, operations: Json[], expected: Expected): Step {
   return { title, method: 'PATCH', path, body: { schemas: [PATCH_OP], Operations: operations }, ...expected };
 }
 type Expected = Pick<Step, 'status' | 'answer' | 'after'>;
 
-/** Creates a GET step. */
+/** Creates a step that reads `path` with GET and expects status 200. */
 export function read(title: string, path: string, answer: Json): Step {
   return { title, method: 'GET', path, status: 200, answer };
 }
 
-/** Path of the created user. */
+/** Path of the user that the replay creates. */
 export const user = '/Users/{user}';
-/** Path of the created group. */
+/** Path of the group that the replay creates. */
 export const group = '/Groups/{group}';
 
-/** Creates a POST step that creates a resource. */
+/** Creates a step that creates a resource with POST. The placeholder `makes` gets the id of the resource. */
 export function create(title: string, makes: ResourceName, body: Json, answer: Json): Step {
   return { title, method: 'POST', path: `/${RESOURCE_PATHS[makes]}`, makes, status: 201, body, answer };
 }
 
-/** Creates a PUT step. */
+/** Creates a step that replaces a resource with PUT and expects status 200. */
 export function put(title: string, path: string, body: Json, answer: Json): Step {
   return { title, method: 'PUT', path, body, status: 200, answer };
 }

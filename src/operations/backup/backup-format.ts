@@ -20,10 +20,10 @@ export interface BackupHeader {
   rollcall_backup: number;
   /** Release that wrote the backup. */
   version: string;
-  /** ISO 8601, UTC. */
+  /** Time at which the backup was started, ISO 8601, UTC. */
   created: string;
   engine: 'sqlite' | 'mysql';
-  /** Names of the executed migrations, in order. */
+  /** Names of the migrations that the schema has, in order. */
   migrations: readonly string[];
   tables: readonly BackedUpTable[];
 }
@@ -35,13 +35,14 @@ export class BackupError extends Error {}
 export const CHECKSUM_BYTES = buildChecksum(createHash('sha256').digest('hex')).length;
 
 /**
- * Creates the last gzip member of a backup: a line with the hash of all previous bytes. Its bytes are always the same for the
- * same hash, so a reader can compare all of them. The checksum of gzip does not cover the gzip header.
+ * Creates the last gzip member of a backup: a line with the hash of all previous bytes. The same hash always gives
+ * the same bytes, so a reader can compare the whole member. This is necessary because the checksum of gzip does not
+ * cover the gzip header.
  */
 export function buildChecksum(sha256: string): Buffer {
   const line = Buffer.from(`${JSON.stringify({ sha256 })}\n`);
   const header = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
-  const block = Buffer.alloc(5); // a single stored block (RFC 1951, 3.2.4)
+  const block = Buffer.alloc(5); // header of a single uncompressed block (RFC 1951, 3.2.4)
   block[0] = 1;
   block.writeUInt16LE(line.length, 1);
   block.writeUInt16LE(~line.length & 0xffff, 3);

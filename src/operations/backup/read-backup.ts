@@ -8,18 +8,21 @@ import type { TableColumns } from '../../platform/database/engine/backup-connect
 import type { SqlValue } from '../../platform/database/engine/sql.js';
 import { type BackupHeader, BackupError, FORMAT, CHECKSUM_BYTES, buildChecksum } from './backup-format.js';
 
-/** Maximum length of a line, in characters. A row has a few columns with up to 16 MiB each. */
+/**
+ * Maximum length of a line, in characters. A line contains one row, which may have a few columns with up to 16 MiB
+ * each.
+ */
 const MAX_LINE = 256 * 1024 * 1024;
 /** Maximum number of rows and characters per batch. */
 const BATCH = { rows: 500, characters: 2_000_000 };
 
-/** Tables and migrations of the running release. It restores only backups with the same schema. */
+/** Tables and migrations of the running release. A release restores only backups with the same schema. */
 export interface BackupSchema {
   tables: readonly TableColumns[];
   migrations: readonly string[];
 }
 
-/** Opened backup. Its checksum and schema are verified. */
+/** Backup file that is open for reading. Its checksum and schema have been verified. */
 export class BackupReader {
   private constructor(
     private readonly file: FileHandle,
@@ -104,7 +107,9 @@ function isHeader(header: object): header is BackupHeader {
 const isTable = (table: unknown): boolean =>
   isObject(table) && Array.isArray(table['columns']) && Number.isSafeInteger(table['rows']);
 
-/** Rejects backups with another schema, because a migration may have changed the meaning of a column. */
+/**
+ * Rejects a backup with the schema of another release, because a migration may have changed the meaning of a column.
+ */
 function assertSchema(header: BackupHeader, { tables, migrations }: BackupSchema): void {
   const shapeOf = (list: readonly TableColumns[]) =>
     JSON.stringify(list.map(({ name, columns }) => [name, columns]));
@@ -133,7 +138,7 @@ function parseLine(line: unknown): unknown {
 
 async function* readLines(file: FileHandle, size: number): AsyncGenerator<string, undefined> {
   const decoder = new StringDecoder('utf8');
-  // The callback ignores the error, because the loop below receives it as well.
+  // The callback of `pipeline` ignores the error, because the loop below receives it as well.
   const text = pipeline(readBytes(file, size - CHECKSUM_BYTES), createGunzip(), () => undefined);
   let begun: string[] = [];
   let length = 0;

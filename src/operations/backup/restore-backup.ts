@@ -9,7 +9,7 @@ import {
 import type { Dialect } from '../../platform/database/engine/sql.js';
 import type { BackupReader } from './read-backup.js';
 
-/** Result of a check. `found` is the number of faults, or undefined if there was nothing to check. */
+/** Result of a consistency check. `found` is the number of faults, or undefined if there was nothing to check. */
 export interface CheckResult {
   name: string;
   found: number | undefined;
@@ -56,7 +56,7 @@ async function assertCounts(restore: RestoreTransaction, { header }: BackupReade
   }
 }
 
-/** Consistency check between tables. */
+/** Consistency check of the restored tables. */
 interface Check {
   name: string;
   /** SELECT that returns the number of faults. */
@@ -82,7 +82,7 @@ const UNKNOWN_MANAGERS = `SELECT COUNT(*) FROM users AS t
   WHERE t.manager_uuid IS NOT NULL AND NOT EXISTS (SELECT 1 FROM users AS u WHERE u.uuid = t.manager_uuid)`;
 const toCountSql = (name: string): string => `SELECT COUNT(*) FROM users WHERE status = '${name}'`;
 
-/** Builds the checks. Each one returns 0 for a consistent database. */
+/** Builds the consistency checks. The SQL of each check returns 0 for a consistent database. */
 const buildChecks = (dialect: Dialect): readonly Check[] => [
   {
     name: 'an active Webmaster',
@@ -104,7 +104,7 @@ const buildChecks = (dialect: Dialect): readonly Check[] => [
 /** Migrations fill these tables, so rows in them do not mean that the database is in use. */
 const FILLED_BY_MIGRATIONS: ReadonlySet<string> = new Set(['user_rules', 'user_counts', 'leases']);
 
-/** Returns true if any of the tables contains data that a restore would destroy. Tables may be missing. */
+/** Returns true if any of the tables contains data that a restore would destroy. Missing tables count as empty. */
 export async function hasContent(env: DatabaseSettings, tables: readonly TableColumns[]): Promise<boolean> {
   const snapshot = await openSnapshot(env);
   const count = (sql: string) => snapshot.queryNumber(sql);

@@ -13,9 +13,10 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const STOPPED_CODE = 2;
 
 /**
- * Writes a backup with constant memory. It writes a temporary file first and renames it after syncing it to disk, so `path`
- * never holds an incomplete backup. Only the user of this process can read the file.
- * @param progress receives the number of rows written so far. @throws errors of the file system and of the database.
+ * Writes a backup with constant memory. Writes a temporary file first and renames it after syncing it to disk, so
+ * `path` never holds an incomplete backup. Only the user of this process can read the file.
+ * @param progress receives the number of rows written so far.
+ * @throws errors of the file system and of the database.
  */
 export async function writeBackup(
   path: string,
@@ -36,7 +37,7 @@ export async function writeBackup(
     await rename(part, path);
     await syncFolder(dirname(path));
   } catch (error) {
-    await file.close().catch(() => undefined); // the first error is the one to report
+    await file.close().catch(() => undefined); // `error` is reported instead of an error from closing the file
     await rm(part, { force: true });
     throw error;
   } finally {
@@ -80,6 +81,6 @@ const toLine = (value: unknown): string => `${JSON.stringify(value)}\n`;
 
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
-  await handle.sync().catch(() => undefined); // some file systems do not support this
+  await handle.sync().catch(() => undefined); // some file systems cannot sync folders
   await handle.close();
 }

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { MetricObject } from 'prom-client';
 import type { FirstCredentials } from '../start/first-start.service.js';
 
-/** Timeout for the metrics of an instance. After a timeout, a scrape contains the last known counters of the instance. */
+/** Maximum time to wait for the metrics of an instance. After this time, its last known counters are used. */
 const METRICS_TIMEOUT_MILLIS = 2000;
 
 /** Metrics of one instance. */
@@ -27,7 +27,7 @@ export interface InstanceCalls {
 export interface PrimaryCalls {
   /** Reports that the instance serves requests. */
   reportReady(start: InstanceStart): void;
-  /** Reports that the instance cannot start. The instance ends when this returns. */
+  /** Reports that the instance cannot start. The instance ends after this call. */
   reportFailedStart(reason: string): void;
   /** Returns the metrics of all instances in the Prometheus format. */
   getAllMetrics(): Promise<string>;
@@ -48,10 +48,10 @@ export class InstanceProcess {
     private readonly worker: Worker,
     getAllMetrics: () => Promise<string>,
   ) {
-    // Ignores failed messages to a killed instance, because `ended` reports its end.
+    // Ignores errors of messages to a killed instance, because `ended` reports its end.
     worker.on('error', () => undefined);
     const { promise, resolve, reject } = Promise.withResolvers<InstanceStart>();
-    promise.catch(() => undefined); // an unhandled rejection would end the process
+    promise.catch(() => undefined); // without this handler, a rejection would end the process
     this.ready = promise;
     this.calls = createBirpc<InstanceCalls, PrimaryCalls>(
       {
@@ -88,7 +88,10 @@ export class InstanceProcess {
     return performance.now() - this.forked;
   }
 
-  /** Returns the metrics of the instance, or undefined if it does not serve or does not answer in time. */
+  /**
+   * Returns the metrics of the instance, or undefined if the instance does not serve requests or does not answer in
+   * time.
+   */
   async getMetrics(): Promise<InstanceMetricsData | undefined> {
     return this.isServing ? this.calls.getMetrics().catch(() => undefined) : undefined;
   }

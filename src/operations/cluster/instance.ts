@@ -13,7 +13,7 @@ import type { PrimaryCalls, InstanceCalls } from './instance-process.js';
  * cannot start. Node.js ends the instance if its primary dies.
  */
 export async function runInstance(env: Env, createApp: CreateApp): Promise<void> {
-  // Ignores failed messages to a dead primary, because this process then ends as well.
+  // Ignores errors of messages to a dead primary, because this process then ends as well.
   cluster.worker?.on('error', () => undefined);
   const starting = createApp(env);
   const primary = createBirpc<PrimaryCalls, InstanceCalls>(
@@ -33,7 +33,8 @@ export async function runInstance(env: Env, createApp: CreateApp): Promise<void>
 
 /**
  * Listens on the port.
- * @throws Error with the system's message for the error code, because Node.js passes only the code to cluster processes.
+ * @throws Error with the message of the operating system. Node.js passes only the error code to the processes of a
+ * cluster, so the message is looked up.
  */
 async function listen(app: NestExpressApplication, { PORT, HOST }: Env): Promise<void> {
   try {

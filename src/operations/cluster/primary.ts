@@ -13,13 +13,19 @@ const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 /** First delay and maximum delay before a failing instance is restarted. The delay doubles with each failure. */
 const RESTART_MILLIS = { first: 100, most: 10_000 };
 /**
- * Age above which the end of an instance does not count as a failed start. The restart delay then starts again at the first
- * delay.
+ * Age in milliseconds. If an instance ends at a greater age, this does not count as a failed start, and the restart
+ * delay is again the first delay.
  */
 const STEADY_MILLIS = 60_000;
-/** Exit codes and signals of an orderly shutdown. An instance that is still starting ends by the signal itself. */
+/**
+ * Exit codes and signals that count as an orderly shutdown. Signals are included, because a signal ends an instance
+ * that is still starting.
+ */
 const CLEAN_EXITS: readonly string[] = ['0', ...SIGNALS];
-/** Extra time for responses to requests that have already arrived. */
+/**
+ * Time in seconds to finish responses, after the shutdown delay and the request timeout. Then hanging instances are
+ * killed.
+ */
 const ANSWER_SECONDS = 10;
 /**
  * Delay after which a second signal kills the instances. An earlier second signal is ignored, because npm and terminals may
@@ -39,7 +45,7 @@ export async function runPrimary(env: Env, program: string): Promise<void> {
   await primary.start();
 }
 
-/** Starts the instances, replaces failed ones, and ends them together. It serves no requests itself. */
+/** Starts the instances, replaces failed ones, and ends them together. The primary serves no requests itself. */
 class Primary {
   private readonly log: Log;
   private readonly metrics = new InstanceMetrics();
@@ -52,22 +58,23 @@ class Primary {
     program: string,
   ) {
     this.log = new Log(env);
-    new RateLimiterClusterMaster(); // serves the rate limiters of the instances (`auth/access.guard.ts`)
+    new RateLimiterClusterMaster(); // counts requests for the rate limiters of the instances (`auth/access.guard.ts`)
     // Instances accept connections themselves, because a connection that the primary passes to an instance would hang if
     // the instance dies.
     cluster.schedulingPolicy = cluster.SCHED_NONE;
     cluster.setupPrimary({
       exec: program,
       args: [],
-      // The environment already contains the values of the file, which may have changed since.
+      // Omits `--env-file`, because the environment already contains the values of the file, and the file may have
+      // changed since.
       execArgv: process.execArgv.filter((arg) => !arg.startsWith('--env-file=')),
       serialization: 'advanced', // metrics may be NaN, which JSON cannot represent
     });
   }
 
   /**
-   * Starts the first instance alone, because it migrates, creates the first credentials and reports faults. Then starts the
-   * other instances while the first one serves.
+   * Starts the first instance alone. It migrates the schema, creates the first credentials and reports errors that
+   * prevent a start. Then starts the other instances while the first one serves requests.
    */
   async start(): Promise<void> {
     try {
@@ -75,20 +82,23 @@ class Primary {
       const { url, first } = await instance.ready;
       const others = Array.from({ length: this.env.WORKERS - 1 }, () => this.fork());
       const starts = others.map(({ ready }) => ready.catch(this.reportFailedStart));
-      await Promise.all(starts); // failed instances are replaced below
+      await Promise.all(starts); // instances that failed are replaced below
       if (this.ending.signal.aborted) {
         showCredentials(first);
         return;
       }
       logStartAndEnd(this.log, this.env, url);
-      process.stderr.write(formatWelcome(url, this.env.CONSOLE_ENABLED, first)); // standard output has log lines only
+      process.stderr.write(formatWelcome(url, this.env.CONSOLE_ENABLED, first)); // standard output is reserved for log lines
       for (const started of [instance, ...others]) void this.replace(started);
     } catch (error) {
       if (!this.ending.signal.aborted) throw error;
     }
   }
 
-  /** Ends all instances after their open requests, then this process. If an instance hangs, it is killed and the exit code is 1. */
+  /**
+   * Lets all instances finish their open requests, then ends this process. If an instance hangs, it is killed and the
+   * exit code is 1.
+   */
   async end(): Promise<void> {
     if (this.ending.signal.aborted) return;
     this.ending.abort();
@@ -116,7 +126,10 @@ class Primary {
     return instance;
   }
 
-  /** Replaces an instance each time it ends, with growing delays while it keeps failing early. */
+  /**
+   * Starts a new instance each time the previous one ends. The delay before a start grows while instances end soon
+   * after their start.
+   */
   private async replace(instance: InstanceProcess): Promise<void> {
     for (let wait = RESTART_MILLIS.first; ; wait = Math.min(wait * 2, RESTART_MILLIS.most)) {
       const how = await instance.ended;
@@ -155,7 +168,7 @@ class InstanceMetrics {
   private readonly known = new Map<InstanceProcess, InstanceMetricsData>();
   private past: InstanceMetricsData = [];
 
-  /** Returns the metrics in the Prometheus format. */
+  /** Returns the combined metrics of running and ended instances in the Prometheus format. */
   async collect(instances: Iterable<InstanceProcess>): Promise<string> {
     await Promise.all([...instances].map((instance) => this.update(instance)));
     return combine([...this.known.values(), this.past]).metrics();

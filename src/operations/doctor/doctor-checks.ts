@@ -54,7 +54,7 @@ export async function checkDisk({ DATA_DIR }: Env): Promise<Finding[]> {
 }
 
 export function checkBaseUrl({ HOST, baseUrl }: Env): Finding[] {
-  const { protocol, host, pathname } = new URL(baseUrl); // omits a password in the URL
+  const { protocol, host, pathname } = new URL(baseUrl); // leaves out a password in the URL
   const address = `${protocol}//${host}${pathname === '/' ? '' : pathname}`;
   if (LOOPBACK.test(HOST) || protocol === 'https:') return ok('address', address);
   return warn(
@@ -130,7 +130,10 @@ async function checkServer(sql: Sql, env: Env): Promise<Finding[]> {
   return [...ok('database', row?.version ?? ''), ...pool, ...(await checkTopology(env))];
 }
 
-/** Checks the size of the connection pools. @param max connections that the server accepts from all clients. */
+/**
+ * Checks that the connection pools are not too large for the server.
+ * @param max number of connections that the server accepts from all clients together.
+ */
 export function checkPool(env: Pick<Env, 'DATABASE_POOL_SIZE' | 'WORKERS'>, max: number): Finding[] {
   const { DATABASE_POOL_SIZE: size, WORKERS } = env;
   const factor = WORKERS > 1 ? ` times WORKERS=${WORKERS}` : '';
@@ -149,7 +152,7 @@ async function checkAccess(sql: Sql): Promise<Finding[]> {
   const webmasters = await sql.queryOne<{ value: number | string | null }>(
     "SELECT SUM(value) AS value FROM user_counts WHERE name = 'webmasters'",
   );
-  const active = Number(webmasters?.value ?? 0); // a sum is text on MariaDB
+  const active = Number(webmasters?.value ?? 0); // MariaDB returns a sum as text
   const noWebmaster =
     'no active Webmaster. Start the service if the database is empty. Otherwise grant the role with an API key';
   const found = active === 0 ? warn('webmasters', noWebmaster) : ok('webmasters', `${active} active`);

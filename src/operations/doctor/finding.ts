@@ -1,11 +1,11 @@
 import { errorCodeOf, rootErrorOf } from '../../platform/common/errors.js';
 
-/** Result of a check. */
+/** Result of a check by `rollcall doctor`. */
 export interface Finding {
   level: 'ok' | 'warn' | 'fail';
-  /** Subject of the check. */
+  /** Subject of the check, such as `data folder`. */
   subject: string;
-  /** Finding and, unless the level is `ok`, the remedy. */
+  /** Text of the finding. Also contains the remedy, unless the level is `ok`. */
   message: string;
 }
 
@@ -16,5 +16,8 @@ export const ok = createFinding('ok');
 export const fail = createFinding('fail');
 export const warn = createFinding('warn');
 
-/** Returns the code of an error. Findings contain it rather than the message, which may contain settings. */
+/**
+ * Returns the code of an error. Findings contain the code instead of the message, because the message may contain
+ * settings.
+ */
 export const codeOf = (error: unknown): string => errorCodeOf(rootErrorOf(error)) ?? 'unknown';

@@ -7,7 +7,7 @@ import { openDatabase } from '../../platform/database/engine/database.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { type Finding, codeOf, fail, ok, warn } from './finding.js';
 
-/** API key as stored. Databases of earlier releases lack the optional columns. */
+/** Row of an API key. Databases of earlier releases lack the optional columns. */
 export interface StoredKey {
   id: string;
   name: string;
@@ -32,7 +32,7 @@ const filterUsable = (keys: readonly StoredKey[], time: DbTime): StoredKey[] =>
 
 const isLimited = ({ scopes }: StoredKey): boolean => (scopes ?? null) !== null;
 
-/** Checks for usable keys, and for keys whose creator is no longer an active Webmaster. */
+/** Checks that a key is usable, and reports keys whose creator is no longer an active Webmaster. */
 export async function checkKeys(sql: Sql): Promise<Finding[]> {
   const all = await readKeys(sql);
   const usable = filterUsable(all, now());
@@ -42,7 +42,10 @@ export async function checkKeys(sql: Sql): Promise<Finding[]> {
   return [...counts, ...(await checkCreators(sql, all, usable))];
 }
 
-/** Reports keys whose creator, directly or through other keys, is no longer an active Webmaster. */
+/**
+ * Reports usable keys whose creator is no longer an active Webmaster. If a key was created with another key, the
+ * creator of that key counts.
+ */
 async function checkCreators(sql: Sql, all: readonly StoredKey[], usable: StoredKey[]): Promise<Finding[]> {
   const query = `SELECT users.uuid AS uuid FROM user_roles JOIN users ON users.uuid = user_roles.user_uuid
     WHERE user_roles.role = ? AND users.status = 'Active'`;
@@ -59,8 +62,8 @@ async function checkCreators(sql: Sql, all: readonly StoredKey[], usable: Stored
 }
 
 /**
- * Returns the user who created a key, directly or through other keys. Returns undefined if the service created it, or if
- * the creator is unknown.
+ * Returns the user who created a key. If the key was created with another key, returns the creator of that key.
+ * Returns undefined if the service created the key, or if the creator is unknown.
  */
 function creatorOf(key: StoredKey, byId: ReadonlyMap<string, StoredKey>): string | undefined {
   let current: StoredKey | undefined = key;
@@ -72,7 +75,7 @@ function creatorOf(key: StoredKey, byId: ReadonlyMap<string, StoredKey>): string
   return current?.maker_kind === 'user' ? (current.maker_id ?? undefined) : undefined;
 }
 
-/** Checks the risks of the currently usable keys. */
+/** Reports risks of the currently usable keys, such as keys that never expire. */
 export async function checkKeyRisks(env: Env): Promise<Finding[]> {
   const file = sqliteFileOf(env);
   if (file !== undefined && !existsSync(file)) return ok('api keys', 'none, because there is no database');
@@ -86,7 +89,7 @@ export async function checkKeyRisks(env: Env): Promise<Finding[]> {
   }
 }
 
-/** Returns the risks of the keys that are usable at a time. */
+/** Returns the risks of the keys that are usable at the given time, such as keys that never expire. */
 export function findKeyRisks(all: readonly StoredKey[], time: DbTime): Finding[] {
   const keys = filterUsable(all, time);
   const limit = addSeconds(time, -UNUSED_DAYS * 24 * 60 * 60);
@@ -103,7 +106,10 @@ export function findKeyRisks(all: readonly StoredKey[], time: DbTime): Finding[]
   return ok('api keys', `${keys.length} usable, all with an expiry date and limited scopes`);
 }
 
-/** Lists the first keys with name and id. Names are quoted, because they are free text. */
+/**
+ * Lists the names and ids of the first `MAX_NAMED` keys, and the number of further keys. Names are quoted, because
+ * they are free text.
+ */
 function listNames(keys: readonly StoredKey[]): string {
   const names = keys.slice(0, MAX_NAMED).map(({ id, name }) => `${JSON.stringify(name)} (${id})`);
   return names.join(', ') + (keys.length > MAX_NAMED ? ` and ${keys.length - MAX_NAMED} more` : '');

@@ -28,7 +28,7 @@ export function checkNodeSupport(version: string, today: string): Finding[] {
   if (end !== undefined && end < today)
     return fail('node', `version ${version} has had no security fixes since ${end}. Install ${LONG_TERM}`);
   if (end !== undefined) return ok('node', `version ${version} receives security fixes until ${end}`);
-  if (major % 2 === 0 && major > 22) return ok('node', `version ${version}`); // newer than this table
+  if (major % 2 === 0 && major > 22) return ok('node', `version ${version}`); // the release line is newer than `NODE_SUPPORT_ENDS`
   return fail('node', `version ${version} has no long-term support. Install ${LONG_TERM}`);
 }
 
@@ -139,7 +139,7 @@ async function checkMode(subject: string, path: string, mode: string): Promise<F
     : fail(subject, `other users can access ${path} (mode ${formatMode(rights)}). Run chmod ${mode} ${path}`);
 }
 
-/** Checks who can add files to the drop folder, and change files during their import. */
+/** Checks the permissions of the drop folder: who can add files, and who can change files during their import. */
 export async function checkDropFolder({ IMPORT_FOLDER, IMPORT_WORK_FOLDER }: Env): Promise<Finding[]> {
   if (IMPORT_FOLDER === undefined) return ok('drop folder', 'not configured');
   try {

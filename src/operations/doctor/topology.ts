@@ -9,10 +9,10 @@ import {
 import type { Env } from '../../platform/config/env.js';
 import { type Finding, codeOf, fail, ok, warn } from './finding.js';
 
-/** Maps the lower-case names of a server's settings and status variables to their values. */
+/** Maps the lower-case names of settings and status variables of a server to their values. */
 type Facts = ReadonlyMap<string, string>;
 
-/** Server of `DATABASE_URL` that answers. */
+/** Server of `DATABASE_URL` that has answered. */
 export interface Node {
   name: string;
   version: string;
@@ -39,7 +39,7 @@ const STATUS = [
 ];
 const quote = (names: readonly string[]) => names.map((name) => `'${name}'`).join(', ');
 
-/** Checks each server of `DATABASE_URL` and its settings. */
+/** Checks that the servers of `DATABASE_URL` answer, and checks their settings. */
 export async function checkTopology(env: Env): Promise<Finding[]> {
   const results = await Promise.all(serversOf(env).map(inspect));
   const nodes = results.flatMap((result) => ('facts' in result ? [result] : []));
@@ -78,7 +78,7 @@ async function readFacts({ connection }: ServerSession): Promise<Facts> {
 
 const STATES = { writable: 'writable', read_only: 'read-only', out_of_sync: 'out of sync' } as const;
 
-/** Describes a server in one line. */
+/** Describes the version, role and settings of a server in one line. */
 function describeNode({ name, version, writability, isGalera, facts }: Node): string {
   const replica = Number(facts.get('slaves_running') ?? 0) > 0 ? ', a replica' : '';
   const role = isGalera
@@ -116,7 +116,7 @@ export function advise({ isGalera, facts }: Node): string[] {
   return texts;
 }
 
-/** Returns faults in how the servers work together. */
+/** Returns faults that concern several servers, such as two writable servers that do not form a cluster. */
 export function findConflicts(nodes: readonly Node[]): string[] {
   const writers = nodes.filter(({ writability }) => writability === 'writable');
   const clusters = new Set(

@@ -7,7 +7,10 @@ import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
 import { ImportSummary } from '../../import/report/import-summary.service.js';
 import { PasswordService } from '../../users/passwords/password.service.js';
 
-/** Registers the gauges whose values are read from other features on each scrape. */
+/**
+ * Registers the gauges that show the state of other features. Their values are read each time Prometheus requests the
+ * metrics.
+ */
 @Injectable()
 export class Gauges implements OnModuleInit {
   constructor(

@@ -12,11 +12,11 @@ export const GUIDES: Readonly<Record<string, string>> = {
   interface: 'look up every rule of the REST interface',
 };
 
-/** Folders that may contain the guides: a folder next to the bundle, and a folder in the repository. */
+/** Folders that may contain the guides: a folder next to the bundle, or the folder `docs` of the repository. */
 const FOLDERS = ['./guides/', '../../../docs/'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
 const loadedGuides = new Map<string, Guide>();
 
-/** Guide as a page. `body` is trusted markup. */
+/** Guide as an HTML page. `body` is trusted HTML. */
 export interface Guide {
   title: string;
   body: string;
@@ -47,7 +47,7 @@ async function renderBody(text: string): Promise<string> {
         const shown = this.parser.parseInline(tokens);
         const [, name = '', anchor = ''] = /^(?:(\w+)\.md)?(#[\w-]*)?$/.exec(href) ?? [];
         if (/^https?:/.test(href)) return `<a href="${href}" rel="noreferrer">${shown}</a>`;
-        if (name === '' && anchor === '') return shown; // a link to a file that the service does not publish
+        if (name === '' && anchor === '') return shown; // the service does not publish the file, so only the text of the link is shown
         if (name !== '' && !Object.hasOwn(GUIDES, name)) return shown;
         return `<a href="${name === '' ? '' : `/guides/${name}`}${anchor}">${shown}</a>`;
       },

@@ -11,10 +11,10 @@ const FAULTS = {
   out_of_sync: 'is out of sync with its cluster',
 } as const;
 
-/** Readiness of this instance: its database is writable, and the process is not shutting down. */
+/** Determines if this instance is ready: its database must be writable, and the process must not be shutting down. */
 @Injectable()
 export class Readiness implements BeforeApplicationShutdown {
-  /** True after the process has received a signal to end. */
+  /** True after the process has received a signal to shut down. */
   ending = false;
 
   private pendingQuery: Promise<WriteState> | undefined;

@@ -13,7 +13,7 @@ const EXPIRY_DAYS = 30;
 const HOURS = 24;
 const HOUR_MILLIS = 3_600_000;
 
-/** Maps the names of daily counts to the audit actions that they count. */
+/** Maps the names of the daily counts in the statistics to the audit actions that they count. */
 const DAILY = {
   created: 'user.created',
   updated: 'user.updated',
@@ -81,7 +81,8 @@ export class StatisticsService {
 }
 
 /**
- * Computes the hour in which the last `days` days begin, in hours since 1970 (UTC).
+ * Computes the start of the first of the last `days` days, in hours since 1970 (UTC). Today is the last of these
+ * days.
  * @param offset UTC offset of the days, in hours.
  */
 function computeFirstHour(millis: number, days: number, offset: number): number {
@@ -89,7 +90,10 @@ function computeFirstHour(millis: number, days: number, offset: number): number 
   return local - (local % HOURS) - (days - 1) * HOURS - offset;
 }
 
-/** Sums the counts by day, oldest day first. @param from first hour of the first day. */
+/**
+ * Creates one entry per day with the sums of its counts, oldest day first.
+ * @param from first hour of the first day.
+ */
 function toDays(from: number, days: number, offset: number, { counts, gaps }: DailyCounts): DayDto[] {
   const listed = Array.from({ length: days }, (_, index) => {
     const begin = from + index * HOURS;

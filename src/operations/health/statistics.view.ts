@@ -119,7 +119,7 @@ export class StatisticsDto {
   days!: DayDto[];
 }
 
-/** Returns the summary of a run. */
+/** Converts a run to its summary in the response. */
 export function presentSummary(run: ImportRun): ImportRunSummaryDto {
   const { id, state, dry_run, reverts, file, created, finished, counts, missing } = presentRun(run, [], null);
   return { id, state, dry_run, reverts, file, created, finished, counts, missing };

@@ -12,11 +12,17 @@ import { PasswordService, toRequester } from '../../users/passwords/password.ser
 import { UserWriter } from '../../users/writer/user-writer.service.js';
 import { UsersService } from '../../users/users.service.js';
 
-/** Placeholder address in a domain that never exists (RFC 2606). The operator replaces it. */
+/**
+ * Placeholder e-mail address of the first Webmaster, in a domain that never exists (RFC 2606). The operator replaces
+ * it.
+ */
 const EMAIL = 'admin@rollcall.invalid';
 const CALLER: Caller = { actor: SYSTEM, requestId: 'first-start', ip: '' };
 
-/** First credentials. Generated secrets are present, because they are shown once. Secrets from the settings are absent. */
+/**
+ * Credentials of the first start. Contains generated secrets, which are shown only once, but no secrets from the
+ * settings.
+ */
 export interface FirstCredentials {
   username: string;
   password?: string;
@@ -38,9 +44,9 @@ export class FirstStart {
 
   /**
    * Creates the first credentials.
-   * @returns undefined if users exist, or if another instance was faster.
-   * @throws EnvError if a secret in the settings is easy to guess. This is checked here, because reading the settings does
-   * not use the password list.
+   * @returns undefined if users exist, or if another instance has just created them.
+   * @throws EnvError if a secret in the settings is easy to guess. This is checked here, because reading the settings
+   * does not use the password list.
    */
   async run(): Promise<FirstCredentials | undefined> {
     if (!(await this.users.isEmpty())) return undefined;

@@ -14,17 +14,17 @@ import { databaseNameOf, sqliteFileOf } from '../../platform/database/engine/con
 import type { FastExpressAdapter } from '../../platform/http/express.adapter.js';
 import { Log } from '../../platform/telemetry/log.js';
 
-/** Maximum length of a socket path that all systems support, in bytes. */
+/** Maximum length of a socket path, in bytes. All supported systems accept paths of this length. */
 const MAX_PATH_BYTES = 100;
 const ALL_BUT_OWNER = 0o077;
-/** Umask with which only the owner can read and write a new socket. */
+/** Umask that leaves only the owner the rights to read and write a new socket. */
 const OWNER_ONLY = 0o177;
 
 const shortHashOf = (text: string): string => sha256(text).slice(0, 12);
 
 /**
- * Returns the path of the private socket for this data folder and database. The database is part of the name, so that a command
- * with different settings never changes the database of the service.
+ * Returns the path of the private socket for this data folder and database. The name contains a hash of the database,
+ * so that a command with different settings never changes the database of the service.
  */
 export function getSocketPath(env: Env): string {
   const folder = resolve(env.DATA_DIR);
@@ -35,16 +35,19 @@ export function getSocketPath(env: Env): string {
   return join(tmpdir(), `rollcall-${shortHashOf(path)}`, 'rollcall.sock');
 }
 
-/** Returns a function that connects to the service that runs with these settings, or undefined if none is running. */
+/**
+ * Returns a function that connects to the private socket of the service with these settings. Returns undefined if no
+ * such service is running.
+ */
 export async function findService(env: Env): Promise<(() => Duplex) | undefined> {
   const path = getSocketPath(env);
   return isTrusted(path, env) && (await isListening(path)) ? () => connect({ path }) : undefined;
 }
 
 /**
- * Opens the private socket, unless another process already serves it. Only the user of this process can access the socket.
- * Its file is removed when the application closes. If the socket cannot be opened, the reason is logged and the service
- * continues.
+ * Opens the private socket, unless another process already serves it. Only the user of this process can access the
+ * socket. The socket file is removed when the application closes. If the socket cannot be opened, the reason is
+ * logged and the service continues.
  */
 export async function openServiceSocket(app: INestApplication, env: Env): Promise<void> {
   try {
@@ -57,7 +60,9 @@ export async function openServiceSocket(app: INestApplication, env: Env): Promis
   }
 }
 
-/** Connects this process to its own application, as if through the private socket. */
+/**
+ * Connects this process to its own application. The connection works like a connection through the private socket.
+ */
 export function connectInternally(app: INestApplication): Duplex {
   const [client, server] = duplexPair();
   serverOf(app).emit('connection', server);
@@ -67,7 +72,7 @@ export function connectInternally(app: INestApplication): Duplex {
 const serverOf = (app: INestApplication): Server =>
   app.get<HttpAdapterHost<FastExpressAdapter>>(HttpAdapterHost).httpAdapter.localServer;
 
-/** Listens at a path. Replaces a file that was left by a crash. */
+/** Lets the server listen on a socket at a path. Replaces the socket file that a crashed process has left. */
 async function listen(server: Server, path: string): Promise<void> {
   const draft = join(dirname(path), `.${process.pid}.sock`);
   rmSync(draft, { force: true });
@@ -78,14 +83,14 @@ async function listen(server: Server, path: string): Promise<void> {
     process.umask(mask);
   }
   await once(server, 'listening');
-  renameSync(draft, path); // commands never see a socket that does not answer yet
+  renameSync(draft, path); // renamed last, so that commands never see a socket that does not answer yet
   const { ino } = statSync(path);
   server.once('close', () => {
     if (statSync(path, { throwIfNoEntry: false })?.ino === ino) rmSync(path, { force: true });
   });
 }
 
-/** Returns true if a process listens at a path. The file of a crashed process rejects connections. */
+/** Returns true if a process listens at a path. The socket file of a crashed process rejects connections. */
 async function isListening(path: string): Promise<boolean> {
   const socket = connect({ path });
   try {

@@ -10,7 +10,7 @@ import { IdempotencyService } from '../../idempotency/idempotency.service.js';
 
 const INTERVAL_MILLIS = 15 * 60 * 1000;
 
-/** Deletes expired rows every 15 minutes, so that tables do not grow over time. Every instance does this. */
+/** Deletes expired rows every 15 minutes, so that tables do not grow over time. Every instance runs this service. */
 @Injectable()
 export class PurgeService implements OnModuleInit, OnApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;

@@ -8,7 +8,7 @@ import { Log } from '../../platform/telemetry/log.js';
 import { openServiceSocket } from './private-socket.js';
 import { logStartAndEnd, formatWelcome } from './welcome.js';
 
-/** Creates the application, which does not listen yet. */
+/** Function that creates the application, which does not listen yet. */
 export type CreateApp = (env: Env) => Promise<NestExpressApplication>;
 
 /** Runs the service as a single process and prints the welcome text to standard error. @throws Error if it cannot start. */
@@ -17,13 +17,15 @@ export async function runSingleProcess(env: Env, createApp: CreateApp): Promise<
   const first = await serve(app, env, app.listen(env.PORT, env.HOST));
   const url = await app.getUrl();
   logStartAndEnd(app.get(Log), env, url, await readSqliteVersion(app.get<Database>(DATABASE)));
-  process.stderr.write(formatWelcome(url, env.CONSOLE_ENABLED, first)); // standard output has log lines only
+  process.stderr.write(formatWelcome(url, env.CONSOLE_ENABLED, first)); // standard output is reserved for log lines
 }
 
 /**
- * Completes a start after `listening` has bound the port. The port is bound first, so that a failed start creates no
- * credentials. Requests wait until the first credentials exist. The first instance also opens the private socket.
- * @returns the first credentials, if this start created them. @throws Error from `listening` or from the first start.
+ * Completes a start: waits until `listening` has bound the port, creates the first credentials, and opens the private
+ * socket unless another instance has opened it. The port is bound first, so that a failed start creates no
+ * credentials. Requests wait until the first credentials exist.
+ * @returns the first credentials, if this start created them.
+ * @throws Error from `listening`, or from creating the first credentials.
  */
 export async function serve(
   app: NestExpressApplication,

@@ -3,7 +3,10 @@ import type { Env } from '../../platform/config/env.js';
 import type { Log } from '../../platform/telemetry/log.js';
 import type { FirstCredentials } from './first-start.service.js';
 
-/** Formats the text after a start: the addresses and, after the first start, the credentials. It is not written to the log. */
+/**
+ * Formats the text that is shown after a start: the addresses and, after the first start, the credentials. This text
+ * is not written to the log.
+ */
 export function formatWelcome(url: string, hasConsole: boolean, first: FirstCredentials | undefined): string {
   const api = `${url}/api/0.3`;
   const lines = [
@@ -45,7 +48,7 @@ export function logStartAndEnd(
   url: string,
   sqlite?: string,
 ): void {
-  const [engine = ''] = databaseUrl.split(':', 1); // the rest may contain a password
+  const [engine = ''] = databaseUrl.split(':', 1); // only the engine, because the rest of the URL may contain a password
   log.info('service started', {
     version: VERSION,
     node: process.version,
@@ -55,7 +58,7 @@ export function logStartAndEnd(
     base_url: baseUrl,
     workers,
   });
-  // Runs before the log is flushed for the last time.
+  // Prepended, so that the end is logged before the log is flushed for the last time.
   process.prependOnceListener('exit', (exit) => {
     log.info('service ended', { exit });
   });
