@@ -67,7 +67,7 @@ const UNEXPECTED_RESPONSE = {
   code: 'foreign_answer',
   title: 'Unexpected response',
   detail:
-    'The response did not come from the service, but perhaps from a proxy or a network login page. Open the service in a new tab, then try again.',
+    'The response probably came from a proxy or a network login page instead of the service. Open the service in a new tab, then try again.',
 };
 
 /** Returns the response to a call of `api`. @throws ProblemError for an error response or a failed connection. */

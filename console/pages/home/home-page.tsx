@@ -60,7 +60,7 @@ function formatSummary(statistics: Statistics): string {
       ? [`${formatCount(waiting, 'import')} ${waiting === 1 ? 'waits' : 'wait'} for a decision`]
       : []),
     ...(blown > 0
-      ? [`${formatCount(blown, 'key')} ${blown === 1 ? 'is' : 'are'} stopped after blocking too many users`]
+      ? [`${formatCount(blown, 'key')} ${blown === 1 ? 'was' : 'were'} stopped after blocking too many users`]
       : []),
     ...(ending > 0 ? [`${formatCount(ending, 'key')} ${ending === 1 ? 'expires' : 'expire'} soon`] : []),
   ];

@@ -77,7 +77,7 @@ const createCancellation = (run: Run): RunAction => ({
   label: 'Stop',
   buttonText: 'Stop',
   kind: 'danger',
-  explanation: `The import stops after the current batch, at about ${formatCount(run.progress.rows_done, 'row')}. Changes that were applied until then are kept and can be reverted.`,
+  explanation: `The import stops after the current batch, after about ${formatCount(run.progress.rows_done, 'row')}. Changes that are applied by then are kept and can be reverted.`,
   successText: 'The import is stopping.',
   send: (id, reason) => unwrap(api.POST('/api/0.3/imports/{import_id}/cancel', toParams(id, reason))),
 });

@@ -14,17 +14,18 @@ const SENTENCES: Record<string, string> = {
   reactivations: '%n blocked users would be reactivated. More than %l need approval.',
   changed_field: '%f would change for %n users. More than %l changes need approval.',
   emptied_field: '%f would be emptied for %n users. More than %l need approval.',
-  moved_values: '%n rows would take over a value from another row. More than %l need approval.',
+  moved_values: '%n users would get a value that another user has now. More than %l need approval.',
   same_value: '%f would get the same value in %n rows. More than %l need approval.',
   garbled_text: '%n values would lose letters or be encoded twice. More than %l need approval.',
-  changed_keys: '%n users would be created while as many are missing. More than %l need approval.',
+  changed_keys:
+    '%n users would be created, and the same number are missing. More than %l such pairs need approval.',
   shrunken_file: 'The file has %n rows. Files with fewer than %l rows need approval.',
   old_file:
     'The file repeats an earlier file or would undo changes of the last run for %n users. More than %l need approval.',
   foreign_dataset: '%n of the matched users belong to another data set. More than %l need approval.',
   errors: '%n rows failed. More than %l need approval.',
   after_revert: '%n changes that were reverted would be applied again. More than %l need approval.',
-  key_fuse: 'The API key would block %n users. More than %l need approval.',
+  key_fuse: 'The API key would block %n users within an hour. More than %l need approval.',
 };
 
 function formatGuard({ name, field, value, limit }: Guard): string {

@@ -15,7 +15,7 @@ export const SCOPES: readonly (readonly [scope: string, meaning: string])[] = [
   ['groups:read', 'read groups'],
   ['groups:write', 'change groups'],
   ['imports:read', 'read imports'],
-  ['imports:write', 'start and decide on imports'],
+  ['imports:write', 'start imports, and approve or reject them'],
   ['audit:read', 'read the audit'],
   ['webmasters', 'create, change and block Webmasters'],
 ];

@@ -166,7 +166,7 @@ function ScopeChoice({ scopes, onChange }: { scopes: Scopes; onChange: (scopes: 
           }}
         />
         <span>
-          Full access <span class="muted">everything that a Webmaster may do, also in later versions</span>
+          Full access <span class="muted">all rights of a Webmaster, including future rights</span>
         </span>
       </label>
       {scopes.length === 0 && <p class="error">Choose at least one permission.</p>}
