@@ -31,7 +31,7 @@ export class AuditController {
     description:
       'The `Link: rel="next"` header contains the URL of the next page. Every page except the last one is full. The service ' +
       'looks up the most selective of `target`, `actor` and `action`, and applies the other filters to the events it finds. ' +
-      'If this takes longer than `SEARCH_TIMEOUT`, the response is 422 `search_too_broad`: add a target or limit the time.',
+      'If this takes longer than `SEARCH_TIMEOUT`, the response is 422 `search_too_broad`: add a target or a shorter time range.',
     answer: describeJson('A page of events.', AuditPageDto, NEXT_PAGE_LINK),
     errors: ['search_too_broad'],
   })

@@ -19,7 +19,7 @@ export class AuditFilter {
   @ChoiceParam(ACTOR_KINDS)
   actor_kind?: string;
 
-  @ChoicesParam(ACTIONS, { description: 'Repeat the parameter to match any of several actions.' })
+  @ChoicesParam(ACTIONS, { description: 'Only events with this action. May be repeated.' })
   action?: AuditAction[];
 
   @UuidParam({ description: 'Id of the affected user, group, session, API key or import.' })

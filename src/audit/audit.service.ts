@@ -253,7 +253,7 @@ function createTooBroadError(filter: AuditFilter): ProblemError {
     value === undefined || ['limit', 'after', 'since', 'until'].includes(name) ? [] : [name],
   );
   const fault = `The search by ${names.sort().join(' and ')} reads too many events`;
-  const remedy = 'Add a target, or limit the time with since and until';
+  const remedy = 'Add a target, or limit the time range with since and until';
   return new ProblemError('search_too_broad', `${fault}. ${remedy}.`);
 }
 

@@ -43,9 +43,9 @@ class AuditPartyDto {
 
 class AuditActorDto extends AuditPartyDto {
   @ApiProperty({ enum: ACTOR_KINDS, example: 'import' }) override kind!: string;
-  @ApiPropertyOptional({ description: 'User or key that started the import.' })
+  @ApiPropertyOptional({ description: 'User or API key that started the import.' })
   started_by?: AuditPartyDto;
-  @ApiPropertyOptional({ description: 'User or key that approved the import, if approval was needed.' })
+  @ApiPropertyOptional({ description: 'User or API key that approved the import, if approval was needed.' })
   approved_by?: AuditPartyDto;
 }
 
@@ -53,7 +53,7 @@ class AuditTargetDto {
   @ApiProperty({ enum: TARGET_KINDS, example: 'user' }) kind!: string;
   @ApiProperty({
     format: 'uuid',
-    description: 'All zeros without a stored target, such as for a failed login of an unknown user.',
+    description: 'All zeros if there is no target, such as for a failed login of an unknown user.',
   })
   id!: string;
   @ApiProperty(NAME) name!: string;
@@ -93,7 +93,7 @@ export class AuditEventDto {
   @ApiProperty({ type: [AuditChangeDto], maxItems: MAX_CHANGES }) changes!: AuditChangeDto[];
   @ApiProperty(REASON) reason!: string;
   @ApiProperty(REQUEST_ID) request_id!: string;
-  @ApiProperty({ maxLength: 64, description: 'Client address. Empty for system events.' }) ip!: string;
+  @ApiProperty({ maxLength: 64, description: 'IP address. Empty for system events.' }) ip!: string;
 }
 
 /** Creates the base class for a page of events. */
@@ -139,13 +139,13 @@ function presentChange(change: AuditChange, nameOf: NameResolver): AuditChangeDt
 const HASH = { maxLength: 64, pattern: '^[0-9a-f]{64}$' } as const;
 
 class AuditSealDto {
-  @ApiProperty({ type: 'integer', minimum: 1, example: 4711, description: 'Starts at 1, without gaps.' })
+  @ApiProperty({ type: 'integer', minimum: 1, example: 4711, description: 'Consecutive, starting at 1.' })
   number!: number;
-  @ApiProperty({ format: 'date-time', description: 'Start of the sealing pass that created the seal.' })
+  @ApiProperty({ format: 'date-time', description: 'Start time of the pass that created the seal.' })
   sealed!: string;
   @ApiProperty({
     format: 'date-time',
-    description: 'Exclusive end of the sealed events. They start at the end of the previous seal.',
+    description: 'Exclusive end of the sealed period, which starts at the end of the previous seal.',
   })
   until!: string;
   @ApiProperty({ type: 'integer', minimum: 0, example: 212 }) events!: number;
@@ -153,13 +153,14 @@ class AuditSealDto {
     type: 'integer',
     minimum: 0,
     example: 0,
-    description: 'Number of covered events that were stored after the seal of their time.',
+    description:
+      'Number of events covered by this seal that were stored late, after the seal for their period had been created.',
   })
   late_events!: number;
-  @ApiProperty({ ...HASH, description: 'Hash over the events and the previous seal. Store it elsewhere.' })
+  @ApiProperty({ ...HASH, description: 'Hash of the seal. Store a copy outside the service.' })
   hash!: string;
   @ApiProperty({ description: 'True if the seal was created with `AUDIT_SEAL_KEY`.' }) keyed!: boolean;
-  @ApiProperty({ description: 'True if the retention may delete, or has deleted, the events of the seal.' })
+  @ApiProperty({ description: 'True if the events of the seal have been deleted or may be deleted.' })
   purged!: boolean;
 }
 

@@ -104,11 +104,11 @@ export function findLateFault(
   times: SealingTimes,
   deleted: string,
 ): string | undefined {
-  if (!isEventId(id)) return `has a late entry in seal ${number}, but the service never creates such an id`;
+  if (!isEventId(id)) return `is a late event of seal ${number}, but the service never creates such an id`;
   if (!row) return id < deleted ? undefined : `was removed: seal ${number} covers it as a late event`;
-  if (hashRow(row) !== row_hash) return `was changed: its hash differs from its late entry in seal ${number}`;
+  if (hashRow(row) !== row_hash) return `was changed: its hash differs from the hash in seal ${number}`;
   if (isInFuture(id, times.current))
-    return `was inserted: its time was in the future when seal ${number} was created`;
+    return `was inserted afterwards: seal ${number} covers it, but its time is later than the seal`;
   const start = times.previous === undefined ? MAX_ID : toFirstId(toMillis(times.previous) - LATE_MILLIS);
   if (id >= start && id < previous.until_id) return undefined;
   return `was inserted: seal ${number} covers it as a late event, but it is not late`;

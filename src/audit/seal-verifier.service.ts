@@ -209,7 +209,7 @@ export class SealVerifier {
       const { id } = event.entry;
       const message =
         !fits && event.row && id < deleted
-          ? 'was inserted: the service did not write its late entry'
+          ? 'was inserted: the service did not write its entry in the list of late events'
           : findLateFault(event, seal, previous, state.times, deleted);
       if (message !== undefined) state.faults.add(id, message);
       else if (event.row) {
