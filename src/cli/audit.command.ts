@@ -72,7 +72,7 @@ function format({ seals, rows, late, purged, unsealed, newest, fault, bad_count,
     const count = bad_count === 0 ? '' : `     ${bad_count} faulty events:\n${others}`;
     return `BAD  ${seal === undefined ? 'audit' : `seal ${seal}`}${range}: ${message}.\n${count}`;
   }
-  const deletable = purged > 0 ? `, the events of the first ${purged} may be deleted` : '';
+  const deletable = purged > 0 ? `, the events of the first ${purged} seals may be deleted` : '';
   const lines = [`OK   ${rows} events match their seals (${seals} seals${deletable}).`];
   if (late > 0)
     lines.push(

@@ -46,7 +46,7 @@ export const createMigrateCommand = ({ entities }: Application) =>
 
 const BACKUP_NOTES = `
 The service can continue to run: the backup is a consistent snapshot of the database. It contains password hashes and
-personal data, so protect it like the database. It contains no sessions, no settings and no secrets of the environment.
+personal data, so protect it like the database. It contains no sessions, no settings and no secrets from the environment.
 Exit codes: 0 done, 2 no backup was written (invalid usage, no database, disk full).`;
 
 /** Niceness of the backup process. It gives the backup a lower priority than the service. */
@@ -159,7 +159,7 @@ async function addPathToErrors<T>(path: string, work: () => Promise<T>): Promise
 async function assertRestorable(env: Env, entities: EntityClasses, replace?: string): Promise<void> {
   const { name, fullName: full } = databaseNameOf(env);
   if (replace !== undefined && replace !== name)
-    throw new Error(`--replace names ${replace}, but the database of the settings is ${full}.`);
+    throw new Error(`--replace names ${replace}, but the settings name the database ${full}.`);
   const file = sqliteFileOf(env);
   if (file !== undefined && !existsSync(file)) return;
   if (await isInUse(env)) throw new Error(`${full} is in use: stop the service on all machines and retry.`);

@@ -41,11 +41,11 @@ export const createImportCommand = (application: Application) =>
   createWriteCommand('import', 'import a CSV file of users ("-" for standard input)')
     .argument('<file>')
     .option('--dry-run', 'only create a plan, without writing anything')
-    .option('--preview', 'only show how the file is read, and its problems')
+    .option('--preview', 'only show how the file would be read, and its problems')
     .option('--profile <name>', 'name of a profile, or a JSON file with a profile')
     .option('--mode <mode>', 'changes to apply: upsert, create_only or update_only')
     .option('--missing <what>', 'action for users missing from the file: keep, report or block')
-    .option('--returning <what>', 'action for returning users blocked as missing: reactivate or report')
+    .option('--returning <what>', 'action for users who are no longer missing: reactivate or report')
     .option('--dataset <name>', 'name of the data set')
     .option('--part <name>', 'name of this file, if the data set has several files')
     .option('--blank-cells <what>', 'effect of blank cells: clear or keep')
@@ -100,7 +100,7 @@ const isProfileFile = (profile: string): boolean => /\.json$|[/\\]/i.test(profil
 async function buildForm({ isLocal }: ServiceClient, file: string, profile: string): Promise<SentFile> {
   if (!isLocal)
     throw new Error(
-      `A service cannot read ${profile}. Save it with PUT /import_profiles/NAME and pass its name.`,
+      `With --url, the service cannot read the file ${profile}. Save the profile with PUT /import_profiles/NAME and pass its name.`,
     );
   const document = readDocument(profile, await readFile(profile, 'utf8'));
   const name = basename(profile).replace(/\.json$/i, '');

@@ -123,7 +123,7 @@ const createFuseCommand = (application: Application) =>
         const path = `api_keys/${encodeURIComponent(id)}/fuse`;
         const { open_until } = await service.call<{ open_until: string }>('POST', path);
         const until = formatMinute(open_until);
-        print(flags, { key_id: id, open_until }, `The fuse of key ${text} is open until ${until} (UTC).\n`);
+        print(flags, { key_id: id, open_until }, `The fuse of key ${text} is off until ${until} (UTC).\n`);
       }),
     );
 

@@ -39,7 +39,7 @@ export const createCommand = (name: string, description: string): Command =>
 
 /** Creates a command with the options of `Target`, including `--reason`. */
 export const createWriteCommand = (name: string, description: string): Command =>
-  createCommand(name, description).option('--reason <text>', 'reason of the change, for the audit');
+  createCommand(name, description).option('--reason <text>', 'reason for the change, stored in the audit');
 
 /** Converts options to fields of the API, such as `dryRun` to `dry_run`. Omits the options of `Target`. */
 export function toFields(options: object): JsonObject {
@@ -78,7 +78,7 @@ async function readKeyFile(file: string): Promise<string> {
   try {
     const { mode } = await handle.stat();
     if ((mode & OTHERS) !== 0)
-      throw new Error(`Others can read ${file}: chmod 600 ${file}, and create a new key if needed.`);
+      throw new Error(`Other users can read ${file}. Run chmod 600 ${file}, and create a new key if needed.`);
     const key = (await handle.readFile('utf8')).trim();
     if (key === '') throw new Error(`${file} is empty. It must contain an API key.`);
     return key;

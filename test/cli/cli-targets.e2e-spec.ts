@@ -145,7 +145,10 @@ test('import --url rejects a profile file, which the service cannot read', async
   const file = writeFile('payroll.csv', csv('No', '1'));
   const args = ['import', file, '--profile', profile, '--url', app.url, '--key', API_KEY];
   const { code, err } = await runCommand(app.database, args);
-  expect([code, err]).toEqual([2, expect.stringMatching(/A service cannot read .*\. Save it/)]);
+  expect([code, err]).toEqual([
+    2,
+    expect.stringMatching(/the service cannot read the file .*\. Save the profile/),
+  ]);
 });
 
 describe('rollcall with --url', () => {
@@ -158,7 +161,10 @@ describe('rollcall with --url', () => {
     for (const mode of [0o640, 0o604, 0o622]) {
       chmodSync(file, mode);
       const open = await list(['--url', app.url, '--key-file', file]);
-      expect([open.code, open.err]).toEqual([2, expect.stringMatching(/Others can read .*: chmod 600/)]);
+      expect([open.code, open.err]).toEqual([
+        2,
+        expect.stringMatching(/Other users can read .*\. Run chmod 600/),
+      ]);
       expect(open.err).not.toContain(API_KEY);
     }
     const empty = writeFile('none', '\n');

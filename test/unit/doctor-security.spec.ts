@@ -95,7 +95,7 @@ test('the doctor warns about API keys that never expire, have all rights or are 
   const [endless] = check({ expires: null, name: 'a "b"' });
   expect({ level: endless?.level, message: endless?.message }).toEqual({
     level: 'warn',
-    message: '1 of 1 never expire (replace them with --expires): "a \\"b\\"" (7)',
+    message: '1 of 1 never expire (create new keys with --expires): "a \\"b\\"" (7)',
   });
   expect(check({ revoked: now, scopes: null }, { expires: now, scopes: null }, {})).toMatchObject([
     { level: 'ok', message: '1 usable, all with an expiry date and limited scopes' },

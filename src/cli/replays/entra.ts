@@ -102,7 +102,7 @@ export const ENTRA: readonly Step[] = [
   ),
   change('update: remove the manager', [{ op: 'Remove', path: MANAGER }], { [EXTENSION]: { manager: null } }),
   change(
-    'update: the manager as a list',
+    'update: send the manager as a list',
     [{ op: 'Add', path: MANAGER, value: [{ $ref: '../Users/{colleague}', value: '{colleague}' }] }],
     { [EXTENSION]: { manager: { value: '{colleague}' } } },
   ),

@@ -78,8 +78,8 @@ export const MIDPOINT: readonly Step[] = [
       [EXTENSION]: { costCenter: '4130' },
     },
   ),
-  setActive('disable: PUT of active alone', false, { userName: '{name}', active: false }),
-  setActive('enable: PUT of active alone', true, { active: true }),
+  setActive('disable: PUT with only active', false, { userName: '{name}', active: false }),
+  setActive('enable: PUT with only active', true, { active: true }),
   patch(
     'update: PATCH with paths',
     user,

@@ -61,7 +61,7 @@ export const OKTA: readonly Step[] = [
     { active: true },
   ),
   {
-    title: 'create a user with a used userName: conflict',
+    title: 'create a user with a userName that is in use: conflict',
     method: 'POST',
     path: '/Users',
     status: 409,

@@ -52,7 +52,7 @@ async function assertCounts(restore: RestoreTransaction, { header }: BackupReade
   for (const { name, rows } of header.tables) {
     const found = await restore.queryNumber(`SELECT COUNT(*) FROM ${name}`);
     if (found !== rows)
-      throw new Error(`Table ${name} has ${found} instead of ${rows} rows after the restore.`);
+      throw new Error(`Table ${name} has ${found} rows instead of ${rows} after the restore.`);
   }
 }
 
@@ -89,12 +89,12 @@ const buildChecks = (dialect: Dialect): readonly Check[] => [
     sql: `SELECT CASE WHEN (SELECT COUNT(*) FROM users) > 0 AND (${WEBMASTERS}) = 0 THEN 1 ELSE 0 END`,
   },
   { name: 'identifiers belong to users', sql: toOrphanSql('user_identifiers') },
-  { name: 'users have their login name', sql: toMissingLoginSql(dialect) },
+  { name: 'users have a login name', sql: toMissingLoginSql(dialect) },
   { name: 'roles belong to users', sql: toOrphanSql('user_roles') },
   { name: 'search words belong to users', sql: toOrphanSql('user_words') },
   { name: 'attributes belong to users', sql: toOrphanSql('user_values') },
-  { name: 'members are users', sql: toOrphanSql('group_members') },
-  { name: 'members have a group', sql: MEMBERS_WITHOUT_GROUP },
+  { name: 'group members are users', sql: toOrphanSql('group_members') },
+  { name: 'groups of members exist', sql: MEMBERS_WITHOUT_GROUP },
   { name: 'managers are users', sql: UNKNOWN_MANAGERS },
   { name: 'count of active users', sql: toDifferenceSql('Active', toCountSql('Active')) },
   { name: 'count of blocked users', sql: toDifferenceSql('Blocked', toCountSql('Blocked')) },

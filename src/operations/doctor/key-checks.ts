@@ -95,7 +95,7 @@ export function findKeyRisks(all: readonly StoredKey[], time: DbTime): Finding[]
   const limit = addSeconds(time, -UNUSED_DAYS * 24 * 60 * 60);
   const unused = keys.filter(({ last_used, created }) => (last_used ?? created) < limit);
   const lists: [keys: StoredKey[], what: string][] = [
-    [keys.filter(({ expires }) => expires === null), 'never expire (replace them with --expires)'],
+    [keys.filter(({ expires }) => expires === null), 'never expire (create new keys with --expires)'],
     [keys.filter((key) => !isLimited(key)), 'have all rights of a Webmaster'],
     [unused, `were not used for ${UNUSED_DAYS} days (revoke them if possible)`],
   ];

@@ -40,7 +40,7 @@ export function checkHttps(env: Env): Finding[] {
   if (isHttps(env) && isLocal(env)) return ok('https', 'provided by a proxy on this machine');
   if (isHttps(env)) {
     const fault = `provided by a proxy, but clients may bypass it through HOST=${env.HOST}`;
-    return warn('https', `${fault}. Bind HOST to the network of the proxy`);
+    return warn('https', `${fault}. Set HOST to an address in the network of the proxy`);
   }
   if (isLocal(env))
     return warn('https', 'not used: safe only on this machine. Set BASE_URL to the https address of a proxy');
@@ -157,7 +157,10 @@ export async function checkDropFolder({ IMPORT_FOLDER, IMPORT_WORK_FOLDER }: Env
     const work = existsSync(IMPORT_WORK_FOLDER) ? (await stat(IMPORT_WORK_FOLDER)).mode : 0;
     return (work & GROUP_OR_OTHERS_WRITE) === 0
       ? ok('drop folder', 'other users cannot change files during their import')
-      : fail('drop folder', `others can write to ${IMPORT_WORK_FOLDER}: chmod go-w ${IMPORT_WORK_FOLDER}`);
+      : fail(
+          'drop folder',
+          `others can write to ${IMPORT_WORK_FOLDER}. Run chmod go-w ${IMPORT_WORK_FOLDER}`,
+        );
   } catch (error) {
     return fail('drop folder', `cannot be checked (${codeOf(error)})`);
   }

@@ -48,7 +48,7 @@ export class Gauges implements OnModuleInit {
       'max',
       () => fuse.countBlown(),
     );
-    metrics.addGauge('rollcall_imports_parked', 'Imports waiting for an operator.', 'max', () =>
+    metrics.addGauge('rollcall_imports_parked', 'Imports waiting for approval.', 'max', () =>
       imports.countParked(),
     );
     metrics.addGauge(

@@ -29,7 +29,7 @@ export class HealthController {
   @Get('ready')
   @DescribeRoute('checkReadiness', 'Check that the instance accepts requests', {
     description:
-      '503 while the database does not answer or is read-only (`detail` names the reason), and after SIGTERM.',
+      'The response is 503 while the database does not answer or is read-only (`detail` names the reason), and after SIGTERM.',
     answer: { description: 'The instance accepts requests.', schema: UP },
   })
   @Public()

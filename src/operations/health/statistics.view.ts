@@ -59,7 +59,7 @@ class ImportNumbersDto {
   @ApiProperty(describeCount('Runs that wait for approval because a guard tripped.')) needs_approval!: number;
   @ApiProperty(describeCount('Planned dry runs that can be applied.')) planned!: number;
   @ApiProperty(describeCount('Runs in progress or queued.')) running!: number;
-  @ApiProperty({ type: [DatasetDto], maxItems: MAX_DATASETS, description: 'The first hundred by name.' })
+  @ApiProperty({ type: [DatasetDto], maxItems: MAX_DATASETS, description: 'Sorted by name. At most 100.' })
   datasets!: DatasetDto[];
 }
 

@@ -11,7 +11,7 @@ class StatusDto {
   @ApiProperty({ enum: ['OK'] }) status!: string;
   @ApiProperty({ maxLength: 64, example: '1.0.0', description: 'Release of the service, not of the API.' })
   version!: string;
-  @ApiProperty({ type: 'integer', description: 'Seconds since 1970 (UTC).', example: 1769847330 })
+  @ApiProperty({ type: 'integer', description: 'Time in seconds since 1970.', example: 1769847330 })
   timestamp!: number;
   @ApiPropertyOptional({
     description: 'True if no import was completed within IMPORT_OVERDUE_HOURS. Absent if this is not set.',
@@ -29,7 +29,7 @@ export class StatusController {
 
   @Get()
   @DescribeRoute('getStatus', 'Get the status of the service', {
-    description: '503 if the database does not answer.',
+    description: 'The response is 503 if the database does not answer.',
     answer: describeJson('The service is up.', StatusDto),
   })
   @Public()
