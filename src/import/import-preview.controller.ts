@@ -24,9 +24,9 @@ export class ImportPreviewController {
   @Post()
   @DescribeRoute('previewImport', 'Preview a CSV file', {
     description:
-      `Reads the first ${PREVIEW_ROWS} rows of a file, but at most 1 MiB. Returns the encoding, the delimiter, the use of each ` +
-      'column or a suggestion for it, the rows as user fields, and all errors at once. Does not store the file and creates ' +
-      'no run. Accepts the same input as `POST /imports`.',
+      `Reads the first ${PREVIEW_ROWS} rows of a file, but at most 1 MiB. Returns the encoding, the delimiter, how each ` +
+      'column is used or a suggestion for it, the rows as user fields, and all errors. Does not store the file or create a ' +
+      'run. Accepts the same input as `POST /imports`.',
     changesNothing: true,
     answer: describeJson('The preview.', ImportPreviewDto),
   })

@@ -24,7 +24,7 @@ class ImportProfileDto {
   @ApiProperty({ description: 'True for a built-in profile, false for a saved profile.' }) ready!: boolean;
   @ApiProperty({ ...NULLABLE_TIME, description: 'Time of the last save. Null for a built-in profile.' })
   updated!: string | null;
-  @ApiProperty({ type: ProfileDto, description: 'Profile in the format of `PUT`.' }) profile!: ImportProfile;
+  @ApiProperty({ type: ProfileDto, description: 'Profile as accepted by `PUT`.' }) profile!: ImportProfile;
 }
 
 class ImportProfilePageDto extends PageOf(ImportProfileDto) {}
@@ -35,7 +35,8 @@ const NameParam = (example: string) =>
     schema: { type: 'string', maxLength: 64, pattern: PROFILE_NAME.source },
     example,
   });
-const IF_MATCH = 'ETag of the profile that was read. 412 if the profile has been changed or deleted since.';
+const IF_MATCH =
+  'ETag of the profile as it was read. The request fails with 412 if the profile has changed since.';
 
 @ApiController('import_profiles', 'imports')
 export class ImportProfilesController {
@@ -58,7 +59,7 @@ export class ImportProfilesController {
 
   @Get(':name')
   @DescribeRoute('getImportProfile', 'Get an import profile', {
-    description: 'The `profile` of the response can be saved under another name.',
+    description: 'To copy the profile, save the member `profile` of the response under another name.',
     more: [NameParam('moodle')],
     answer: describeJson('The profile.', ImportProfileDto, ETAG),
     errors: ['not_found'],
@@ -74,12 +75,13 @@ export class ImportProfilesController {
   @Put(':name')
   @DescribeRoute('saveImportProfile', 'Save an import profile', {
     description:
-      'Describes the files of one source for `POST /imports?profile=<name>`, the command line and the drop folder. ' +
-      'A profile may contain all options of an import, and options that are sent with a file override them. Replaces a ' +
-      'profile with the same name. Existing runs keep their own copy of the profile. A profile with a `pattern` needs the scope `imports:write`.',
+      'A profile describes the files of one source. Use it with `POST /imports?profile=<name>`, the command line or the drop ' +
+      'folder. A profile may contain all options of an import, and options that are sent with a file override them. If a ' +
+      'profile with this name exists, it is replaced. Existing runs keep their own copy of the profile. A profile with a `pattern` needs the scope `imports:write`.',
     more: [NameParam('payroll')],
     ifMatch: IF_MATCH,
-    ifNoneMatch: '`*` never replaces a profile. 412 if a profile with this name exists.',
+    ifNoneMatch:
+      'Send `*` to create a new profile only. The request then fails with 412 if a profile with this name exists.',
     body: ProfileInput,
     examples: {
       payroll: {

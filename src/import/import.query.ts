@@ -8,7 +8,7 @@ import { RUN_STATES } from './runs/run-states.js';
 const LISTED_OUTCOMES = [...ROW_OUTCOMES, 'missing'];
 
 export class RunsQuery extends PageQuery {
-  @ChoicesParam(RUN_STATES, { description: 'State of the runs. May be repeated.' })
+  @ChoicesParam(RUN_STATES, { description: 'Only runs in this state. May be repeated.' })
   state?: string[];
 
   @DatasetParam()
@@ -17,18 +17,19 @@ export class RunsQuery extends PageQuery {
 
 export class RowsQuery extends PageQuery {
   @ChoicesParam(LISTED_OUTCOMES, {
-    description: 'Row outcome. May be repeated. `unchanged` rows are stored only if they have a warning.',
+    description:
+      'Only rows with this outcome. May be repeated. `unchanged` rows are stored only if they have a warning.',
   })
   outcome?: string[];
 
   @PatternParam(/^[a-z_]{1,32}$/, 'must be an error code', {
     maxLength: 32,
-    description: 'Code of the first error or warning of the rows.',
+    description: 'Only rows whose first error or warning has this code.',
   })
   code?: string;
 
   @TextsParam(255, {
-    description: 'External id of the rows, compared exactly. May be repeated.',
+    description: 'Only the row with exactly this external id. May be repeated.',
     example: ['HR-10042'],
   })
   external_id?: string[];
@@ -36,7 +37,7 @@ export class RowsQuery extends PageQuery {
   @PatternParam(/^-?\d{1,10}$/, 'must be the cursor of a page', {
     maxLength: 11,
     description:
-      'Cursor from the `Link: rel="next"` header of the previous page. With a cursor, later pages are as fast as the first one.',
+      'Cursor from the `Link: rel="next"` header of the previous page. With a cursor, later pages are as fast as the first page.',
   })
   after?: string;
 }
@@ -55,6 +56,6 @@ export class ExportQuery {
 export const CSV_UPLOAD = {
   type: 'text/csv',
   maxBytes: MAX_FILE_BYTES,
-  description: 'At most 100 MiB and 1,000,000 rows.',
+  description: 'CSV file of at most 100 MiB and 1,000,000 rows.',
   example: 'ExternalId,Username,Email,ForeName\nHR-20001,ada.king,ada.king@example.org,Ada\n',
 };

@@ -56,7 +56,7 @@ export class ImportsController {
   @Post()
   @DescribeRoute('startImport', 'Import a CSV file', {
     description:
-      'Plans the file against the current users, then applies the plan, or waits for approval if a guard trips. ' +
+      'Compares the file with the current users and creates a plan. Then applies the plan, or waits for approval if a guard trips. ' +
       'Use `dry_run=true` to see the plan first. In a `multipart/form-data` request, the options may be form fields.',
     answer: describeRun('The accepted run.'),
   })
@@ -86,7 +86,7 @@ export class ImportsController {
   @Get('template.csv')
   @DescribeRoute('downloadImportTemplate', 'Download an empty file with all columns', {
     description: 'The file contains only the header row. Add one row per user.',
-    answer: describeCsv('The file with its header.'),
+    answer: describeCsv('The CSV file with the header row.'),
   })
   @Header('Content-Type', CSV)
   @Header('Content-Disposition', 'attachment; filename="users.csv"')
@@ -108,8 +108,8 @@ export class ImportsController {
   @Get(':import_id/rows')
   @DescribeRoute('listImportRows', 'List the rows of an import with their outcomes', {
     description:
-      'Unchanged rows are counted in the run, but are stored only if they have a warning. Warnings are the `errors` of a row ' +
-      'whose outcome is not `error`. The `Link: rel="next"` header leads to the next page.',
+      'Unchanged rows are counted in the run, but are listed only if they have a warning. If the outcome of a row is not ' +
+      '`error`, its `errors` are warnings. The `Link: rel="next"` header contains the URL of the next page.',
     answer: describeJson('A page of rows.', ImportRowPageDto, NEXT_PAGE_LINK),
   })
   @Requires('imports.read')
@@ -122,7 +122,7 @@ export class ImportsController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<ImportRowPageDto> {
     if (query.after !== undefined && query.offset > 0) {
-      throw new ProblemError('invalid_parameter', 'offset and after cannot be combined. Send one of them.');
+      throw new ProblemError('invalid_parameter', 'Send either offset or after. They cannot be combined.');
     }
     const place = { ...toPageRange(query), ...(query.after !== undefined && { after: Number(query.after) }) };
     const { count, rows, next, users: people } = await this.imports.listRows(id, query, place);
@@ -150,7 +150,7 @@ export class ImportsController {
   @Get(':import_id/events')
   @DescribeRoute('watchImport', 'Watch the progress as server-sent events', {
     description:
-      'Sends a `progress` event with the run now and after every change. The stream ends when the run ends or waits for a decision.',
+      'Sends a `progress` event with the run immediately and after every change. The stream ends when the run ends or waits for a decision.',
     answer: {
       description:
         'Events with `event: progress`, and one line of JSON in `data:`. The schema describes the data of one event, as ' +
@@ -173,8 +173,9 @@ export class ImportsController {
   @Decision(
     'apply',
     'Apply a plan, or approve a parked run',
-    'The run is planned again first. If the new plan differs, the run ends as `superseded`. A plan that would block your own ' +
-      'account fails with 403 `self_block`. The run ends as `cancelled` if its starter no longer has the required rights.',
+    'The run is planned again first. If the new plan differs, the run ends as `superseded`. If the plan would block your own ' +
+      'account, the request fails with 403 `self_block`. The run ends as `cancelled` if the user or API key that started it ' +
+      'no longer has the required rights.',
     'self_block',
   )
   async apply(

@@ -45,15 +45,14 @@ class ImportProgressDto {
   @ApiProperty({ enum: RUN_STATES }) phase!: string;
   @ApiProperty({
     type: 'integer',
-    description:
-      'Progress in rows over all phases. A row counts in part when it is planned, and fully when it is applied.',
+    description: 'Number of processed rows. A planned row counts in part, and an applied row counts fully.',
   })
   rows_done!: number;
   @ApiProperty({ ...NULLABLE_INTEGER, description: 'Null until the whole file has been read.' })
   rows_total!: number | null;
-  @ApiProperty({ type: 'integer', minimum: 0, maximum: 100, description: 'Progress of the whole run.' })
+  @ApiProperty({ type: 'integer', minimum: 0, maximum: 100, description: 'Progress of the run in percent.' })
   percent!: number;
-  @ApiProperty({ ...NULLABLE_INTEGER, description: 'Estimated time left.' }) eta_seconds!: number | null;
+  @ApiProperty({ ...NULLABLE_INTEGER, description: 'Estimated seconds left.' }) eta_seconds!: number | null;
 }
 
 class ImportMissingDto {
@@ -81,19 +80,20 @@ class ImportGuardDto {
   @ApiProperty({
     type: 'integer',
     example: 80,
-    description: 'Highest value that passes. For `shrunken_file`, the lowest value that passes.',
+    description: 'Highest `value` that does not trip the guard. For `shrunken_file`, the lowest such value.',
   })
   limit!: number;
   @ApiProperty() hit!: boolean;
   @ApiProperty({
     type: [ImportGuardExampleDto],
     maxItems: MAX_EXAMPLES,
-    description: 'First rows that the guard found, if it tripped. Long values are truncated.',
+    description: 'First affected rows, if the guard tripped. Long values are truncated.',
   })
   examples!: ImportGuardExampleDto[];
   @ApiProperty({
     maxLength: 400,
-    example: 'Many people would get a different value in this column. It was probably swapped or sorted.',
+    example:
+      'Many people would get a different value in this column. The column may have been swapped with another column.',
     description: 'Usual reason why the guard trips.',
   })
   hint!: string;
@@ -106,7 +106,7 @@ class RowErrorDto {
   @ApiPropertyOptional({
     maxLength: 255,
     example: 'jane.doe',
-    description: 'Content of the cell, truncated.',
+    description: 'Content of the cell. Long content is truncated.',
   })
   value?: string;
   @ApiPropertyOptional({ format: 'uuid', description: 'Id of the other user in a conflict.' }) uuid?: string;
@@ -136,7 +136,7 @@ export class ImportRunDto {
   @ApiProperty({
     ...NULLABLE_NAME,
     example: 'moodle',
-    description: 'Profile with which the file was read. Null if no profile was used.',
+    description: 'Name of the profile that was used to read the file. Null if no profile was used.',
   })
   profile!: string | null;
   @ApiProperty({
@@ -151,7 +151,7 @@ export class ImportRunDto {
   reverts!: string | null;
   @ApiProperty({
     ...NULLABLE_ID,
-    description: 'Id of the run that has reverted this run or will revert it. Null if there is no such run.',
+    description: 'Id of the run that has reverted or will revert this run. Null if there is none.',
   })
   reverted_by!: string | null;
   @ApiProperty({ type: ImportFileDto }) file!: ImportFileDto;
@@ -172,7 +172,7 @@ export class ImportRunDto {
     type: 'object',
     properties: COUNTS,
     required: [...ROW_OUTCOMES],
-    description: 'Number of rows by outcome, or by expected outcome in a plan. Includes all rows.',
+    description: 'Number of rows per outcome, or per expected outcome in a plan. Includes all rows.',
   })
   counts!: Counts;
   @ApiProperty({ type: ImportMissingDto }) missing!: ImportMissingDto;
@@ -197,8 +197,8 @@ export class ImportRowDto {
     maxLength: 511,
     example: 'Jane Doe',
     description:
-      'Display name: `known_as` or the first name, and the surname, or else the username. Taken from the current user if the ' +
-      'caller has `users:read`, or from the row for a user who does not exist yet. Empty if unknown.',
+      'Display name: `known_as` (or the first name) and the surname, or the username if there is no name. Taken from the ' +
+      'current user if the caller has `users:read`, or from the row if the user does not exist yet. Empty if unknown.',
   })
   name!: string;
   @ApiProperty({ type: [RowErrorDto], maxItems: MAX_ROW_ERRORS }) errors!: RowErrorDto[];

@@ -166,7 +166,7 @@ export class ImportsService {
    */
   async purge(): Promise<void> {
     const oldest = addSeconds(now(), -this.env.IMPORT_RETENTION_DAYS * DAY_SECONDS);
-    const message = `No decision on this plan was made within ${this.env.IMPORT_RETENTION_DAYS} days. Start a new run.`;
+    const message = `No decision on this plan was made within ${this.env.IMPORT_RETENTION_DAYS} days. Start a new import.`;
     for (const id of await this.runs.listWaitingSince(oldest, RUNS_PER_PURGE))
       await this.worker.endWaitingRun(id, 'lapse', async () => ({ code: 'lapsed', message }));
     for (const id of await this.runs.listFinishedBefore(oldest, RUNS_PER_PURGE)) await this.remove(id);

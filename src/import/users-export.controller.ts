@@ -22,7 +22,7 @@ export class UsersExportController {
   @Get()
   @DescribeRoute('exportUsers', 'Export users as a CSV file', {
     description:
-      'Exports the users with an external id in the columns of an import. Importing the file changes nothing.',
+      'Exports all users with an external id, in the columns of the import format. Importing the unchanged file changes nothing.',
     answer: describeCsv('The exported users.'),
   })
   @Requires('users.export')

@@ -73,7 +73,7 @@ test('a drop folder entry that is not a regular file is logged once and not impo
   expect((await findUser(scheduled.app.key, 'b')).username).toBe('b');
   expect(getSkipped(warnings).sort()).toEqual([
     ...kinds.map(([kind], i) => `${entries[i] ?? ''}: ${kind}`),
-    '1~short.csv: not a file of this service',
+    '1~short.csv: not a file that this service stored',
     ...kinds.map(([kind], i) => `${names[i] ?? ''}: ${kind}`),
   ]);
 });

@@ -83,7 +83,7 @@ describe('an import upload as a multipart form', () => {
       'an option that is also in the query',
       () => field('mode', 'upsert') + filePart(newFile()) + END,
       '?mode=upsert',
-      /in the query and in the form/,
+      /in the query or in the form, not in both/,
     ],
     ['two files', () => filePart(newFile()) + filePart(newFile()) + END, '', /more than one file/],
     ['no file', () => field('mode', 'upsert') + END, '', /has no file/],

@@ -5,7 +5,7 @@ import { openCsv, readCsv } from '../support/data/csv.js';
 
 const MIB = 1024 * 1024;
 const tooLong = (line: number) =>
-  `Line ${line} has more than 524288 characters. Shorten its cells, or correct the line ends of the file.`;
+  `Line ${line} has more than 524288 characters. Shorten its cells, or correct the line endings of the file.`;
 const endlessQuote = (line: number) =>
   `A quote that opens on line ${line} is probably never closed, because the row has more than 524288 characters. ` +
   'Close the quote, or write it twice if it belongs to the text.';

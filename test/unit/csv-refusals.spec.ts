@@ -32,7 +32,7 @@ const cutError = (line: number, cells: string, width: number) => ({
 const empty = (message: string, line?: number) => ({ code: 'empty_file', line, message });
 const EMPTY = empty('The file is empty. Add a header row and one row per user.');
 const NO_ROWS = empty('The file has a header but no rows. Add one row per user.', 1);
-const BLANK = empty('The first row of the file is blank. Put the column names into the first row.', 2);
+const BLANK = empty('The first row of the file is blank. Put the column names in the first row.', 2);
 
 describe.each(CHUNKINGS)('the CSV reader, input %s', (_, size) => {
   test.each<[string, string, ReadFile['error']]>([

@@ -120,7 +120,7 @@ export class RunExecutor {
 
   private async invalidate(checkpoint: Checkpoint, plan: RunChange): Promise<void> {
     const message =
-      'The plan has changed since its approval: users or the version of the service changed, or the approver has fewer permissions than the starter. Start a new import.';
+      'The plan has changed since it was approved: users or the version of the service changed, or the approver has fewer permissions than the user or API key that started the import. Start a new import.';
     const reason = { code: 'plan_changed', message };
     return this.finish(checkpoint, 'invalidate', async () => ({ ...plan, reason }));
   }
@@ -170,7 +170,7 @@ export class RunExecutor {
     if (run.reverts !== null) return;
     const older = await this.runs.listInScope(userScopeOf(run), ['needs_approval'], 100, tx);
     for (const other of older.filter(({ id }) => id < run.id)) {
-      const message = `A newer import of this data set replaced this one: ${run.id}.`;
+      const message = `A newer import of the same data set replaced this import: ${run.id}.`;
       const reason = { code: 'newer_run', message };
       await this.transitions.transition(tx, other, 'replace', { reason }, callerOf(run));
     }
@@ -225,7 +225,7 @@ export class RunExecutor {
     if (problem.status === 503) throw error; // the run continues later: the database is unreachable, or the answer to a commit was lost
     this.log.logFault(checkpoint.runId, problem.code, error);
     const message =
-      'The service failed during this import. Rows that were applied stay applied. See the log of the service for this run.';
+      'An internal error ended this import. Rows that were already applied stay applied. Search the log of the service for the id of this run.';
     return this.abandon(checkpoint, 'fail', { code: 'internal', message });
   }
 

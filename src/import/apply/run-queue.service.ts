@@ -169,7 +169,7 @@ export class RunQueue {
     if (allow_privileged) assertScope(actor, 'webmasters');
     const unknown = default_roles?.find((role) => this.settings.roles.find(role) === undefined);
     if (unknown === undefined) return;
-    const detail = `default_roles contains the unknown role "${truncate(unknown, 64)}". Use roles of this service.`;
+    const detail = `default_roles contains the unknown role "${truncate(unknown, 64)}". Use roles that exist in this service.`;
     throw new ProblemError('invalid_parameter', detail);
   }
 }
@@ -228,7 +228,7 @@ function mergeOptions(query: Request['query'], fields: ReadonlyMap<string, strin
   const given = [...fields].filter(([name, value]) => value !== '' || !OPTIONS.has(name));
   const twice = given.map(([name]) => name).find((name) => name in query);
   if (twice !== undefined) {
-    throw new ProblemError('invalid_parameter', `${twice} is in the query and in the form. Send it once.`);
+    throw new ProblemError('invalid_parameter', `Send ${twice} in the query or in the form, not in both.`);
   }
   return { ...query, ...Object.fromEntries(given) };
 }

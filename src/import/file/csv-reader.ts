@@ -65,7 +65,7 @@ export class CsvReader {
       throw new FileError('empty_file', 'The file is empty. Add a header row and one row per user.');
     if (header.cells.every((name) => name.trim() === '')) {
       await this.batches.return(undefined);
-      const message = 'The first row of the file is blank. Put the column names into the first row.';
+      const message = 'The first row of the file is blank. Put the column names in the first row.';
       throw new FileError('empty_file', message, header.line);
     }
     this.firstRows = rows;

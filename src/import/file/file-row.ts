@@ -126,7 +126,7 @@ function findDamage(cell: string, { field, looksNumeric }: Column): RowError | u
     );
   }
   if (cell.includes(LOST_CHARACTER)) {
-    const message = 'contains a lost character (U+FFFD); export the file again as UTF-8';
+    const message = 'contains U+FFFD in place of a lost character; export the file again as UTF-8';
     return createError('broken_character', message);
   }
   return undefined;

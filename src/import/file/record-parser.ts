@@ -258,6 +258,6 @@ function toLengthError(line: number, inQuote = false): FileError {
   const message = inQuote
     ? `A quote that opens on line ${line} is probably never closed, because the row has more than ` +
       `${MAX_ROW_CHARACTERS} characters. Close the quote, or write it twice if it belongs to the text.`
-    : `Line ${line} has more than ${MAX_ROW_CHARACTERS} characters. Shorten its cells, or correct the line ends of the file.`;
+    : `Line ${line} has more than ${MAX_ROW_CHARACTERS} characters. Shorten its cells, or correct the line endings of the file.`;
   return new FileError('row_too_long', message, line);
 }

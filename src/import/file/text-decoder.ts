@@ -81,7 +81,7 @@ const createFormatError = (format: string) =>
 const createMarkError = (marked: string, named: string) =>
   new FileError(
     'bad_encoding',
-    `The byte order mark of the file means ${marked}, but encoding= is ${named}. Correct encoding=, or leave it out.`,
+    `The byte order mark of the file indicates ${marked}, but encoding= is ${named}. Correct encoding=, or leave it out.`,
     1,
   );
 
@@ -280,5 +280,5 @@ function skipLineEndBefore(text: string, at: number): number {
 const toLengthError = (position: 'first' | 'last'): FileError =>
   new FileError(
     'row_too_long',
-    `The ${position} lines of the file, which the profile skips, have more than a million characters. Correct skip_${position === 'first' ? '' : 'last_'}lines in the profile.`,
+    `The ${position} lines of the file, which the profile skips, contain more than a million characters. Correct skip_${position === 'first' ? '' : 'last_'}lines in the profile.`,
   );

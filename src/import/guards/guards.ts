@@ -18,12 +18,12 @@ const HINTS = {
   same_value:
     'Most people would get the same value in a column where their values differ now. The source may have filled in a default, or a lookup may have failed.',
   garbled_text:
-    'Accented letters would be lost, garbled or escaped. The file may be meant for a web page or have a different encoding. Check the option encoding.',
+    'Accented letters would be lost, garbled or escaped. The file may be meant for a web page or have a different encoding. Check the encoding option.',
   changed_keys:
-    'Many external ids are new, and many known ones are missing or in conflict. The ids have probably changed, so the import would create people a second time.',
+    'Many external ids are new, and many known ids are missing or in conflict. The ids have probably changed, so the import would create people a second time.',
   shrunken_file: 'The file has far fewer rows than the last one. The export may be cut short or filtered.',
   old_file: 'Much of the last import would be undone. The file may be older than the last one.',
-  foreign_dataset: 'Many people in the file belong to another data set. The option dataset may be wrong.',
+  foreign_dataset: 'Many people in the file belong to another data set. The dataset option may be wrong.',
   errors: 'Many rows fail with new errors. The format of the source may have changed.',
   after_revert: 'Changes that were reverted would be made again. The source still sends the wrong values.',
 } as const;
@@ -35,8 +35,8 @@ const OTHER_HINTS = {
   reactivations_week:
     'Together with the other imports of the last seven days, many blocked people would get access again. Check the source.',
   same_new_name:
-    'Most new people have the same name. A column was filled with one value, or the rows do not describe people.',
-  cut_text: 'Many values in this column would be cut inside a word. The source probably shortens them.',
+    'Most new people have the same name. A column may have been filled with a single value, or the rows may not describe people.',
+  cut_text: 'Many values in this column would be cut off inside a word. The source probably shortens them.',
   same_file: 'This old file was already imported, and a different file was imported after it.',
 } as const;
 

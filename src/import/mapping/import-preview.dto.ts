@@ -22,21 +22,21 @@ export class PreviewColumnDto {
   column!: string | null;
   @ApiProperty({
     enum: ['column', 'template', 'ignored', 'unknown'],
-    description: 'Use of the source column. `template`: templates of the profile read it.',
+    description: 'How the source column is used. `template`: a template of the profile uses this column.',
   })
   use!: 'column' | 'template' | 'ignored' | 'unknown';
   @ApiProperty({
     ...NULLABLE,
     maxLength: 64,
     example: null,
-    description: 'Suggestion by name and cells for an unknown column: an import column or `ignore`.',
+    description: 'Suggestion for an unknown column: an import column or `ignore`.',
   })
   suggestion!: string | null;
 }
 
 class PreviewRowDto {
   @ApiProperty({ type: 'integer', example: 2 }) line!: number;
-  @ApiProperty({ enum: ROW_OUTCOMES, description: 'Outcome if the row were imported alone.' })
+  @ApiProperty({ enum: ROW_OUTCOMES, description: 'Expected outcome if only this row were imported.' })
   outcome!: string;
   @ApiProperty({
     type: 'object',
@@ -44,7 +44,7 @@ class PreviewRowDto {
     maxProperties: 200,
     example: { external_id: 'HR-20001', username: 'ada.king' },
     description:
-      'Fields as the API accepts them, and `manager` with an ExternalId. Fields without a column in the file are left out.',
+      'Fields of the user in the format of the API. `manager` contains an external id. Fields without a column in the file are left out.',
   })
   fields!: Record<string, unknown>;
 }
@@ -56,9 +56,9 @@ export class PreviewProblemDto {
   field!: string;
   @ApiProperty({ maxLength: 32, example: 'invalid_format' }) code!: string;
   @ApiProperty({ maxLength: 2000, example: 'must be an e-mail address' }) message!: string;
-  @ApiPropertyOptional({ maxLength: 255, description: 'Content of the cell, truncated.' }) value?: string;
+  @ApiPropertyOptional({ maxLength: 255, description: 'Cell content. Truncated if long.' }) value?: string;
   @ApiPropertyOptional({ format: 'uuid', description: 'Id of the other user in a conflict.' }) uuid?: string;
-  @ApiProperty({ description: 'True if an import would refuse the whole file.' }) refuses!: boolean;
+  @ApiProperty({ description: 'True if an import would reject the whole file.' }) refuses!: boolean;
 }
 
 class PreviewFileDto {
@@ -76,11 +76,15 @@ export class ImportPreviewDto {
     type: 'object',
     nullable: true,
     properties: buildLimitSchemas(),
-    description: 'Guard limits that the profile sets. Null if it sets none.',
+    description: 'Guard limits that the profile sets. Null if there are none.',
   })
   guard_limits!: GuardOverrides | null;
   @ApiProperty({ type: [PreviewColumnDto], maxItems: MAX_COLUMNS }) columns!: PreviewColumnDto[];
   @ApiProperty({ type: [PreviewRowDto], maxItems: PREVIEW_ROWS }) rows!: PreviewRowDto[];
-  @ApiProperty({ type: [PreviewProblemDto], maxItems: MAX_PROBLEMS, description: 'All errors found.' })
+  @ApiProperty({
+    type: [PreviewProblemDto],
+    maxItems: MAX_PROBLEMS,
+    description: 'Errors of the whole file and of the previewed rows.',
+  })
   problems!: PreviewProblemDto[];
 }

@@ -34,7 +34,7 @@ const MAX_LISTED = 32;
 export type Preview = Omit<ImportPreviewDto, 'file' | 'profile'>;
 
 const HEADER_TOO_LONG =
-  'The header does not end within the first MiB of the file. Check the delimiter, the quotes and the line ends.';
+  'The header does not end within the first MiB of the file. Check the delimiter, the quotes and the line endings.';
 
 /** Mapping of the columns of a file to the import columns. */
 interface ColumnMapping {

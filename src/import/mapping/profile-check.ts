@@ -65,7 +65,7 @@ class ProfileCheck {
       if (!column && target.toLowerCase() !== IGNORED) {
         this.addInvalid(field, `must be an import column or ${IGNORED}${formatHint(target, [IGNORED])}`);
       } else if (column && isPasswordHeader(name)) {
-        this.addInvalid(field, `may contain passwords, which imports do not read; it can only be ${IGNORED}`);
+        this.addInvalid(field, `may contain passwords, which imports do not read; map it to ${IGNORED}`);
       }
       this.sources.set(key, column);
       if (column) this.filled.add(column);
@@ -84,7 +84,7 @@ class ProfileCheck {
         continue;
       }
       if (seen.has(column)) this.addInvalid(field, 'is set twice');
-      else if (this.filled.has(column)) this.addInvalid(field, 'is already filled by columns');
+      else if (this.filled.has(column)) this.addInvalid(field, 'is already filled by an entry of columns');
       seen.add(column);
       this.checkTemplate(field, column, text);
     }
@@ -103,7 +103,7 @@ class ProfileCheck {
         this.addError(
           field,
           'unknown_field',
-          `is neither a source column that is read nor an import column that is filled${formatHint(name)}`,
+          `must be a source column that the profile reads or an import column that it fills${formatHint(name)}`,
         );
       else this.checkTranslations(field, known, Object.entries(words));
     }
@@ -115,7 +115,7 @@ class ProfileCheck {
       this.addError(
         'columns',
         'required',
-        'must fill ExternalId, which matches rows to users, unless set fills it',
+        'must fill ExternalId, which is needed to match rows to users, unless set fills it',
       );
   }
 

@@ -31,7 +31,7 @@ export class ProfileInput extends ImportOptions {
       Salary: 'ignore',
     },
     description:
-      'Maps source headers to import columns or `ignore`. Others are not read. Several may be Status: `Blocked` wins.',
+      'Maps the headers of source columns to import columns or `ignore`. If several source columns map to Status, `Blocked` takes precedence.',
   })
   @LimitSize({ members: MAX_COLUMNS, text: MAX_VALUE_LENGTH })
   @IsDefined()
@@ -44,8 +44,8 @@ export class ProfileInput extends ImportOptions {
     maxProperties: MAX_COLUMNS,
     example: { State: { employed: 'Active', '*': 'Blocked' } },
     description:
-      'Translates source values of a source header or an import column, in any case. `*` stands for any other value, and an ' +
-      'empty key for a blank cell. Values that are not listed stay as they are.',
+      'Translates the values of a source column or an import column. Case is ignored. `*` stands for any other value, and an ' +
+      'empty key for a blank cell. Values that are not listed stay unchanged.',
   })
   @LimitSize({ members: MAX_TRANSLATIONS, text: MAX_VALUE_LENGTH })
   @IsObject()
@@ -81,7 +81,7 @@ export class ProfileInput extends ImportOptions {
     type: 'integer',
     minimum: 0,
     maximum: MAX_LINES,
-    description: 'Number of lines before the header.',
+    description: 'Number of lines to skip before the header.',
   })
   @LineCount()
   skip_lines?: number;
@@ -90,7 +90,7 @@ export class ProfileInput extends ImportOptions {
     type: 'integer',
     minimum: 0,
     maximum: MAX_LINES,
-    description: 'Number of lines after the last row.',
+    description: 'Number of lines to skip after the last row.',
   })
   @LineCount()
   skip_last_lines?: number;
@@ -98,7 +98,8 @@ export class ProfileInput extends ImportOptions {
   @ApiPropertyOptional({
     type: String,
     maxLength: MAX_VALUE_LENGTH,
-    description: 'Drop folder files that use this profile. `*` matches any characters and `?` matches one.',
+    description:
+      'Name pattern of the files in the drop folder that use this profile. `*` matches any characters and `?` matches one.',
   })
   @IsString()
   @MaxLength(MAX_VALUE_LENGTH)
@@ -111,8 +112,8 @@ export class ProfileInput extends ImportOptions {
     properties: buildLimitSchemas(),
     example: { deactivations: { rows: 20 }, changed_field: { percent: 40 } },
     description:
-      'Guard limits that override the settings. Other limits stay. `changed_logins` is `changed_field` for username, email, ' +
-      'authname and roles. `same_file` is `old_file` for a file with the same bytes.',
+      'Guard limits that override the limits from the settings. `changed_logins`: limit of the guard `changed_field` for ' +
+      'username, email, authname and roles. `same_file`: limit of the guard `old_file` for a file that was already imported.',
   })
   @IsObject()
   guards?: GuardOverrides;

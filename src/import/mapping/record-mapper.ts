@@ -213,7 +213,7 @@ export class RecordMapper {
       );
       this.addError(
         'missing_column',
-        `The header has no column ${expected.join(' or ')}, which is ExternalId in the profile ${this.profile.name}. Add this column.`,
+        `The header has no column ${expected.join(' or ')}, which the profile ${this.profile.name} maps to ExternalId. Add this column.`,
       );
     }
     if (ignoresUnknown) return;
@@ -221,7 +221,7 @@ export class RecordMapper {
       if (this.targets.has(index) || this.inputs.has(index) || this.ignored.has(index)) continue;
       this.addError(
         'unknown_column',
-        `The profile ${this.profile.name} does not list the column ${quote(name)}. Add it to the profile, as ignore if it is not needed.`,
+        `The profile ${this.profile.name} does not list the column ${quote(name)}. Add it to the profile. If it is not needed, map it to ignore.`,
       );
     }
   }

@@ -185,12 +185,15 @@ const createUuid = (externalId: string, { toUuid, builder }: PlanState): string 
 const createCutShortError = () =>
   new FileError(
     'cut_short',
-    'The last line has no line end, but the last import of this data set had one. The file was probably cut short. ' +
-      'Export it again. If the file is complete, add a line end to its last line.',
+    'The last line has no line ending, but in the last import of this data set it had one. The file was probably cut short. ' +
+      'Export it again. If the file is complete, add a line ending to its last line.',
   );
 
 const createRowCountError = (rows: number, expected: number) =>
-  new FileError('unexpected_rows', `The file has ${rows} rows, but expected_rows is ${expected}.`);
+  new FileError(
+    'unexpected_rows',
+    `The file has ${rows} rows, but expected_rows is ${expected}. Check that the file is complete, or correct expected_rows.`,
+  );
 
 /** Returns true if the data set or part starts to manage an existing user. */
 function isNewlyManaged(scope: UserScope, user: User): boolean {

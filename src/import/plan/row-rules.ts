@@ -203,7 +203,7 @@ function checkRights(before: User | undefined, after: User, context: RowContext)
     const field = before && before.status !== after.status && was ? 'status' : 'roles';
     const what = was
       ? `would change the status or roles of the Webmaster ${before.uuid}`
-      : `would grant the role Webmaster${before ? ` to the user ${before.uuid}` : ''}`;
+      : `would grant the Webmaster role${before ? ` to the user ${before.uuid}` : ''}`;
     return { field, code: 'privileged_user', message: `${what}, which requires allow_privileged=true` };
   }
   return isSelfBlock({ actor: context.initiator }, before, after) ? SELF_BLOCK : undefined;

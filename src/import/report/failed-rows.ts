@@ -82,7 +82,7 @@ export class FailedRows {
     if (run.reverts === null && FINAL.includes(run.state) && (await this.isFileLost(run))) {
       throw new ProblemError(
         'file_lost',
-        'The file of this import was missing before its failed rows were stored. Import the original file again.',
+        'The file of this import was lost before its failed rows were stored. Import the original file again.',
       );
     }
     const isRevert = run.reverts !== null;

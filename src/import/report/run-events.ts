@@ -96,7 +96,7 @@ export class RunEvents implements BeforeApplicationShutdown {
   async *watchAs(id: string, actor: Actor, disconnected: AbortSignal): AsyncGenerator<ImportRun> {
     if (this.watcherCount >= MAX_WATCHERS) {
       throw createUnavailableError(
-        `${MAX_WATCHERS} clients already watch runs. Try again later, or poll the run.`,
+        `${MAX_WATCHERS} clients are already watching runs. Try again later, or poll the run.`,
         RETRY_SECONDS,
       );
     }

@@ -33,7 +33,7 @@ const DelimiterParam = () =>
       pattern: `^(${Object.keys(DELIMITERS)
         .map((delimiter) => delimiter.replace('|', '\\|').replace('\t', '\\t'))
         .join('|')})$`,
-      description: '`,` `;` `|` or `tab`. By default it is detected from the header.',
+      description: 'Column delimiter: `,` `;` `|` or `tab`. By default, it is detected from the header.',
     }),
     Normalize((raw) => (typeof raw === 'string' ? (DELIMITERS[raw] ?? raw) : raw)),
     IsIn(Object.values(DELIMITERS), { message: 'must be one of , ; | tab' }),
@@ -101,7 +101,7 @@ export class ImportOptions {
   @ChoiceParam(RETURNING_MODES, {
     default: 'reactivate',
     description:
-      'Users who were blocked for being missing from the file and are listed again: reactivate or report them.',
+      'Users who were blocked because they were missing from the file, and who are in the file again: reactivate or report them.',
   })
   returning: (typeof RETURNING_MODES)[number] = 'reactivate';
 
@@ -114,20 +114,20 @@ export class ImportOptions {
 
   @DatasetParam({
     description:
-      'Part of the data set that the file contains. The file affects missing users and older plans of this part only.',
+      'Part of the data set that the file contains. Only users of this part can be missing, and only older plans of this part are replaced.',
   })
   part?: string;
 
-  @ChoiceParam(['clear', 'keep'], { default: 'clear', description: 'Effect of an empty cell on its field.' })
+  @ChoiceParam(['clear', 'keep'], { default: 'clear', description: 'Empty cells clear or keep the value.' })
   blank_cells: 'clear' | 'keep' = 'clear';
 
   @ChoiceParam(['none', 'email', 'username'], {
     default: 'none',
-    description: 'Link the row to a user without external id who has the same email address or username.',
+    description: 'Link a row to a user without an external id who has the same e-mail address or username.',
   })
   adopt: 'none' | 'email' | 'username' = 'none';
 
-  @RolesParam({ description: 'Roles of new users whose row sets no roles, separated by `;` or `|`.' })
+  @RolesParam({ description: 'Roles for new users whose rows contain no roles, separated by `;` or `|`.' })
   default_roles?: string[];
 
   @DelimiterParam()
@@ -141,11 +141,11 @@ export class ImportOptions {
 
   @BooleanParam({
     default: false,
-    description: "Allow rows that grant the role Webmaster, or change a Webmaster's status or roles.",
+    description: "Allow rows that grant the Webmaster role, or change a Webmaster's status or roles.",
   })
   allow_privileged: boolean = false;
 
-  @IntegerParam(1, { description: 'Number of rows that the file must have. Otherwise it is rejected.' })
+  @IntegerParam(1, { description: 'Reject the file if it has a different number of rows.' })
   expected_rows?: number;
 }
 
@@ -156,7 +156,7 @@ export const PROFILE_NAME = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,64}$/;
 export class RequestedOptions extends ImportOptions {
   @PatternParam(PROFILE_NAME, 'must be 1 to 64 characters of A-Z a-z 0-9 . _ -, and must not be . or ..', {
     maxLength: 64,
-    description: 'Name of the profile by which the file is read. `GET /import_profiles` lists the profiles.',
+    description: 'Name of the profile that describes the file. `GET /import_profiles` lists the profiles.',
   })
   profile?: string;
 }

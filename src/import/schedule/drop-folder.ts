@@ -128,7 +128,7 @@ export class DropFolder {
         const file = { runId: entry.slice(0, UUID_BYTES - 1), name: entry.slice(UUID_BYTES), entry };
         const found = PROCESSING_NAME.test(entry)
           ? await inspectFile(processing, entry)
-          : new EntryError(entry, 'not a file of this service');
+          : new EntryError(entry, 'not a file that this service stored');
         if (found instanceof EntryError) yield { ...file, isComplete: false, rejection: found };
         else if (found) yield { ...file, isComplete: isStable(found) };
       }
