@@ -75,9 +75,7 @@ function format({ seals, rows, late, purged, unsealed, newest, fault, bad_count,
   const deletable = purged > 0 ? `, the events of the first ${purged} seals may be deleted` : '';
   const lines = [`OK   ${rows} events match their seals (${seals} seals${deletable}).`];
   if (late > 0)
-    lines.push(
-      `     ${late} of them became visible after their hour was sealed, so a later seal covers them.`,
-    );
+    lines.push(`     ${late} of them were stored after their hour was sealed, so a later seal covers them.`);
   lines.push(`     ${unsealed} events are not sealed yet.`);
   if (newest) {
     const created = `created ${newest.sealed.slice(0, 16)} UTC ${newest.keyed ? 'with' : 'without'} a key`;

@@ -61,7 +61,11 @@ class ImportMissingDto {
 }
 
 class ImportGuardExampleDto {
-  @ApiProperty({ ...NULLABLE_INTEGER, example: 17, description: 'Null for a user missing from the file.' })
+  @ApiProperty({
+    ...NULLABLE_INTEGER,
+    example: 17,
+    description: 'Null if the user is missing from the file.',
+  })
   line!: number | null;
   @ApiProperty({ maxLength: 255, example: 'HR-10042' }) external_id!: string;
   @ApiProperty(FIELD_VALUE) old!: unknown;
@@ -188,7 +192,7 @@ export class ImportRunDto {
 export class ImportRunPageDto extends PageOf(ImportRunDto) {}
 
 export class ImportRowDto {
-  @ApiProperty({ type: 'integer', nullable: true, description: 'Null for a user missing from the file.' })
+  @ApiProperty({ type: 'integer', nullable: true, description: 'Null if the user is missing from the file.' })
   line!: number | null;
   @ApiProperty({ enum: [...ROW_OUTCOMES, 'missing'] }) outcome!: string;
   @ApiProperty({ maxLength: 255, example: 'HR-10042' }) external_id!: string;

@@ -80,7 +80,10 @@ class KeyNumbersDto {
 }
 
 class FailedLoginsDto {
-  @ApiProperty({ ...describeCount('Counted once a minute per name and address.', 3), maximum: 10_000 })
+  @ApiProperty({
+    ...describeCount('Counted at most once a minute per name and address.', 3),
+    maximum: 10_000,
+  })
   last_24_hours!: number;
   @ApiProperty({ example: true, description: 'If false, the count is a lower bound.' }) exact!: boolean;
 }
@@ -102,7 +105,7 @@ export class DayDto {
   @ApiProperty(describeCount()) deleted = 0;
   @ApiProperty(describeCount()) restored = 0;
   @ApiProperty(describeCount(undefined, 7)) logins = 0;
-  @ApiProperty(describeCount('Counted once a minute per name and address.')) failed_logins = 0;
+  @ApiProperty(describeCount('Counted at most once a minute per name and address.')) failed_logins = 0;
   @ApiProperty(describeCount('Completed imports, including imports with errors.', 1)) imports_completed = 0;
   @ApiProperty(describeCount()) imports_failed = 0;
   @ApiProperty(describeCount()) imports_rejected = 0;
