@@ -140,7 +140,7 @@ describe.each(TARGETS)('rollcall keys on the %s', (target) => {
     const { id } = await createKey('with a fuse');
     const done = await keys('fuse', id.toUpperCase());
     expect(done).toMatchObject({ code: 0, err: '' });
-    expect(done.out).toMatch(/^The fuse of key \S+ is open until \d{4}-\d\d-\d\d \d\d:\d\d \(UTC\)\.\n$/);
+    expect(done.out).toMatch(/^The fuse of key \S+ is off until \d{4}-\d\d-\d\d \d\d:\d\d \(UTC\)\.\n$/);
     expect(await listEvents(id)).toEqual([buildEvent('api_key.created'), buildEvent('api_key.fuse_reset')]);
   });
 

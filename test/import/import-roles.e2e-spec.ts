@@ -49,7 +49,7 @@ describe('an import without allow_privileged', () => {
     }
     const created = await runImport(app.key, csv(`${HEAD},Roles`, person('c', 'Webmaster')));
     expect(created.problems).toMatchObject([
-      { message: expect.stringMatching(/^would grant the role Webmaster, /) },
+      { message: expect.stringMatching(/^would grant the Webmaster role, /) },
     ]);
   });
 });
