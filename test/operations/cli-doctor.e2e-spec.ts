@@ -113,10 +113,12 @@ test('doctor lists the API keys of former Webmasters and the keys that were crea
   });
   const result = await runDoctor();
   expect(parseOut(result)).toContain('warn key creators');
-  const line = result.out.split('\n').find((text) => text.includes('key makers')) ?? '';
+  const line = result.out.split('\n').find((text) => text.includes('key creators')) ?? '';
   const listed = [...ids].filter(([, id]) => line.includes(id)).map(([name]) => name);
   expect(listed).toEqual(['of a demoted user', 'created with that key', 'of a blocked user']);
-  expect(line).toMatch(/ 3 made by users who are no active Webmasters any more: .*; revoke them/);
+  expect(line).toMatch(
+    / 3 created by users who are no longer active Webmasters: .*\. Replace them if they are needed, then revoke them/,
+  );
   expect(result.code).toBe(0);
 });
 
