@@ -52,7 +52,8 @@ export class UserDto {
   @ApiProperty({
     type: 'object',
     properties: Object.fromEntries(NETWORKS.map((name) => [name, { type: 'string', maxLength: MAX.url }])),
-    description: 'URLs by social network. Lists all networks, or none if the user has no URL.',
+    description:
+      'The URLs of the user, by social network. Contains every network, or is empty if the user has no URL.',
     example: {},
   })
   social_media!: Partial<Record<Network, string>>;

@@ -148,7 +148,7 @@ test.each([
   expect(await findFaults(WALKS)).toEqual([]);
 });
 
-test('the requests of this test run every SQL statement of src and every API operation', () => {
+test('the recorded requests execute every SQL statement in src and call every API operation', () => {
   const { texts } = recorder;
   // Excludes migrations, commands, and statements that read the state of the server instead of a table.
   const known = findSourceSql([

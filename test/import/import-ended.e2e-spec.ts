@@ -79,7 +79,7 @@ test('an import whose stored file cannot be deleted stays completed, and the nex
   expect(await readParts()).toEqual([]);
 });
 
-test('failed.csv of an import that is cancelled while it writes has the cells of the failed rows', async () => {
+test('failed.csv contains the cells of the failed rows if the import is cancelled while writing', async () => {
   await runImport(app.key, fileOf('moved'));
   const user = await findUser(app.key, 'moved');
   const applier = app.app.get(Applier);

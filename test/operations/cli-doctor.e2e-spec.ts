@@ -147,7 +147,7 @@ const CLOSED: [what: string, engines: string[], url: () => string, message: RegE
   ],
 ];
 test.each(CLOSED.filter(([, engines]) => engines.includes(ENGINE)))(
-  'doctor reports %s as a failure without the password and runs the other checks',
+  'doctor reports %s as a failure, does not print the password, and runs the other checks',
   async (_what, _engines, url, message) => {
     const refused = await runDoctor({ DATABASE_URL: url() });
     expect(parseOut(refused)).toEqual([...MACHINE, 'fail database', 'ok imports']);

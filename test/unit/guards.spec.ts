@@ -103,11 +103,14 @@ test.each<[number | null, number, Missing, number | 'none']>([
   [3, 2, 'block', 'none'], // one missing user is always allowed
   [3, 1, 'block', 2],
   [8, 6, 'block', 7],
-])('a file shrunk from %p to %d rows, missing=%s, breaks the limit: %s', (lastRows, rows, missing, limit) => {
-  expect(findHits({ lastRows, rows }, missing)).toEqual(
-    limit === 'none' ? [] : [['shrunken_file', rows, limit]],
-  );
-});
+])(
+  'a file that shrinks from %p to %d rows with missing=%s › exceeded limit: %s',
+  (lastRows, rows, missing, limit) => {
+    expect(findHits({ lastRows, rows }, missing)).toEqual(
+      limit === 'none' ? [] : [['shrunken_file', rows, limit]],
+    );
+  },
+);
 
 /** Guard, field, limit in percent, and minimum number of users. */
 test.each<[string, string, number, number, (field: string, rows: number) => ShapeTally]>([

@@ -53,7 +53,7 @@ test('the manager graph uses the existing manager of a user whose row has failed
   expect([...graph.listOrder()]).toEqual([]);
 });
 
-test('the manager graph prefers the manager in a row, whichever manager is added first', () => {
+test('the manager graph prefers the manager from a change to the stored manager, in either order', () => {
   for (const rowFirst of [true, false]) {
     const graph = new ManagerGraph(rowFirst ? LIST_STORAGE : MAP_STORAGE);
     if (!rowFirst) graph.addExistingManager('b', 'a');

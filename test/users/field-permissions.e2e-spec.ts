@@ -124,7 +124,7 @@ describe.each(['External user', 'member'])('a PUT of the own profile (%s)', (who
   });
 });
 
-test('a PUT of the own profile may send "" or null for restricted fields that are not set', async () => {
+test('a PUT by users of their own profile accepts "" or null for unset restricted fields', async () => {
   const { user, client } = await aPerson(app);
   for (const empty of ['', null]) {
     const body = {

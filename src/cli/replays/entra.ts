@@ -107,7 +107,7 @@ export const ENTRA: readonly Step[] = [
     { [EXTENSION]: { manager: { value: '{colleague}' } } },
   ),
   change(
-    'update: no path, names with dots and URNs',
+    'update without a path, with dotted names and URNs as keys',
     [
       {
         op: 'replace',

@@ -48,7 +48,7 @@ export class UserInput {
 
   @Roles({
     example: ['Organisational user', 'Editor'],
-    description: 'Names of roles. Case-insensitive. An empty list sets the default role.',
+    description: 'Names of roles. Case-insensitive. An empty list assigns the default role.',
   })
   roles?: string[] | null;
 
