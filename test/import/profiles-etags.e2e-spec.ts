@@ -36,7 +36,7 @@ test('saving or deleting an import profile returns 412 if If-Match or If-None-Ma
   expect((await put('three', { 'if-match': tag })).status).toBe(412);
   expect((await put('three', { 'if-match': '*' })).status).toBe(200);
   expect((await remove('*')).status).toBe(204);
-  expect((await put('four', { 'if-match': '*' })).body.detail).toBe('The profile is not there any more.');
+  expect((await put('four', { 'if-match': '*' })).body.detail).toBe('The profile does not exist.');
   // A built-in profile counts as existing.
   const ships = await app.key.get('/import_profiles/okta');
   expect((await save('okta', 'own', { 'if-none-match': '*' })).status).toBe(412);
