@@ -57,7 +57,7 @@ async function countBlown(): Promise<number> {
 const readActions = async (id: string): Promise<string[]> =>
   (await readAuditRows(app, id)).map(({ action }) => action).filter((action) => action.includes('fuse'));
 
-test('blocking more users than the fuse of an API key allows returns 429 and is audited and counted in the metrics', async () => {
+test('an API key that blocks too many users gets 429, which the audit and the metrics record', async () => {
   const [before, { id, client, elsewhere }, uuids] = [await countBlown(), await aKey(), await createUsers(5)];
   expect(await blockAll(client, uuids.slice(0, 3))).toEqual([200, 200, 200]);
   const [, , , fourth = '', fifth = ''] = uuids;
@@ -169,7 +169,7 @@ test('the fuse of an API key counts only users blocked in the last hour, and old
   expect(row?.n).toBe(3);
 });
 
-test('the limit from FUSE_PERCENT is a share of the users who were active before the changes', async () => {
+test('FUSE_PERCENT is a percentage of the users who were active before the changes', async () => {
   const [{ client }, uuids] = [await aKey(), await createUsers(8)];
   const { Count: active } = (await app.key.get('/users/search?status=Active&limit=1')).body;
   setLimits(1, Math.ceil(600 / (active as number))); // a little more than six users
@@ -209,7 +209,7 @@ test('a change set counts every user that it blocks towards the fuse of the API 
   expect(await Promise.all(uuids.map(readStatus))).toEqual(['Active', 'Blocked', 'Blocked', 'Blocked']);
 });
 
-test('the fuse of an API key runs additional SQL statements only for changes that block users', async () => {
+test('only changes that block users run additional SQL statements for the fuse of an API key', async () => {
   const [{ id }, [uuid = '']] = [await aKey(), await createUsers(1)];
   const runChange = async (kind: 'key' | 'system', patch: object): Promise<string[]> =>
     app.app.get(TransactionRunner).run(async (tx) => {

@@ -91,7 +91,7 @@ describe('a new API key', () => {
     expect((await app.key.get('/api_keys')).body.Count).toBe(before);
   });
 
-  test('has as maker the user, the API key or the system that created it', async () => {
+  test('has a maker: the user, the API key or the system that created it', async () => {
     const webmaster = await app.login();
     const { uuid } = (await webmaster.get('/users/me')).body;
     const byUser = await createKey({}, webmaster);
@@ -106,7 +106,7 @@ describe('a new API key', () => {
 describe('an API key with scopes', () => {
   test.each([
     ['every scope', [...SCOPES]],
-    ['the scope keys:write of an earlier version', ['keys:write', 'users:read']],
+    ['the former scope keys:write', ['keys:write', 'users:read']],
   ])('cannot list, create or revoke keys, even with %s', async (_, scopes) => {
     const { client, key } = await createKey({ scopes: ['users:read'] });
     const store = 'UPDATE api_keys SET scopes = ? WHERE id = ?';
@@ -172,7 +172,7 @@ describe('an API key with networks', () => {
     expect((await withIp(client, '11.0.0.1').get('/status')).status).toBe(200);
   });
 
-  test('records its last use and client IP address at most once a minute, and never for a refused request', async () => {
+  test('updates its last use and IP address at most once a minute, not for refused requests', async () => {
     const { client, key } = await createKey({ networks: ['10.0.0.0/8'] });
     const readLastUse = async () => {
       const { Results } = (await app.key.get('/api_keys')).body;
