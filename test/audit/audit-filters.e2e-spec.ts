@@ -164,7 +164,7 @@ describe('the audit of an import', () => {
       .flat()
       .map(({ changes }) => changes.find(({ field }: Json) => field === 'username').new);
 
-  test('names the users who started and approved the import in every event', async () => {
+  test('names in every event the users who started and approved the import', async () => {
     const { Results } = (await app.key.get(`/audit?actor=${run.id}`)).body;
     expect(Results.length).toBeGreaterThanOrEqual(4);
     const people = {
@@ -177,7 +177,7 @@ describe('the audit of an import', () => {
     expect(lines[0]).toMatch(/,StartedBy,ApprovedBy,Reason$/);
     expect(lines[1]).toMatch(new RegExp(`,${uploader.uuid},${approver.uuid},$`));
   });
-  test('is found by the actor filter for its starter and for its approver', async () => {
+  test('is found if the actor filter is the user who started or approved the import', async () => {
     expect(await readCreated(uploader)).toEqual(['p9', 'p3', 'p2', 'p1']);
     expect(await readCreated(approver)).toEqual(['p3', 'p2', 'p1']);
     const find = (who: Json, more = '') => app.key.get(`/audit?actor=${who.uuid}${more}`);
@@ -191,20 +191,20 @@ describe('the audit of an import', () => {
   test.each([
     ['p2', 'import upload.csv (started by uploader, approved by approver)'],
     ['p9', 'import upload.csv (started by uploader)'],
-  ])('names the starter and any approver of the import in the history of user %s', async (id, name) => {
+  ])('appears in the history of user %s as "%s"', async (id, name) => {
     const one = (await app.key.get(`/users/search?external_id=${id}`)).body.Results[0];
     const { Results } = (await app.key.get(`/users/${one.uuid}/history`)).body;
     expect(Results[0].actor).toMatchObject({ kind: 'import', name });
     expect(Results[0].summary).toContain(`${name} created the user: username set`);
   });
-  test('names the user who started a revert in the events of the revert', async () => {
+  test('shows in the events of a revert who started the revert', async () => {
     const self = await app.login('approver', PASSWORD);
     const revert = (await self.post(`/imports/${run.id}/revert`)).body;
     await self.get(`/imports/${revert.id}/events`);
     const [row] = (await app.key.get(`/audit?actor=${revert.id}&action=user.blocked`)).body.Results;
     expect(row.actor.started_by.id).toBe(approver.uuid);
   });
-  test('is listed, newest first, together with other events of the API key that started it', async () => {
+  test('is listed together with the other events of the API key that started it, newest first', async () => {
     const key = (await app.key.post('/api_keys', { name: 'nightly' })).body;
     const client = app.guest.with({ 'x-api-key': key.key });
     for (let i = 0; i < 6; i++) {

@@ -49,7 +49,7 @@ test.each([
   ['empty list of events', 'members', ''],
   ['fewer rows', 'row_count', 2],
   ['other hash', 'hash', 'f'.repeat(64)],
-])('verification fails if a seal was built on a temporarily forged seal: %s', async (_, name, value) => {
+])('verification fails if a seal was created while another seal was forged: %s', async (_, name, value) => {
   await insert(END - 40 * MINUTE);
   await sealWithChange(name, 2, value);
   await expectFault();

@@ -91,7 +91,7 @@ test('events of hours in which no seal was created are sealed later and not repo
   expect(badIdsOf(await verify())).toEqual([late]);
 });
 
-test('late events beyond the 10,000 that one seal can cover are covered by the next seal', async () => {
+test('a seal covers at most 10,000 late events, and the next seal covers the rest', async () => {
   await sealHours();
   for (let part = 0; part < 3; part++) await insert(END - (part + 1) * MINUTE, 3400);
   await seal(NEXT_SEAL);
@@ -101,7 +101,11 @@ test('late events beyond the 10,000 that one seal can cover are covered by the n
 
 describe('inserted audit events with a future time', () => {
   const now = Date.now();
-  test.each([2 * HOUR, 10 * HOUR, 400 * DAY])('stay reported if they are %d ms ahead', async (ahead) => {
+  test.each([
+    ['two hours', 2 * HOUR],
+    ['ten hours', 10 * HOUR],
+    ['400 days', 400 * DAY],
+  ])('stay reported if they are %s ahead', async (_, ahead) => {
     await insert(now - 2 * HOUR, 3);
     await seal(now);
     const [id] = await insert(now + ahead);
@@ -158,7 +162,7 @@ describe('audit ids that the service does not generate', () => {
     for (const { message } of (await verify()).bad)
       expect(message).toContain('that the service does not create');
   });
-  test('are reported even if only a single one is inserted', async () => {
+  test('are reported even if only one such id exists', async () => {
     await sealHours();
     for (const id of IDS) {
       await insertIds(END + MINUTE, [id]);

@@ -70,7 +70,7 @@ describe('a reason in X-Audit-Reason', () => {
     expect((await read(`target=${user.id}`))[0]).toMatchObject({ action: 'user.deleted', reason: 'scim' });
   });
 
-  test('is stored without the secret if it contains an API key', async () => {
+  test('is stored without the secret part of an API key that it contains', async () => {
     const { uuid } = await create(app.key);
     const { key } = (await app.key.post('/api_keys', { name: 'shown' })).body;
     await withReason(`see ${key}`).put(`/users/${uuid}`, { phone: '1' });
@@ -92,7 +92,7 @@ describe('a reason in X-Audit-Reason', () => {
     ['NUL character', 'a%00b'],
     ['right-to-left override', 'a%E2%80%AEb'],
     ['too many combining marks', 'a%CC%81'.padEnd(200, '%CC%81')],
-  ])('returns 400 and prevents the change: %s', async (_, header) => {
+  ])('is refused with 400, and the user stays unchanged: %s', async (_, header) => {
     const { uuid } = await create(app.key);
     const answer = await app.key.put(`/users/${uuid}`, { phone: '1' }, { 'x-audit-reason': header });
     expect(problemOf(answer)).toEqual([400, 'invalid_parameter']);
@@ -100,7 +100,7 @@ describe('a reason in X-Audit-Reason', () => {
     expect((await app.key.get(`/users/${uuid}`)).body.phone).toBe('');
   });
 
-  test.each(['', '%20', ' '])('counts as not sent if it is %p', async (header) => {
+  test.each(['', '%20', ' '])('counts as not sent if it is blank: %p', async (header) => {
     const { uuid } = await create(app.key);
     await app.key.put(`/users/${uuid}`, { phone: '1' }, { 'x-audit-reason': header });
     expect((await read(`target=${uuid}&action=user.updated`))[0].reason).toBe('');

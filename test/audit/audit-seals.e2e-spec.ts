@@ -144,7 +144,7 @@ describe('a seal that is created during verification', () => {
     ['findLateIds', AuditSealRepository],
     ['findInvalidIds', SealedRowsRepository],
     ['findUnknownLateIds', AuditSealRepository],
-  ] as const)('causes no fault if it is created right before the query %s', async (method, type) => {
+  ] as const)('causes no fault if it appears right before the query %s', async (method, type) => {
     await sealHours();
     const spied: Partial<Record<string, () => Promise<unknown>>> = app.app.get<object>(type);
     const real = spied[method]!.bind(spied);
@@ -167,7 +167,7 @@ describe('AUDIT_SEAL_KEY', () => {
     await app.stop();
     app = await TestApp.startOn(app.database, { AUDIT_SEAL_KEY: keys });
   };
-  test('makes verification find a chain of seals that was rebuilt without the key', async () => {
+  test('lets verification detect a chain of seals that was rebuilt without the key', async () => {
     await restart(KEY);
     await sealHours();
     expect((await verify()).newest?.keyed).toBe(true);

@@ -136,7 +136,7 @@ describe.each(ROWS)('audit verification of %s', (_, table, where, fault) => {
   });
 });
 
-test('the fault of a changed event has the start and the end of the hour that its seal covers', async () => {
+test('the fault for a changed event gives the start and end of the hour that its seal covers', async () => {
   await execute("UPDATE audit_events SET ip = '192.0.2.1' WHERE id = ?", [hours[1]![1]!]);
   const { fault } = await verify();
   expect([fault?.from?.slice(14, 19), fault?.until?.slice(14, 19)]).toEqual(['00:00', '00:00']);
@@ -226,12 +226,12 @@ if (ENGINE === 'sqlite') {
       typeof value === 'string' ? DISGUISES.map((form) => [what, column, form, table, where] as const) : [],
     ),
   );
-  test.each(FORGED)('verification finds %s with column %s = %s', async (_, column, form, table, where) => {
+  test.each(FORGED)('verification of %s finds column %s set to %s', async (_, column, form, table, where) => {
     const value = form.replace('{}', `COALESCE(${column}, 'x')`);
     await findFault(`UPDATE ${table} SET ${column} = ${value} WHERE ${where()}`);
   });
 
-  test('audit verification finds a second starter of an import whose id is stored as bytes', async () => {
+  test('verification finds a second starter of an import, stored with the import id as bytes', async () => {
     await findFault(`INSERT INTO audit_runs VALUES (CAST('${run}' AS BLOB), 'started', 'system', NULL)`);
   });
 

@@ -43,7 +43,7 @@ describe('audit filters', () => {
     await app.key.put(`/users/${user.uuid as string}`, { status: 'Blocked' });
   });
   /** Other filters are tested in `audit-filters`. */
-  test('find events by the actor even if the UUID is in upper case', async () => {
+  test('find the events of an actor even if the UUID of the actor is in upper case', async () => {
     const own = await readActions(`actor=${user.uuid.toUpperCase() as string}`);
     expect(own).toEqual(['user.updated', 'session.created']);
   });
