@@ -64,7 +64,7 @@ describe.each(TARGETS)('rollcall keys on the %s', (target) => {
     return (JSON.parse(out) as Listed[]).find((key) => key.id === id);
   }
 
-  test('create prints a working key, and the key is rejected right after revoke', async () => {
+  test('"create" prints a working key, and the key is rejected right after "revoke"', async () => {
     const { key, id } = await createKey('connector');
     expect((await search(key)).status).toBe(200);
     const typed = id.toUpperCase();
@@ -79,7 +79,7 @@ describe.each(TARGETS)('rollcall keys on the %s', (target) => {
     expect(await listEvents(id)).toEqual([buildEvent('api_key.created'), buildEvent('api_key.revoked')]);
   });
 
-  test('list prints every key and its state, newest first, as a table or JSON', async () => {
+  test('"list" prints every key and its state, newest first, as a table or JSON', async () => {
     if (target === 'database')
       for (let n = 0; n < MANY; n++) await app.key.post('/api_keys', { name: `many-${n}` });
     const used = await createKey('used', '--expires', '90d');
@@ -115,7 +115,7 @@ describe.each(TARGETS)('rollcall keys on the %s', (target) => {
     expect(lines).toHaveLength(Number(await countStored()));
   });
 
-  test('create sets the requested name, expiry, scopes, networks and profile', async () => {
+  test('"create" sets the requested name, expiry, scopes, networks and profile', async () => {
     const { key, id } = await createKey(
       '  HR \u00a0 system ',
       ...['--expires', '2096-02-29', '--scope', 'users:read', '--scope', 'imports:write:hr'],
@@ -136,7 +136,7 @@ describe.each(TARGETS)('rollcall keys on the %s', (target) => {
     expect(line).toMatch(/ users:read,imports:write:hr +127\.0\.0\.0\/8,::1\/128 +HR system$/);
   });
 
-  test('fuse resets the fuse that limits how many users a key may block', async () => {
+  test('"fuse" resets the fuse that limits how many users a key may block', async () => {
     const { id } = await createKey('with a fuse');
     const done = await keys('fuse', id.toUpperCase());
     expect(done).toMatchObject({ code: 0, err: '' });
@@ -145,7 +145,7 @@ describe.each(TARGETS)('rollcall keys on the %s', (target) => {
   });
 
   test.each(['revoke', 'fuse'])(
-    '%s of an unknown key exits with 2 and prints the reason',
+    '"%s" exits with 2 and prints the reason if the key is unknown',
     async (command) => {
       const { code, out, err } = await keys(command, UNKNOWN);
       expect([code, out]).toEqual([2, '']);
@@ -154,13 +154,13 @@ describe.each(TARGETS)('rollcall keys on the %s', (target) => {
   );
 });
 
-test('keys revoke does not treat % as a pattern that matches all keys', async () => {
+test('rollcall keys revoke does not treat % as a pattern that matches all keys', async () => {
   const { code, out, err } = await runKeys(['revoke', '%']);
   expect([code, out]).toEqual([2, '']);
   expect(err).toMatch(/^rollcall failed\. There is no key .*"rollcall keys list" shows all keys\.\n$/);
 });
 
-test('keys create prints the key once and stores only its hash', async () => {
+test('rollcall keys create prints the key once and stores only its hash', async () => {
   const { out: printed, err: notes } = await runKeys(['create', 'secret']);
   const [key, id] = [printed.trimEnd(), UUID.exec(notes)?.[0] ?? ''];
   const rows = await databaseOf(app).query<{ key_hash: string }>('SELECT * FROM api_keys WHERE id = ?', [id]);
@@ -179,7 +179,7 @@ test.each([
   [['x', '--unknown-fields=drop'], 'Allowed choices are refuse, ignore'],
   [['a\nb'], 'control characters'],
   [['x', '--expires=0d'], 'must be a future date'],
-])('keys create %j is rejected and creates no key', async (args, message) => {
+])('rollcall keys create with arguments %j is rejected and creates no key', async (args, message) => {
   const before = await countStored();
   const { code, out, err } = await runKeys(['create', ...args]);
   expect([code, out]).toEqual([2, '']);
@@ -194,7 +194,7 @@ test.each([
   [['create', 'x', '--bogus'], "unknown option '--bogus'"],
   [['list', 'extra'], 'too many arguments'],
   [['revoke'], "missing required argument 'id'"],
-])('rollcall keys %j is rejected with exit code 2 and a message on standard error', async (args, message) => {
+])('rollcall keys with arguments %j exits with 2 and prints the reason', async (args, message) => {
   const { code, out, err } = await runKeys(args);
   expect([code, out]).toEqual([2, '']);
   expect(err).toContain(message);

@@ -12,7 +12,7 @@ const database = setUpDatabase();
 const MANUAL = { MIGRATE_ON_START: 'false' };
 const ALL = MIGRATIONS.map(({ name }) => `migrated ${name}\n`).join('');
 
-test('migrate prints each migration that it applies, and a second run reports nothing to migrate', async () => {
+test('rollcall migrate prints the migrations that it applies, and reports if there are none', async () => {
   expect(await runCommand(database, ['migrate'], MANUAL)).toMatchObject({ code: 0, out: ALL, err: '' });
   expect(await runCommand(database, ['migrate'], MANUAL)).toMatchObject({
     code: 0,
@@ -42,7 +42,7 @@ test.each([
     /127\.0\.0\.1:1/,
   ],
   ['an invalid setting', { DATABASE_URL: 'postgres://u:topsecret@h/d' }, /DATABASE_URL must be/],
-])('migrate reports %s without the password and exits with 2', async (_what, settings, message) => {
+])('rollcall migrate reports %s, prints no password, and exits with 2', async (_what, settings, message) => {
   const { code, out, err } = await runCommand(database, ['migrate'], settings);
   expect([code, out]).toEqual([2, '']);
   expect(err).toMatch(/^rollcall failed\. /);

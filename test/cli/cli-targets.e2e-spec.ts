@@ -29,7 +29,7 @@ describe.each(TARGETS)('rollcall on the %s', (target) => {
   const targetLine = () =>
     target === 'database' ? /^Database: .*(rollcall\.sqlite|rollcall_\w+ on )/ : `Service: ${app.url}\n`;
 
-  test('audit list prints events page by page and filters them by target, action and time', async () => {
+  test('"audit list" prints events page by page and filters them by target, action and time', async () => {
     const user = await create(app.key);
     await app.key.put(`/users/${user.uuid}`, { phone: '7', status: 'Blocked' });
     const all = ['audit', 'list', '--target', user.uuid];
@@ -51,7 +51,7 @@ describe.each(TARGETS)('rollcall on the %s', (target) => {
     expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('--action')]);
   });
 
-  test('users export writes the same CSV as the API to a file that only its owner can read', async () => {
+  test('"users export" writes the CSV of the API, into a file that only its owner can read', async () => {
     await create(app.key, { external_id: `E-${target}` });
     const expected = (await app.key.get('/users/export.csv')).text;
     const out = join(app.database.folder, `export-${target}.csv`);
@@ -61,7 +61,7 @@ describe.each(TARGETS)('rollcall on the %s', (target) => {
     expect((await run(['users', 'export', '--all'])).out).toContain('admin@rollcall.invalid');
   });
 
-  test('import previews, plans and applies a file, with an exit code for each outcome', async () => {
+  test('"import" previews, plans and applies a file, with an exit code for each outcome', async () => {
     const name = `i-${target}`;
     const rows = (email: (n: number) => string): string =>
       csv(
@@ -108,7 +108,7 @@ describe.each(TARGETS)('rollcall on the %s', (target) => {
     expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining('nobody')]);
   });
 
-  test('users deleted lists a deleted user, and users restore restores the user', async () => {
+  test('"users deleted" lists a deleted user, and "users restore" restores the user', async () => {
     const user = await create(app.key, { external_id: `D-${target}` });
     const since = new Date().toISOString();
     await writeUsers(app, [deletion(user.uuid as string)]);
@@ -124,7 +124,7 @@ describe.each(TARGETS)('rollcall on the %s', (target) => {
     expect(JSON.parse((await run(['users', 'deleted', '--since', since, '--json'])).out).Count).toBe(0);
   });
 
-  test('users block blocks the remaining users after a rejected user and records the reason in the audit', async () => {
+  test('"users block" continues after a rejected user and records the reason in the audit', async () => {
     const user = await create(app.key);
     const reason = 'gelöscht: 100 % “alt”';
     const block = ['users', 'block', 'admin', user.uuid, '--reason'];
@@ -140,7 +140,7 @@ describe.each(TARGETS)('rollcall on the %s', (target) => {
   });
 });
 
-test('import --url rejects a profile file, which the service cannot read', async () => {
+test('rollcall import --url rejects a profile file, which the service cannot read', async () => {
   const profile = writeFile('payroll.json', '{"columns": {"No": "ExternalId"}}');
   const file = writeFile('payroll.csv', csv('No', '1'));
   const args = ['import', file, '--profile', profile, '--url', app.url, '--key', API_KEY];
@@ -175,7 +175,7 @@ describe('rollcall with --url', () => {
   });
 });
 
-describe('rollcall with a --url of another server', () => {
+describe('rollcall with the --url of another server', () => {
   const servers: Server[] = [];
   const listen = async (server: Server): Promise<number> => {
     servers.push(server.listen(0, '127.0.0.1'));

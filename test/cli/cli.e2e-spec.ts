@@ -34,7 +34,7 @@ const writeFile = (name: string, ...lines: string[]): string => {
   return path;
 };
 
-test('import creates the users of samples/users.csv, and a second import changes nothing', async () => {
+test('importing samples/users.csv creates its users, and a second import changes nothing', async () => {
   const first = await runRollcall(['import', `${ROOT}samples/users.csv`]);
   expect([first.code, /created +15\n/.test(first.out)]).toEqual([0, true]);
   expect(first.err).toMatch(/^((queued|validating|applying) …\n)+/);
@@ -50,7 +50,7 @@ test('import creates the users of samples/users.csv, and a second import changes
   expect((await runRollcall(['import', out])).out).toMatch(/unchanged +15\n/);
 });
 
-test('import exits with 1 if some rows fail, and with 2 if all rows fail or the file is rejected', async () => {
+test('import exits with 1 if some rows fail, with 2 if all rows fail or the file is rejected', async () => {
   const good = 'p,p,p@example.org,Active';
   const some = await runRollcall(['import', writeFile('some.csv', 'q,q,bad,Active', good)]);
   expect([some.code, /2 +email +invalid_format +must be an e-mail address/.test(some.out)]).toEqual([
@@ -69,7 +69,7 @@ test.each([
   [['import', 'x.csv', '--mode', 'sideways'], /'--mode' must be one of upsert/],
   [['import', 'x.csv', '--shoe-size', '43'], /unknown option '--shoe-size'/],
   [['import'], /missing required argument 'file'/],
-])('rollcall %j is rejected with exit code 2 and the reason', async (args, reason) => {
+])('rollcall with arguments %j exits with 2 and prints the reason', async (args, reason) => {
   const { code, out, err } = await runRollcall(args);
   expect([code, out]).toEqual([2, '']);
   expect(err).toMatch(reason);
@@ -86,7 +86,7 @@ test('rollcall import completes while the service runs, and the service lists th
   });
 });
 
-test('import with the file name - reads standard input', async () => {
+test('rollcall import reads standard input if the file name is -', async () => {
   const input = csv('ExternalId,Username,Email', 'HR-1,ann,ann@example.org');
   const env = { PATH: process.env['PATH'], ...settings };
   const out = execFileSync(process.execPath, [`${ROOT}dist/cli.js`, 'import', '-', '--json'], {
@@ -98,7 +98,7 @@ test('import with the file name - reads standard input', async () => {
   expect(JSON.parse(out.toString())).toMatchObject({ state: 'completed', counts: { created: 1 } });
 });
 
-test('import of a missing file creates no user', async () => {
+test('rollcall import creates no user if the file is missing', async () => {
   await database.drop();
   database = await createDatabase('tables');
   settings = envOf(database);
@@ -111,7 +111,7 @@ test('import of a missing file creates no user', async () => {
   expect((await runRollcall(['users', 'find', '--json'])).out).toContain('"Count": 0');
 });
 
-test('import is rejected on a database without users', async () => {
+test('rollcall import is rejected if the database has no users', async () => {
   await database.drop();
   database = await createDatabase('tables');
   settings = envOf(database);
