@@ -87,7 +87,7 @@ describeConsole('daily work in the console', (service) => {
     expect((await asKey.get('/users/search')).status).toBe(401);
   });
 
-  test('roles that are added to a group in the console apply to its members', async () => {
+  test('roles that the console adds to a group apply to the members of the group', async () => {
     const { uuid } = (
       await service.key.post('/users', { username: 'member', email: 'member@example.org', firstname: MARKUP })
     ).body;

@@ -34,7 +34,7 @@ describeConsole('the console when a request fails', (service) => {
   test.each([
     ['is lost', abort, 'The service cannot be reached'],
     ['is replaced by the 502 of a proxy', answerBadGateway, 'The service returned status 502'],
-  ])('if the response %s, a retry shows the new API key, not a second key', async (_, lose, message) => {
+  ])('if the response with a new API key %s, a retry shows the same key', async (_, lose, message) => {
     const name = `lost ${randomUUID()}`;
     page = await service.openAsAdmin('/console/keys');
     await loseResponse('**/api_keys', 'POST', lose);
@@ -56,7 +56,7 @@ describeConsole('the console when a request fails', (service) => {
     await page.button('I have copied it').click();
   });
 
-  test('an import or profile change whose response is lost takes effect only once after a retry', async () => {
+  test('a retried import or profile change takes effect once if the first response was lost', async () => {
     page = await service.openAsAdmin('/console/imports/new?dataset=lost');
     await loseResponse('**/imports?*', 'POST');
     const path = join(service.folder, 'lost.csv');
@@ -89,7 +89,7 @@ describeConsole('the console when a request fails', (service) => {
     await page.waitForTitle('Sign in to Rollcall');
   });
 
-  test('a sign-out or sign-in in one tab of the console also applies to its other tab', async () => {
+  test('signing in or out in one tab of the console also applies to the other tabs', async () => {
     const { username } = await create(service.key, { password: PASSWORD });
     page = await service.openAsAdmin('/console/keys');
     const other = await page.page.context().newPage();

@@ -118,7 +118,7 @@ describeConsole('imports in the console', (service) => {
     );
   });
 
-  test('the list of imports shows the progress and the end of a running import without a reload', async () => {
+  test('the list of imports shows the progress and completion of an import without a reload', async () => {
     const applier = service.app.app.get(Applier);
     const apply = applier.apply.bind(applier);
     let release = (): void => undefined;

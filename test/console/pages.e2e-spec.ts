@@ -30,7 +30,7 @@ describeConsole('pages of the console', (service) => {
     ids['/users/:id'] = (await service.key.get('/users/search?username=ada')).body.Results[0].uuid;
   });
 
-  test('this test has a record id for every console page with a parameter in its path', () => {
+  test('the tests of console pages have a record id for every page with a parameter in its path', () => {
     expect(PATHS.length).toBeGreaterThan(4);
     expect(PATHS.filter((path) => path.includes(':') && !(path in ids))).toEqual([]);
   });
@@ -47,7 +47,7 @@ describeConsole('pages of the console', (service) => {
     }
   }
 
-  test('every console page passes axe-core without horizontal overflow, in light, dark and narrow layouts', async () => {
+  test('each console page passes axe-core and fits the width in light, dark and narrow layouts', async () => {
     const page = await service.openAsAdmin();
     for (const [name, address] of listPages(ids)) {
       await page.page.setViewportSize(WIDE);
@@ -57,7 +57,7 @@ describeConsole('pages of the console', (service) => {
     }
   });
 
-  test('the sign-in page passes axe-core without horizontal overflow', async () => {
+  test('the sign-in page passes axe-core and fits the width of the window', async () => {
     const page = await service.open();
     await page.waitForTitle('Sign in to Rollcall');
     await page.page.getByText('How do I sign in?').click();

@@ -51,7 +51,7 @@ describeConsole('plans in the console', (service) => {
     expect(page.path).toContain('person=PL-99');
   });
 
-  test('the page of a user with planned changes links to the rows of the plan for this user', async () => {
+  test('the page of a user with planned changes links to the rows of that user in the plan', async () => {
     const user = await findUser(service.key, 'PL-3');
     page = await service.openAsAdmin(`/console/users/${user.uuid}`);
     await page.waitForText('dora@example.net');

@@ -69,7 +69,7 @@ describeConsole('the list of users in the console', (service) => {
     await page.waitForText('1 user');
   });
 
-  test('the user list pages forward and back, and each page has a URL that survives a reload', async () => {
+  test('the user list can be paged in both directions, and each page URL survives a reload', async () => {
     page = await service.openAsAdmin('/console/users?sort=username&order=asc');
     await page.waitForText('1 to 50 of 122 users');
     const beginning = await readFirst();
@@ -129,7 +129,7 @@ describeConsole('the list of users in the console', (service) => {
     expect(await alert.locator('code').innerText()).toBe((await refused).headers()['x-request-id']);
   });
 
-  test('the user list shows a member only active users, without a status filter or actions', async () => {
+  test('for a member, the user list shows only active users and no status filter or actions', async () => {
     page = await service.openAs('ada', PASSWORD, '/console/users');
     await page.waitForText('50 of 119 users');
     expect(await page.page.getByRole('combobox', { name: 'Status' }).count()).toBe(0);
