@@ -45,7 +45,7 @@ test.each([
     [MIGRATIONS, 'CREATE TABLE sessions (id INTEGER)'],
     /the table sessions without its migration/,
   ],
-])('a database of an unreleased build with %s is refused and unchanged', async (_case, statements, found) => {
+])('the database of an unreleased build is refused if it has %s', async (_case, statements, found) => {
   const sql = await openDatabase(loadEnv({ ...envOf(database), DATABASE_URL: database.url }));
   for (const statement of statements) await sql.execute(statement);
   const before = await sql.query('SELECT * FROM migrations');

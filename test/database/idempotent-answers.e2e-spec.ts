@@ -12,7 +12,7 @@ afterAll(() => app.end());
 
 const withKey = (key: string = randomUUID()) => ({ 'idempotency-key': key });
 
-test('a PUT retried with its Idempotency-Key returns the first response and keeps a later change', async () => {
+test('a retried PUT with an Idempotency-Key returns the first response and keeps later changes', async () => {
   const { uuid } = await create(app.key);
   const key = withKey();
   const first = await app.key.put(`/users/${uuid}`, { phone: '1' }, key);
@@ -22,7 +22,7 @@ test('a PUT retried with its Idempotency-Key returns the first response and keep
   expect((await app.key.get(`/users/${uuid}`)).body.phone).toBe('2');
 });
 
-test('a PUT with If-Match retried with its Idempotency-Key returns the first response instead of 412', async () => {
+test('retrying a PUT with If-Match and its Idempotency-Key returns the first response, not 412', async () => {
   const { uuid } = await create(app.key);
   const { etag = '' } = (await app.key.get(`/users/${uuid}`)).headers;
   const send = (key: object) => app.key.put(`/users/${uuid}`, { phone: '1' }, { 'if-match': etag, ...key });
@@ -73,7 +73,7 @@ test('an idempotent form upload may be retried with another boundary, but not wi
   await awaitRun(app.key, first.body.id);
 });
 
-test('the stored response with a new API key is encrypted with the Idempotency-Key', async () => {
+test('a stored response that contains a new API key is encrypted with the Idempotency-Key', async () => {
   const [name, key] = [randomUUID(), randomUUID()];
   const first = await app.key.post('/api_keys', { name }, withKey(key));
   expect((await app.key.post('/api_keys', { name }, withKey(key))).body.key).toBe(first.body.key);
@@ -102,7 +102,7 @@ test('a retry returns 500 if its stored response was replaced by the response of
   expect(problemOf(await app.key.post('/api_keys', body, withKey(other)))).toEqual([500, 'internal']);
 });
 
-test('a request retried with its Idempotency-Key needs the same permission as the first request', async () => {
+test('retrying a request with its Idempotency-Key needs the permission of the first request', async () => {
   const { user, client } = await aPerson(app, { roles: ['Webmaster'] });
   const key = withKey();
   const send = () => client.post('/api_keys', { name: 'x' }, key);

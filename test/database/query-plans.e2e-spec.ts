@@ -118,7 +118,7 @@ test('a search that finds most users reads only the rows of its page', async () 
   expect(await findFaults(BROAD)).toEqual([]);
 });
 
-test('a search by a member, who sees only active users, reads only the rows of its page', async () => {
+test('a search by a member finds only active users and reads only the rows of its page', async () => {
   const { client } = await aPerson(app);
   await scenario.searchAll(client, scenario.FOR_MEMBERS, ['updated', 'surname', 'username']);
   expect(await findFaults(BROAD)).toEqual([]);
@@ -143,7 +143,7 @@ test.each([
   ['imports and exports', exerciseImports],
   ['purges', scenario.purge],
   ['audit seals', scenario.sealAudit],
-])('the statements for %s read only the necessary rows', async (_, live) => {
+])('the SQL statements for %s read only the necessary rows', async (_, live) => {
   await live(app);
   expect(await findFaults(WALKS)).toEqual([]);
 });

@@ -95,7 +95,7 @@ onMariadb('a database primary and its replica (MariaDB only)', () => {
     await expectStored(answers);
   });
 
-  test('a service that only reads leaves a demoted database server and does not return to it', async () => {
+  test('with only reads, the service leaves a demoted database server and does not return', async () => {
     primary.sql('SET GLOBAL read_only = 0');
     replica.sql('SET GLOBAL read_only = 1');
     while ((await readPort()) !== Number(new URL(primary.url).port)) await delay(100);
@@ -123,7 +123,7 @@ onMariadb('a database primary and its replica (MariaDB only)', () => {
     expect((await getReadiness()).status).toBe(200);
   });
 
-  test('the service switches to the other database server when a server freezes', async () => {
+  test('the service switches to the other database server if its current server freezes', async () => {
     expect(await readPort()).toBe(Number(new URL(replica.url).port));
     primary.sql('SET GLOBAL read_only = 0');
     process.kill(replica.pid, 'SIGSTOP');

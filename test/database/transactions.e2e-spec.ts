@@ -85,7 +85,7 @@ test('a transaction is repeated after a duplicate key, at most 12 times', async 
   expect(attempts).toBe(12);
 });
 
-test('100 concurrent transactions store the rows of the 90 that commit', async () => {
+test('of 100 concurrent transactions, only the 90 that commit store their rows', async () => {
   const runs = Array.from({ length: 100 }, (_, index) =>
     transactions.run(async (tx) => {
       await insert(tx, `storm-${String(index).padStart(3, '0')}`);
