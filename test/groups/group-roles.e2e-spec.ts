@@ -40,7 +40,7 @@ describe('roles of groups', () => {
     expect((await master.get('/users/me')).status).toBe(401);
   });
 
-  test('are found by the role filter, which counts a user once even if the role is also direct', async () => {
+  test('match the role filter, which counts a user once even if the role is also direct', async () => {
     const before = await countUsers('role=Previewer');
     await change({ group_roles: ['Previewer'] });
     await change({ roles: ['Organisational user', 'Previewer'] });
@@ -51,7 +51,7 @@ describe('roles of groups', () => {
     expect(await countUsers('role=Previewer')).toBe(before);
   });
 
-  test('count like direct roles for the last Webmaster, exclusive roles and the scope webmasters', async () => {
+  test('count like direct roles in the rules on the last Webmaster, exclusive roles and scopes', async () => {
     const webmasters = await app.app.get(UserCounts).countWebmasters();
     await change({ group_roles: ['Webmaster'] });
     expect(await app.app.get(UserCounts).countWebmasters()).toBe(webmasters + 1);
@@ -102,7 +102,7 @@ describe('SCIM attributes of a user', () => {
     expect(await change({ attributes: { emails: [{ value: 'T@b.example' }] } })).toBe('unchanged');
   });
 
-  test('are ignored in a PUT of the user in the REST API, as are group_roles', async () => {
+  test('are ignored, like group_roles, in a PUT of the user in the REST API', async () => {
     await change({ attributes, group_roles: ['Author'] });
     const before = await read();
     expect((await app.key.put(`/users/${uuid}`, before)).body).toEqual(before);

@@ -81,7 +81,7 @@ describe('GET /groups', () => {
   });
 
   test.each(['display_name', 'created', 'updated'])(
-    'returns every group once if the Link headers are followed, sorted by %s',
+    'sorted by %s returns every group once if the Link headers are followed',
     async (sort) => {
       for (const order of ['asc', 'desc']) {
         const all = await readNames(`sort=${sort}&order=${order}`);
@@ -181,7 +181,7 @@ describe('PUT /groups/{group_id}', () => {
     expect((await put('*', 'Editor')).status).toBe(200);
   });
 
-  test('returns 403 without the scope webmasters, even if the group is unknown or the body is invalid', async () => {
+  test('without the webmasters scope returns 403, even for an unknown group or invalid body', async () => {
     const group = await aGroup(app);
     const narrow = await createKeyClient('groups:read', 'groups:write');
     expect((await narrow.get(pathOf(group))).status).toBe(200);

@@ -38,7 +38,7 @@ describe('a member of a group', () => {
     expect([await readRoles(jane), await readRoles(john)]).toEqual([[], ['Author', 'Editor']]);
   });
 
-  test('has the roles of all their groups, and loses a role only with the last group that has it', async () => {
+  test('has the roles of all groups, and loses a role only with the last group that has it', async () => {
     const one = await createGroup(['Editor', 'Author'], jane);
     const other = await createGroup(['Editor', 'Blogger'], jane);
     expect(await readRoles(jane)).toEqual(['Author', 'Blogger', 'Editor']);
@@ -48,7 +48,7 @@ describe('a member of a group', () => {
     expect(await readRoles(jane)).toEqual([]);
   });
 
-  test('gets and loses roles that are added to and removed from the group, but keeps direct roles', async () => {
+  test('gets each role added to the group and loses each removed role, but keeps direct roles', async () => {
     const group = await createGroup([], jane, john);
     await app.key.put(`/users/${john.uuid}`, { roles: ['Editor'] });
     await setRoles(group, ['Editor']);

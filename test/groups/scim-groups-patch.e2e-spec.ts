@@ -121,7 +121,7 @@ describe('a PATCH of group members', () => {
     expect((await app.key.get(`/audit?target=${group.id as string}`)).body.Count).toBe(1);
   });
 
-  test('adds its member even if it is sent concurrently with seven others', async () => {
+  test('adds its member even if it is sent concurrently with seven other PATCHes', async () => {
     const ids = Array.from({ length: 8 }, (_, n) => s(n));
     await Promise.all(ids.map((id) => scim.patch(pathOf(group), add(id))));
     expect(await readMembers(group)).toEqual([...ids, jane].sort());

@@ -64,7 +64,7 @@ describe('POST /Groups', () => {
     expect(errorOf(answer)).toEqual([400, 'invalidValue', expect.stringContaining(detail)]);
   });
 
-  test('returns 400 for a group as a member, and 409 with the id of the other group for a taken name', async () => {
+  test('returns 400 if a member is a group, and 409 with the id of the holder of a taken name', async () => {
     const other = await aGroup({ externalId: 'taken' });
     const refused = await scim.post('/Groups', { displayName: aName(), members: toRefs(jane, other.id) });
     expect(errorOf(refused)).toEqual([400, 'invalidValue', expect.stringContaining(other.id)]);
@@ -157,7 +157,7 @@ test('DELETE /Groups/{id} deletes the group, and returns 412 for an outdated If-
 });
 
 describe('SCIM permissions for groups', () => {
-  test('changing group roles or the memberships of Webmasters needs the scope webmasters', async () => {
+  test('changing group roles or the memberships of Webmasters needs the webmasters scope', async () => {
     const narrow = await createScimClient(app, { scopes: ['groups:read', 'groups:write'] });
     // Users of an identity provider, because this key does not see local operators as members.
     const webmaster = (await create(app.key, { roles: ['Webmaster'], external_id: 'W' })).uuid as string;
@@ -185,7 +185,7 @@ describe('SCIM permissions for groups', () => {
     expect((await narrow.patch(pathOf(await aGroup()), add(webmaster))).body.members).toHaveLength(1);
   });
 
-  test('a key without the scope webmasters can neither see nor change Webmasters without an externalId as members', async () => {
+  test('a key without the webmasters scope cannot see or change local Webmasters as members', async () => {
     const narrow = await createScimClient(app, { scopes: ['groups:read', 'groups:write'] });
     const operator = (await create(app.key, { roles: ['Webmaster'] })).uuid as string;
     const group = await aGroup({ members: toRefs(operator, jane) });
