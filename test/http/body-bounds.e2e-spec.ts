@@ -51,12 +51,19 @@ describe('a login', () => {
     expect(answer.status).toBe(413);
   });
 
-  test.each(['gzip', 'deflate', 'br', 'zstd', 'compress'])('rejects a body in %s', async (encoding) => {
-    const headers = { ...JSON_TYPE, 'content-encoding': encoding, 'content-length': '1000' };
-    const connection = await RawConnection.openWithRequest(app.url, 'POST /api/0.3/sessions/login', headers);
-    expect(codeOf(await connection.ended)).toBe('unsupported_media_type'); // before any byte of the body
-    connection.socket.destroy();
-  });
+  test.each(['gzip', 'deflate', 'br', 'zstd', 'compress'])(
+    'rejects a body with Content-Encoding: %s',
+    async (encoding) => {
+      const headers = { ...JSON_TYPE, 'content-encoding': encoding, 'content-length': '1000' };
+      const connection = await RawConnection.openWithRequest(
+        app.url,
+        'POST /api/0.3/sessions/login',
+        headers,
+      );
+      expect(codeOf(await connection.ended)).toBe('unsupported_media_type'); // before any byte of the body
+      connection.socket.destroy();
+    },
+  );
 });
 
 describe('unfinished request bodies', () => {
@@ -94,7 +101,7 @@ describe('unfinished request bodies', () => {
     close(bodies);
   });
 
-  test('count with their received bytes, even if they are compressed', async () => {
+  test('count by the bytes received so far, even if they are compressed', async () => {
     const packed = gzipSync(Buffer.alloc(900_000, 'x')).subarray(0, 600);
     const bodies = await open(200, announce(1000, { 'content-encoding': 'gzip' }), packed);
     await waitUntil(() => budget.bytes >= 200 * packed.length);
@@ -112,7 +119,7 @@ describe('unfinished request bodies', () => {
     close(connection ? [connection] : []);
   });
 
-  test('with an import file count as 1 MiB', async () => {
+  test('that contain an import file count as 1 MiB each', async () => {
     const headers = { ...app.key.headers, ...CSV_TYPE, 'content-length': '1000' };
     const connection = await RawConnection.openWithRequest(
       app.url,
@@ -125,7 +132,7 @@ describe('unfinished request bodies', () => {
     connection.socket.destroy();
   });
 
-  test.each(['gzip', 'deflate', 'br'])('with bad %s data return 400, even 20 at once', async (encoding) => {
+  test.each(['gzip', 'deflate', 'br'])('of invalid %s data return 400, even 20 at once', async (encoding) => {
     const bad = Buffer.from([0x78, 0x9c, 0xff]); // invalid in every encoding
     const sent = Array.from({ length: 20 }, () =>
       app.key.send('POST', '/users', bad, { 'content-encoding': encoding }),

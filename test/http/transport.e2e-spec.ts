@@ -93,7 +93,7 @@ describe('built-in HTTPS', () => {
     ['a missing key file', { TLS_KEY_FILE: '/no/such/key.pem' }, /TLS_KEY_FILE: .*ENOENT/],
     ['a certificate without a key', { TLS_KEY_FILE: '' }, /TLS_KEY_FILE is missing/],
     ['an invalid key', { TLS_KEY_FILE: 'broken' }, /Rollcall cannot start/],
-  ])('does not start with %s and prints the reason', async (_, wrong, message) => {
+  ])('refuses to start with %s and prints the reason', async (_, wrong, message) => {
     const broken = join(database.folder, 'broken.pem');
     writeFileSync(broken, 'no key');
     const key = wrong.TLS_KEY_FILE === 'broken' ? { TLS_KEY_FILE: broken } : wrong;
