@@ -119,7 +119,7 @@ test('a backup of a busy service is consistent and does not block its writes', a
   });
 });
 
-test('backup and restore overwrite only with --force or --replace, and never a database in use', async () => {
+test('backup needs --force to overwrite, and restore needs --replace and a database not in use', async () => {
   const app = await TestApp.startOn(database);
   await create(app.key);
   expect((await run('backup', fileOf(database))).code).toBe(0);

@@ -102,7 +102,7 @@ describe('the private socket of a service process', () => {
   const settings = () => ({ ...envOf(database), BOOTSTRAP_API_KEY: API_KEY });
   const findUsers = () => runCommand(database, FIND, settings());
 
-  test('is replaced by the next service after a crash, and commands work without a service', async () => {
+  test('is replaced after a crash by the next service, and commands work without a service', async () => {
     const path = getSocketPath(loadEnv(settings()));
     const crashed = await Process.startService(settings());
     expect((await findUsers()).code).toBe(0);
@@ -141,7 +141,7 @@ describe('the private socket of a service process', () => {
     expect(unsafe.out).toMatch(/"msg":"private socket unavailable"/);
   });
 
-  test('is not needed for two concurrent commands without a running service', async () => {
+  test('is not needed by two concurrent commands if no service is running', async () => {
     await (await Process.startService(settings())).stop();
     const created = ['one', 'two'].map(
       (name) => Process.startCommand(['keys', 'create', name], settings()).exit,

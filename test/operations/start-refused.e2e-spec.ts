@@ -57,7 +57,7 @@ test.each([
 test.each([
   ['an invalid port', `mysql://root:${SECRET}@127.0.0.1:99999/rollcall`],
   ['a stray percent sign', `mysql://root:${SECRET}%@127.0.0.1:3306/rollcall`],
-])('a DATABASE_URL with %s is reported without its value', async (_what, url) => {
+])('a DATABASE_URL with %s is reported, but its value is not printed', async (_what, url) => {
   const run = await runToEnd('dist/main.js', { DATABASE_URL: url });
   expect(run.exit).toEqual({ code: 1, signal: null });
   expect(run.err).toContain('DATABASE_URL');
@@ -65,7 +65,7 @@ test.each([
   expectPlain(run.err);
 });
 
-test.each(SCRIPTS)('%s reports an unreachable database without printing the password', async (script) => {
+test.each(SCRIPTS)('%s reports an unreachable database and prints no password', async (script) => {
   const run = await runToEnd(script, { DATABASE_URL: `mysql://root:${SECRET}@127.0.0.1:1/rollcall` });
   expect(run.exit).toEqual({ code: exitCodeOf(script), signal: null });
   expect(run.err).toContain('127.0.0.1:1');

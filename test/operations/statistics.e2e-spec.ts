@@ -174,7 +174,7 @@ describe('audit seals', () => {
 });
 
 // Last, because a second service in the process replaces the first.
-describe('a separate service', () => {
+describe('the statistics API of a separate service', () => {
   test('retains the daily statistics when the purge deletes the events of these days', async () => {
     const other = await TestApp.start({ AUDIT_RETENTION_DAYS: '2' });
     try {

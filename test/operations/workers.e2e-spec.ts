@@ -87,7 +87,7 @@ onMariadb('two instances (MariaDB only)', () => {
       expect(statuses.filter((status) => status === 429)).toHaveLength(statuses.length - LIMIT);
     });
 
-    test('metrics are the sum of both instances and do not decrease when one is killed', async () => {
+    test('metrics are the sum of both instances and do not decrease if an instance is killed', async () => {
       const service = await start({ IMPORT_OVERDUE_HOURS: '1' });
       const path = '/api/0.3/status';
       const sent = await waitForBoth(service, path, () => new Client(service.url, CLOSE).get('/status'));
