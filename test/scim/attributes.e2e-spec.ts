@@ -103,7 +103,7 @@ describe('every SCIM user attribute', () => {
     }
   });
 
-  test('is set by a PUT, and cleared by a PUT without it except for active, roles and emails', async () => {
+  test('is set by a PUT and, except active, roles and emails, cleared by a PUT without it', async () => {
     const { id } = await provision(scim);
     const userName = `put-${id}@example.org`;
     for (const { path, definition } of attributes.filter(isWritable)) {

@@ -14,8 +14,8 @@ beforeAll(async () => {
 });
 afterAll(() => app.end());
 
-describe('an API key in a Bulk', () => {
-  test('runs only the operations that its scopes permit, and the others get 403', async () => {
+describe('the API key of a Bulk request', () => {
+  test('permits only the operations of its scopes, and the others get 403', async () => {
     const key = await createScimClient(app, { scopes: ['users:write'] });
     const { body } = await send(key, [post('a'), group('g'), post('b')]);
     expect(statusesOf(body.Operations)).toEqual(['201', '403', '201']);
@@ -28,7 +28,7 @@ describe('an API key in a Bulk', () => {
   });
 });
 
-describe('a Bulk with an Idempotency-Key', () => {
+describe('a Bulk request with an Idempotency-Key', () => {
   test('takes effect once, and returns 422 if the key is sent with another body', async () => {
     const headers = { 'idempotency-key': randomUUID() };
     const operations = [post('a'), post('b', { userName: '' }), group('g', 'bulkId:a')];
@@ -54,9 +54,12 @@ describe('a Bulk with an Idempotency-Key', () => {
   });
 });
 
-test.each(['patch', 'delete'])(
-  'an API key with a blown fuse gets 429 if it blocks or deletes a user by %s, in a Bulk or alone',
-  async (how) => {
+test.each([
+  ['blocks', 'patch'],
+  ['deletes', 'delete'],
+])(
+  'an API key with a blown fuse gets 429 if it %s a user, in a Bulk or in a single request',
+  async (_, how) => {
     const fused = await TestApp.startOn(app.database, { FUSE_MIN: '2', FUSE_PERCENT: '0' });
     try {
       const provider = await createScimClient(fused, { scopes: ['users:read', 'users:write'] });

@@ -85,7 +85,7 @@ describe('Bulk responses', () => {
 });
 
 describe('a bulkId', () => {
-  test('may refer, as manager, as member or in a path, to a user who is created later in the Bulk', async () => {
+  test('can refer to a user created later in the Bulk, as manager, as member or in a path', async () => {
     const answers = await run(
       group('g', 'bulkId:worker'),
       post('worker', aScimUser({ [ENTERPRISE]: { manager: { value: 'bulkId:boss' } } })),

@@ -27,13 +27,13 @@ const replace = (path: string, value: unknown) => ({ op: 'replace', path, value 
 
 describe('the profile of an API key', () => {
   test.each([
-    ['standard', 200, undefined, 400],
-    ['entra', 204, undefined, 204],
-    ['okta', 200, undefined, 400],
-    ['midpoint', 200, 'Guide', 400],
+    ['standard', 200, 'clears', undefined, 400],
+    ['entra', 204, 'clears', undefined, 204],
+    ['okta', 200, 'clears', undefined, 400],
+    ['midpoint', 200, 'keeps', 'Guide', 400],
   ])(
-    '%s: PATCH returns %i, a PUT without title leaves the title %s, an unknown PATCH path returns %i',
-    async (profile, patched, title, unknown) => {
+    '%s: PATCH returns %i, and a PUT without title %s the title',
+    async (profile, patched, _, title, unknown) => {
       const provider = await createScimClient(app, { profile });
       const { id, userName } = await provision(provider, { title: 'Guide' });
       const named = profile === 'midpoint' ? {} : { userName };
@@ -80,7 +80,7 @@ describe('the profile of an API key', () => {
   });
 });
 
-describe('in SCIM, an API key without the scope webmasters', () => {
+describe('in SCIM, an API key without the webmasters scope', () => {
   let narrow: ScimClient;
   let operator: Json;
   let linked: Json;
