@@ -113,7 +113,7 @@ const findSecrets = (text: string): string[] => {
   return secrets.filter((secret) => plain.includes(secret));
 };
 
-test('the leak check of this test finds plain and percent-encoded secrets', () => {
+test('the helper findSecrets finds plain and percent-encoded secrets', () => {
   expect(findSecrets(`${key} ${encode(token)}`)).toHaveLength(2);
   expect(logged.split('\n').length).toBeGreaterThan(60);
   expect(audited).toContain('session.login_failed');

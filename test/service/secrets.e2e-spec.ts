@@ -143,10 +143,14 @@ describe('the log', () => {
   });
 
   test.each([
-    [undefined, ['bad key 401', 'bad cookie 401', 'bad login 401']],
-    ['user', ['own profile 200', 'other site 403', 'logout 200']],
-    ['key', ['query 200', 'bad query 400', 'malformed 400', 'invalid 422', 'fault in a write 500']],
-  ])('names the actor of a request (actor kind: %s)', (kind, names) => {
+    ['no actor', undefined, ['bad key 401', 'bad cookie 401', 'bad login 401']],
+    ['a user', 'user', ['own profile 200', 'other site 403', 'logout 200']],
+    [
+      'an API key',
+      'key',
+      ['query 200', 'bad query 400', 'malformed 400', 'invalid 422', 'fault in a write 500'],
+    ],
+  ])('has the actor of each request: %s', (_, kind, names) => {
     for (const name of names) {
       const answer = answers.get(name);
       const line = lines.find(
