@@ -26,7 +26,7 @@ const FOREIGN: [string, Headers][] = [
   ['the host of a forged Host header', { origin: 'http://evil.example', host: 'evil.example' }],
   ['a page without an origin', { origin: 'null' }],
   ['an invalid origin', { origin: 'nonsense' }],
-  ['another site by Sec-Fetch-Site', { 'sec-fetch-site': 'cross-site' }],
+  ['another site according to Sec-Fetch-Site', { 'sec-fetch-site': 'cross-site' }],
   ['another site with a forged Origin', { origin: BASE_URL, 'sec-fetch-site': 'cross-site' }],
 ];
 

@@ -30,7 +30,7 @@ const ipOf = (time: number) => `198.51.100.${time}`;
 const endWindows = () =>
   databaseOf(app).execute('UPDATE login_failures SET window_ends = ?', [inSeconds(-1)]);
 
-test('an IP address over its limit of failed logins gets 429 for up to an hour for usernames that failed there', async () => {
+test('at an IP address over its limit, usernames that failed there get 429 for up to an hour', async () => {
   await exhaustOffice();
   const answer = await login('name-0', PASSWORD);
   expect(problemOf(answer)).toEqual([429, 'login_throttled']);
@@ -40,7 +40,7 @@ test('an IP address over its limit of failed logins gets 429 for up to an hour f
   expect(problemOf(await login('name-0'))).toEqual([401, 'login_failed']);
 });
 
-test('a username that failed at an IP address over its limit stays refused there for more than 15 minutes', async () => {
+test('at an IP address over its limit, the 429 for a failed username lasts over 15 minutes', async () => {
   await exhaustOffice();
   jest.setSystemTime(Date.now() + 16 * 60 * 1000);
   expect(problemOf(await login('name-0', PASSWORD))).toEqual([429, 'login_throttled']);

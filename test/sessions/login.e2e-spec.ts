@@ -28,7 +28,7 @@ test.each([
   ['the username with more spaces', '  zoë   strauß '],
   ['the email', 'Zoe.S@Example.org'],
   ['the email in another case', 'zoe.s@EXAMPLE.ORG'],
-])('a login succeeds with %s', async (_, name) => {
+])('a login accepts %s', async (_, name) => {
   const answer = await login(name);
   expect([answer.status, answer.body]).toEqual([200, { uuid: zoe.uuid, username: 'Zoë Strauß' }]);
 });
@@ -96,7 +96,7 @@ describe('a refused login', () => {
     expect(Math.min(...work)).toBeGreaterThan(Math.max(...work) / 3);
   });
 
-  test('is the response to a username with different accents', async () => {
+  test('also results from a username with different accents', async () => {
     expect(problemOf(await login('Zoe Strauß'))).toEqual([401, 'login_failed']);
   });
 });
