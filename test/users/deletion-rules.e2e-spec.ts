@@ -88,7 +88,7 @@ describe('a deletion in a change set', () => {
     ]);
   });
 
-  test('makes only the row of the deleted user fail in an import that is planned but not yet applied', async () => {
+  test('causes only the row of the deleted user to fail in an import that was planned before', async () => {
     const [gone, kept] = [uuidv7(), uuidv7()];
     const file = (surname: string) =>
       csv(
@@ -144,7 +144,7 @@ describe('refused deletions', () => {
       expect(codesOf(await apply([deletion(user.uuid)], { ...SYSTEM, actor: who }))).toEqual(['self_block']);
   });
 
-  test('a deletion needs the current version of the user and, for a Webmaster, the scope webmasters', async () => {
+  test('a deletion needs the current version and, for Webmasters, the webmasters scope', async () => {
     const user = await create(app.key, { roles: ['Webmaster'] });
     expect(codesOf(await apply([deletion(user.uuid, { ifVersions: [2] })]))).toEqual(['precondition_failed']);
     const narrow = buildKeyCaller(['users:write']);

@@ -66,7 +66,7 @@ test('the tests of field permissions cover every field that a PUT of a user acce
   expect(new Set(documented)).toEqual(new Set(tested));
 });
 
-describe.each(['External user', 'member'])('a PUT of the own profile (%s)', (who) => {
+describe.each(['External user', 'member'])("a PUT of one's own profile (%s)", (who) => {
   const put = (body: object) => people[who]!.client.put(`/users/${people[who]!.user.uuid}`, body);
   const readCurrent = () => readAsKey(people[who]!.user.uuid);
 
@@ -96,7 +96,7 @@ describe.each(['External user', 'member'])('a PUT of the own profile (%s)', (who
     },
   );
 
-  test('accepts the profile as read and changes nothing', async () => {
+  test('accepts the unchanged profile from a GET and changes nothing', async () => {
     const read = await people[who]!.client.get('/users/me');
     const answer = await put(read.body);
     expect([answer.status, answer.body]).toEqual([200, read.body]);

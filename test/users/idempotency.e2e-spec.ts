@@ -62,7 +62,12 @@ test('an Idempotency-Key expires after 24 hours', async () => {
   expect((await post(other, key)).body.uuid).toBe(answer.body.uuid);
 });
 
-test.each(['', 'with space', 'x'.repeat(256), 'ä'])('the Idempotency-Key %j returns 400', async (key) => {
+test.each([
+  ['is empty', ''],
+  ['contains a space', 'with space'],
+  ['has 256 characters', 'x'.repeat(256)],
+  ['contains a letter outside ASCII', 'ä'],
+])('a POST returns 400 if its Idempotency-Key %s', async (_, key) => {
   const answer = await post(aUser(), key);
   expect([answer.status, answer.body.code]).toEqual([400, 'invalid_parameter']);
 });

@@ -38,25 +38,25 @@ describe('Webmasters in the API', () => {
     ['the phone', { phone: '1' }],
     ['the roles (to the default)', { roles: null }],
     ['the email (with an invalid phone)', { email: 'taken.over@example.org', phone: 5 }],
-  ])('a key without the scope webmasters cannot change %s of a Webmaster', async (_, body) => {
+  ])('a key without the webmasters scope cannot change %s of a Webmaster', async (_, body) => {
     const before = (await app.key.get(pathOf(boss))).body;
     expect(errorOf(await narrow.put(pathOf(boss), body))).toEqual(REFUSED);
     expect((await app.key.get(pathOf(boss))).body).toEqual(before);
     expect((await app.login(boss.username, PASSWORD)).headers['cookie']).toBeDefined();
   });
 
-  test.each(['Webmaster', 'WEBMASTER'])('assigning the role %s needs the scope webmasters', async (role) => {
+  test.each(['Webmaster', 'WEBMASTER'])('assigning the role %s needs the webmasters scope', async (role) => {
     expect(errorOf(await narrow.put(pathOf(member), { roles: [role] }))).toEqual(REFUSED);
     expect(errorOf(await narrow.post('/users', aUser({ roles: [role] })))).toEqual(REFUSED);
     expect(errorOf(await narrow.post('/users', aUser({ roles: [role], phone: 5 })))).toEqual(REFUSED);
   });
 
-  test('a key without the scope webmasters cannot reactivate a blocked Webmaster', async () => {
+  test('a key without the webmasters scope cannot reactivate a blocked Webmaster', async () => {
     await app.key.put(pathOf(boss), { status: 'Blocked' });
     expect(errorOf(await narrow.put(pathOf(boss), { status: 'Active' }))).toEqual(REFUSED);
   });
 
-  test('a key without the scope webmasters cannot end the sessions of a Webmaster', async () => {
+  test('a key without the webmasters scope cannot end the sessions of a Webmaster', async () => {
     const { user: person, client } = await aPerson(app, { roles: ['Webmaster'] });
     const { Results } = (await app.key.get(`/sessions?user_uuid=${person.uuid as string}`)).body;
     expect(errorOf(await narrow.delete(`/sessions/${Results[0].id as string}`))).toEqual(REFUSED);
@@ -64,7 +64,7 @@ describe('Webmasters in the API', () => {
     expect((await client.get('/users/me')).status).toBe(200);
   });
 
-  test('a key without the scope webmasters can change other users and end their sessions', async () => {
+  test('a key without the webmasters scope can change other users and end their sessions', async () => {
     expect((await narrow.put(pathOf(member), { email: 'new@example.org', status: 'Blocked' })).status).toBe(
       200,
     );
@@ -74,7 +74,7 @@ describe('Webmasters in the API', () => {
     expect((await client.get('/users/me')).status).toBe(401);
   });
 
-  test('a key without the scope webmasters can read a Webmaster and PUT the same values', async () => {
+  test('a key without the webmasters scope can read a Webmaster and PUT the same values', async () => {
     const { body } = await narrow.get(pathOf(boss));
     const answer = await narrow.put(pathOf(boss), body);
     expect([answer.status, answer.body]).toEqual([200, body]);
@@ -98,7 +98,7 @@ describe('Webmasters in imports', () => {
   const buildRow = ({ external_id, username, email }: Json, ...more: string[]) =>
     [external_id, username, email, ...more].join(',');
 
-  test('an import with allow_privileged needs the scope webmasters for the upload and for the approval', async () => {
+  test('an import with allow_privileged needs the webmasters scope for upload and approval', async () => {
     const file = csv(`${HEAD},Roles`, buildRow(member, 'Webmaster'));
     expect(errorOf(await upload(narrow, file, 'allow_privileged=true'))).toEqual(REFUSED);
     const form = 'allow_privileged=true&dry_run=true';
@@ -108,7 +108,7 @@ describe('Webmasters in imports', () => {
     expect((await app.key.get(pathOf(member))).body.roles).not.toContain('Webmaster');
   });
 
-  test('without the scope webmasters, a row that changes a Webmaster fails in a dry run and in an import', async () => {
+  test('without the webmasters scope, a row that changes a Webmaster fails, also in a dry run', async () => {
     const file = csv(`${HEAD},Phone`, buildRow(boss, '1'), buildRow(member, '1'));
     for (const query of ['dry_run=true', '']) {
       const run = await runImport(narrow, file, query);
@@ -119,7 +119,7 @@ describe('Webmasters in imports', () => {
     expect((await app.key.get(pathOf(member))).body.phone).toBe('1');
   });
 
-  test('an approval without the scope webmasters supersedes a plan that changes a Webmaster', async () => {
+  test('an approval without the webmasters scope supersedes a plan that changes a Webmaster', async () => {
     const planned = await runImport(app.key, csv(`${HEAD},Phone`, buildRow(boss, '1')), 'dry_run=true');
     expect(countsOf(planned)).toEqual({ updated: 1 });
     expect((await narrow.post(`/imports/${planned.id as string}/apply`)).status).toBe(202);
@@ -127,11 +127,11 @@ describe('Webmasters in imports', () => {
     expect((await app.key.get(pathOf(boss))).body.phone).toBe('');
   });
 
-  test('without the scope webmasters, a row with the current values of a Webmaster counts as unchanged', async () => {
+  test('without the webmasters scope, a row with current values of a Webmaster is unchanged', async () => {
     expect(countsOf(await runImport(narrow, csv(HEAD, buildRow(boss))))).toEqual({ unchanged: 1 });
   });
 
-  test('a revert without the scope webmasters fails only for the row of the Webmaster', async () => {
+  test('a revert without the webmasters scope fails only for the row of the Webmaster', async () => {
     const run = await runImport(app.key, csv(`${HEAD},Phone`, buildRow(boss, '7'), buildRow(member, '7')));
     const { body } = await narrow.post(`/imports/${run.id as string}/revert`);
     const reverted = await awaitRun(app.key, body.id);

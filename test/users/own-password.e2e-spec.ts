@@ -104,7 +104,7 @@ describe('current_password in a PUT', () => {
     expect(await tryLogin(user.username, PASSWORD)).toBe(200);
   });
 
-  test('is reported with a single error if it is too long', async () => {
+  test('causes only a single error if it is too long', async () => {
     const user = await create(app.key);
     const answer = await app.key.put(`/users/${user.uuid}`, { current_password: 'x'.repeat(200) });
     expect([answer.status, fieldErrorsOf(answer)]).toEqual([422, [['current_password', 'too_long']]]);

@@ -147,7 +147,7 @@ describe('sorted SCIM lists', () => {
     }
   });
 
-  test('have users without a value last in ascending order and first in descending order', async () => {
+  test('place users without a value last in ascending order and first in descending order', async () => {
     for (const sortBy of ['externalId', 'name.familyName', 'displayName']) {
       const read = ({ Resources }: Json): boolean[] =>
         Resources.map(
@@ -182,7 +182,7 @@ describe('a SCIM cursor', () => {
     }
   });
 
-  test('returns every user of a filtered list that has sortOrder without sortBy', async () => {
+  test('returns every user of a filtered list if sortOrder is sent without sortBy', async () => {
     const query = { filter: 'userName co "1"', sortOrder: 'descending', count: 4 };
     const whole = await readNames({ ...query, count: 200 });
     expect(namesOf(await walkByCursor(scim, '/Users', query))).toEqual(whole);

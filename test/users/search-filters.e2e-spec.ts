@@ -160,7 +160,7 @@ describe('a search with several filters', () => {
   });
 });
 
-test('created and updated of a user have milliseconds even if these are zero', async () => {
+test('the times created and updated of a user have milliseconds, even if these are zero', async () => {
   const [admin] = (await search(app.key, { username: 'admin' })).body.Results;
   const time = '2020-01-01T00:00:00.000Z';
   expect({ created: admin.created, updated: admin.updated }).toEqual({ created: time, updated: time });

@@ -42,7 +42,7 @@ const WALKS: [Query, string, string][] = [
   ],
 ];
 
-test.each(WALKS)('search pages by offset equal a plain SQL query: %o', async (query, where, order) => {
+test.each(WALKS)('search pages by offset equal the result of plain SQL: %o', async (query, where, order) => {
   for (let offset = 425, page = 0; offset <= USERS + 25; offset += 25, page++) {
     const [found, expected] = await load(page % 3 ? app : other, { ...query, offset }, where, order);
     expect({ offset, found }).toEqual({ offset, found: expected });
@@ -54,7 +54,7 @@ const CHANGES: [string, () => Promise<unknown>][] = [
   ['another instance changes a user', () => other.key.put(`/users/${seededUuid(3)}`, { phone: '1' })],
   ['a user is blocked', () => app.key.put(`/users/${seededUuid(1500)}`, { status: 'Blocked' })],
 ];
-test.each(CHANGES)('the next page of a search is exact if %s after the previous page', async (_, change) => {
+test.each(CHANGES)('the next page of a search is right if %s after the previous page', async (_, change) => {
   for (const [query, where, order] of WALKS) {
     await search(app.key, { ...query, offset: 1000 });
     await change();

@@ -126,7 +126,7 @@ test('sort=relevance with a search term returns every match once, the best match
   }
 });
 
-test('a search is sorted by relevance by default, and by updated without a search term', async () => {
+test('a search with a term is sorted by relevance by default, and other searches by updated', async () => {
   const plain = await search(app.key, { limit: 100 });
   for (const query of [{ sort: 'relevance' }, { order: 'desc' }, { sort: 'updated', order: 'desc' }]) {
     expect((await search(app.key, { ...query, limit: 100 })).body).toEqual(plain.body);

@@ -175,14 +175,16 @@ describe('unusual search terms', () => {
     expect(answer.body.detail).toContain('fulltext_search');
   });
 
-  test.each(['x'.repeat(255), `${'x'.repeat(254)}*`, 'ﷺ'.repeat(200), 'qq '.repeat(85)])(
-    'a term near the length limit causes no server error (case %#)',
-    async (term) => {
-      const answer = await search(app.key, { fulltext_search: term });
-      expect([200, 400]).toContain(answer.status);
-      expect(answer.body.Count ?? 0).toBe(0);
-    },
-  );
+  test.each([
+    ['one word', 'x'.repeat(255)],
+    ['one prefix', `${'x'.repeat(254)}*`],
+    ['letters that expand when folded', 'ﷺ'.repeat(200)],
+    ['many words', 'qq '.repeat(85)],
+  ])('a term near the length limit causes no server error: %s', async (_, term) => {
+    const answer = await search(app.key, { fulltext_search: term });
+    expect([200, 400]).toContain(answer.status);
+    expect(answer.body.Count ?? 0).toBe(0);
+  });
 });
 
 test('fulltext_search ranks matches in names first, then in username and email, then in external_id', async () => {

@@ -39,7 +39,7 @@ describe('offset and limit', () => {
     expect(names).toEqual(['user 010', 'user 011']);
   });
 
-  test('a search response has only the members Count and Results', async () => {
+  test('a search response has only the properties Count and Results', async () => {
     const answer = await search(app.key, 'username=user%20000');
     expect(Object.keys(answer.body).sort()).toEqual(['Count', 'Results']);
     const [user] = answer.body.Results;

@@ -122,7 +122,7 @@ describe('a deleted user', () => {
     await apply([deletion(user.uuid)]);
   });
 
-  test('cannot be restored with a taken username, or as a Webmaster without the scope webmasters', async () => {
+  test('needs a free username to be restored and, if a Webmaster, the webmasters scope', async () => {
     await apply([deletion(user.uuid)]);
     const heir = await create(app.key, { username: user.username, external_id: user.external_id });
     const conflict = await app.key.post(`/users/${user.uuid}/restore`);
@@ -145,7 +145,7 @@ describe('a deleted user', () => {
     expect((await app.key.post(`/users/${boss.uuid}/restore`)).status).toBe(200);
   });
 
-  test('is listed by GET /users/deleted with since, limit and offset', async () => {
+  test('is listed by GET /users/deleted, which supports since, limit and offset', async () => {
     const since = new Date().toISOString();
     await apply([deletion(user.uuid)]);
     const other = await create(app.key);

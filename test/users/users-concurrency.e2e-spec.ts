@@ -27,7 +27,7 @@ test.each([
   ['external_id', 'HR-race', 'HR-race'],
   ['authname', { saml: ['race'] }, { ldap: ['x'], saml: ['race'] }],
 ] as [string, unknown, unknown][])(
-  'of 20 concurrent POSTs with the same %s, one succeeds and the others return 409 with its uuid',
+  'of 20 concurrent POSTs with the same %s, one creates a user and the others return 409',
   async (field, value, spelling) => {
     const answers = await runMany(20, (index) => {
       const body = aUser({ [field]: index % 2 ? value : spelling });

@@ -31,7 +31,7 @@ const EMPTY = {
 };
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-test('a POST with only username and email creates a user with default values', async () => {
+test('POST /users with only username and email creates a user with default values', async () => {
   const body = aUser();
   const created = await app.key.post('/users', body);
   expect([created.status, Object.keys(created.body)]).toEqual([201, ['uuid']]);
@@ -48,7 +48,7 @@ test('a POST with only username and email creates a user with default values', a
   });
 });
 
-test('a POST stores every field as sent', async () => {
+test('POST /users stores every field as sent', async () => {
   const manager = await create(app.key);
   const sent = aUser({
     external_id: 'HR-1',
@@ -83,11 +83,11 @@ test.each([
   ['external_id', '  a  b ', 'a  b'],
   ['about_me', '\n one\r\ntwo \n', 'one\ntwo'],
   ['roles', ['wEbMaStEr', 'EDITOR'], ['Editor', 'Webmaster']],
-])('a POST stores %s in normalized form', async (field, sent, stored) => {
+])('POST /users stores %s in normalized form', async (field, sent, stored) => {
   expect((await create(app.key, { [field]: sent }))[field]).toEqual(stored);
 });
 
-test('a POST treats null and empty optional fields as not sent', async () => {
+test('POST /users treats null and empty optional fields as not sent', async () => {
   const user = await create(app.key, {
     external_id: null,
     roles: [],
@@ -104,12 +104,12 @@ test('a POST treats null and empty optional fields as not sent', async () => {
   expect(user).toMatchObject(EMPTY);
 });
 
-test('a POST without username and email returns 422', async () => {
+test('POST /users without username and email returns 422', async () => {
   const answer = await app.key.post('/users', {});
   expect(refusalOf(answer)).toEqual([422, 'email required', 'username required']);
 });
 
-test('a rejected POST stores nothing, so its username and email stay free', async () => {
+test('a rejected POST /users stores nothing, so its username and email stay free', async () => {
   const body = aUser();
   expect((await app.key.post('/users', { ...body, phone: 5 })).status).toBe(422);
   expect(
@@ -130,7 +130,7 @@ test('a password appears neither in responses nor in the audit', async () => {
 });
 
 test.each(['x', '', null, [], {}, false])(
-  'a POST with read-only or unknown fields returns 422, even if they are %j',
+  'POST /users with read-only or unknown fields returns 422, even with the value %j',
   async (value) => {
     const fields = [
       'created',

@@ -26,13 +26,13 @@ test('an unknown manager_uuid returns 422', async () => {
   expect(refusalOf(created)).toEqual([422, 'manager_uuid unknown_reference']);
 });
 
-test('a user cannot be their own manager, also with an upper-case uuid', async () => {
+test('users cannot be their own manager, even if the uuid is sent in upper case', async () => {
   const user = await create(app.key);
   expect(refusalOf(await put(user, user.uuid))).toEqual([422, 'manager_uuid self_reference']);
   expect(refusalOf(await put(user, user.uuid.toUpperCase()))).toEqual([422, 'manager_uuid self_reference']);
 });
 
-test.each([2, 3, 30])('a chain of %d managers cannot be closed to a cycle', async (length) => {
+test.each([2, 3, 30])('a chain of %d managers cannot be closed into a cycle', async (length) => {
   const users = await createChain(length);
   const top = users.at(-1);
   expect(refusalOf(await put(top, users[0].uuid))).toEqual([422, 'manager_uuid cycle']);

@@ -32,7 +32,7 @@ describe('an invalid value', () => {
     ['social_media', 'unknown_field', { instagram: 'https://example.org/x' }],
     ['nickname', 'unknown_field', 'x'],
     ['__proto__', 'unknown_field', { status: 'Blocked' }],
-  ] as [string, string, unknown][])('returns 422: %s %s', async (field, code, value) => {
+  ] as [string, string, unknown][])('of %s returns 422 with the code %s', async (field, code, value) => {
     const created = await app.key.post('/users', aUser({ [field]: value }));
     const changed = await app.key.put(`/users/${user.uuid}`, { [field]: value });
     for (const answer of [created, changed]) {
@@ -42,7 +42,7 @@ describe('an invalid value', () => {
     expect((await app.key.get(`/users/${user.uuid}`)).body).toEqual(user);
   });
 
-  test('returns 422 also in a PUT of the own profile', async () => {
+  test("returns 422 also in a PUT of one's own profile", async () => {
     const { client, user: own } = await aPerson(app);
     const answer = await client.put(`/users/${own.uuid}`, { phone: 5, nickname: 'x', about_me: 'a\0b' });
     expect(refusalOf(answer)).toEqual([
