@@ -160,12 +160,12 @@ const EXTRAS: Record<string, { members?: string[]; headers?: Record<string, RegE
 };
 const MEMBERS = ['type', 'title', 'status', 'detail', 'instance', 'code', 'request_id'];
 
-test('this test has a request that produces each code of the error catalogue', () => {
+test('the requests of the error tests produce every code of the error catalogue', () => {
   expect([...Object.keys(REQUESTS), ...Object.keys(SCIM_ONLY)].sort()).toEqual(Object.keys(CATALOGUE).sort());
 });
 
 test.each(REST_ERRORS)(
-  'the error %s has all required members and headers',
+  'the response with the error %s has all required properties and headers',
   async (code, { status, title }) => {
     faults.mockClear();
     const answer = await REQUESTS[code]!();

@@ -136,7 +136,7 @@ async function countEffects(table?: string): Promise<number[]> {
   return (await Promise.all(counts)).map((row) => row?.count ?? 0);
 }
 
-test('this test covers every route that changes data, and each documents the header Idempotency-Key', () => {
+test('the idempotency tests cover all routes that change data, and each documents Idempotency-Key', () => {
   expect(UNSAFE.map(([route]) => route).sort()).toEqual([...Object.keys(ROUTES), LOGOUT, PREVIEW].sort());
   for (const [route, { parameters }] of UNSAFE) {
     if (route === PREVIEW) continue;

@@ -135,7 +135,7 @@ test.each(BODIES)('$name returns no 5xx for any JSON type in $place', async ({ o
 });
 
 describe('the service enforces the limits of request bodies', () => {
-  test('in every operation with a JSON body', () => {
+  test('which are tested in every operation with a JSON body', () => {
     expect(new Set(FIELDS.map(({ name }) => name))).toEqual(
       new Set(OF_API.filter((operation) => findJsonBody(operation)).map(({ operationId }) => operationId)),
     );
@@ -165,7 +165,7 @@ const PARAMETERS = OF_API.filter(({ method }) => method === 'GET').flatMap((oper
 );
 
 describe('the service enforces the limits of query parameters', () => {
-  test('in more than five operations', () => {
+  test('which are tested in more than five operations', () => {
     expect(new Set(PARAMETERS.map(({ id }) => id)).size).toBeGreaterThan(5);
   });
 

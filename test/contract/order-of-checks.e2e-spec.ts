@@ -114,7 +114,7 @@ describe('special 403 errors', () => {
     expect(problemOf(answer)).toEqual([403, 'field_not_permitted']);
   });
 
-  test('self_block is reported before invalid values, user names in use and the last Webmaster', async () => {
+  test('self_block is reported before invalid values, usernames in use and last_webmaster', async () => {
     const webmaster = await app.login();
     const { uuid } = (await webmaster.get('/users/me')).body;
     const put = async (body: object) =>

@@ -135,7 +135,7 @@ test('a SCIM error has the media type application/scim+json, even for a browser'
   expect(headers['content-type']).toMatch(/^application\/scim\+json/);
 });
 
-test.each(['/', '/nowhere', '/problems/not_found'])('a CSP on %s allows only its own style', async (path) => {
+test.each(['/', '/nowhere', '/problems/not_found'])('the CSP of %s allows only its style', async (path) => {
   const { text, headers } = await raw('GET', path, path === '/' ? '*/*' : BROWSERS[0]!);
   const [, style = ''] = /<style>([^]*)<\/style>/.exec(text) ?? [];
   const hash = createHash('sha256').update(style).digest('base64');

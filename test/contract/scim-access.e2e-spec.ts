@@ -54,7 +54,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.end());
 
-test('this test covers exactly the SCIM routes of the service, with the scopes of the OpenAPI file', () => {
+test('the SCIM access tests cover exactly the served SCIM routes, with scopes of the OpenAPI file', () => {
   expect({ ...Object.fromEntries(documented), ...ME }).toEqual(TABLE);
   const served = listServedRoutes(app.app).filter((route) => route.includes(SCIM));
   expect(new Set(served)).toEqual(new Set(Object.keys(TABLE).map((route) => route.replace(' ', ` ${SCIM}`))));

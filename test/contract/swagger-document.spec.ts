@@ -12,7 +12,7 @@ const operations: Json[] = Object.entries(page.paths).flatMap(([path, item]) =>
 );
 const findOperation = (id: string): Json => operations.find(({ operationId }) => operationId === id);
 
-test('no optional parameter in Swagger UI has a default or an example, which the page would send', () => {
+test('no optional parameter in Swagger UI has a default or example, because the page would send it', () => {
   const filled = operations.flatMap(({ operationId, parameters = [] }) =>
     parameters
       .filter(
@@ -54,7 +54,7 @@ test.each([
   expect(places.filter((place) => inOrder.includes(place))).toEqual(inOrder);
 });
 
-test('each operation in Swagger UI shows one error example, the 422 error if it has one', () => {
+test('each operation in Swagger UI shows one example of an error, preferably of a 422 error', () => {
   for (const { operationId, responses } of operations) {
     const errors = Object.keys(responses).filter((status) => Number(status) >= 400);
     const shown = errors.filter((status) => responses[status].content !== undefined);

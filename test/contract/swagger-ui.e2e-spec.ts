@@ -70,7 +70,7 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
       expect(fields.find((field) => field.name === name)?.choices).toEqual(expect.arrayContaining(values));
   });
 
-  test('the examples in Swagger UI create, find and update a user with an API key from the dialog', async () => {
+  test('an API key entered in Swagger UI lets the examples create, find and update a user', async () => {
     await page.authorize(API_KEY);
     await page.filter('users');
     const created = await page.execute('createUser');
@@ -85,7 +85,7 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
     expect(page.problems).toEqual([]);
   });
 
-  test('Swagger UI stores the API key for the browser tab and shows which credential requests use', async () => {
+  test('Swagger UI stores the API key for the browser tab and names the credential in use', async () => {
     await page.waitForCredentials(/Not logged in/);
     expect(await page.readFirstScheme()).toMatch(/^api_key\s/);
     await page.authorize(API_KEY);
@@ -130,7 +130,7 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
     await page.waitForCredentials(/^The API key [0-9a-f]{12} was rejected\. .*127\.0\.0\.1/);
   });
 
-  test('Swagger UI shows the guard for which an import waits for approval (takes the screenshots)', async () => {
+  test('Swagger UI shows the guard that makes an import wait for approval (takes screenshots)', async () => {
     const people = (domain: string): string =>
       csv(
         'ExternalId,Username,Email,Forename,Surname',
