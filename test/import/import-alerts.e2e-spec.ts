@@ -171,7 +171,7 @@ test('NOTIFY_COMMAND receives an alert on stdin, but no service settings in its 
   expect(env.filter((line) => other.test(line))).toEqual([]);
 });
 
-test('the service does not start with NOTIFY_URL but without NOTIFY_SECRET', async () => {
+test('the service does not start if NOTIFY_URL is set and NOTIFY_SECRET is not', async () => {
   await expect(TestApp.startOn(database, { NOTIFY_URL: url })).rejects.toThrow('NOTIFY_SECRET is missing');
 });
 
@@ -189,7 +189,7 @@ test('with IMPORT_FOUR_EYES, the sender of an import cannot approve it, but anot
   expect((await master.post(`/imports/${id as string}/apply`)).status).toBe(202);
 });
 
-test('with IMPORT_FOUR_EYES, an API key and the keys it created count as the person who created it', async () => {
+test('with IMPORT_FOUR_EYES, an API key counts as its creator, and so do keys created with it', async () => {
   const app = await start({ IMPORT_FOUR_EYES: 'true' });
   const master = await app.login();
   const created = await master.post('/api_keys', { name: 'connector' });

@@ -110,7 +110,7 @@ describe('an import file without a line break at its end', () => {
     expect(after).toMatchObject({ state: 'failed', problems: [{ code: 'cut_short' }] });
     expect(countsOf(await run(file))).toEqual({ unchanged: 9 });
   });
-  test('is imported if the last completed file had none either, whatever dry runs and failed runs had', async () => {
+  test('is imported if the last completed file (not a dry or failed run) had none either', async () => {
     const { rows, run } = people(9);
     const file = csv(HEAD, ...rows);
     expect((await run(file.trimEnd())).state).toBe('completed');
@@ -127,7 +127,7 @@ describe('an import file without a line break at its end', () => {
   });
 });
 
-test('the problems of an import list every error in the header of its file', async () => {
+test('the problem list of an import contains every error in the header of its file', async () => {
   const run = await runImport(app.key, csv('', 'Usrname,Email,E-mail,Pwd,Shoe size', 'a,b,c,d,e'));
   expect(run.problems.map(({ line, code, field }: Json) => [line, code, field])).toEqual([
     [2, 'missing_column', ''],

@@ -31,7 +31,7 @@ test.each([1, 2])('a completed import is not run again after %i stale reads of t
   expect(await readRun(run.id)).toEqual(run);
 });
 
-test('an import that is cancelled while a worker takes it from the queue stays cancelled', async () => {
+test('an import stays cancelled if it is cancelled while a worker takes it from the queue', async () => {
   const runs = app.app.get(ImportRunsRepository);
   const choose = runs.findNext.bind(runs);
   const cancelled: number[] = [];

@@ -125,7 +125,7 @@ test('missing users whom an import blocks count for the fuse of its API key', as
   expect([run.state, fuseOf(run).value]).toEqual(['needs_approval', 4]);
 });
 
-test('an import that blows the fuse of its API key while it writes is cancelled with fuse_blown', async () => {
+test('an import is cancelled with fuse_blown if it blows the fuse of its API key while writing', async () => {
   const [{ id, client }, { name }] = [await aKey(app), await aDataset(3)];
   const applier = app.app.get(Applier);
   const write = applier.apply.bind(applier);

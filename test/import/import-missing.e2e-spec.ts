@@ -18,7 +18,7 @@ test.each([
   ['keep', { reported: 0, blocked: 0 }, 'Active', []],
   ['report', { reported: 1, blocked: 0 }, 'Active', ['missing']],
   ['block', { reported: 1, blocked: 1 }, 'Blocked', ['missing']],
-])('an import with missing=%s counts %j, missing users are %s', async (missing, counts, after, listed) => {
+])('with missing=%s, imports count %j and leave missing users %s', async (missing, counts, after, listed) => {
   const dataset = `dataset=${missing}`;
   const rows = people(`${missing}-`, 9);
   await runImport(app.key, csv(HEAD, ...rows), dataset);

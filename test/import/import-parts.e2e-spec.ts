@@ -28,7 +28,7 @@ afterAll(() => app.end());
 const options = new ImportOptions();
 const toStream = (id: string) => Readable.from([Buffer.from(fileOf(id))]);
 
-test('an import file that is purged before its import is queued is refused and can be sent again', async () => {
+test('an import is refused if its file was purged beforehand, and the file can be sent again', async () => {
   const id = idOf('a');
   const stored = await store.store('a.csv', toStream('a'), id);
   await app.app.get(ImportsService).purge();
@@ -38,7 +38,7 @@ test('an import file that is purged before its import is queued is refused and c
   expect([run.state, countsOf(run)]).toEqual(['completed', { created: 1 }]);
 });
 
-test('neither a purge nor a second upload of its file deletes the stored file of a queued import', async () => {
+test('a queued import keeps its stored file after a purge and after a new upload with its id', async () => {
   const id = idOf('b');
   const leases = new Leases(app.app.get(DATABASE));
   while (!(await leases.take(IMPORT_LEASE, 3600)));

@@ -123,7 +123,7 @@ test('the revert of an import that reactivated missing users blocks them again',
   ]);
 });
 
-test('a missing user who returns with the status Blocked is reactivated only by the status Active', async () => {
+test('a missing user who returns with status Blocked stays blocked until a file says Active', async () => {
   const rows = await blockTwo('decided');
   const blocked = csv(`${COLUMNS},Status`, ...rows.map((row, i) => `${row},${i === 0 ? 'Blocked' : ''}`));
   const run = await runImport(app.key, blocked, 'dataset=decided');

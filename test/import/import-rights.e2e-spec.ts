@@ -133,11 +133,11 @@ test('a queued import completes even if its user loses and regains the role Webm
 
 test.each<[string, (interrupt: () => Promise<never>) => void]>([
   [
-    'validates',
+    'validating',
     (interrupt) => jest.spyOn(app.app.get(PlanGuards), 'evaluate').mockImplementationOnce(interrupt),
   ],
   [
-    'writes',
+    'writing',
     (interrupt) => {
       const rows = app.app.get(ImportRowsRepository);
       const batches = rows.listBatches.bind(rows);
@@ -146,7 +146,7 @@ test.each<[string, (interrupt: () => Promise<never>) => void]>([
     },
   ],
 ])(
-  'an import interrupted while it %s writes nothing more if its key is revoked before it resumes',
+  'if an import is interrupted while %s and its key is then revoked, the import writes nothing more',
   async (phase, interrupt) => {
     const countUsers = async () => (await app.key.get('/users/search?limit=1')).body.Count as number;
     const [starter, before] = [await aKey(app), await countUsers()];
@@ -158,8 +158,8 @@ test.each<[string, (interrupt: () => Promise<never>) => void]>([
     const run = await awaitRun(app.key, id);
     expect(endOf(run)).toEqual(CANCELLED);
     const { created = 0, skipped = 0 } = countsOf(run);
-    expect([created > 0, skipped > 0]).toEqual(phase === 'writes' ? [true, true] : [false, false]);
-    expect(created + skipped).toBe(phase === 'writes' ? 3000 : 0);
+    expect([created > 0, skipped > 0]).toEqual(phase === 'writing' ? [true, true] : [false, false]);
+    expect(created + skipped).toBe(phase === 'writing' ? 3000 : 0);
     expect(await countUsers()).toBe(before + created);
   },
 );

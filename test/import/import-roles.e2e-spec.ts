@@ -33,7 +33,7 @@ describe('an import without allow_privileged', () => {
       updated: 1,
     });
   });
-  test('reports a refused change of roles with an error that has the uuid of the user', async () => {
+  test('reports the uuid of the user in the error for a refused change of roles', async () => {
     const boss = await create(app.key, { roles: ['Webmaster'], external_id: toId('a') });
     const member = await create(app.key, { external_id: toId('b') });
     const one = (name: string, cell: string) => csv('ExternalId,Roles', `${toId(name)},${cell}`);

@@ -81,7 +81,7 @@ test('GET /imports/{id}/rows accepts offset, but not together with after, and re
     expect((await app.key.get(`/imports/${id}/rows?${query}`)).body.code).toBe('invalid_parameter');
 });
 
-test('the problems of an import are its first 50 rows with an error or a warning', async () => {
+test('the problem list of an import contains its first 50 rows with an error or a warning', async () => {
   const { problems } = (await app.key.get(`/imports/${id}`)).body;
   const first = rows.filter(({ errors }) => errors.length > 0).slice(0, 50);
   expect(problems.map(({ line, code }: Json) => [line, code])).toEqual(

@@ -139,7 +139,7 @@ describe('an import of an existing and a new user', () => {
 });
 
 describe('import rows with the same identifier', () => {
-  test('all fail if one of them differs', async () => {
+  test('all fail if one of them has a different value', async () => {
     const run = await runImport(
       app.key,
       csv(`${HEAD},Phone`, person('a', '1'), person('a', '1'), person('a', '2'), person('b', '1')),
@@ -155,7 +155,7 @@ describe('import rows with the same identifier', () => {
       [4, 'error', duplicate(2)],
     ]);
   });
-  test('all fail if one of them differs, even if another row equals the stored user', async () => {
+  test('all fail if one of them has a different value, even if another equals the stored user', async () => {
     await runImport(app.key, csv(`${HEAD},Phone`, person('a', '1')));
     const run = await runImport(app.key, csv(`${HEAD},Phone`, person('a', '1'), person('a', '2')));
     expect(countsOf(run)).toEqual({ error: 2 });

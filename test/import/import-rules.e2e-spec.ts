@@ -57,7 +57,7 @@ const quote = (cell: string) => `"${cell.replaceAll('"', '""')}"`;
 const formatErrors = (errors: Json[]): string[] =>
   errors.map(({ field, code, message }) => `${field} ${code} ${message}`).sort();
 
-test.each(BAD)('imports refuse %s with %s like POST /users', async (column, _, cell, field, value = cell) => {
+test.each(BAD)('imports and POST /users refuse %s with %s', async (column, _, cell, field, value = cell) => {
   const body = aUser({ external_id: `r-${Math.random()}` });
   const cells: Record<string, string> = {
     ExternalId: body.external_id,

@@ -22,7 +22,7 @@ afterEach(async () => {
   await Process.killAll();
 });
 
-test('a missed tick of the import schedule is made up once and moves its files to done/ or failed/', async () => {
+test('after a missed tick, the import schedule runs once and moves files to done/ or failed/', async () => {
   drop.addUser('a');
   drop.addFile('b.csv', 'b,,');
   drop.markDone('b.csv');

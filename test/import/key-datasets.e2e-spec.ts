@@ -70,7 +70,7 @@ test('a key with only imports:write cannot read imports, and a key with only imp
   expect(problemOf(await upload(reader, file()))).toEqual(REFUSED);
 });
 
-test('an import by a key for one data set fails only for rows that change users of another data set', async () => {
+test('in an import by a key for one data set, only rows with users of another data set fail', async () => {
   const people = ['a', 'b'].map((letter) => `F-${letter}-${++n}`);
   const lines = (phone: string, ids = people) => csv(`${HEAD},Phone`, ...ids.map((id) => person(id, phone)));
   expect((await runImport(app.key, lines('1'), 'dataset=it')).state).toBe('completed');

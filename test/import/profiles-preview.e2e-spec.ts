@@ -120,7 +120,7 @@ describe('an import preview', () => {
     ['Column 9', ['ACTIVE', 'DEPROVISIONED'], 'Status'],
     ['Column 10', ['43', '44'], null],
     ['Initial passwd', ['x', 'y'], 'ignore'],
-  ])('with the column %j and the values %j suggests %s', async (name, [first, second], expected) => {
+  ])('makes a suggestion for column %j, values %j: %s', async (name, [first, second], expected) => {
     const answer = await preview(csv(`"${name}",Twitter`, `${first ?? ''},`, `${second ?? ''},`));
     expect(columnsOf(answer)[0]).toEqual([name, 'unknown', expected]);
   });

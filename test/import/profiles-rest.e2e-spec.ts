@@ -15,7 +15,7 @@ const save = (name: string, profile: object) => app.key.put(`/import_profiles/${
 const COLUMNS = { Nr: 'ExternalId', Login: 'Username', Mail: 'Email' };
 
 describe('saved import profiles', () => {
-  test('can be listed with the built-in profiles, read, replaced and deleted', async () => {
+  test('can be read, replaced, deleted and listed together with the built-in profiles', async () => {
     const profile = { dataset: 'hr', columns: COLUMNS, values: { Mail: { '-': '' } }, skip_lines: 1 };
     const saved = await save('hr', profile);
     expect([saved.status, saved.body]).toEqual([

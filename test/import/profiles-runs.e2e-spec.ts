@@ -81,7 +81,7 @@ test('an import fails and reports all mismatches if the header does not match th
   for (const part of ['Mail', 'Nick', 'Alias', 'Pay', 'both mean Email']) expect(text).toContain(part);
 });
 
-test('an import stores cells of ignored columns and password columns neither in tables nor in failed.csv', async () => {
+test('cells of ignored and password columns are stored neither in tables nor in failed.csv', async () => {
   await save('dropped', { ignore_unknown_columns: true, columns: { ...COLUMNS, Salary: 'ignore' } });
   const file = csv(
     'Nr,Login,Mail,Salary,Password,Note',
@@ -128,14 +128,14 @@ test('in an import with a profile, a row with a wrong cell count fails and its u
   expect((await app.key.get(`/imports/${run.id}/failed.csv`)).text).not.toContain('SECRET');
 });
 
-test.each([
-  [undefined, 'true', true],
-  [false, 'true', true],
-  [true, 'false', false],
-  [undefined, 'false', false],
-  [true, undefined, true],
-  [undefined, undefined, false],
-])('ignore_unknown_columns: %s in profile, %s in request, %s in import', async (stored, sent, ignored) => {
+test.each<[string, boolean | undefined, string | undefined, boolean]>([
+  ['is true if only the request sets it to true', undefined, 'true', true],
+  ['is true if the profile sets it to false and the request to true', false, 'true', true],
+  ['is false if the profile sets it to true and the request to false', true, 'false', false],
+  ['is false if only the request sets it to false', undefined, 'false', false],
+  ['is true if only the profile sets it to true', true, undefined, true],
+  ['is false if neither the profile nor the request sets it', undefined, undefined, false],
+])('the option ignore_unknown_columns of an import %s', async (_, stored, sent, ignored) => {
   const name = `ignore-${String(stored)}-${String(sent)}`;
   await save(name, { dataset: name, columns: COLUMNS, ignore_unknown_columns: stored });
   const query = `profile=${name}${sent === undefined ? '' : `&ignore_unknown_columns=${sent}`}`;
