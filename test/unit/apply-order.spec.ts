@@ -31,7 +31,7 @@ function findReachable(links: readonly Link[], size: number): boolean[][] {
   return reach;
 }
 
-test('with random dependencies, the rows of each cycle form one group that follows the rows it needs', () => {
+test('with random dependencies, the rows of each cycle form one group, after the rows that it needs', () => {
   const random = createRandom(20_250_103);
   for (let round = 0; round < 500; round++) {
     const size = 2 + random(12);

@@ -15,7 +15,7 @@ function countBatches(
   });
 }
 
-test('transactions get more batches until they take 12 ms if other writers are active', () => {
+test('if other writers are active, write transactions get more batches until they take 12 ms', () => {
   expect(countBatches(6, () => 2)).toEqual([1, 2, 4, 6, 6, 6]);
 });
 
@@ -28,7 +28,7 @@ test('after a slow write transaction, the next transaction has only one batch', 
   expect(countBatches(6, (transaction) => (transaction === 4 ? 20 : 1))).toEqual([1, 2, 4, 8, 12, 1]);
 });
 
-test('transactions grow to 40 ms after a time without other writers and shrink when one writes again', () => {
+test('without other writers, transactions grow to 40 ms, and they shrink when another process writes', () => {
   const alone = countBatches(
     30,
     () => 2,

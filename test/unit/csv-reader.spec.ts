@@ -92,7 +92,7 @@ test('the CSV reader reads no more of a file than the requested batch needs', as
 test.each([
   ['in chunks', endlessRows],
   ['in one chunk', () => [Buffer.concat([...repeatUpTo('a,b\n', '1,2\n', MIB)])]],
-])('a loop over CSV records closes the file if it ends early (input %s)', async (_name, chunks) => {
+])('a CSV file is closed if a loop over its records ends early (input %s)', async (_name, chunks) => {
   for (const delimiter of [undefined, ',']) {
     const source = new ByteSource(chunks());
     const reader = openCsv(source, { delimiter });

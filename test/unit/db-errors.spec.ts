@@ -32,7 +32,7 @@ test.each([
 test.each([
   ['an unknown error that ends the connection', driverError('ER_UNHEARD_OF', { fatal: true })],
   ['a killed connection', driverError('UNKNOWN_CODE_PLEASE_REPORT', { errno: 1927 })],
-])('%s is classified as an error that may not recur on a new connection', (_, error) => {
+])('%s is classified as an error that a new connection can avoid', (_, error) => {
   expect(toDatabaseError(error)).toMatchObject({ fault: 'moved' });
 });
 

@@ -140,7 +140,7 @@ test.each(SWAPS)('%s that replaces a dropped file before its claim is not read',
   await expect(collect(drop.read(file, signal))).rejects.toMatchObject({ reason });
 });
 
-test('a claim moves a file into the original processing folder even if a link replaces it', async () => {
+test('a claim moves a file into the original processing folder even if a link takes its place', async () => {
   await deliver('of the deliverer');
   await fs.mkdir(join(folder, 'elsewhere'));
   before = {

@@ -215,7 +215,7 @@ describe('secret settings', () => {
     return { [`${name}_FILE`]: path };
   };
 
-  test('are all covered by these tests', () => {
+  test('are all covered by the tests of _FILE variables', () => {
     expect(secrets.sort()).toEqual(Object.keys(GOOD).sort());
   });
 
@@ -232,7 +232,7 @@ describe('secret settings', () => {
     expect(message).toBe(`Invalid settings:\n- ${name}_FILE must not be set together with ${name}`);
   });
 
-  test.each(secrets)('a file with an invalid %s is refused without its content in the error', (name) => {
+  test.each(secrets)('the error for a file with an invalid %s does not show its content', (name) => {
     const content = REFUSED[name]?.at(-1) ?? '';
     const message = errorOf(writeSecret(name, content));
     expect(message).toBe(errorOf({ [name]: content }));

@@ -43,13 +43,13 @@ describe('a thrown value', () => {
     expect(toProblemError(thrown).code).toBe(code);
   });
 
-  test.each([
-    new Error('secret at 10.1.2.3'),
-    away,
-    toDatabaseError(away),
-    'secret 10.1.2.3',
-    { message: 'secret' },
-  ])('reveals no internal details in the response (case %#)', (thrown) => {
+  test.each<[string, unknown]>([
+    ['an error', new Error('secret at 10.1.2.3')],
+    ['an error with a code', away],
+    ['a database error', toDatabaseError(away)],
+    ['a text', 'secret 10.1.2.3'],
+    ['an object with a message', { message: 'secret' }],
+  ])('reveals no internal details in the response: %s', (_, thrown) => {
     const problem = JSON.stringify(toProblemDto(toProblemError(thrown), '/x', 'id'));
     expect(problem).not.toMatch(/secret|10\.1\.2\.3|ECONN/);
   });

@@ -9,7 +9,7 @@ const NUMBERS = Array.from({ length: 21 }, (_, bit) => [2 ** bit - 1, 2 ** bit])
   .flat()
   .concat(2 ** 21 - 1);
 
-test('UUIDs of imported users have version 7, ascend with the row and are the same in a second plan', () => {
+test('UUIDs of imported users have version 7, are in row order and are the same in a second plan', () => {
   const numbers = [...new Set(NUMBERS)].sort((a, b) => a - b);
   const uuids = numbers.map(createUuidGenerator(RUN));
   expect(uuids.every((uuid) => validate(uuid) && version(uuid) === 7)).toBe(true);

@@ -178,7 +178,7 @@ test('a slot that is released twice serves only one caller, and failed work rele
   expect(await semaphore.run([], () => Promise.resolve('served'))).toBe('served');
 });
 
-test('a timed-out caller is refused, and the error reports if its own key held the slots', async () => {
+test('a timed-out caller is refused, and the error states whether its own key held the slots', async () => {
   jest.useFakeTimers({ doNotFake: ['setImmediate'] });
   try {
     const { semaphore, errors, call } = drive({ slots: 1, waitMillis: 1000 });

@@ -15,7 +15,7 @@ test.each([undefined, '', '192.0.2.1', '192.0.2.1, 198.51.100.7', 'x'.repeat(MAX
   },
 );
 
-test.each([1, 2, 3, 7])('an overlong X-Forwarded-For header keeps its last addresses (case %#)', (more) => {
+test.each([1, 2, 3, 7])('a long X-Forwarded-For header keeps its last addresses (%d too many)', (more) => {
   const own = Array.from({ length: MAX_FORWARDED / 10 }, (_, n) => `10.0.${n % 100}.${n % 10}`.padEnd(9));
   const list = ['203.0.113.9'.repeat(more), ...own].join(',');
   const left = String(boundList(list)).split(',');

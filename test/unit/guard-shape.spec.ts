@@ -22,9 +22,9 @@ describe('the guards on the values of a column', () => {
     expect(find('same_value', shape)?.hit).toBe(true);
   });
   test.each([
-    [9, false],
-    [10, true],
-  ])('trip if %d of twelve new users have the same surname: %s', (rows, hit) => {
+    ['do not trip', 9, false],
+    ['trip', 10, true],
+  ])('%s if %d of twelve new users have the same surname', (_, rows, hit) => {
     const shape = new ShapeTally();
     for (let i = 0; i < 12; i++)
       shape.add(createdRow(i, { firstname: `f${i}`, surname: i < rows ? 'Same' : `n${i}` }));

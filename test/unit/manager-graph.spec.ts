@@ -76,7 +76,7 @@ test('a row with a new manager depends on the rows of all higher managers, acros
   expect([...graph.listOrder()]).toEqual([[2, 3]]);
 });
 
-test('the manager graph ignores a cycle of existing users that the rows do not change', () => {
+test('the manager graph ignores a cycle of existing users that no row changes', () => {
   const known: [string, string][] = [
     ['b', 'c'],
     ['c', 'b'],
@@ -93,7 +93,7 @@ const hasCircle = (managers: Managers): boolean =>
     return at !== null;
   });
 
-test('applying the remaining rows of random trees in order never creates a management cycle', () => {
+test('applying random rows that are outside cycles in order never creates a management cycle', () => {
   const random = createRandom(20_250_104);
   let undone = 0;
   for (let round = 0; round < 3_000; round++) {

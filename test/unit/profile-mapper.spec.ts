@@ -9,7 +9,7 @@ const STRICT = { ignore_unknown_columns: false };
 const CELLS = ['', ' ', '=1', "'=1", "''=1", "'", "'a", '+44', "'+44", 'a', '-', '\tx', '@a', 'x\ny'];
 
 describe('a cell that an import profile maps', () => {
-  test('is copied unchanged without a template', () => {
+  test('is copied unchanged if no template uses it', () => {
     const { mapCells: cells } = new RecordMapper(
       { name: 'p', columns: { a: 'ExternalId', b: 'KnownAs' } },
       ['b', 'a'],
@@ -27,7 +27,7 @@ describe('a cell that an import profile maps', () => {
     for (const cell of CELLS) expect(unescapeFormula(cells([`'${cell}`])[0] ?? '')).toBe(cell);
   });
 
-  test('keeps its value in a template', () => {
+  test('keeps its value if a template inserts it', () => {
     const profile = { name: 'p', columns: {}, set: { ExternalId: '{a}' } };
     const { mapCells: cells } = new RecordMapper(profile, ['a'], STRICT);
     for (const cell of CELLS) {
@@ -68,7 +68,7 @@ describe('an unknown template function', () => {
     expect(faultsOf(text, header)).toEqual([]);
   });
 
-  test('is not reported if its column is missing, too', () => {
+  test('is not reported if the missing column is already reported', () => {
     expect(faultsOf('{F:upper}', ['G'])).toEqual([
       'The file has no column "F:upper", from which the profile p builds Surname.',
     ]);

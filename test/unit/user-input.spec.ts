@@ -75,13 +75,13 @@ describe('an empty or missing value', () => {
     ['roles', []],
     ['authname', {}],
     ['social_media', {}],
-  ])('clears the field %s, as null and as %j', (field, empty) => {
+  ])('clears the field %s if it is null or %j', (field, empty) => {
     for (const value of [null, empty]) expectStored(field, value, null);
   });
   test.each(['hide_email', 'hide_phone_numbers'])('clears the boolean field %s', (field) => {
     expectStored(field, null, null);
   });
-  test('for one entry of authname or social_media is stored, so that the entry is removed', () => {
+  test('of one entry in authname or social_media is stored, which removes the entry', () => {
     expectStored('authname', { saml: [] }, { saml: [] });
     expectStored('social_media', { twitter: null, linkedin: ' ' }, { twitter: '', linkedin: '' });
   });
@@ -187,11 +187,11 @@ describe('unknown and read-only fields', () => {
       { field: '__proto__', code: 'unknown_field', message: 'is not a field' },
     ]);
   });
-  test.each(['instagram', 'Facebook', 'constructor', 'face\0book'])('social_media %j is refused', (name) => {
+  test.each(['instagram', 'Facebook', 'constructor', 'face\0book'])('the network %j is refused', (name) => {
     const message = `must contain only facebook, linkedin, twitter, not ${name}`;
     expectRefused('social_media', { [name]: 'https://example.org/x' }, 'unknown_field', message);
   });
-  test('social_media "__proto__" is refused', () => {
+  test('the network "__proto__" is refused', () => {
     const message = 'must contain only facebook, linkedin, twitter, not __proto__';
     const links: unknown = JSON.parse('{"__proto__": "https://example.org/x"}');
     expectRefused('social_media', links, 'unknown_field', message);

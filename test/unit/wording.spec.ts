@@ -84,7 +84,7 @@ describe('a commit subject', () => {
     expect(isOneTopic(subject)).toBe(false);
   });
 
-  test('with a list of things counts as one topic', () => {
+  test('with a list of nouns counts as one topic', () => {
     expect(isOneTopic('validate names, reasons and notes')).toBe(true);
   });
 

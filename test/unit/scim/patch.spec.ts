@@ -187,12 +187,14 @@ describe('a SCIM PATCH', () => {
   test('is refused as a whole if one operation is invalid', () => {
     expect(codeOf(op('replace', 'title', 'x'), op('replace', 'id', 'x'))).toBe('mutability');
   });
-  test.each([[undefined], [[]], [{}], [Array.from({ length: 1001 }, () => op('remove', 'title'))]])(
-    'without a list of 1 to 1,000 operations is refused (case %#)',
-    (list) => {
-      expect(problemOf(() => patch(list)).code).toBe('invalid_syntax');
-    },
-  );
+  test.each([
+    ['no list of operations', undefined],
+    ['an empty list of operations', []],
+    ['an object in place of the operations', {}],
+    ['1,001 operations', Array.from({ length: 1001 }, () => op('remove', 'title'))],
+  ])('with %s is refused as invalid_syntax', (_, list) => {
+    expect(problemOf(() => patch(list)).code).toBe('invalid_syntax');
+  });
 });
 
 describe('a SCIM PATCH that deviates from RFC 7644', () => {
