@@ -24,7 +24,7 @@ const statesOf = async (ids: string[]) =>
   Promise.all(ids.map(async (id) => (await findUser(app.key, id)).status));
 
 describe('an import row with too few or too many cells', () => {
-  test('fails alone, and its user is neither changed nor counted as missing', async () => {
+  test('fails without affecting other rows, and its user is neither changed nor missing', async () => {
     const { rows, run, row, id } = people(20);
     await run(csv(HEAD, ...rows));
     const cut = `${id(3)},${id(3)},`;

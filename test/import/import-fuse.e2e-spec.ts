@@ -91,7 +91,7 @@ async function reactivate(client: Client, ids: readonly string[], more = '', opt
   return id;
 }
 
-test('users blocked by an import revert count for the key fuse, even with conflicts in other fields', async () => {
+test('users blocked by an import revert count for the key fuse, even if other fields conflict', async () => {
   const name = randomUUID();
   const ids = [0, 1, 2, 3].map((i) => `${name}-${i}`);
   const [{ client }, id] = [await aKey(app), await reactivate(await app.login(), ids)];
@@ -105,7 +105,7 @@ test('users blocked by an import revert count for the key fuse, even with confli
   expect((await findUser(app.key, `${name}-3`)).status).toBe('Blocked');
 });
 
-test('a user cannot approve an import revert that blocks this user, even with conflicts in other fields', async () => {
+test('a user cannot approve a revert that blocks this user, even if other fields conflict', async () => {
   const id = `webmaster-${randomUUID()}`;
   const run = await reactivate(app.key, [id], ',Webmaster', '&allow_privileged=true');
   const { uuid } = await findUser(app.key, id);

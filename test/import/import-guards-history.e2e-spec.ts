@@ -96,7 +96,7 @@ test('an import that reverses the latest changes of its data set hits the old_fi
   expect(guard.examples[0]).toEqual({ line: 2, external_id: `${dataset}-0`, old: '+49 0', new: '+44 1000' });
 });
 
-test('users created by the last import and missing from the next one count for the old_file guard', async () => {
+test('users whom the last import created and the next one lacks count for the old_file guard', async () => {
   expectPassed(await send(60));
   expectPassed(await send(65, undefined, '&missing=block'));
   expectWaiting(await send(60, (i) => (i === 1 ? { phone: '+49 1' } : {}), '&missing=block'), 'old_file');

@@ -31,7 +31,7 @@ test('imports of ten data set parts with one missing user each pass without appr
   expect(await send('ordinary', 2)).toEqual(repeatState('completed'));
 });
 
-test('users blocked in all parts of a data set add up, and blocking more than a fifth needs approval', async () => {
+test('blocked users of all parts of a data set are totalled, and over a fifth needs approval', async () => {
   await send('slow', 0);
   const states = [...(await send('slow', 4)), ...(await send('slow', 7)), ...(await send('slow', 10))];
   const waiting = states.find((state) => state.startsWith('needs_approval'));

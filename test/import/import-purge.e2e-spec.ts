@@ -83,7 +83,7 @@ test('an import revert requested just before the import is purged still reverts 
   expect((await app.key.get('/imports')).body.Count).toBe(0);
 });
 
-test('an import revert requested while the rows of the import are purged is refused', async () => {
+test('an import revert is refused if it is requested while the rows of the import are purged', async () => {
   const { id } = await runImport(app.key, fileOf('d'));
   passRetention();
   const rows = app.app.get(ImportRowsRepository);

@@ -123,7 +123,7 @@ test('the waiting import of a revoked key is cancelled even if 250 other imports
   for (const copy of waiting) await databaseOf(app).execute('DELETE FROM import_runs WHERE id = ?', [copy]);
 });
 
-test('two instances that check waiting imports at the same time cancel the import of a revoked key once', async () => {
+test('if two instances check waiting imports, the import of a revoked key is cancelled once', async () => {
   const starter = await aKey(app);
   const { id } = await createWaiting(starter);
   await app.key.delete(`/api_keys/${starter.id}`);
