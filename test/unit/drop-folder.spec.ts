@@ -111,7 +111,7 @@ const swap = async (kind: (typeof SWAPS)[number][1], path: string) => {
 };
 
 test.each(SWAPS)(
-  '%s that replaces a dropped file after its check and before it is opened is not read',
+  '%s is not read if it replaces a dropped file after its check and before it is opened',
   async (reason, kind) => {
     await deliver('of the deliverer');
     const file = await claim('a.csv');
@@ -127,7 +127,7 @@ test.each(SWAPS)(
   },
 );
 
-test.each(SWAPS)('%s that replaces a dropped file before its claim is not read', async (reason, kind) => {
+test.each(SWAPS)('%s is not read if it replaces a dropped file before its claim', async (reason, kind) => {
   await deliver('of the deliverer');
   before = {
     rename: async () => {

@@ -87,7 +87,7 @@ test('the semaphore serves the accounts of one network in rotation', async () =>
   expect(began).toEqual(['flood', 'Ann', 'Bob', 'flood', 'Ann', 'Bob']);
 });
 
-test('a flood on an account from one network barely delays the account in another network', async () => {
+test('requests for an account from one network barely delay its requests from another network', async () => {
   const { began, enter, end } = drive({ slots: 1 });
   repeat(20, () => enter('Ann', 'far'));
   const own = enter('Ann', 'home').then(() => 'served');

@@ -194,7 +194,7 @@ test('every limit of the guards has a setting', () => {
   expect(values.sort()).toEqual(Object.values(numbers).sort());
 });
 
-test('a retired setting is refused by an error that names its successor and not its value', () => {
+test('the error for a retired setting names the new setting, but not the value', () => {
   expect(() => loadEnv({ IMPORT_MAX_COLUMN: '4711' })).toThrow(EnvError);
   expect(() => loadEnv({ IMPORT_MAX_COLUMN: '4711' })).toThrow(
     /IMPORT_MAX_COLUMN is no longer supported. Set IMPORT_MAX_CHANGED/,

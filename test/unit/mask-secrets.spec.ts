@@ -43,7 +43,7 @@ describe.each(FORMS)('a credential %s', (_, form) => {
   });
 });
 
-test('a session token is masked at any position of a line without an API key', () => {
+test('in a line without an API key, a session token is masked at any position', () => {
   const words = 'words of a /path, and "more": '.repeat(8);
   for (let length = 0; length < 200; length++) {
     const token = createToken();
