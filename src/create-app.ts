@@ -11,7 +11,7 @@ import {
   readTlsOptions,
 } from './platform/http/server.js';
 import { ErrorFilter } from './platform/http/error.filter.js';
-import { truncateForwarded } from './platform/http/request-headers.js';
+import { truncateForwardedFor } from './platform/http/request-headers.js';
 import { FastExpressAdapter, prioritizeLiteralRoutes } from './platform/http/express.adapter.js';
 import { Log } from './platform/telemetry/log.js';
 import { Metrics } from './platform/telemetry/metrics.js';
@@ -75,14 +75,14 @@ export async function createApp(
   app.disable('etag'); // the routes of users set their own ETags (`users/user.view.ts`)
   // Prevents responses with status 304. Even without an ETag, Express would answer `If-None-Match: *` with 304 on every route.
   Object.defineProperty(adapter.getInstance<Express>().request, 'fresh', { value: false });
-  adapter.usePreparations(
-    ...(env.trustProxy === false ? [] : [truncateForwarded]),
+  adapter.setPreparations(
+    ...(env.trustProxy === false ? [] : [truncateForwardedFor]),
     observeRequests(app.get(Log), app.get(Metrics), end, app.get(BodyBudget)),
     createSecurityHeaders(env.baseUrl.startsWith('https:')),
     ...(env.COMPRESSION ? [compressResponse] : []),
   );
   const errors = app.get(ErrorFilter);
-  adapter.rejectWith((refusal, request, response) => {
+  adapter.setRejectionHandler((refusal, request, response) => {
     errors.sendError(refusal, request, response);
   });
   app.setGlobalPrefix(API_PREFIX, { exclude: UNPREFIXED });

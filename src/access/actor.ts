@@ -67,7 +67,7 @@ export interface RepeatableRequest extends RepeatableEffect {
    * @throws ReplayedResponseError if the part has already taken effect, ProblemError `validation_failed` if the
    * `Idempotency-Key` belongs to a different request.
    */
-  createPart(number: number): Promise<RepeatableRequest>;
+  createPartRequest(number: number): Promise<RepeatableRequest>;
   /**
    * Sets the content of a request whose body is a file, once the file is read.
    * @throws ReplayedResponseError if a response to this request is already stored.

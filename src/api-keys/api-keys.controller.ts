@@ -90,7 +90,7 @@ export class ApiKeysController {
   @HttpCode(204)
   @Requires('api_keys.manage')
   async revoke(@Param('key_id') id: string, @CurrentCaller() caller: Caller): Promise<void> {
-    if (!(await this.keys.revoke(id, caller))) throw toNotFound(id);
+    if (!(await this.keys.revoke(id, caller))) throw createKeyNotFoundError(id);
   }
 
   @Post(':key_id/fuse')
@@ -105,9 +105,10 @@ export class ApiKeysController {
   @Requires('api_keys.manage')
   async resetFuse(@Param('key_id') id: string, @CurrentCaller() caller: Caller): Promise<KeyFuseDto> {
     const until = await this.fuse.reset(id, caller);
-    if (until === undefined) throw toNotFound(id);
+    if (until === undefined) throw createKeyNotFoundError(id);
     return { key_id: id, open_until: toIso(until) };
   }
 }
 
-const toNotFound = (id: string): ProblemError => new ProblemError('not_found', `There is no API key ${id}.`);
+const createKeyNotFoundError = (id: string): ProblemError =>
+  new ProblemError('not_found', `There is no API key ${id}.`);

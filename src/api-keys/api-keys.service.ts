@@ -63,7 +63,7 @@ export class ApiKeysService {
     if (!found || stateOf(found, now()) !== 'active') return undefined;
     const actor = toKeyActor(found);
     const { networks } = actor.rights;
-    if (networks !== null && !isInNetworks(ip, networks)) throw createNetworkError(ip);
+    if (networks !== null && !isInNetworks(ip, networks)) throw createForbiddenAddressError(ip);
     if (!isUsedRecently(found) && !this.pendingUses.has(found.id)) await this.storeUse(found.id, ip);
     return actor;
   }
@@ -151,12 +151,18 @@ export class ApiKeysService {
     assertWithinOwnRights(input, caller);
     const id = uuidv7();
     const key = generateApiKey(id);
-    const row = await this.transactions.run((tx) => this.add(tx, input, caller, id, key), caller);
+    const row = await this.transactions.run((tx) => this.insertKey(tx, input, caller, id, key), caller);
     return { row, key };
   }
 
   /** Stores the hash of a key that was generated before, and records the creation of the key in the audit. */
-  async add(tx: Sql, input: ApiKeyInput, caller: Caller, id: string, key: string): Promise<ApiKeyEntity> {
+  async insertKey(
+    tx: Sql,
+    input: ApiKeyInput,
+    caller: Caller,
+    id: string,
+    key: string,
+  ): Promise<ApiKeyEntity> {
     const { name, scopes = null, networks = null, expires = null } = input;
     const unknown_fields = input.unknown_fields ?? 'refuse';
     const profile = input.profile ?? DEFAULT_PROFILE;
@@ -201,7 +207,7 @@ function assertNotMistyped(key: string): void {
     throw createUnauthenticatedError('The API key has a wrong checksum. Check it for typing errors.');
 }
 
-function createNetworkError(ip: string): ProblemError {
+function createForbiddenAddressError(ip: string): ProblemError {
   const address = truncate(ip, MAX_ADDRESS_LENGTH);
   return new ProblemError('network_not_permitted', `This API key cannot be used from ${address}.`);
 }

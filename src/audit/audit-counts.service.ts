@@ -51,7 +51,10 @@ export class AuditCounts {
     const firstNew = end === undefined ? Infinity : hourOf(millisOf(end));
     const tail = await this.countNew(actions, Math.max(from, firstNew), end);
     if (!last) return tail;
-    const range = { after: (await this.seals.findLastBefore(toFirstIdOfHour(from))) ?? 0, last: last.number };
+    const range = {
+      after: (await this.seals.findLastNumberBefore(toFirstIdOfHour(from))) ?? 0,
+      last: last.number,
+    };
     const counts = await this.repository.countByDay(range, from, offset, actions);
     return { counts: [...counts, ...tail.counts], gaps: tail.gaps };
   }
@@ -68,7 +71,7 @@ export class AuditCounts {
 
   /** Deletes stored counts that are older than the maximum period that a client can request. */
   async purge(): Promise<void> {
-    const seal = await this.seals.findLastBefore(toFirstId(Date.now() - RETENTION_MILLIS));
+    const seal = await this.seals.findLastNumberBefore(toFirstId(Date.now() - RETENTION_MILLIS));
     if (seal !== undefined) await this.repository.deleteUntil(seal);
   }
 

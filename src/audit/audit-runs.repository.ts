@@ -12,7 +12,15 @@ import {
 } from '../platform/database/engine/sql.js';
 import { type AuditEventEntity, AuditRunEntity, type RunPart } from './audit.entity.js';
 import { isEventId } from './audit-event.js';
-import { toAfter, isIntact, toNonText, readByKey, toFormSql, textOfHex, toMax } from './stored-form.js';
+import {
+  buildAfterCondition,
+  isIntact,
+  buildNonTextCondition,
+  readByKey,
+  toFormSql,
+  textOfHex,
+  buildMaxCondition,
+} from './stored-form.js';
 
 const COLUMNS = ['run_id', 'part', 'person_kind', 'person_id'] as const;
 const RUNS = 200;
@@ -75,7 +83,7 @@ export class AuditRunsRepository {
   /** Finds run ids that are not stored as text. Returns up to `MAX_INVALID` of them, in hexadecimal. */
   async findInvalidRunIds(): Promise<string[]> {
     const rows = await this.database.query<{ at: string }>(
-      `SELECT HEX(run_id) AS at FROM audit_runs WHERE ${toNonText(this.database.dialect, 'run_id')} LIMIT ${MAX_INVALID}`,
+      `SELECT HEX(run_id) AS at FROM audit_runs WHERE ${buildNonTextCondition(this.database.dialect, 'run_id')} LIMIT ${MAX_INVALID}`,
     );
     return rows.map(({ at }) => at);
   }
@@ -106,9 +114,15 @@ export class AuditRunsRepository {
          WHERE ${sql} AND run_id < ? ORDER BY run_id LIMIT ?`,
         [...params, until, RUNS],
       );
-    for await (const runs of readByKey(dialect, 'run_id', toAfter(dialect, 'run_id', ''), RUNS, read)) {
+    for await (const runs of readByKey(
+      dialect,
+      'run_id',
+      buildAfterCondition(dialect, 'run_id', ''),
+      RUNS,
+      read,
+    )) {
       const ids = runs.map(({ run_id }) => run_id).filter(isEventId);
-      const referenced = await this.findReferenced(ids);
+      const referenced = await this.filterReferenced(ids);
       const unreferenced = ids.filter((id) => !referenced.has(id));
       await deleteRows(this.database, AuditRunEntity, 'run_id', unreferenced);
     }
@@ -118,20 +132,20 @@ export class AuditRunsRepository {
    * Returns the given imports that an import run or an audit event still refers to. Runs are read before events, so a
    * run that is deleted between the two reads is still found through its events.
    */
-  private async findReferenced(runs: readonly string[]): Promise<Set<string>> {
+  private async filterReferenced(runs: readonly string[]): Promise<Set<string>> {
     const referenced = new Set<string>();
-    const add = (rows: readonly { id: string }[]) => {
+    const addIds = (rows: readonly { id: string }[]) => {
       for (const { id } of rows) referenced.add(id);
     };
-    add(await selectIn(this.database, runs, (list) => `SELECT id FROM import_runs WHERE id IN (${list})`));
+    addIds(await selectIn(this.database, runs, (list) => `SELECT id FROM import_runs WHERE id IN (${list})`));
     for (const [column, index] of REFERENCES) {
       // Looks up only the newest event of each import, because one import may have a large number of events.
       const hint = indexHintOf(this.database, index);
-      const text = (list: string) => `SELECT run_id AS id, (SELECT e.id FROM audit_events AS e${hint}
+      const toSql = (list: string) => `SELECT run_id AS id, (SELECT e.id FROM audit_events AS e${hint}
             WHERE e.${column} = audit_runs.run_id ORDER BY e.id DESC LIMIT 1) AS event
           FROM audit_runs WHERE run_id IN (${list})`;
-      const rows = await selectIn<{ id: string; event: string | null }>(this.database, runs, text);
-      add(rows.filter(({ event }) => event !== null));
+      const rows = await selectIn<{ id: string; event: string | null }>(this.database, runs, toSql);
+      addIds(rows.filter(({ event }) => event !== null));
     }
     return referenced;
   }
@@ -144,7 +158,7 @@ export class AuditRunsRepository {
     const { dialect } = this.database;
     const [end] = await this.database.query<{ at: string | null }>(
       `SELECT HEX(MAX(run_id)) AS at FROM (SELECT run_id FROM audit_runs
-       WHERE run_id > ${textOfHex[dialect]} AND ${toMax(dialect, 'run_id').sql} ORDER BY run_id LIMIT ?) AS part`,
+       WHERE run_id > ${textOfHex[dialect]} AND ${buildMaxCondition(dialect, 'run_id').sql} ORDER BY run_id LIMIT ?) AS part`,
       [at, RUNS],
     );
     return end?.at ? end.at : undefined;

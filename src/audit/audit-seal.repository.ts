@@ -8,7 +8,15 @@ import {
   AuditSealEntity,
 } from './audit.entity.js';
 import { ROW_COLUMNS, SEAL_FACTS } from './seal.js';
-import { toAfter, isIntact, toMin, toNonText, readByKey, toFormSql, toMax } from './stored-form.js';
+import {
+  buildAfterCondition,
+  isIntact,
+  buildMinCondition,
+  buildNonTextCondition,
+  readByKey,
+  toFormSql,
+  buildMaxCondition,
+} from './stored-form.js';
 
 const COLUMNS = ['number', ...SEAL_FACTS, 'hash'] as const;
 const SEAL_COLUMNS = COLUMNS.join(', ');
@@ -86,13 +94,13 @@ export class AuditSealRepository {
   }
 
   /** Returns up to `limit` seals, newest first, starting with the seal `number`. */
-  async findUpTo(number: number, limit: number): Promise<Seal[]> {
+  async listUpTo(number: number, limit: number): Promise<Seal[]> {
     const sql = `SELECT ${SEAL_COLUMNS} FROM audit_seals WHERE number <= ? ORDER BY number DESC LIMIT ?`;
     return this.database.query(sql, [number, limit]);
   }
 
   /** Returns the number of the newest seal whose range ends at or before the event id `id`. */
-  async findLastBefore(id: string): Promise<number | undefined> {
+  async findLastNumberBefore(id: string): Promise<number | undefined> {
     const sql =
       'SELECT number FROM audit_seals WHERE until_id <= ? ORDER BY until_id DESC, number DESC LIMIT 1';
     return (await this.database.queryOne<{ number: number }>(sql, [id]))?.number;
@@ -159,13 +167,13 @@ export class AuditSealRepository {
   async findLateIds(from: string | undefined, until: string | undefined): Promise<Set<string>> {
     const { dialect } = this.database;
     const ids = new Set<string>();
-    const upper = toMax(dialect, 'id', until);
+    const upper = buildMaxCondition(dialect, 'id', until);
     const read = ({ sql, params }: Clause): Promise<{ id: string; at: string }[]> =>
       this.database.query(
         `SELECT id, HEX(id) AS at FROM audit_late_events WHERE ${sql} AND ${upper.sql} ORDER BY id LIMIT ?`,
         [...params, ...upper.params, IDS],
       );
-    for await (const rows of readByKey(dialect, 'id', toMin(dialect, 'id', from), IDS, read))
+    for await (const rows of readByKey(dialect, 'id', buildMinCondition(dialect, 'id', from), IDS, read))
       for (const { id } of rows) ids.add(id);
     return ids;
   }
@@ -173,7 +181,7 @@ export class AuditSealRepository {
   /** Yields the entries of `audit_late_events` for a seal with their audit events, ordered by id. */
   async *readLateEvents(seal: number): AsyncGenerator<LateEvent> {
     const { dialect } = this.database;
-    const upper = toMax(dialect, 'late.id');
+    const upper = buildMaxCondition(dialect, 'late.id');
     const read = ({ sql, params }: Clause): Promise<LateEventRow[]> =>
       this.database.query(
         `SELECT late.id AS late_id, late.seal, late.row_hash, HEX(late.id) AS at, ${toFormSql(dialect, ENTRY)} AS stored, ${EVENT_COLUMNS}
@@ -181,7 +189,13 @@ export class AuditSealRepository {
          WHERE late.seal = ? AND ${sql} AND ${upper.sql} ORDER BY late.id LIMIT ?`,
         [seal, ...params, ENTRIES],
       );
-    for await (const rows of readByKey(dialect, 'late.id', toAfter(dialect, 'late.id', ''), ENTRIES, read))
+    for await (const rows of readByKey(
+      dialect,
+      'late.id',
+      buildAfterCondition(dialect, 'late.id', ''),
+      ENTRIES,
+      read,
+    ))
       for (const { late_id, seal: number, row_hash, at: _, stored, id, ...row } of rows)
         yield {
           entry: { id: late_id, seal: number, row_hash },
@@ -197,8 +211,8 @@ export class AuditSealRepository {
   async findUnknownLateIds(): Promise<string[]> {
     const { dialect } = this.database;
     const found = await this.database.scan<{ id: string }>(
-      `SELECT CASE WHEN ${toNonText(dialect, 'id')} THEN HEX(id) ELSE id END AS id FROM audit_late_events
-       WHERE ${toNonText(dialect, 'id')} OR NOT EXISTS (SELECT 1 FROM audit_seals WHERE number = seal) LIMIT ${UNKNOWN}`,
+      `SELECT CASE WHEN ${buildNonTextCondition(dialect, 'id')} THEN HEX(id) ELSE id END AS id FROM audit_late_events
+       WHERE ${buildNonTextCondition(dialect, 'id')} OR NOT EXISTS (SELECT 1 FROM audit_seals WHERE number = seal) LIMIT ${UNKNOWN}`,
     );
     return found.map(({ id }) => id);
   }

@@ -124,7 +124,7 @@ export class AuditService {
   }
 
   /** Records an event without a transaction. Use it for events that do not belong to a change. */
-  async recordAlone(caller: RecordedCaller, event: AuditEvent): Promise<void> {
+  async recordWithoutTransaction(caller: RecordedCaller, event: AuditEvent): Promise<void> {
     await this.repository.append(toRows(caller, [event]));
   }
 
@@ -151,24 +151,27 @@ export class AuditService {
   async recordExport(caller: Caller, isComplete: boolean): Promise<void> {
     const target = { kind: 'users', id: NO_TARGET } as const;
     const changes = [{ field: 'all', new: isComplete }];
-    await this.recordAlone(caller, { action: 'users.exported', target, changes });
+    await this.recordWithoutTransaction(caller, { action: 'users.exported', target, changes });
   }
 
   /** Records the first use of a key from an address, unless the audit already contains such an event. */
   async recordAddress(key: string, ip: string): Promise<void> {
     if (await this.repository.hasEvent(key, 'api_key.new_address', ip)) return;
     const caller: RecordedCaller = { actor: { kind: 'key', id: key }, requestId: 'api-key', ip };
-    await this.recordAlone(caller, { action: 'api_key.new_address', target: { kind: 'api_key', id: key } });
+    await this.recordWithoutTransaction(caller, {
+      action: 'api_key.new_address',
+      target: { kind: 'api_key', id: key },
+    });
   }
 
   /** Records the start of an import and the party that started it. */
-  async startRun(tx: Sql, caller: Caller, id: string, changes: readonly AuditChange[]): Promise<void> {
+  async recordRunStart(tx: Sql, caller: Caller, id: string, changes: readonly AuditChange[]): Promise<void> {
     await this.runs.saveParty(tx, id, 'started', caller);
     await this.record(tx, caller, [{ action: 'import.created', target: { kind: 'import', id }, changes }]);
   }
 
   /** Records the approval of an import and the party that approved it. */
-  async approveRun(tx: Sql, caller: Caller, id: string): Promise<void> {
+  async recordRunApproval(tx: Sql, caller: Caller, id: string): Promise<void> {
     await this.runs.saveParty(tx, id, 'approved', caller);
     await this.record(tx, caller, [{ action: 'import.approved', target: { kind: 'import', id } }]);
   }

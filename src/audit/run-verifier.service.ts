@@ -45,7 +45,7 @@ export class RunVerifier {
    */
   startCheck(faults: RowFaults, bounds: Bounds): EventCheck {
     let events: RunStep[] = [];
-    const compare = async () => {
+    const checkBatch = async () => {
       const compared = events;
       events = [];
       await this.addMissing(compared, faults, bounds);
@@ -53,9 +53,9 @@ export class RunVerifier {
     return {
       add: async (event) => {
         if (PARTS.has(event.action)) events.push(event);
-        if (events.length >= BATCH_SIZE) await compare();
+        if (events.length >= BATCH_SIZE) await checkBatch();
       },
-      finish: compare,
+      finish: checkBatch,
     };
   }
 
@@ -100,12 +100,12 @@ function findFault(
   first: string,
 ): string | undefined {
   if (!isIntact || !(run.part in STEPS) || !isEventId(run.run_id)) return INVALID_FORM;
-  if (event) return isSame(run, event) ? undefined : describeMismatch(run);
+  if (event) return hasSameParty(run, event) ? undefined : describeMismatch(run);
   if (run.run_id < deleted || run.run_id < first) return undefined;
   return `is an import with a record of who ${run.part} it, but without a matching event`;
 }
 
-const isSame = (run: AuditRunEntity, { actor_kind, actor_id }: RunEvent): boolean =>
+const hasSameParty = (run: AuditRunEntity, { actor_kind, actor_id }: RunEvent): boolean =>
   run.person_kind === actor_kind && run.person_id === actor_id;
 
 const describeMismatch = ({ part }: AuditRunEntity): string =>

@@ -119,7 +119,7 @@ export class SealVerifier {
       if (last && seal.number > last.number) break; // the seal was created during this verification
       const message =
         findChainFault(read, previous, this.keys, last?.number) ??
-        findExpectedFault(seal, expected) ??
+        findHashMismatch(seal, expected) ??
         (await this.verifySeal(seal, previous, state));
       if (message !== undefined) return toSealFault(seal, previous, message);
       state.verdict.seals++;
@@ -129,7 +129,7 @@ export class SealVerifier {
     for (const id of await this.rows.findInvalidIds()) state.faults.add(id, INVALID_ID);
     for (const id of await this.seals.findUnknownLateIds())
       state.faults.add(id, 'was inserted: it is listed as a late event of a missing seal');
-    const message = findMissing(expected, previous.number, state.verdict.unsealed);
+    const message = findMissingSealFault(expected, previous.number, state.verdict.unsealed);
     return message === undefined ? undefined : toFault(message);
   }
 
@@ -248,12 +248,16 @@ function toSealSummary({ number, hash, sealed, key_id }: Seal) {
   return { number, hash, sealed, keyed: key_id !== '' };
 }
 
-function findExpectedFault(seal: Seal, expected: SealRef | undefined): string | undefined {
+function findHashMismatch(seal: Seal, expected: SealRef | undefined): string | undefined {
   if (seal.number !== expected?.number || seal.hash === expected.hash) return undefined;
   return 'its hash differs from the expected hash: the chain of seals was rebuilt';
 }
 
-function findMissing(expected: SealRef | undefined, newest: number, unsealed: number): string | undefined {
+function findMissingSealFault(
+  expected: SealRef | undefined,
+  newest: number,
+  unsealed: number,
+): string | undefined {
   const { number = 0 } = expected ?? {};
   if (number > newest) return `seal ${number} is missing: the newest seal is ${newest}`;
   const isEmpty = newest === 0 && unsealed > 0;

@@ -5,11 +5,11 @@ import { ROW_COLUMNS, type SealedRow } from './seal.js';
 import {
   hexOf,
   isIntact,
-  toMin,
-  toNonText,
+  buildMinCondition,
+  buildNonTextCondition,
   readByKey,
   toFormSql,
-  toMax,
+  buildMaxCondition,
   parseStoredForm,
 } from './stored-form.js';
 
@@ -37,7 +37,7 @@ export class SealedRowsRepository {
   /** Yields the events in a range of ids, ordered by id. Without `until`, the range has no end. */
   async *readRows(from: string | undefined, until: string | undefined): AsyncGenerator<ReadRow> {
     const { dialect } = this.database;
-    const upper = toMax(dialect, 'id', until);
+    const upper = buildMaxCondition(dialect, 'id', until);
     const columns = dialect === 'sqlite' ? '' : `${ROW_COLUMNS.join(', ')}, `;
     const read = ({ sql, params }: Clause): Promise<RawRow[]> =>
       this.database.scan(
@@ -45,7 +45,7 @@ export class SealedRowsRepository {
          FROM audit_events WHERE ${sql} AND ${upper.sql} ORDER BY id LIMIT ?`,
         [...params, ...upper.params, ROWS],
       );
-    for await (const rows of readByKey(dialect, 'id', toMin(dialect, 'id', from), ROWS, read))
+    for await (const rows of readByKey(dialect, 'id', buildMinCondition(dialect, 'id', from), ROWS, read))
       for (const { at, stored, ...found } of rows) {
         const values = stored === null ? ROW_COLUMNS.map((name) => found[name]) : parseStoredForm(stored);
         const row = toRow(values);
@@ -56,7 +56,7 @@ export class SealedRowsRepository {
   /** Finds event ids that are not stored as text. Returns up to `MAX_INVALID` of them, in hexadecimal. */
   async findInvalidIds(): Promise<string[]> {
     const found = await this.database.scan<{ at: string }>(
-      `SELECT HEX(id) AS at FROM audit_events WHERE ${toNonText(this.database.dialect, 'id')} LIMIT ${MAX_INVALID}`,
+      `SELECT HEX(id) AS at FROM audit_events WHERE ${buildNonTextCondition(this.database.dialect, 'id')} LIMIT ${MAX_INVALID}`,
     );
     return found.map(({ at }) => at);
   }

@@ -114,7 +114,7 @@ export class Sealer implements BeforeApplicationShutdown {
   /** Reads a page of seals, newest first. The events of seals with numbers up to `purged` may already be deleted. */
   async readPage(offset: number, limit: number): Promise<{ count: number; purged: number; seals: Seal[] }> {
     const { number: count, purged } = (await this.repository.findLast()) ?? NO_SEAL;
-    return { count, purged, seals: await this.repository.findUpTo(count - offset, limit) };
+    return { count, purged, seals: await this.repository.listUpTo(count - offset, limit) };
   }
 
   /**
@@ -150,12 +150,12 @@ export class Sealer implements BeforeApplicationShutdown {
   private async sealNext(pass: SealingPass): Promise<boolean> {
     const last = await this.repository.findLast();
     const from = last?.until_id ?? MIN_ID;
-    const outside = pass.isLateCovered ? NOTHING_OUTSIDE : await this.findRowsOutside(last, pass);
+    const outside = pass.isLateCovered ? NOTHING_OUTSIDE : await this.findEventsOutsideRanges(last, pass);
     const { late } = outside;
     pass.isLateCovered = late.length < MAX_LATE;
     if (from >= pass.limit && late.length === 0) return false;
     const isRange = pass.isLateCovered && from < pass.limit;
-    const range = isRange ? await this.readRange(from, pass.limit) : createRange(from);
+    const range = isRange ? await this.readRange(from, pass.limit) : createEmptyRange(from);
     const lateHash = new RowsHash();
     late.sort((a, b) => (a.id < b.id ? -1 : 1));
     for (const entry of late) lateHash.addLate(entry);
@@ -168,7 +168,7 @@ export class Sealer implements BeforeApplicationShutdown {
       rows_hash: range.rows.digest(),
       late_count: late.length,
       late_hash: lateHash.digest(),
-      purged: await this.findPurgeableSeal(last, pass.millis),
+      purged: await this.findPurgeableSealNumber(last, pass.millis),
       key_id: this.keys.current,
       members_hash: Members.hash(range.members.text),
     };
@@ -190,15 +190,15 @@ export class Sealer implements BeforeApplicationShutdown {
    * Finds events to seal whose ids are outside the ranges that are still to be sealed: late events (`missed`) and
    * events with a future time.
    */
-  private async findRowsOutside(last: Seal | undefined, { at }: SealingPass) {
-    const missed = last ? await this.findMissed(last, at, MAX_LATE) : [];
-    const future = await this.findFuture(at, MAX_LATE - missed.length);
+  private async findEventsOutsideRanges(last: Seal | undefined, { at }: SealingPass) {
+    const missed = last ? await this.findLateEvents(last, at, MAX_LATE) : [];
+    const future = await this.findFutureEvents(at, MAX_LATE - missed.length);
     return { missed, late: [...missed, ...future].map(({ entry }) => entry) };
   }
 
   /** Reads the events of the next range to seal. Events with an invalid id are skipped, so no seal covers them. */
   private async readRange(from: string, limit: string): Promise<RowRange> {
-    const range = { ...createRange(from), until: await this.findRangeEnd(from, limit) };
+    const range = { ...createEmptyRange(from), until: await this.findRangeEnd(from, limit) };
     const known = await this.repository.findLateIds(from, range.until);
     for await (const { row, hasId } of this.rows.readRows(from, range.until)) {
       if (!hasId || !isEventId(row.id) || known.has(row.id)) continue;
@@ -228,7 +228,7 @@ export class Sealer implements BeforeApplicationShutdown {
    * Finds late events: unsealed events in ranges that are already sealed. Skips events that are more than
    * `LATE_MILLIS` older than the previous pass, because that pass should have sealed them.
    */
-  private async findMissed(last: Seal, passTime: DbTime, limit: number): Promise<LateRow[]> {
+  private async findLateEvents(last: Seal, passTime: DbTime, limit: number): Promise<LateRow[]> {
     // Goes back to the last seal of the previous pass, because the current pass may already have created several
     // seals.
     let previous: Seal | undefined = last;
@@ -238,19 +238,19 @@ export class Sealer implements BeforeApplicationShutdown {
     const begin = toFirstId(toMillis(previous.sealed) - LATE_MILLIS);
     if (begin >= last.until_id) return [];
     const isSealed = await this.createSealedTest(begin);
-    return this.findUnsealed(begin, last.until_id, isSealed, limit);
+    return this.findUnsealedEvents(begin, last.until_id, isSealed, limit);
   }
 
   /**
    * Finds events with a future time, which the service cannot have written. A seal lists them now, because they would
    * look like valid events once their time has come.
    */
-  private async findFuture(passTime: DbTime, limit: number): Promise<LateRow[]> {
+  private async findFutureEvents(passTime: DbTime, limit: number): Promise<LateRow[]> {
     const begin = toFirstId(toMillis(passTime) + LATE_MILLIS + 1);
-    return this.findUnsealed(begin, undefined, () => false, limit);
+    return this.findUnsealedEvents(begin, undefined, () => false, limit);
   }
 
-  private async findUnsealed(
+  private async findUnsealedEvents(
     from: string,
     until: string | undefined,
     isSealed: (id: string) => boolean,
@@ -272,7 +272,9 @@ export class Sealer implements BeforeApplicationShutdown {
    */
   private async createSealedTest(id: string): Promise<(id: string) => boolean> {
     const ranges: { until: string; members: string }[] = [];
-    for await (const { seal } of this.repository.readAll((await this.repository.findLastBefore(id)) ?? 0)) {
+    for await (const { seal } of this.repository.readAll(
+      (await this.repository.findLastNumberBefore(id)) ?? 0,
+    )) {
       ranges.push({ until: seal.until_id, members: (await this.repository.findMembers(seal.number)) ?? '' });
     }
     let range = ranges.shift();
@@ -287,18 +289,18 @@ export class Sealer implements BeforeApplicationShutdown {
   }
 
   /** Returns the number of the newest seal whose events are all older than AUDIT_RETENTION_DAYS. */
-  private async findPurgeableSeal(last: Seal | undefined, millis: number): Promise<number> {
+  private async findPurgeableSealNumber(last: Seal | undefined, millis: number): Promise<number> {
     const before = last?.purged ?? 0;
     const days = this.env.AUDIT_RETENTION_DAYS;
     if (days === undefined) return before;
     const oldest = toFirstId(millis - days * DAY_MILLIS);
-    return Math.max(before, (await this.repository.findLastBefore(oldest)) ?? 0);
+    return Math.max(before, (await this.repository.findLastNumberBefore(oldest)) ?? 0);
   }
 }
 
-type RowRange = ReturnType<typeof createRange>;
+type RowRange = ReturnType<typeof createEmptyRange>;
 
-function createRange(until: string) {
+function createEmptyRange(until: string) {
   return { until, rows: new RowsHash(), members: new Members(), counts: new HourCounts() };
 }
 const NOTHING_OUTSIDE = { missed: [], late: [] };

@@ -61,18 +61,18 @@ export const textOfHex: Record<Dialect, string> = {
  * because it sorts values of other types before or after texts. Do not add a second lower bound, because SQLite uses
  * only one of them to search its index.
  */
-export const toMin = (dialect: Dialect, column: string, from: string | undefined): Clause => {
+export const buildMinCondition = (dialect: Dialect, column: string, from: string | undefined): Clause => {
   if (from !== undefined) return toClause(`${column} >= ?`, from);
   return toClause(dialect === 'sqlite' ? `${column} >= ''` : '1 = 1');
 };
 /** Builds the condition for the exclusive upper bound `until` of a text column. */
-export const toMax = (dialect: Dialect, column: string, until?: string): Clause => {
+export const buildMaxCondition = (dialect: Dialect, column: string, until?: string): Clause => {
   if (until !== undefined) return toClause(`${column} < ?`, until);
   return toClause(dialect === 'sqlite' ? `${column} < x''` : '1 = 1');
 };
 
 /** Builds the condition for keys that sort after the key with the bytes `hex`, in hexadecimal. */
-export const toAfter = (dialect: Dialect, column: string, hex: string): Clause =>
+export const buildAfterCondition = (dialect: Dialect, column: string, hex: string): Clause =>
   toClause(`${column} > ${textOfHex[dialect]}`, hex);
 
 /**
@@ -94,11 +94,11 @@ export async function* readByKey<Row extends { at: string }>(
     yield rows;
     const end = rows.at(-1);
     if (rows.length < size || !end) return;
-    condition = toAfter(dialect, column, end.at);
+    condition = buildAfterCondition(dialect, column, end.at);
     await setImmediate();
   }
 }
 
 /** Builds the condition for values that are not stored as text. */
-export const toNonText = (dialect: Dialect, column: string): string =>
+export const buildNonTextCondition = (dialect: Dialect, column: string): string =>
   dialect === 'sqlite' ? `(${column} < '' OR ${column} >= x'')` : '1 = 0';

@@ -42,7 +42,7 @@ export class RateLimit {
    * @param id id of the key or user, or the address.
    * @throws ProblemError `rate_limited` with `Retry-After`.
    */
-  async count(subject: RateLimitSubject, id: string, response: Response): Promise<void> {
+  async countRequest(subject: RateLimitSubject, id: string, response: Response): Promise<void> {
     const limiter = subject === 'user' ? this.userLimiter : this.otherLimiter;
     if (limiter) await consume(limiter, id, response);
   }
@@ -128,7 +128,7 @@ export class AccessGuard implements CanActivate {
    * not counted.
    */
   private async countLogin({ method, ip = '' }: Request, response: Response): Promise<void> {
-    if (method === 'POST') await this.rates.count('address', toNetwork(ip), response);
+    if (method === 'POST') await this.rates.countRequest('address', toNetwork(ip), response);
   }
 
   private async authenticate(context: ExecutionContext, request: Request, response: Response): Promise<void> {
@@ -136,11 +136,11 @@ export class AccessGuard implements CanActivate {
     try {
       await this.chooseGuard(context, request).canActivate(context);
     } catch (error) {
-      await this.rates.count('address', toNetwork(ip), response); // rejected credentials count too, so that random credentials cannot evade the limit
+      await this.rates.countRequest('address', toNetwork(ip), response); // rejected credentials count too, so that random credentials cannot evade the limit
       throw error;
     }
     const { actor } = request;
-    await this.rates.count(actor.kind === 'user' ? 'user' : 'key', getUsageKey(actor), response);
+    await this.rates.countRequest(actor.kind === 'user' ? 'user' : 'key', getUsageKey(actor), response);
     if (actor.kind === 'key') await this.keys.recordAddress(actor.id, ip);
   }
 

@@ -49,7 +49,12 @@ export class LoginService {
     // Unknown and blocked users are treated like users without a password, so that their failed logins are counted in
     // the same way.
     const stored = user?.status === 'Active' ? user.password_hash : null;
-    const matches = await this.passwords.verify(stored, password, requester, this.throttle.toHooks(login));
+    const matches = await this.passwords.verify(
+      stored,
+      password,
+      requester,
+      this.throttle.createHooks(login),
+    );
     if (!user || stored === null || !matches) {
       await this.audit.recordFailedLogin(
         { name: name === password ? '' : name, key: login.name, user: user?.uuid },

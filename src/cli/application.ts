@@ -29,7 +29,7 @@ export class Application {
    * or database on standard error.
    * @throws Error for invalid settings, an unusable database or a missing key, and any error of `work`.
    */
-  async use(target: Target, work: (service: ServiceClient) => Promise<void>): Promise<void> {
+  async runWithClient(target: Target, work: (service: ServiceClient) => Promise<void>): Promise<void> {
     const reason = parseReason(target.reason ?? '', '--reason');
     const headers = { ...(reason !== undefined && { 'x-audit-reason': encodeURIComponent(reason) }) };
     const { url } = target;

@@ -33,7 +33,7 @@ const createListCommand = (application: Application) =>
     .option('--after <id>', 'only events older than the event with this id')
     .action((flags: Target, command: Command) => {
       const query = toQuery(AuditQuery, flags, command);
-      return application.use(flags, async (service) => {
+      return application.runWithClient(flags, async (service) => {
         const { Results, next } = await service.getPage<{ Results: AuditEventDto[] }>('audit', query);
         print(flags, Results, toTable([HEAD, ...Results.map(toCells)]));
         if (next !== undefined && !flags.json) process.stderr.write(`Next page: --after ${next}\n`);

@@ -64,7 +64,7 @@ export const createImportCommand = (application: Application) =>
       const query = { ...options, ...(!isFile && profile !== undefined && { profile }) };
       assertFields(RequestedOptions, stringifyValues(query), command);
       if (file !== '-') await access(file, constants.R_OK); // checked before the database is opened, because opening it may migrate it
-      await application.use(flags, async (service) => {
+      await application.runWithClient(flags, async (service) => {
         const upload = isFile ? await buildForm(service, file, profile) : toFile(file);
         if (preview) {
           const shown = await service.call<Preview>('POST', 'imports/preview', { query, file: upload });
@@ -247,11 +247,11 @@ interface RunFlags extends Target {
 export const createImportsCommand = (application: Application) => {
   const createRunCommand = (name: string, description: string) =>
     createCommand(name, description).argument('<id>', '', parseId);
-  const createDecision = (name: string, kind: Decision, description: string) =>
+  const createDecisionCommand = (name: string, kind: Decision, description: string) =>
     createWriteCommand(name, description)
       .argument('<id>', '', parseId)
       .action((id: string, flags: RunFlags) =>
-        application.use(flags, (service) => decideAndWait(service, id, kind, flags)),
+        application.runWithClient(flags, (service) => decideAndWait(service, id, kind, flags)),
       );
   return new Command('imports')
     .description('list and show import runs, and approve, reject, cancel or revert them')
@@ -264,7 +264,7 @@ export const createImportsCommand = (application: Application) => {
         .option('--offset <number>', 'number of runs to skip', '0')
         .action((flags: Target, self: Command) => {
           const query = toQuery(RunsQuery, flags, self);
-          return application.use(flags, async (service) => {
+          return application.runWithClient(flags, async (service) => {
             const page = await service.call<ImportRunPageDto>('GET', 'imports', { query });
             print(flags, page, formatRuns(page.Results));
             printNextOffset(page, query['offset']);
@@ -273,7 +273,7 @@ export const createImportsCommand = (application: Application) => {
     )
     .addCommand(
       createRunCommand('show', 'show the details of one run').action((id: string, flags: Target) =>
-        application.use(flags, async (service) => {
+        application.runWithClient(flags, async (service) => {
           const run = await getRun(service, id);
           print(flags, run, formatRun(run));
         }),
@@ -288,18 +288,22 @@ export const createImportsCommand = (application: Application) => {
         .option('--after <line>', 'only rows after this line')
         .action((id: string, flags: Target, self: Command) => {
           const query = toQuery(RowsQuery, flags, self);
-          return application.use(flags, async (service) => {
+          return application.runWithClient(flags, async (service) => {
             const { next, ...page } = await service.getPage<ImportRowPageDto>(`imports/${id}/rows`, query);
             print(flags, page, formatRows(page.Results));
             if (next !== undefined) printNextPage(page.Count, `--after ${next}`);
           });
         }),
     )
-    .addCommand(createDecision('approve', 'apply', 'apply a planned or waiting run, and wait for its end'))
-    .addCommand(createDecision('reject', 'reject', 'reject a planned or waiting run'))
-    .addCommand(createDecision('cancel', 'cancel', 'cancel a run at its next batch; applied changes remain'))
     .addCommand(
-      createDecision('revert', 'revert', 'undo a run with a new run, and wait for its end').option(
+      createDecisionCommand('approve', 'apply', 'apply a planned or waiting run, and wait for its end'),
+    )
+    .addCommand(createDecisionCommand('reject', 'reject', 'reject a planned or waiting run'))
+    .addCommand(
+      createDecisionCommand('cancel', 'cancel', 'cancel a run at its next batch; applied changes remain'),
+    )
+    .addCommand(
+      createDecisionCommand('revert', 'revert', 'undo a run with a new run, and wait for its end').option(
         '--dry-run',
         'only create a plan, which "imports approve" applies',
       ),
@@ -308,7 +312,7 @@ export const createImportsCommand = (application: Application) => {
       createRunCommand('failed', 'print the failed rows as CSV, to correct and import them again')
         .option('--out <file>', 'write to a file instead of standard output')
         .action((id: string, flags: RunFlags) =>
-          application.use(flags, (service) =>
+          application.runWithClient(flags, (service) =>
             writeTextTo(service.getText(`imports/${id}/failed.csv`), flags.out),
           ),
         ),

@@ -56,7 +56,7 @@ const createCreateCommand = (application: Application) =>
       new Option('--profile <profile>', 'identity provider that uses the key for SCIM').choices(PROFILES),
     )
     .action((name: string, { expires, scope, network, unknownFields, profile, ...flags }: CreateOptions) =>
-      application.use(flags, async (service) => {
+      application.runWithClient(flags, async (service) => {
         const expiry = expires !== undefined && { expires: toIso(expires) };
         const body = {
           name,
@@ -76,7 +76,7 @@ const HEAD = ['ID', 'STATE', 'CREATED (UTC)', 'EXPIRES', 'LAST USED', 'FROM', 'S
 
 const createListCommand = (application: Application) =>
   createCommand('list', 'list keys, newest first').action((flags: Target) =>
-    application.use(flags, async (service) => {
+    application.runWithClient(flags, async (service) => {
       const keys = await listKeys(service);
       print(flags, keys, toTable([HEAD, ...keys.map(toRow)]));
     }),
@@ -104,7 +104,7 @@ const createRevokeCommand = (application: Application) =>
   createWriteCommand('revoke', 'revoke a key permanently')
     .argument('<id>')
     .action((text: string, flags: Target) =>
-      application.use(flags, async (service) => {
+      application.runWithClient(flags, async (service) => {
         const id = text.toLowerCase();
         const before = (await listKeys(service)).find((key) => key.id === id);
         if (!before) throw new Error(`There is no key ${id}. "rollcall keys list" shows all keys.`);
@@ -118,7 +118,7 @@ const createFuseCommand = (application: Application) =>
   createWriteCommand('fuse', 'reset the fuse of a key, so that it can block any number of users for an hour')
     .argument('<id>')
     .action((text: string, flags: Target) =>
-      application.use(flags, async (service) => {
+      application.runWithClient(flags, async (service) => {
         const id = text.toLowerCase();
         const path = `api_keys/${encodeURIComponent(id)}/fuse`;
         const { open_until } = await service.call<{ open_until: string }>('POST', path);

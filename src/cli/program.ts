@@ -102,7 +102,7 @@ export function createProgram(application: Application, exit: (code: number) => 
     .addHelpText('after', EXIT_CODES)
     .showHelpAfterError('(see --help)')
     .exitOverride(({ exitCode }) => exit(exitCode));
-  for (const command of COMMANDS) program.addCommand(completeCommand(command(application), program, ''));
+  for (const command of COMMANDS) program.addCommand(setUpCommand(command(application), program, ''));
   return program;
 }
 
@@ -110,12 +110,12 @@ export function createProgram(application: Application, exit: (code: number) => 
  * Adds the examples to the help of a command and of its subcommands. Also copies the settings of the parent command,
  * because commander copies settings only to commands that it creates itself.
  */
-function completeCommand(command: Command, parent: Command, path: string): Command {
+function setUpCommand(command: Command, parent: Command, path: string): Command {
   command.copyInheritedSettings(parent);
   const name = `${path} ${command.name()}`.trim();
   const examples = EXAMPLES[name] ?? [];
   if (examples.length > 0)
     command.addHelpText('after', `\nExamples:\n${examples.map((line) => `  ${line}`).join('\n')}`);
-  for (const child of command.commands) completeCommand(child, command, name);
+  for (const child of command.commands) setUpCommand(child, command, name);
   return command;
 }

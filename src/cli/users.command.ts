@@ -25,11 +25,11 @@ const SOME_REFUSED = 1;
 const NOTHING_DONE = 2;
 
 export function createUsersCommand(application: Application): Command {
-  const createChange = (name: string, description: string, fields: JsonObject, done: string) =>
+  const createChangeCommand = (name: string, description: string, fields: JsonObject, done: string) =>
     createWriteCommand(name, description)
       .argument('<who...>', WHO)
       .action((names: string[], flags: Target) =>
-        application.use(flags, (service) => changeEach(service, names, fields, done, flags.json)),
+        application.runWithClient(flags, (service) => changeEach(service, names, fields, done, flags.json)),
       );
   return new Command('users')
     .description('find, show, block, reactivate, export and restore users, and reset passwords')
@@ -39,14 +39,16 @@ export function createUsersCommand(application: Application): Command {
       createCommand('show', 'show one user')
         .argument('<who>', WHO)
         .action((who: string, flags: Target) =>
-          application.use(flags, async (service) => {
+          application.runWithClient(flags, async (service) => {
             const user = await findUser(service, who);
             print(flags, user, toTable(Object.entries(user).flatMap(toTableRow)));
           }),
         ),
     )
-    .addCommand(createChange('block', 'block users and end their sessions', { status: 'Blocked' }, 'blocked'))
-    .addCommand(createChange('reactivate', 'reactivate blocked users', { status: 'Active' }, 'active'))
+    .addCommand(
+      createChangeCommand('block', 'block users and end their sessions', { status: 'Blocked' }, 'blocked'),
+    )
+    .addCommand(createChangeCommand('reactivate', 'reactivate blocked users', { status: 'Active' }, 'active'))
     .addCommand(createResetPasswordCommand(application))
     .addCommand(createDeletedCommand(application))
     .addCommand(createRestoreCommand(application))
@@ -55,7 +57,7 @@ export function createUsersCommand(application: Application): Command {
         .option('--all', 'include users without an external id')
         .option('--out <file>', 'write to a file readable only by you, instead of standard output')
         .action(({ all, out, ...flags }: Target & { all?: true; out?: string }) =>
-          application.use(flags, (service) =>
+          application.runWithClient(flags, (service) =>
             writeTextTo(service.getText('users/export.csv', { all: all === true }), out),
           ),
         ),
@@ -76,7 +78,7 @@ const createFindCommand = (application: Application) =>
     .action((words: string[], flags: Target, self: Command) => {
       const text = words.length > 0 ? { fulltext_search: words.join(' ') } : {};
       const query = toQuery(UserQuery, flags, self, text);
-      return application.use(flags, async (service) => {
+      return application.runWithClient(flags, async (service) => {
         const { next, ...page } = await service.getPage<UserPageDto>('users/search', query);
         print(flags, page, toTable([HEAD, ...page.Results.map(toRow)]));
         if (next !== undefined) printNextPage(page.Count, `--after ${next}`);
@@ -91,7 +93,7 @@ const createResetPasswordCommand = (application: Application) =>
     .argument('<who>', WHO)
     .option('--stdin', 'read the password from standard input, or ask for it, instead of generating one')
     .action((who: string, flags: Target & { stdin?: true }) =>
-      application.use(flags, async (service) => {
+      application.runWithClient(flags, async (service) => {
         const { uuid, username } = await findUser(service, who);
         const password = flags.stdin ? await readPassword() : generatePassword(service.passwordLength);
         await changeUser(service, uuid, { password });
@@ -107,7 +109,7 @@ const createDeletedCommand = (application: Application) =>
     .option('--offset <number>', 'number of users to skip', '0')
     .action((flags: Target, self: Command) => {
       const query = toQuery(DeletedQuery, flags, self);
-      return application.use(flags, async (service) => {
+      return application.runWithClient(flags, async (service) => {
         const page = await service.call<DeletedPageDto>('GET', 'users/deleted', { query });
         const rows = page.Results.map((row) => [
           row.uuid,
@@ -125,7 +127,7 @@ const createRestoreCommand = (application: Application) =>
     .argument('<uuid>', 'UUID as listed by "users deleted"')
     .action((text: string, flags: Target) => {
       const path = `users/${toCanonicalUuid('<uuid>', text)}/restore`;
-      return application.use(flags, async (service) => {
+      return application.runWithClient(flags, async (service) => {
         const user = await service.call<UserDto>('POST', path);
         print(flags, user, `${user.username} (${user.uuid}) was restored. Status: ${user.status}.\n`);
       });

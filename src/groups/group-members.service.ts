@@ -52,7 +52,7 @@ export class GroupMembers {
    * Unknown user ids are ignored: this service assigns ids, so they can never become valid.
    * @throws ProblemError `validation_failed` if a member to add is a group.
    */
-  async resolve(tx: Sql, group: string, change: MemberChange): Promise<MemberDelta> {
+  async resolveDelta(tx: Sql, group: string, change: MemberChange): Promise<MemberDelta> {
     const { added, removed } = change;
     const members = change.isReplacement
       ? new Set(await this.repository.listMembers(group, tx))
@@ -71,7 +71,7 @@ export class GroupMembers {
   }
 
   /** Adds users to a group and removes users from it, and updates the group roles of these users. */
-  async apply(tx: Sql, group: Group, { added, removed }: MemberDelta, caller: Caller): Promise<void> {
+  async applyDelta(tx: Sql, group: Group, { added, removed }: MemberDelta, caller: Caller): Promise<void> {
     for await (const part of toBatches(added)) await this.repository.addMembers(tx, group.uuid, part);
     for await (const part of toBatches(removed)) {
       // Users are locked before their memberships are deleted. The user writer uses the same order, so that the two
@@ -106,7 +106,7 @@ export class GroupMembers {
     const locked = await this.directory.lock(tx, users);
     if (locked.length === 0) return;
     const unions = new Map(locked.map((user) => [user, new Set<string>()]));
-    for (const { user, roles } of await this.repository.listRoles(tx, locked))
+    for (const { user, roles } of await this.repository.listGroupRoles(tx, locked))
       for (const role of roles) unions.get(user)?.add(role);
     const changes = [...unions].map(([uuid, roles]) => {
       return { kind: 'update' as const, uuid, patch: { group_roles: this.settings.roles.sort([...roles]) } };

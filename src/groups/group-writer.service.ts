@@ -50,12 +50,12 @@ export class GroupWriter {
   ): Promise<Group> {
     const time = now();
     const group = { uuid, display_name, external_id, roles, created: time, updated: time, version: 1 };
-    const delta = members ? await this.members.resolve(tx, uuid, members) : NO_DELTA;
+    const delta = members ? await this.members.resolveDelta(tx, uuid, members) : NO_DELTA;
     await this.assertUnique(tx, undefined, group);
     assertScopeForMembers(caller, group, delta);
     if (roles.length > 0) assertScope(caller.actor, 'webmasters');
     await this.repository.insert(tx, group);
-    await this.members.apply(tx, group, delta, caller);
+    await this.members.applyDelta(tx, group, delta, caller);
     await this.recordAudit(tx, 'group.created', uuid, diffGroups(undefined, group), delta, caller);
     return group;
   }
@@ -69,7 +69,9 @@ export class GroupWriter {
     const { toFields, toMembers, ifVersions } = change;
     const before = await this.lock(tx, uuid);
     const after = { ...before, ...toFields(before) };
-    const delta = toMembers ? await this.members.resolve(tx, uuid, await toMembers(tx, before)) : NO_DELTA;
+    const delta = toMembers
+      ? await this.members.resolveDelta(tx, uuid, await toMembers(tx, before))
+      : NO_DELTA;
     await this.assertUnique(tx, before, after);
     assertVersion(before, ifVersions);
     const changes = diffGroups(before, after);
@@ -80,7 +82,7 @@ export class GroupWriter {
     const next = { ...after, updated: now(), version: before.version + 1 };
     await this.repository.update(tx, before, next);
     const withAllRoles = changesRoles ? { ...next, roles: [...before.roles, ...next.roles] } : next;
-    await this.members.apply(tx, withAllRoles, delta, caller);
+    await this.members.applyDelta(tx, withAllRoles, delta, caller);
     if (changesRoles) await this.members.updateAllGroupRoles(tx, uuid, caller);
     await this.recordAudit(tx, 'group.updated', uuid, changes, delta, caller);
     return next;
@@ -100,7 +102,7 @@ export class GroupWriter {
     assertVersion(before, ifVersions);
     const delta = { added: [], removed: await this.repository.listMembers(uuid, tx) };
     assertScopeForMembers(caller, before, delta);
-    await this.members.apply(tx, before, delta, caller);
+    await this.members.applyDelta(tx, before, delta, caller);
     await this.repository.delete(tx, uuid);
     await this.recordAudit(tx, 'group.deleted', uuid, diffGroups(before, undefined), delta, caller);
   }

@@ -148,7 +148,10 @@ export class GroupRepository {
   }
 
   /** Reads the roles that users get from their groups. The result has one entry for each user and group. */
-  async listRoles(tx: Sql, users: readonly string[]): Promise<{ user: string; roles: readonly string[] }[]> {
+  async listGroupRoles(
+    tx: Sql,
+    users: readonly string[],
+  ): Promise<{ user: string; roles: readonly string[] }[]> {
     const toSql = (list: string) =>
       `SELECT m.user_uuid, g.roles FROM group_members m JOIN user_groups g ON g.uuid = m.group_uuid
        WHERE m.user_uuid IN (${list}) AND g.roles IS NOT NULL`;

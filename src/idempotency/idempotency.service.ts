@@ -31,7 +31,7 @@ export class IdempotencyService {
     const content = hasFile ? PENDING : request.body;
     const id = sha256(JSON.stringify([actor.kind, actor.id, key]));
     const repeatable = new IdempotentRequest(this.repository, { id, key, method, url, content }, response);
-    await repeatable.assertFirst();
+    await repeatable.assertFirstRequest();
     return repeatable;
   }
 

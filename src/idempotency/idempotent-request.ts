@@ -56,7 +56,7 @@ export class IdempotentRequest implements RepeatableRequest {
     return this.heldTransaction?.sql;
   }
 
-  takeOver(transaction: HeldTransaction): void {
+  holdTransaction(transaction: HeldTransaction): void {
     this.heldTransaction = transaction;
   }
 
@@ -73,7 +73,7 @@ export class IdempotentRequest implements RepeatableRequest {
    * @throws ReplayedResponseError for a repeated request, ProblemError `validation_failed` if the key belongs to a
    * different request.
    */
-  async assertFirst(sql: Sql = this.repository.database): Promise<void> {
+  async assertFirstRequest(sql: Sql = this.repository.database): Promise<void> {
     const { id, content } = this.request;
     if (content === PENDING) return;
     const row = await this.repository.find(sql, id);
@@ -84,17 +84,17 @@ export class IdempotentRequest implements RepeatableRequest {
     throw new ReplayedResponseError(decryptResponse(row.answer, this.request.key, id));
   }
 
-  async createPart(number: number): Promise<RepeatableRequest> {
+  async createPartRequest(number: number): Promise<RepeatableRequest> {
     const { id, key, method, url } = this.request;
     const identity = { id: sha256(JSON.stringify([id, number])), key, method, url, content: this.getMac() };
     const part = new IdempotentRequest(this.repository, identity, this.response);
-    await part.assertFirst();
+    await part.assertFirstRequest();
     return part;
   }
 
   async setContent(content: unknown): Promise<void> {
     this.request.content = content;
-    await this.assertFirst();
+    await this.assertFirstRequest();
   }
 
   /**
@@ -170,7 +170,7 @@ export class IdempotentRequest implements RepeatableRequest {
    * which cannot be read a second time.
    */
   private async assertRepeatable(): Promise<void> {
-    await this.assertFirst();
+    await this.assertFirstRequest();
     if (this.hasFile)
       throw createUnavailableError('A concurrent request prevented this change. Send the file again.', 1);
   }
@@ -182,7 +182,7 @@ export class IdempotentRequest implements RepeatableRequest {
    */
   private async assertNoStoredResponse(): Promise<void> {
     try {
-      await this.assertFirst();
+      await this.assertFirstRequest();
     } catch (found) {
       if (found instanceof ReplayedResponseError) throw found;
     }

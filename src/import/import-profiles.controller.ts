@@ -54,7 +54,7 @@ export class ImportProfilesController {
   async list(@CheckedQuery() query: PageQuery): Promise<ImportProfilePageDto> {
     const { offset, limit } = toPageRange(query);
     const all = await this.profiles.list();
-    return { Count: all.length, Results: all.slice(offset, offset + limit).map(present) };
+    return { Count: all.length, Results: all.slice(offset, offset + limit).map(presentProfile) };
   }
 
   @Get(':name')
@@ -69,7 +69,7 @@ export class ImportProfilesController {
     @Param('name') name: string,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ImportProfileDto> {
-    return setETag(await this.profiles.get(name), response);
+    return presentWithETag(await this.profiles.get(name), response);
   }
 
   @Put(':name')
@@ -121,7 +121,10 @@ export class ImportProfilesController {
       const detail = 'The profile name must be 1 to 64 characters of A-Z a-z 0-9 . _ -, and not . or ..';
       throw new ProblemError('invalid_parameter', detail);
     }
-    return setETag(await this.profiles.put(name, document, caller, { ifMatch, ifNoneMatch }), response);
+    return presentWithETag(
+      await this.profiles.put(name, document, caller, { ifMatch, ifNoneMatch }),
+      response,
+    );
   }
 
   @Delete(':name')
@@ -146,11 +149,11 @@ export class ImportProfilesController {
   }
 }
 
-function setETag(known: KnownProfile, response: Response): ImportProfileDto {
+function presentWithETag(known: KnownProfile, response: Response): ImportProfileDto {
   response.setHeader('ETag', tagOf(known.profile));
-  return present(known);
+  return presentProfile(known);
 }
 
-function present({ name, profile, updated }: KnownProfile): ImportProfileDto {
+function presentProfile({ name, profile, updated }: KnownProfile): ImportProfileDto {
   return { name, ready: updated === null, updated: updated === null ? null : toIso(updated), profile };
 }

@@ -100,7 +100,7 @@ export class ImportsService {
    */
   async apply(id: string, caller: Caller): Promise<ImportRun> {
     await this.worker.endIfRevoked(id);
-    await this.rights.assertOtherPerson(await this.get(id), caller);
+    await this.rights.assertDifferentPerson(await this.get(id), caller);
     if (caller.actor.kind === 'user' && (await this.rows.isUserBlocked(id, caller.actor.id))) {
       const detail = `Import ${id} would block your own account. Another Webmaster or an API key must apply it.`;
       throw new ProblemError('self_block', detail);
@@ -150,7 +150,7 @@ export class ImportsService {
         rows_total: total + original.missing_blocked,
       };
       await this.runs.insert(tx, revert);
-      await this.audit.startRun(tx, caller, revert.id, toStartChanges(revert));
+      await this.audit.recordRunStart(tx, caller, revert.id, toStartChanges(revert));
       await this.audit.record(tx, caller, [{ action: 'import.reverted', target: { kind: 'import', id } }]);
       return revert;
     }, caller);

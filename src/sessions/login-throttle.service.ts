@@ -80,7 +80,7 @@ export class LoginThrottle {
    * Returns the hooks for `PasswordService.verify`. They check the limits before a password is hashed, and count a
    * failed login.
    */
-  toHooks(login: Login) {
+  createHooks(login: Login) {
     return {
       before: async (): Promise<void> => {
         await this.checkLimits(login);
@@ -113,12 +113,12 @@ export class LoginThrottle {
     const time = now();
     const { pair, user, network } = scopesOf(login);
     const rows = await this.repository.find([pair, user, network], computeOldestEnd(time));
-    const findEnd = (scope: string, limit: number): DbTime | undefined =>
+    const findWindowEnd = (scope: string, limit: number): DbTime | undefined =>
       rows.find((row) => row.scope === scope && row.window_ends > time && row.failures >= limit)?.window_ends;
-    const ofPair = findEnd(pair, this.env.LOGIN_FAILURES_PER_NAME);
+    const ofPair = findWindowEnd(pair, this.env.LOGIN_FAILURES_PER_NAME);
     if (ofPair !== undefined) throw createThrottledError(ofPair);
-    const ofUser = findEnd(user, this.env.LOGIN_FAILURES_PER_USER);
-    const ofNetwork = findEnd(network, this.env.LOGIN_FAILURES_PER_IP);
+    const ofUser = findWindowEnd(user, this.env.LOGIN_FAILURES_PER_USER);
+    const ofNetwork = findWindowEnd(network, this.env.LOGIN_FAILURES_PER_IP);
     const ends = ofUser ?? ofNetwork;
     if (ends === undefined || (await this.repository.hasAddress(login.uuid ?? '', toNetwork(login.ip))))
       return undefined;

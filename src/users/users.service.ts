@@ -9,7 +9,7 @@ import { now } from '../platform/common/time.js';
 import { findIdMismatch } from '../platform/common/uuid.js';
 import type { Sql } from '../platform/database/engine/sql.js';
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
-import { OwnPassword, assertStillProven } from './passwords/own-password.service.js';
+import { OwnPassword, assertProofStillValid } from './passwords/own-password.service.js';
 import { type Requester, PasswordService } from './passwords/password.service.js';
 import type { ChangedUserInput, NewUserInput, WritableUserInput } from './rules/user.input.js';
 import type { User } from './model/user.js';
@@ -93,7 +93,7 @@ export class UsersService {
       input.value.password === undefined ? undefined : await this.preparePassword(uuid, input, caller);
     const write = async (tx: Sql): Promise<User> => {
       const user = assertVisible(await this.lock(tx, uuid), uuid, caller);
-      if (password?.proven) assertStillProven(user, password.proven);
+      if (password?.proven) assertProofStillValid(user, password.proven);
       const change = this.validate(user, input, caller);
       assertAllowed(user, change, caller);
       if (change.errors.length > 0) throw createValidationError(change.errors);
@@ -135,7 +135,7 @@ export class UsersService {
     const fieldErrors = [...errors, ...findIdMismatch('uuid', value.uuid, user.uuid)];
     const isOwnPassword = isSelf(caller.actor, user.uuid) && sent.password !== undefined;
     const isUnexpected = isSent(sent.current_password) && !isOwnPassword;
-    if (isUnexpected && !fieldErrors.some(isAboutProof)) fieldErrors.push(UNEXPECTED_PROOF);
+    if (isUnexpected && !fieldErrors.some(isProofError)) fieldErrors.push(UNEXPECTED_PROOF);
     return this.changes.validate(user, { value: sent, errors: fieldErrors });
   }
 
@@ -191,7 +191,7 @@ const UNEXPECTED_PROOF: FieldError = {
   message: 'is accepted only when users change their own password',
 };
 
-const isAboutProof = ({ field }: FieldError): boolean => field === UNEXPECTED_PROOF.field;
+const isProofError = ({ field }: FieldError): boolean => field === UNEXPECTED_PROOF.field;
 const isSent = (value: string | null | undefined): boolean => value !== undefined && value !== null;
 
 /** Returns the user if the caller may see this user. @throws ProblemError `not_found`. */

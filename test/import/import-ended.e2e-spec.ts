@@ -23,7 +23,7 @@ const readRun = async (id: string) => (await app.key.get(`/imports/${id}`)).body
 
 test.each([1, 2])('a completed import is not run again after %i stale reads of the queue', async (stale) => {
   const run = await runImport(app.key, fileOf(`stale${stale}`));
-  const next = jest.spyOn(app.app.get(ImportRunsRepository), 'findNext');
+  const next = jest.spyOn(app.app.get(ImportRunsRepository), 'findNextToRun');
   for (let i = 0; i < stale; i++) next.mockResolvedValueOnce(run.id);
   app.app.get(ImportWorker).wake();
   await runImport(app.key, fileOf(`after${stale}`));
@@ -33,10 +33,10 @@ test.each([1, 2])('a completed import is not run again after %i stale reads of t
 
 test('an import stays cancelled if it is cancelled while a worker takes it from the queue', async () => {
   const runs = app.app.get(ImportRunsRepository);
-  const choose = runs.findNext.bind(runs);
+  const choose = runs.findNextToRun.bind(runs);
   const cancelled: number[] = [];
   let chosen = 0;
-  jest.spyOn(runs, 'findNext').mockImplementation(async () => {
+  jest.spyOn(runs, 'findNextToRun').mockImplementation(async () => {
     const id = await choose();
     if (id !== undefined && ++chosen === 2) {
       cancelled.push((await app.key.post(`/imports/${id}/cancel`)).status);

@@ -107,7 +107,7 @@ test('the purge retains the actor of an import as long as an audit event of the 
   setClock(at);
   const old = Array.from({ length: 450 }, () => uuidv7({ msecs: at }));
   const [changing = '', decided = ''] = [old[7], old[431]];
-  for (const id of old) await audit.startRun(database, caller, id, []);
+  for (const id of old) await audit.recordRunStart(database, caller, id, []);
   setClock(at + 40 * DAY);
   const ids = [uuidv7({ msecs: Date.now() }), uuidv7({ msecs: Date.now() })];
   await database.execute(

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import type { Request } from 'express';
-import { MAX_FORWARDED, truncateForwarded } from '../../src/platform/http/request-headers.js';
+import { MAX_FORWARDED, truncateForwardedFor } from '../../src/platform/http/request-headers.js';
 
 function boundList(list: string | undefined): unknown {
   const headers = { ...(list !== undefined && { 'x-forwarded-for': list }) };
-  truncateForwarded({ headers } as Request);
+  truncateForwardedFor({ headers } as Request);
   return (headers as Record<string, unknown>)['x-forwarded-for'];
 }
 

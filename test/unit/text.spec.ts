@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { foldCase, fold, normalise } from '../../src/platform/common/text.js';
+import { foldCase, fold, normalizeText } from '../../src/platform/common/text.js';
 
 /** `invisible.spec` tests every code point, and `user-input` and `user-text` test limits and lines. */
 test.each([
@@ -9,7 +9,7 @@ test.each([
   ['a  b', 'a  b'],
   ['\u00a0x\u3000', 'x'],
 ])('stored text is in NFC, trimmed and with \\n as line end: %j becomes %j', (text, stored) => {
-  expect(normalise(text)).toBe(stored);
+  expect(normalizeText(text)).toBe(stored);
 });
 
 test.each([

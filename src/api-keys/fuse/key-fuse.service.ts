@@ -68,7 +68,7 @@ export class KeyFuse {
    * @param active counts the active users, including the users in `uuids`.
    * @throws FuseBlownError
    */
-  async count(
+  async countBlocked(
     tx: Sql,
     { actor }: Caller,
     uuids: readonly string[],

@@ -7,26 +7,26 @@ import {
   type Step,
   type Json,
   USER_URN,
-  create,
+  buildCreateStep,
   group,
-  expectOne,
-  patch,
-  read,
+  buildSingleResult,
+  buildPatchStep,
+  buildReadStep,
   user,
 } from './replay.js';
 
 const MAIL = '{name}@example.org';
 const MANAGER = `${EXTENSION}:manager`;
-const findUser = (filter: string, answer: Json, title: string): Step =>
-  read(title, `/Users?filter=${filter}`, answer);
+const buildSearchStep = (filter: string, answer: Json, title: string): Step =>
+  buildReadStep(title, `/Users?filter=${filter}`, answer);
 /**
  * Creates a step that sends a PATCH as Entra does. The response is empty, so the changed resource is read and
  * compared with `after`.
  */
-const change = (title: string, operations: Json[], after: Json, path = user): Step =>
-  patch(title, path, operations, { status: 204, after });
-const setMembers = (title: string, operation: Json, after: Json): Step =>
-  change(title, [operation], { members: after }, group);
+const buildChangeStep = (title: string, operations: Json[], after: Json, path = user): Step =>
+  buildPatchStep(title, path, operations, { status: 204, after });
+const buildMembersStep = (title: string, operation: Json, after: Json): Step =>
+  buildChangeStep(title, [operation], { members: after }, group);
 const MEMBER = { value: '{user}' };
 const RENAMED = { displayName: '{name}.b' };
 
@@ -35,9 +35,9 @@ const RENAMED = { displayName: '{name}.b' };
  * filters, and members have a `$ref` and a value.
  */
 export const ENTRA: readonly Step[] = [
-  findUser('userName eq "{name}.nobody"', NONE_FOUND, 'Test connection: a user that does not exist'),
-  findUser('externalId eq "{name}"', NONE_FOUND, 'match by externalId, no user yet'),
-  create(
+  buildSearchStep('userName eq "{name}.nobody"', NONE_FOUND, 'Test connection: a user that does not exist'),
+  buildSearchStep('externalId eq "{name}"', NONE_FOUND, 'match by externalId, no user yet'),
+  buildCreateStep(
     'create a user',
     'user',
     {
@@ -54,7 +54,7 @@ export const ENTRA: readonly Step[] = [
     },
     { userName: MAIL, active: true, externalId: '{name}', [EXTENSION]: { department: 'Quality' } },
   ),
-  create(
+  buildCreateStep(
     'create a user without an enterprise extension',
     'colleague',
     {
@@ -65,10 +65,14 @@ export const ENTRA: readonly Step[] = [
     },
     { active: true },
   ),
-  findUser('externalId eq "{name}"', expectOne({ id: '{user}' }), 'match by externalId'),
-  findUser(`userName eq "${MAIL}"`, expectOne({ id: '{user}' }), 'match by userName'),
-  findUser(`emails[type eq "work"].value eq "${MAIL}"`, expectOne({ id: '{user}' }), 'match by work e-mail'),
-  change(
+  buildSearchStep('externalId eq "{name}"', buildSingleResult({ id: '{user}' }), 'match by externalId'),
+  buildSearchStep(`userName eq "${MAIL}"`, buildSingleResult({ id: '{user}' }), 'match by userName'),
+  buildSearchStep(
+    `emails[type eq "work"].value eq "${MAIL}"`,
+    buildSingleResult({ id: '{user}' }),
+    'match by work e-mail',
+  ),
+  buildChangeStep(
     'update: Replace and Add with paths',
     [
       { op: 'Replace', path: 'emails[type eq "work"].value', value: '{name}.new@example.org' },
@@ -81,7 +85,7 @@ export const ENTRA: readonly Step[] = [
       title: 'Senior tester',
     },
   ),
-  change(
+  buildChangeStep(
     'update: Add of missing elements',
     [
       { op: 'Add', path: 'phoneNumbers[type eq "mobile"].value', value: '+44 7700 900123' },
@@ -92,7 +96,7 @@ export const ENTRA: readonly Step[] = [
       addresses: [{ type: 'work', formatted: 'Columbus' }],
     },
   ),
-  change(
+  buildChangeStep(
     'update: paths with the URN of an extension',
     [
       { op: 'Replace', path: `${EXTENSION}:department`, value: 'Research' },
@@ -100,13 +104,15 @@ export const ENTRA: readonly Step[] = [
     ],
     { [EXTENSION]: { department: 'Research', employeeNumber: '4711', manager: { value: '{colleague}' } } },
   ),
-  change('update: remove the manager', [{ op: 'Remove', path: MANAGER }], { [EXTENSION]: { manager: null } }),
-  change(
+  buildChangeStep('update: remove the manager', [{ op: 'Remove', path: MANAGER }], {
+    [EXTENSION]: { manager: null },
+  }),
+  buildChangeStep(
     'update: send the manager as a list',
     [{ op: 'Add', path: MANAGER, value: [{ $ref: '../Users/{colleague}', value: '{colleague}' }] }],
     { [EXTENSION]: { manager: { value: '{colleague}' } } },
   ),
-  change(
+  buildChangeStep(
     'update without a path, with dotted names and URNs as keys',
     [
       {
@@ -120,19 +126,19 @@ export const ENTRA: readonly Step[] = [
       [EXTENSION]: { employeeNumber: '4712' },
     },
   ),
-  change(
+  buildChangeStep(
     'update: an attribute of a custom extension is ignored',
     [{ op: 'Add', path: 'urn:ietf:params:scim:schemas:extension:custom:2.0:User:worksiteId', value: '180' }],
     { displayName: 'Renamed' },
   ),
-  change('disable: "False"', [{ op: 'Replace', path: 'active', value: 'False' }], { active: false }),
-  change('enable: "True"', [{ op: 'Replace', path: 'active', value: 'True' }], { active: true }),
-  read(
+  buildChangeStep('disable: "False"', [{ op: 'Replace', path: 'active', value: 'False' }], { active: false }),
+  buildChangeStep('enable: "True"', [{ op: 'Replace', path: 'active', value: 'True' }], { active: true }),
+  buildReadStep(
     'match a group by displayName',
     '/Groups?excludedAttributes=members&filter=displayName eq "{name}"',
     NONE_FOUND,
   ),
-  create(
+  buildCreateStep(
     'create a group',
     'group',
     {
@@ -143,19 +149,37 @@ export const ENTRA: readonly Step[] = [
     },
     { displayName: '{name}', members: null },
   ),
-  setMembers('group: Add a member', { op: 'Add', path: 'members', value: [{ $ref: null, ...MEMBER }] }, [
-    MEMBER,
-  ]),
-  read(
+  buildMembersStep(
+    'group: Add a member',
+    { op: 'Add', path: 'members', value: [{ $ref: null, ...MEMBER }] },
+    [MEMBER],
+  ),
+  buildReadStep(
     'group: check that a user is a member',
     '/Groups?attributes=id&filter=id eq "{group}" and members eq "{user}"',
-    expectOne({ id: '{group}' }),
+    buildSingleResult({ id: '{group}' }),
   ),
-  setMembers('group: Remove a member by value', { op: 'Remove', path: 'members', value: [MEMBER] }, null),
-  setMembers('group: add a member again', { op: 'add', path: 'members', value: [MEMBER] }, [MEMBER]),
-  setMembers('group: remove a member by filter', { op: 'remove', path: 'members[value eq "{user}"]' }, null),
-  change('group: rename', [{ op: 'Replace', path: 'displayName', value: '{name}.b' }], RENAMED, group),
-  read('read a group without members', `${group}?excludedAttributes=members`, { ...RENAMED, members: null }),
+  buildMembersStep(
+    'group: Remove a member by value',
+    { op: 'Remove', path: 'members', value: [MEMBER] },
+    null,
+  ),
+  buildMembersStep('group: add a member again', { op: 'add', path: 'members', value: [MEMBER] }, [MEMBER]),
+  buildMembersStep(
+    'group: remove a member by filter',
+    { op: 'remove', path: 'members[value eq "{user}"]' },
+    null,
+  ),
+  buildChangeStep(
+    'group: rename',
+    [{ op: 'Replace', path: 'displayName', value: '{name}.b' }],
+    RENAMED,
+    group,
+  ),
+  buildReadStep('read a group without members', `${group}?excludedAttributes=members`, {
+    ...RENAMED,
+    members: null,
+  }),
   DELETE_GROUP,
   ...DELETE_USER,
 ];

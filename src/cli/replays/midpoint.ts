@@ -7,36 +7,40 @@ import {
   type Json,
   type Step,
   USER_URN,
-  create,
+  buildCreateStep,
   group,
-  expectOne,
-  patch,
-  put,
-  read,
+  buildSingleResult,
+  buildPatchStep,
+  buildPutStep,
+  buildReadStep,
   user,
 } from './replay.js';
 
 const SEARCH = 'urn:ietf:params:scim:api:messages:2.0:SearchRequest';
 const FILTER = 'userName eq "{name}"';
-const setActive = (what: string, active: boolean, answer: Json): Step =>
-  put(what, user, { schemas: [USER_URN], active }, answer);
+const buildActiveStep = (what: string, active: boolean, answer: Json): Step =>
+  buildPutStep(what, user, { schemas: [USER_URN], active }, answer);
 const FEATURES = { patch: { supported: true }, filter: { supported: true } };
 const RESOURCE_TYPES = { totalResults: 2, Resources: [{ name: 'User' }, { name: 'Group' }] };
-const readPage = (what: string, startIndex: number): Step => {
+const buildPageStep = (what: string, startIndex: number): Step => {
   const path = `/Users?filter=userName sw "{name}"&startIndex=${startIndex}&count=1`;
-  return read(what, path, { totalResults: 2, itemsPerPage: 1, startIndex });
+  return buildReadStep(what, path, { totalResults: 2, itemsPerPage: 1, startIndex });
 };
 
 /**
  * Requests as midPoint connectors send them: discovery first, PUT with partial resources, `/.search`, and pages by index.
  */
 export const MIDPOINT: readonly Step[] = [
-  read('discovery: features of the service', '/ServiceProviderConfig', FEATURES),
-  read('discovery: resource types', '/ResourceTypes', RESOURCE_TYPES),
-  read('discovery: the schema of users', `/Schemas/${USER_URN}`, { id: USER_URN }),
-  read('page of users', '/Users?startIndex=1&count=20', { startIndex: 1 }),
-  read('match by userName, no user yet', `/Users?filter=${FILTER}&startIndex=1&count=20`, NONE_FOUND),
-  create(
+  buildReadStep('discovery: features of the service', '/ServiceProviderConfig', FEATURES),
+  buildReadStep('discovery: resource types', '/ResourceTypes', RESOURCE_TYPES),
+  buildReadStep('discovery: the schema of users', `/Schemas/${USER_URN}`, { id: USER_URN }),
+  buildReadStep('page of users', '/Users?startIndex=1&count=20', { startIndex: 1 }),
+  buildReadStep(
+    'match by userName, no user yet',
+    `/Users?filter=${FILTER}&startIndex=1&count=20`,
+    NONE_FOUND,
+  ),
+  buildCreateStep(
     'create a user',
     'user',
     {
@@ -51,7 +55,7 @@ export const MIDPOINT: readonly Step[] = [
     },
     { userName: '{name}', active: true },
   ),
-  create(
+  buildCreateStep(
     'create another user',
     'colleague',
     { schemas: [USER_URN], userName: '{name}.2', emails: [{ value: '{name}.2@example.org' }] },
@@ -63,11 +67,11 @@ export const MIDPOINT: readonly Step[] = [
     path: '/Users/.search',
     status: 200,
     body: { schemas: [SEARCH], filter: FILTER, startIndex: 1, count: 20, attributes: ['userName'] },
-    answer: expectOne({ id: '{user}', userName: '{name}', title: null }),
+    answer: buildSingleResult({ id: '{user}', userName: '{name}', title: null }),
   },
-  readPage('first page of a search', 1),
-  readPage('second page of a search', 2),
-  put(
+  buildPageStep('first page of a search', 1),
+  buildPageStep('second page of a search', 2),
+  buildPutStep(
     'update: PUT of a partial user',
     user,
     { schemas: [USER_URN], name: { givenName: 'Pro', familyName: 'Test' } },
@@ -78,9 +82,9 @@ export const MIDPOINT: readonly Step[] = [
       [EXTENSION]: { costCenter: '4130' },
     },
   ),
-  setActive('disable: PUT with only active', false, { userName: '{name}', active: false }),
-  setActive('enable: PUT with only active', true, { active: true }),
-  patch(
+  buildActiveStep('disable: PUT with only active', false, { userName: '{name}', active: false }),
+  buildActiveStep('enable: PUT with only active', true, { active: true }),
+  buildPatchStep(
     'update: PATCH with paths',
     user,
     [
@@ -90,19 +94,19 @@ export const MIDPOINT: readonly Step[] = [
     ],
     { status: 200, answer: { title: 'Senior tester', active: false, [EXTENSION]: null } },
   ),
-  create(
+  buildCreateStep(
     'create a group',
     'group',
     { schemas: [GROUP_URN], displayName: '{name}' },
     { displayName: '{name}' },
   ),
-  put(
+  buildPutStep(
     'group: PUT of members',
     group,
     { schemas: [GROUP_URN], members: [{ value: '{user}' }] },
     { displayName: '{name}', members: [{ value: '{user}' }] },
   ),
-  patch(
+  buildPatchStep(
     'group: PATCH that adds one member and removes another',
     group,
     [
@@ -111,10 +115,10 @@ export const MIDPOINT: readonly Step[] = [
     ],
     { status: 200, after: { members: [{ value: '{colleague}' }] } },
   ),
-  read(
+  buildReadStep(
     'groups of a member',
     '/Groups?filter=members.value eq "{colleague}"&startIndex=1&count=20',
-    expectOne({ id: '{group}' }),
+    buildSingleResult({ id: '{group}' }),
   ),
   DELETE_GROUP,
   ...DELETE_USER,

@@ -5,23 +5,23 @@ import {
   type Step,
   type Json,
   USER_URN,
-  create,
+  buildCreateStep,
   group,
-  expectOne,
-  patch,
-  put,
-  read,
+  buildSingleResult,
+  buildPatchStep,
+  buildPutStep,
+  buildReadStep,
   user,
 } from './replay.js';
 
 const MAIL = '{name}@example.org';
-const find = (what: string, query: string, answer: Json): Step =>
-  read(what, `/${query}&startIndex=1&count=100`, answer);
-const change = (title: string, path: string, operations: Json[], after: Json): Step =>
-  patch(title, path, operations, { status: 200, answer: after, after });
+const buildSearchStep = (what: string, query: string, answer: Json): Step =>
+  buildReadStep(what, `/${query}&startIndex=1&count=100`, answer);
+const buildChangeStep = (title: string, path: string, operations: Json[], after: Json): Step =>
+  buildPatchStep(title, path, operations, { status: 200, answer: after, after });
 /** Creates a step that sends a PATCH of the user. The operation contains an object with the new values instead of a path. */
-const replace = (what: string, value: Json, after = value): Step =>
-  change(what, user, [{ op: 'replace', value }], after);
+const buildReplaceStep = (what: string, value: Json, after = value): Step =>
+  buildChangeStep(what, user, [{ op: 'replace', value }], after);
 /** Builds the complete user that Okta sends with POST and PUT. */
 const buildUser = (active: boolean, givenName: string): { readonly [key: string]: Json } => ({
   schemas: [USER_URN],
@@ -33,8 +33,8 @@ const buildUser = (active: boolean, givenName: string): { readonly [key: string]
   externalId: '{name}',
   active,
 });
-const putUser = (title: string, active: boolean, givenName: string): Step =>
-  put(
+const buildPutUserStep = (title: string, active: boolean, givenName: string): Step =>
+  buildPutStep(
     title,
     user,
     { ...buildUser(active, givenName), id: '{user}', groups: [], meta: { resourceType: 'User' } },
@@ -45,16 +45,16 @@ const putUser = (title: string, active: boolean, givenName: string): Step =>
  * Requests as Okta sends them: PUT with the complete user, PATCH of `active` without a path, and a placeholder as password.
  */
 export const OKTA: readonly Step[] = [
-  read('page of users', '/Users?startIndex=1&count=100', { startIndex: 1 }),
-  read('page of groups', '/Groups?startIndex=1&count=100', { startIndex: 1 }),
-  find('match by userName, no user yet', `Users?filter=userName eq "${MAIL}"`, NONE_FOUND),
-  create(
+  buildReadStep('page of users', '/Users?startIndex=1&count=100', { startIndex: 1 }),
+  buildReadStep('page of groups', '/Groups?startIndex=1&count=100', { startIndex: 1 }),
+  buildSearchStep('match by userName, no user yet', `Users?filter=userName eq "${MAIL}"`, NONE_FOUND),
+  buildCreateStep(
     'create a user with a placeholder as password',
     'user',
     { ...buildUser(true, 'Provisioning'), groups: [], password: '1mz050nq' },
     { userName: MAIL, active: true, displayName: 'Provisioning Test', password: null },
   ),
-  create(
+  buildCreateStep(
     'create another user',
     'colleague',
     { schemas: [USER_URN], userName: '{name}.2@example.org', active: true },
@@ -68,28 +68,32 @@ export const OKTA: readonly Step[] = [
     body: { ...buildUser(true, 'Provisioning'), externalId: '{name}.3' },
     answer: { scimType: 'uniqueness', status: '409' },
   },
-  find('match by userName', `Users?filter=userName eq "${MAIL}"`, expectOne({ id: '{user}' })),
+  buildSearchStep(
+    'match by userName',
+    `Users?filter=userName eq "${MAIL}"`,
+    buildSingleResult({ id: '{user}' }),
+  ),
   { title: 'read a user', method: 'GET', path: user, status: 200, answer: { id: '{user}', userName: MAIL } },
-  putUser('update: PUT of the complete user', true, 'Pro'),
-  replace('change the password to a placeholder', { password: 'x9' }, { active: true }),
-  replace('disable: PATCH without a path', { active: false }),
-  replace('enable: PATCH without a path', { active: true }),
-  putUser('disable: PUT', false, 'Pro'),
-  putUser('enable: PUT', true, 'Pro'),
-  find('match a group by displayName', 'Groups?filter=displayName eq "{name}"', NONE_FOUND),
-  create(
+  buildPutUserStep('update: PUT of the complete user', true, 'Pro'),
+  buildReplaceStep('change the password to a placeholder', { password: 'x9' }, { active: true }),
+  buildReplaceStep('disable: PATCH without a path', { active: false }),
+  buildReplaceStep('enable: PATCH without a path', { active: true }),
+  buildPutUserStep('disable: PUT', false, 'Pro'),
+  buildPutUserStep('enable: PUT', true, 'Pro'),
+  buildSearchStep('match a group by displayName', 'Groups?filter=displayName eq "{name}"', NONE_FOUND),
+  buildCreateStep(
     'push a group with a member',
     'group',
     { schemas: [GROUP_URN], displayName: '{name}', members: [{ value: '{user}', display: MAIL }] },
     { displayName: '{name}', members: [{ value: '{user}' }] },
   ),
-  change(
+  buildChangeStep(
     'group: rename, with the id in the value',
     group,
     [{ op: 'replace', value: { id: '{group}', displayName: '{name}.b' } }],
     { displayName: '{name}.b', members: [{ value: '{user}' }] },
   ),
-  change(
+  buildChangeStep(
     'group: remove by filter and add',
     group,
     [
@@ -98,13 +102,13 @@ export const OKTA: readonly Step[] = [
     ],
     { members: [{ value: '{colleague}' }] },
   ),
-  change(
+  buildChangeStep(
     'group: replace all members',
     group,
     [{ op: 'replace', path: 'members', value: [{ value: '{user}', display: MAIL }] }],
     { members: [{ value: '{user}' }] },
   ),
-  put(
+  buildPutStep(
     'group: PUT',
     group,
     { schemas: [GROUP_URN], id: '{group}', displayName: '{name}', members: [{ value: '{colleague}' }] },

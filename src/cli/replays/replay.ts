@@ -36,7 +36,7 @@ export type Provider = Exclude<KeyProfile, 'standard'>;
 
 export const NONE_FOUND = { totalResults: 0 };
 /** Creates the expected response of a search that finds one resource. */
-export const expectOne = (resource: Json): Json => ({ totalResults: 1, Resources: [resource] });
+export const buildSingleResult = (resource: Json): Json => ({ totalResults: 1, Resources: [resource] });
 export const USER_URN = 'urn:ietf:params:scim:schemas:core:2.0:User';
 export const GROUP_URN = 'urn:ietf:params:scim:schemas:core:2.0:Group';
 export const EXTENSION = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
@@ -44,13 +44,13 @@ export const EXTENSION = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:
 const PATCH_OP = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
 
 /** Creates a step that changes a resource with PATCH operations. */
-export function patch(title: string, path: string, operations: Json[], expected: Expected): Step {
+export function buildPatchStep(title: string, path: string, operations: Json[], expected: Expected): Step {
   return { title, method: 'PATCH', path, body: { schemas: [PATCH_OP], Operations: operations }, ...expected };
 }
 type Expected = Pick<Step, 'status' | 'answer' | 'after'>;
 
 /** Creates a step that reads `path` with GET and expects status 200. */
-export function read(title: string, path: string, answer: Json): Step {
+export function buildReadStep(title: string, path: string, answer: Json): Step {
   return { title, method: 'GET', path, status: 200, answer };
 }
 
@@ -60,12 +60,12 @@ export const user = '/Users/{user}';
 export const group = '/Groups/{group}';
 
 /** Creates a step that creates a resource with POST. The placeholder `makes` gets the id of the resource. */
-export function create(title: string, makes: ResourceName, body: Json, answer: Json): Step {
+export function buildCreateStep(title: string, makes: ResourceName, body: Json, answer: Json): Step {
   return { title, method: 'POST', path: `/${RESOURCE_PATHS[makes]}`, makes, status: 201, body, answer };
 }
 
 /** Creates a step that replaces a resource with PUT and expects status 200. */
-export function put(title: string, path: string, body: Json, answer: Json): Step {
+export function buildPutStep(title: string, path: string, body: Json, answer: Json): Step {
   return { title, method: 'PUT', path, body, status: 200, answer };
 }
 

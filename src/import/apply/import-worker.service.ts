@@ -184,7 +184,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
 
   /** Works on runs until no run is left to plan or apply, or another worker holds the lease. */
   async work(): Promise<void> {
-    while (!this.stopping && (await this.runs.findNext()) !== undefined) {
+    while (!this.stopping && (await this.runs.findNextToRun()) !== undefined) {
       if (this.workerProcess.isUsed) {
         // Check the lease first. Otherwise every instance would start a process only to find that another worker holds
         // the lease.
@@ -203,7 +203,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
    * finished could start again.
    */
   private async workOnNext(): Promise<void> {
-    const id = await this.runs.findNext();
+    const id = await this.runs.findNextToRun();
     if (id === undefined) return;
     const { transactions, leases, runs, rights } = this;
     const checkpoint = new Checkpoint(id, () => this.stopping, transactions, leases, runs, rights);
@@ -224,7 +224,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
    */
   async endRevokedRuns(): Promise<void> {
     for (const state of WAITING) {
-      const page = await this.runs.listAfter(state, this.lastChecked.get(state) ?? '', RUNS_PER_PASS);
+      const page = await this.runs.listByState(state, this.lastChecked.get(state) ?? '', RUNS_PER_PASS);
       const checked = new Map<string, boolean>();
       for (const { id, starter } of page) {
         const actorKey = `${starter.kind} ${starter.id ?? ''}`;

@@ -99,7 +99,7 @@ export class RunExecutor {
     if (plan.counts.error > 0) await this.failedRows.storeCells(run, checkpoint);
     const hit = plan.guards.some((guard) => guard.hit);
     if (run.approved && run.plan_hash !== null && run.plan_hash !== plan.plan_hash) {
-      return this.invalidate(checkpoint, plan);
+      return this.invalidatePlan(checkpoint, plan);
     }
     if (run.dry_run && !run.approved) {
       return this.transition(checkpoint, 'present', plan);
@@ -118,7 +118,7 @@ export class RunExecutor {
     });
   }
 
-  private async invalidate(checkpoint: Checkpoint, plan: RunChange): Promise<void> {
+  private async invalidatePlan(checkpoint: Checkpoint, plan: RunChange): Promise<void> {
     const message =
       'The plan has changed since it was approved: users or the version of the service changed, or the approver has fewer permissions than the user or API key that started the import. Start a new import.';
     const reason = { code: 'plan_changed', message };
@@ -177,7 +177,7 @@ export class RunExecutor {
   }
 
   private async complete(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
-    const result = await this.countResult(run);
+    const result = await this.countResults(run);
     const reason = result.counts.error > 0 ? await this.storeFailedCells(run, checkpoint) : null;
     const end = result.counts.error > 0 ? 'completePartly' : 'complete';
     const all = { rows_done: run.rows_total ?? 0, percent: 100 };
@@ -203,7 +203,7 @@ export class RunExecutor {
    * Returns the final counts of a run: its rows by outcome, and the missing users whom it blocked. Most unchanged rows
    * are not stored, so their number is the total minus the number of all other rows.
    */
-  private async countResult(run: ImportRun, tx?: Sql) {
+  private async countResults(run: ImportRun, tx?: Sql) {
     const counts = await this.rows.countByOutcome(run.id, tx);
     const others = Object.values({ ...counts, unchanged: 0 }).reduce((sum, count) => sum + count, 0);
     return {
@@ -242,8 +242,8 @@ export class RunExecutor {
     // Skip the rows and end the run in one transaction. After a crash between two transactions, another worker would
     // continue the run although its rows are skipped.
     await this.finish(checkpoint, end, async (tx) => {
-      await this.rows.skipAfter(tx, run.id, run.applied_batches);
-      return { ...(await this.countResult(run, tx)), reason };
+      await this.rows.skipRowsAfter(tx, run.id, run.applied_batches);
+      return { ...(await this.countResults(run, tx)), reason };
     });
   }
 

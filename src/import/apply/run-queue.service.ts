@@ -147,7 +147,7 @@ export class RunQueue {
         throw createUnavailableError('The stored file is incomplete. Send it again.', 1);
       const queued = createRun(file, options, caller, profile);
       await this.runs.insert(tx, queued);
-      await this.audit.startRun(tx, caller, queued.id, toStartChanges(queued));
+      await this.audit.recordRunStart(tx, caller, queued.id, toStartChanges(queued));
       return queued;
     }, caller);
     await this.transactions.afterCommit(caller, async () => {

@@ -76,7 +76,7 @@ export class RecordParser {
     const failure = await captureError((done) => this.parser.write(Buffer.from(text), done));
     yield* this.drainRecords(failure);
     this.pending = text.length + (this.lineCount === before ? this.pending : 0);
-    if (this.pending > MAX_PENDING) throw await this.toOverlongError();
+    if (this.pending > MAX_PENDING) throw await this.createOverlongError();
   }
 
   /**
@@ -87,11 +87,11 @@ export class RecordParser {
   async *finish(): AsyncGenerator<CsvRecord[]> {
     const failure = await captureError((done) => this.parser.end(done));
     yield* this.drainRecords(failure);
-    if (this.width > 0 && this.rows === 0) throw toNoRowsError();
+    if (this.width > 0 && this.rows === 0) throw createNoRowsError();
     const { last, mismatches } = this;
-    if (mismatches >= LIMITS.least && mismatches > LIMITS.share * this.rows) throw this.toMismatchError();
+    if (mismatches >= LIMITS.least && mismatches > LIMITS.share * this.rows) throw this.createMismatchError();
     if (last?.expectedCells !== undefined && last.cells.length < last.expectedCells)
-      throw toCutShortError(last, last.expectedCells);
+      throw createShortLastLineError(last, last.expectedCells);
   }
 
   destroy(): void {
@@ -107,8 +107,8 @@ export class RecordParser {
     if (this.fileError || (this.namedWidth > 1 && cells.every(isBlank))) return;
     const line = this.lineCount;
     const isHeader = this.width === 0;
-    if (!isHeader && ++this.rows > MAX_ROWS) this.fileError = toTooManyRowsError(line);
-    else if (isTooLong(cells)) this.fileError = toLengthError(line);
+    if (!isHeader && ++this.rows > MAX_ROWS) this.fileError = createTooManyRowsError(line);
+    else if (isTooLong(cells)) this.fileError = createLengthError(line);
     else this.records.push(isHeader ? this.toHeader(line, cells) : this.toRecord(line, cells));
   }
 
@@ -136,14 +136,14 @@ export class RecordParser {
   private *drainRecords(failure: Error | undefined): Generator<CsvRecord[]> {
     const records = this.records;
     this.records = [];
-    if (this.mismatches > LIMITS.share * MAX_ROWS) throw this.toMismatchError();
+    if (this.mismatches > LIMITS.share * MAX_ROWS) throw this.createMismatchError();
     this.last = records.at(-1) ?? this.last;
     if (records.length > 0) yield records;
     if (this.fileError) throw this.fileError;
     if (failure) throw toFileError(failure, this.lineCount + 1);
   }
 
-  private toMismatchError(): FileError {
+  private createMismatchError(): FileError {
     const { firstMismatch: first, mismatches, rows } = this;
     return new FileError(
       'wrong_cell_count',
@@ -157,10 +157,10 @@ export class RecordParser {
    * Returns the error for a row that is too long. Ends the parser, because only then does it report a quote that was
    * never closed.
    */
-  private async toOverlongError(): Promise<FileError> {
+  private async createOverlongError(): Promise<FileError> {
     const line = this.lineCount + 1;
     const failure = await captureError((done) => this.parser.end(done));
-    return toLengthError(line, failure instanceof CsvError && failure.code === 'CSV_QUOTE_NOT_CLOSED');
+    return createLengthError(line, failure instanceof CsvError && failure.code === 'CSV_QUOTE_NOT_CLOSED');
   }
 }
 
@@ -236,17 +236,17 @@ export function formatCellCount({ cells }: CsvRecord): string {
   return `${cells.length} ${cells.length === 1 ? 'cell' : 'cells'}`;
 }
 
-const toTooManyRowsError = (line: number) =>
+const createTooManyRowsError = (line: number) =>
   new FileError(
     'too_many_rows',
     `The file has more than ${MAX_ROWS} rows. Split it into several files.`,
     line,
   );
 
-const toNoRowsError = () =>
+const createNoRowsError = () =>
   new FileError('empty_file', 'The file has a header but no rows. Add one row per user.', 1);
 
-const toCutShortError = (last: CsvRecord, width: number) =>
+const createShortLastLineError = (last: CsvRecord, width: number) =>
   new FileError(
     'cut_short',
     `The last line (${last.line}) has ${formatCellCount(last)}, but the header has ${width}. The file was probably ` +
@@ -254,7 +254,7 @@ const toCutShortError = (last: CsvRecord, width: number) =>
     last.line,
   );
 
-function toLengthError(line: number, inQuote = false): FileError {
+function createLengthError(line: number, inQuote = false): FileError {
   const message = inQuote
     ? `A quote that opens on line ${line} is probably never closed, because the row has more than ` +
       `${MAX_ROW_CHARACTERS} characters. Close the quote, or write it twice if it belongs to the text.`

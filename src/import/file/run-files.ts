@@ -53,7 +53,7 @@ export class RunFiles {
   async open({ id, options, profile, file_size: size }: StoredRun): Promise<OpenFile> {
     const reader = createCsvReader(this.readBytes(id, size), options, profile);
     const names = await reader.readHeader();
-    if (profile) return openMapped(reader, names, options, profile);
+    if (profile) return openMappedFile(reader, names, options, profile);
     const header = readHeader(names, options, reader.headerLine);
     const uses = usesOf(names, (index, name) => header[index] !== undefined || !isPasswordHeader(name));
     return { reader, readRecords: (batchSize) => reader.readRecords(batchSize), names, header, uses };
@@ -71,7 +71,7 @@ export class RunFiles {
 }
 
 /** Opens a file whose columns a profile maps to the import columns. */
-function openMapped(
+function openMappedFile(
   reader: CsvReader,
   names: string[],
   options: ImportOptions,

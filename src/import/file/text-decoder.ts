@@ -67,7 +67,8 @@ function detectEncoding(head: Uint8Array, encoding: string | undefined): string 
   const other = OTHER_FORMATS.find(([, bytes]) => startsWith(head, bytes))?.[0];
   if (other !== undefined) throw createFormatError(other);
   const marked = BOMS.find(([, bytes]) => startsWith(head, bytes))?.[0];
-  if (marked !== undefined && named !== undefined && marked !== named) throw createMarkError(marked, named);
+  if (marked !== undefined && named !== undefined && marked !== named)
+    throw createMarkMismatchError(marked, named);
   return marked ?? named ?? 'utf-8';
 }
 
@@ -78,7 +79,7 @@ const createFormatError = (format: string) =>
     1,
   );
 
-const createMarkError = (marked: string, named: string) =>
+const createMarkMismatchError = (marked: string, named: string) =>
   new FileError(
     'bad_encoding',
     `The byte order mark of the file indicates ${marked}, but encoding= is ${named}. Correct encoding=, or leave it out.`,
@@ -126,12 +127,12 @@ class StrictDecoder {
     try {
       text = this.decoder.decode(piece, { stream: true });
     } catch {
-      this.readBytes(this.lastBytes); // discard this text, because it was already yielded
-      yield* this.rejectNul(this.readBytes(piece));
+      this.decodeValidPrefix(this.lastBytes); // discard this text, because it was already yielded
+      yield* this.rejectNul(this.decodeValidPrefix(piece));
       throw this.createByteError();
     }
     const bytes = Buffer.concat([this.lastBytes, piece]);
-    this.read(bytes.subarray(0, -CHARACTER_BYTES));
+    this.decodeBytes(bytes.subarray(0, -CHARACTER_BYTES));
     this.lastBytes = bytes.subarray(-CHARACTER_BYTES);
     yield* this.rejectNul(text);
   }
@@ -142,24 +143,24 @@ class StrictDecoder {
     try {
       text = this.decoder.decode();
     } catch {
-      this.readBytes(this.lastBytes);
+      this.decodeValidPrefix(this.lastBytes);
       throw this.createByteError();
     }
     yield* this.rejectNul(text);
   }
 
   /** Decodes a piece byte by byte and returns the text before its first invalid byte. */
-  private readBytes(piece: Uint8Array): string {
+  private decodeValidPrefix(piece: Uint8Array): string {
     let text = '';
     try {
-      for (let at = 0; at < piece.length; at++) text += this.read(piece.subarray(at, at + 1));
+      for (let at = 0; at < piece.length; at++) text += this.decodeBytes(piece.subarray(at, at + 1));
     } catch {
       // Stop at the invalid byte.
     }
     return text;
   }
 
-  private read(bytes: Uint8Array): string {
+  private decodeBytes(bytes: Uint8Array): string {
     const text = this.lagging.decode(bytes, { stream: true });
     this.bytes += bytes.length;
     if (text !== '') this.completeBytes = this.bytes;
@@ -231,13 +232,13 @@ export async function* skipLines(
       before -= cut.length;
       rest = rest.slice(cut.at(-1) ?? 0);
       if (before > 0) {
-        if (cut.length === 0 && rest.length > MAX_BUFFERED) throw toLengthError('first');
+        if (cut.length === 0 && rest.length > MAX_BUFFERED) throw createLengthError('first');
         continue;
       }
       const end = last === 0 ? rest.length - (rest.endsWith('\r') ? 1 : 0) : findLastLinesStart(rest, last);
       if (end > 0) yield rest.slice(0, end);
       rest = rest.slice(end);
-      if (rest.length > MAX_BUFFERED) throw toLengthError('last');
+      if (rest.length > MAX_BUFFERED) throw createLengthError('last');
     }
     if (before > 0) return;
     const end = last === 0 ? rest.length : findLastLinesStart(rest, last);
@@ -277,7 +278,7 @@ function skipLineEndBefore(text: string, at: number): number {
   return text[at - 1] === '\r' ? at - 1 : at;
 }
 
-const toLengthError = (position: 'first' | 'last'): FileError =>
+const createLengthError = (position: 'first' | 'last'): FileError =>
   new FileError(
     'row_too_long',
     `The ${position} lines of the file, which the profile skips, contain more than a million characters. Correct skip_${position === 'first' ? '' : 'last_'}lines in the profile.`,

@@ -73,7 +73,11 @@ export class PlanGuards {
     const [last] = earlier;
     const isOther = last !== undefined && last.file_sha256 !== sha256;
     // The seven days end when the run was created. If the run is planned again, the same earlier runs count.
-    const crowd = await this.runs.countSince(dataset, addSeconds(run.created, -WEEK_SECONDS), run.id);
+    const crowd = await this.runs.countAccessChangesSince(
+      dataset,
+      addSeconds(run.created, -WEEK_SECONDS),
+      run.id,
+    );
     return {
       last,
       lastChanging: earlier.find((other) => changedUsers(other) > 0),

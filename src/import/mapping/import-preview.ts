@@ -60,7 +60,7 @@ export class ImportPreview {
     const { header, mapCells, useOf } = mapColumns(names, requested, reader.headerLine, problems);
     const records = read ? await readFirstRecords(reader, problems) : [];
     const fit = records.filter(({ expectedCells }) => expectedCells === undefined);
-    problems.push(...records.flatMap(mismatchOf));
+    problems.push(...records.flatMap(findMismatch));
     const rows = fit.map((record) => readRow(mapCells(record), header, options.blank_cells));
     const toPlain = (cell: string): string => (profile ? toPlainCell(profile, cell) : cell);
     const columns = names.map((name, index) => ({ source: toPlain(name), ...useOf(index) }));
@@ -162,7 +162,10 @@ function mapColumns(
   line: number,
   problems: PreviewProblemDto[],
 ): ColumnMapping {
-  const toUse = (column: Column | undefined, listed: boolean): Pick<PreviewColumnDto, 'column' | 'use'> => ({
+  const describeUse = (
+    column: Column | undefined,
+    listed: boolean,
+  ): Pick<PreviewColumnDto, 'column' | 'use'> => ({
     column: column?.name ?? null,
     use: column ? 'column' : listed ? 'ignored' : 'unknown',
   });
@@ -175,7 +178,7 @@ function mapColumns(
       useOf: (index) =>
         mapper.inputs.has(index) && !mapper.targets.has(index)
           ? { column: null, use: 'template' }
-          : toUse(mapper.targets.get(index), mapper.ignored.has(index)),
+          : describeUse(mapper.targets.get(index), mapper.ignored.has(index)),
     };
   }
   try {
@@ -189,7 +192,7 @@ function mapColumns(
   return {
     header,
     mapCells: (record) => record,
-    useOf: (index) => toUse(header[index], (names[index] ?? '').trim().startsWith('_')),
+    useOf: (index) => describeUse(header[index], (names[index] ?? '').trim().startsWith('_')),
   };
 }
 
@@ -204,7 +207,7 @@ function problemsOf(error: unknown): PreviewProblemDto[] {
 }
 
 /** Returns a list with the problem of a mismatched record. The list is empty for any other record. */
-function mismatchOf(record: CsvRecord): PreviewProblemDto[] {
+function findMismatch(record: CsvRecord): PreviewProblemDto[] {
   const { line, expectedCells } = record;
   if (expectedCells === undefined) return [];
   const message = `has ${formatCellCount(record)}, but the header has ${expectedCells}`;
@@ -230,12 +233,12 @@ function findDuplicates(rows: readonly FileRow[]): PreviewProblemDto[] {
       }
     }
   };
-  const textOf = (row: FileRow, field: string): string => {
+  const loginKeyOf = (row: FileRow, field: string): string => {
     const value = row.raw[field];
     return typeof value === 'string' ? toLoginKey(value) : '';
   };
   addDuplicates('external_id', ({ externalId }) => toExactKey(externalId));
-  addDuplicates('username', (row) => textOf(row, 'username'));
-  addDuplicates('email', (row) => textOf(row, 'email'));
+  addDuplicates('username', (row) => loginKeyOf(row, 'username'));
+  addDuplicates('email', (row) => loginKeyOf(row, 'email'));
   return problems;
 }

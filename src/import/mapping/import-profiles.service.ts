@@ -87,10 +87,10 @@ export class ImportProfiles {
    * longest one wins.
    */
   async findForFile(fileName: string): Promise<NamedProfile | undefined> {
-    const lengthOf = ({ profile }: KnownProfile): number => profile.pattern?.length ?? 0;
+    const patternLengthOf = ({ profile }: KnownProfile): number => profile.pattern?.length ?? 0;
     const [longest] = (await this.saved.list())
       .filter(({ profile: { pattern } }) => pattern !== undefined && matchesPattern(pattern, fileName))
-      .toSorted((a, b) => lengthOf(b) - lengthOf(a));
+      .toSorted((a, b) => patternLengthOf(b) - patternLengthOf(a));
     return longest && { ...longest.profile, name: longest.name };
   }
 
@@ -201,14 +201,15 @@ export const tagOf = (profile: ImportProfile): string =>
  */
 function assertTag(profile: ImportProfile | undefined, { ifMatch, ifNoneMatch }: TagHeaders): void {
   const tag = profile && tagOf(profile);
-  const isNamedIn = (header: string): boolean =>
+  const matchesTag = (header: string): boolean =>
     tag !== undefined && header.split(',').some((each) => ['*', tag].includes(each.trim()));
-  if (ifMatch !== undefined && !isNamedIn(ifMatch)) {
-    throw toTagError(
+  if (ifMatch !== undefined && !matchesTag(ifMatch)) {
+    throw createTagError(
       profile ? 'The profile has changed since it was read. Read it again.' : 'The profile does not exist.',
     );
   }
-  if (ifNoneMatch !== undefined && isNamedIn(ifNoneMatch)) throw toTagError('The profile already exists.');
+  if (ifNoneMatch !== undefined && matchesTag(ifNoneMatch))
+    throw createTagError('The profile already exists.');
 }
 
-const toTagError = (detail: string) => new ProblemError('precondition_failed', detail);
+const createTagError = (detail: string) => new ProblemError('precondition_failed', detail);

@@ -7,7 +7,7 @@ import { UserInput } from '../../users/rules/user.input.js';
 import { type RuleSettings, applyConfiguredRules } from '../../users/rules/user-rules.js';
 import { COLUMNS, type Column, findColumn, toHeaderKey, isPasswordHeader } from '../file/columns.js';
 import { readRow } from '../file/file-row.js';
-import { IGNORED, type ImportProfile, findSupervised } from '../runs/import-options.js';
+import { IGNORED, type ImportProfile, listSupervisedOptions } from '../runs/import-options.js';
 import { toValueKey } from './record-mapper.js';
 import { validateLimits } from '../runs/guard-limits.js';
 import { MAX_COLUMNS, MAX_VALUE_LENGTH, MAX_TRANSLATIONS, ProfileInput } from './profile.input.js';
@@ -126,7 +126,7 @@ class ProfileCheck {
     if (unknown.length > 0)
       this.addError('default_roles', 'unknown_role', 'must contain only roles of this service');
     if (profile.pattern === undefined) return;
-    for (const name of findSupervised(profile))
+    for (const name of listSupervisedOptions(profile))
       this.addInvalid(name, 'cannot be set together with pattern, because schedules do not support it');
   }
 

@@ -112,7 +112,7 @@ export class RecordMapper {
     const makers = new Map([...this.bindColumns(), ...this.bindTemplates()]);
     this.columns = COLUMNS.filter((column) => makers.has(column));
     this.builders = this.columns.flatMap((column) => makers.get(column) ?? []);
-    this.ignored = this.findIgnored();
+    this.ignored = this.findIgnoredColumns();
     this.checkHeader(ignoresUnknown);
   }
 
@@ -197,7 +197,7 @@ export class RecordMapper {
     return found ? ` ${quote(found.name)} is not a function. The functions are ${FUNCTION_NAMES}.` : '';
   }
 
-  private findIgnored(): Set<number> {
+  private findIgnoredColumns(): Set<number> {
     const listed = Object.entries(this.profile.columns).filter(([, to]) => findColumn(to) === undefined);
     const keys = new Set(listed.map(([name]) => toHeaderKey(name)));
     const isIgnored = (name: string): boolean =>

@@ -67,7 +67,7 @@ export class FilePlanner {
     const toPercent = (pass: number, bytes: number): number =>
       Math.min(99, Math.floor(((pass - 1 + bytes / Math.max(1, run.file_size)) / passes) * 100));
     const report = (bytes: number) => builder.stage([], { rows_done: 0, percent: toPercent(1, bytes) });
-    const adopted = adopt === 'none' ? undefined : await this.userLookup.findAdopted(run, adopt, report);
+    const adopted = adopt === 'none' ? undefined : await this.userLookup.findAdoptions(run, adopt, report);
     const file = await this.files.open(run);
     const { reader, header } = file;
     const toUuid = createUuidGenerator({ id: run.id, created: toMillis(run.created) });
@@ -88,7 +88,7 @@ export class FilePlanner {
       for await (const records of file.readRecords(ROWS_AT_ONCE)) {
         // Start the look-up for these rows before the previous rows are planned. The database then works while this
         // thread plans.
-        const chunk = this.lookUp(records, reader.bytesRead, planning);
+        const chunk = this.lookUpUsers(records, reader.bytesRead, planning);
         await setImmediate(); // let the database start the look-up first
         if (previous) await addChunk(previous);
         previous = chunk;
@@ -104,7 +104,11 @@ export class FilePlanner {
     return reader.endsWithLineEnd;
   }
 
-  private lookUp(records: readonly CsvRecord[], bytes: number, { run, header, adopted }: PlanState): Chunk {
+  private lookUpUsers(
+    records: readonly CsvRecord[],
+    bytes: number,
+    { run, header, adopted }: PlanState,
+  ): Chunk {
     const rows = records.map((record) => ({
       record,
       keys: readKeys(record, header, run.options.blank_cells),
@@ -152,7 +156,7 @@ export class FilePlanner {
     const planned = this.planByRules(row, before, manager, planning);
     // At this point it is unknown if a row with a repeated ExternalId will fail. Treat it as failed, so that the users
     // whom it names do not count as missing.
-    if (isRepeated || planned.row.outcome === 'error') addFailedNames(record.cells, planning);
+    if (isRepeated || planned.row.outcome === 'error') recordFailedRowNames(record.cells, planning);
     if (isRepeated) return skipRepeatedRow(planned);
     if (keys.manager && namedManager?.isAdopted && planned.after && hasManagerChange(planned))
       builder.requireAdoptedManager(keys.line, keys.manager);
@@ -216,7 +220,7 @@ function hasManagerChange({ row }: PlannedRow): boolean {
 }
 
 /** Records the users whom the cells of a failed row name. These users do not count as missing. */
-function addFailedNames(cells: readonly (string | undefined)[], { header, builder }: PlanState): void {
+function recordFailedRowNames(cells: readonly (string | undefined)[], { header, builder }: PlanState): void {
   for (const [index, column] of header.entries()) {
     const cell = unescapeFormula((cells[index] ?? '').trim());
     if (column?.field === 'external_id') builder.failedNames.addExternalId(cell);
@@ -235,7 +239,7 @@ function planUnreadableRow(record: CsvRecord, width: number, planning: PlanState
   // It is unknown which cell is missing or extra. Read the cells twice: aligned with the header at the left end, and at
   // the right end.
   const fromRight = header.map((_, index) => cells[index + cells.length - width]);
-  for (const reading of record.alignments ?? [cells, fromRight]) addFailedNames(reading, planning);
+  for (const reading of record.alignments ?? [cells, fromRight]) recordFailedRowNames(reading, planning);
   const message =
     `has ${formatCellCount(record)}, but the header has ${width}; enclose cells that contain the delimiter in quotes, and do not ` +
     'leave out empty cells';

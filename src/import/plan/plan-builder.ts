@@ -177,7 +177,7 @@ export class PlanBuilder {
     for (let from = 0; from < lines.length; from += LINES_AT_ONCE) {
       const part = lines.slice(from, from + LINES_AT_ONCE);
       const known = new Map(
-        (await this.rows.findLines(this.checkpoint.runId, part)).map((row) => [row.line, row]),
+        (await this.rows.findByLines(this.checkpoint.runId, part)).map((row) => [row.line, row]),
       );
       const failed = part.map((line): StagedRow => {
         const row = known.get(line);
@@ -264,17 +264,17 @@ export function findRowGroups(links: RowLinks): number[][] {
   const isOpen = new Set<number>();
   const groups: number[][] = [];
 
-  const enter = (line: number): { line: number; next: number } => {
+  const openLine = (line: number): { line: number; next: number } => {
     index.set(line, index.size);
     low.set(line, index.size - 1);
     open.push(line);
     isOpen.add(line);
     return { line, next: 0 };
   };
-  const lower = (line: number, value: number): void => {
+  const lowerLink = (line: number, value: number): void => {
     if (value < (low.get(line) ?? 0)) low.set(line, value);
   };
-  const close = (line: number): void => {
+  const closeGroup = (line: number): void => {
     if (low.get(line) !== index.get(line)) return;
     const group = open.splice(open.lastIndexOf(line));
     for (const member of group) isOpen.delete(member);
@@ -283,18 +283,18 @@ export function findRowGroups(links: RowLinks): number[][] {
   };
 
   for (const start of needs.keys()) {
-    const path = index.has(start) ? [] : [enter(start)];
+    const path = index.has(start) ? [] : [openLine(start)];
     for (let step = path.at(-1); step; step = path.at(-1)) {
       const [, needed] = needs.get(step.line)?.[step.next++] ?? [];
       if (needed === undefined) {
-        close(step.line);
+        closeGroup(step.line);
         path.pop();
         const parent = path.at(-1);
-        if (parent) lower(parent.line, low.get(step.line) ?? 0);
+        if (parent) lowerLink(parent.line, low.get(step.line) ?? 0);
       } else if (!index.has(needed)) {
-        path.push(enter(needed));
+        path.push(openLine(needed));
       } else if (isOpen.has(needed)) {
-        lower(step.line, index.get(needed) ?? 0);
+        lowerLink(step.line, index.get(needed) ?? 0);
       }
     }
   }

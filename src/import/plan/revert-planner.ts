@@ -58,14 +58,16 @@ function planUndo(row: StagedRow, user: User | undefined, initiator: Actor): Pla
   const { before, after } = planned;
   const blocked = after && isSelfBlock({ actor: initiator }, before, after) ? SELF_BLOCK : undefined;
   const refused = blocked ?? (after && checkPrivilege(initiator, before, after));
-  return refused ? toConflict(row, user, [refused]) : planned;
+  return refused ? createConflictRow(row, user, [refused]) : planned;
 }
 
 function planRestore(row: StagedRow, user: User | undefined): PlannedRow {
   if (!user)
-    return toConflict(row, undefined, [{ field: 'uuid', code: 'not_found', message: 'no longer exists' }]);
+    return createConflictRow(row, undefined, [
+      { field: 'uuid', code: 'not_found', message: 'no longer exists' },
+    ]);
   if (row.outcome === 'created')
-    return toRow(row, user, applyPatch(user, { status: 'Blocked', managed_by: null }), []);
+    return createRestoredRow(row, user, applyPatch(user, { status: 'Blocked', managed_by: null }), []);
   const now: Record<string, unknown> = { ...user };
   const untouched = row.changes.list.filter((change) => isEqual(now[change.field], change.new));
   // A value that has changed since the run but is already the old value again is not a conflict.
@@ -75,10 +77,12 @@ function planRestore(row: StagedRow, user: User | undefined): PlannedRow {
   const errors = touched.map(toConflictError);
   const after = applyPatch(user, patchOf(untouched, 'old'));
   const restoresNone = diffUsers(user, after).length === 0;
-  return restoresNone && errors.length > 0 ? toConflict(row, user, errors) : toRow(row, user, after, errors);
+  return restoresNone && errors.length > 0
+    ? createConflictRow(row, user, errors)
+    : createRestoredRow(row, user, after, errors);
 }
 
-function toRow(row: StagedRow, before: User, after: User, errors: RowError[]): PlannedRow {
+function createRestoredRow(row: StagedRow, before: User, after: User, errors: RowError[]): PlannedRow {
   const changes = Changes.fromList(diffUsers(before, after));
   const restored = changes.isEmpty ? 'unchanged' : outcomeOf(before, after);
   // A row with a conflict counts as failed, but its values without a conflict are restored.
@@ -92,7 +96,7 @@ function toRow(row: StagedRow, before: User, after: User, errors: RowError[]): P
   };
 }
 
-function toConflict(
+function createConflictRow(
   { line, external_id, user_uuid }: StagedRow,
   before: User | undefined,
   errors: RowError[],

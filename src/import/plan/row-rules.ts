@@ -87,18 +87,19 @@ export function planRow(file: FileRow, context: RowContext): PlannedRow {
   const input = before
     ? value
     : Object.assign(value, { managed_by: scope.dataset, managed_part: scope.part });
-  const returned = before && evaluateReturn(value, before, options);
+  const returned = before && evaluateReturningUser(value, before, options);
   if (returned === 'reactivate') value.status = 'Active';
   // The source itself now blocks the user. Clear `blocked_by`, so that a later row without a status does not reactivate
   // the user.
   if (before?.status === 'Blocked' && value.status === 'Blocked') Object.assign(value, { blocked_by: null });
   const { errors: all, after } = validateChange(current, { value: input, errors: broken }, context.settings);
-  const lost = findDamagedCells(file, context);
+  const lost = findDamageErrors(file, context);
   const others = all.filter((error) => !lost.some(({ field }) => field === error.field));
   const errorsOfRow = [...lost, ...others.map((error) => toRowError(error, file))];
   if (errorsOfRow.length > 0) return createPlannedRow(file, context, 'error', { errors: errorsOfRow });
 
-  const refused = checkRights(before, after, context) ?? checkPrivilege(context.initiator, before, after);
+  const refused =
+    checkPrivilegedChange(before, after, context) ?? checkPrivilege(context.initiator, before, after);
   if (refused) return createPlannedRow(file, context, 'error', { errors: [refused] });
   if (!before) return createPlannedRow(file, context, 'created', { after, changes: listSetFields(after) });
   const warnings = returned === undefined || returned === 'reactivate' ? [] : [returned];
@@ -119,7 +120,7 @@ export function planRow(file: FileRow, context: RowContext): PlannedRow {
  * @returns `reactivate`, a warning if the user stays blocked, or undefined if the user is active or the row has a
  * status.
  */
-function evaluateReturn(
+function evaluateReturningUser(
   { status }: { status?: string | null | undefined },
   before: User,
   { dataset, returning }: Pick<ImportOptions, 'dataset' | 'returning'>,
@@ -135,7 +136,7 @@ function evaluateReturn(
  */
 function skipExistingUser(file: FileRow, before: User, context: RowContext): PlannedRow {
   const status = typeof file.raw['status'] === 'string' ? file.raw['status'] : undefined;
-  const returned = evaluateReturn({ status }, before, {
+  const returned = evaluateReturningUser({ status }, before, {
     dataset: context.options.dataset,
     returning: 'report',
   });
@@ -160,7 +161,10 @@ export function outcomeOf(before: User, after: User): RowOutcome {
 /** Returns a patch that sets the changed fields to their new values, or back to their old values. */
 export function patchOf(changes: readonly FieldChange[], side: 'old' | 'new'): UserPatch {
   const other = side === 'new' ? 'old' : 'new';
-  const fields = changes.map((change) => [change.field, toValue(change.field, change[side], change[other])]);
+  const fields = changes.map((change) => [
+    change.field,
+    toPatchValue(change.field, change[side], change[other]),
+  ]);
   return Object.fromEntries(fields) as UserPatch;
 }
 
@@ -168,7 +172,7 @@ export function patchOf(changes: readonly FieldChange[], side: 'old' | 'new'): U
  * Returns the value of a field in a patch. Patches merge objects, so members that must be removed are included with
  * empty values.
  */
-function toValue(field: string, value: unknown, otherValue: unknown): unknown {
+function toPatchValue(field: string, value: unknown, otherValue: unknown): unknown {
   if (field !== 'authname' && field !== 'social_media') return value === '' ? null : value;
   const removed = Object.keys(otherValue ?? {}).map((member) => [member, field === 'authname' ? [] : '']);
   return { ...Object.fromEntries(removed), ...(value ?? {}) };
@@ -178,11 +182,11 @@ function findKeyErrors(file: FileRow, context: RowContext): RowError[] {
   if (file.externalId === '') {
     return [{ field: 'external_id', code: 'required', message: 'is required to match rows to users' }];
   }
-  return findDamagedCells(file, context).filter(({ field }) => field === 'external_id');
+  return findDamageErrors(file, context).filter(({ field }) => field === 'external_id');
 }
 
 /** Returns the errors of damaged cells. A cell is not an error if the user already has the same value. */
-function findDamagedCells(file: FileRow, { before, manager }: RowContext): RowError[] {
+function findDamageErrors(file: FileRow, { before, manager }: RowContext): RowError[] {
   const isKnown = ({ column, cell }: DamagedCell): boolean => {
     if (!before) return false;
     return column.kind === 'manager' ? manager === before.manager_uuid : column.toCell(before, '') === cell;
@@ -195,7 +199,11 @@ function toRowError({ field, code, message }: FieldError, file: FileRow): RowErr
   return { field, code, message, ...(value !== undefined && { value: truncate(value, MAX_VALUE) }) };
 }
 
-function checkRights(before: User | undefined, after: User, context: RowContext): RowError | undefined {
+function checkPrivilegedChange(
+  before: User | undefined,
+  after: User,
+  context: RowContext,
+): RowError | undefined {
   const was = before !== undefined && isWebmasterUser(before);
   const is = isWebmasterUser(after);
   const changed = before && (before.status !== after.status || !hasSameRoles(before, after));

@@ -72,7 +72,7 @@ export class RowUserLookup {
    * @param report receives the number of bytes that were read so far.
    * @throws FileError if the whole file is rejected.
    */
-  async findAdopted(run: ImportRun, field: 'email' | 'username', report: (bytes: number) => Promise<void>) {
+  async findAdoptions(run: ImportRun, field: 'email' | 'username', report: (bytes: number) => Promise<void>) {
     const adopted = new Adoptions();
     const { blank_cells: blankCells } = run.options;
     const file = await this.files.open(run);
@@ -119,11 +119,11 @@ export class RowUserLookup {
   /** Returns the users of rows, found by their ExternalId or among the adopted users. */
   private async findUsers(ids: readonly string[], adopted?: Adoptions): Promise<Map<string, User>> {
     const users = await this.directory.findByExternalIds(ids);
-    if (adopted) await this.addAdopted(users, ids, adopted);
+    if (adopted) await this.addAdoptedUsers(users, ids, adopted);
     return users;
   }
 
-  private async addAdopted(users: Map<string, User>, ids: readonly string[], adopted: Adoptions) {
+  private async addAdoptedUsers(users: Map<string, User>, ids: readonly string[], adopted: Adoptions) {
     const uuids = ids.flatMap((id): [string, string][] => {
       const uuid = users.has(toExactKey(id)) ? undefined : adopted.get(id);
       return uuid === undefined ? [] : [[toExactKey(id), uuid]];

@@ -23,7 +23,7 @@ const PAGE_SIZE = 1000;
 /** Maps a part (empty for no part) to the number of active users of the data set who are not in the file. */
 type UnlistedCounts = ReadonlyMap<string, number>;
 
-const sumUp = (left: UnlistedCounts): number => [...left.values()].reduce((sum, count) => sum + count, 0);
+const sumCounts = (left: UnlistedCounts): number => [...left.values()].reduce((sum, count) => sum + count, 0);
 
 /**
  * Plans a run from the beginning and stages its rows. Deletes rows that an earlier attempt staged. Does not change
@@ -71,7 +71,8 @@ export class RunPlanner {
     await builder.finalize();
     const left = await this.countUnlisted(run, builder);
     const missing = await this.planMissing(run, left, builder);
-    const elsewhere = run.options.part === undefined ? 0 : sumUp(left) - (left.get(run.options.part) ?? 0);
+    const elsewhere =
+      run.options.part === undefined ? 0 : sumCounts(left) - (left.get(run.options.part) ?? 0);
     const summary = await builder.summarize();
     const { counts } = summary;
     const { missing: mode } = run.options;
@@ -102,7 +103,7 @@ export class RunPlanner {
    */
   private async planMissing(run: ImportRun, left: UnlistedCounts, builder: PlanBuilder): Promise<number> {
     const { part, missing } = run.options;
-    const fewer = part === undefined ? sumUp(left) : (left.get(part) ?? 0);
+    const fewer = part === undefined ? sumCounts(left) : (left.get(part) ?? 0);
     return fewer === 0 || missing === 'keep' ? fewer : this.stageMissing(run, builder);
   }
 

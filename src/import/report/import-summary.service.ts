@@ -74,7 +74,7 @@ export class ImportSummary {
   }
 
   private async summarize(dataset: string): Promise<DatasetSummary | undefined> {
-    const newest = await this.runs.findNewest(dataset);
+    const newest = await this.runs.listNewestByState(dataset);
     const last = findLatest(newest);
     const completed = findLatest(newest.filter(({ state }) => COMPLETED.includes(state)));
     if (last === undefined) return undefined; // the runs of this data set were deleted in the meantime

@@ -12,8 +12,12 @@ interface LimitRange {
   most: number;
 }
 
-const toRows = (setting: LimitRange['setting']): LimitRange => ({ setting, least: 0, most: 1_000_000 });
-const toPercent = (setting: LimitRange['setting']): LimitRange => ({ setting, least: 0, most: 100 });
+const createRowLimit = (setting: LimitRange['setting']): LimitRange => ({
+  setting,
+  least: 0,
+  most: 1_000_000,
+});
+const createPercentLimit = (setting: LimitRange['setting']): LimitRange => ({ setting, least: 0, most: 100 });
 
 /**
  * Maps the name of a limit, as profiles use it, to the numbers of the limit. A number is the highest value that passes,
@@ -22,40 +26,67 @@ const toPercent = (setting: LimitRange['setting']): LimitRange => ({ setting, le
  */
 const GUARD_LIMITS = {
   deactivations: {
-    rows: toRows('IMPORT_MAX_DEACTIVATIONS'),
-    percent: toPercent('IMPORT_MAX_DEACTIVATIONS_PERCENT'),
-    total: toRows('IMPORT_MAX_DEACTIVATIONS_TOTAL'),
+    rows: createRowLimit('IMPORT_MAX_DEACTIVATIONS'),
+    percent: createPercentLimit('IMPORT_MAX_DEACTIVATIONS_PERCENT'),
+    total: createRowLimit('IMPORT_MAX_DEACTIVATIONS_TOTAL'),
   },
   reactivations: {
-    rows: toRows('IMPORT_MAX_REACTIVATIONS'),
-    percent: toPercent('IMPORT_MAX_REACTIVATIONS_PERCENT'),
-    total: toRows('IMPORT_MAX_REACTIVATIONS_TOTAL'),
+    rows: createRowLimit('IMPORT_MAX_REACTIVATIONS'),
+    percent: createPercentLimit('IMPORT_MAX_REACTIVATIONS_PERCENT'),
+    total: createRowLimit('IMPORT_MAX_REACTIVATIONS_TOTAL'),
   },
   /** Factor for seven days: all runs of a week together may reach the limit of one run, multiplied by this factor. */
   week: { factor: { setting: 'IMPORT_WEEK_FACTOR', least: 1, most: 100 } },
-  changed_field: { rows: toRows('IMPORT_MAX_CHANGED'), percent: toPercent('IMPORT_MAX_CHANGED_PERCENT') },
+  changed_field: {
+    rows: createRowLimit('IMPORT_MAX_CHANGED'),
+    percent: createPercentLimit('IMPORT_MAX_CHANGED_PERCENT'),
+  },
   /** Limit for changes of the fields that affect logins and permissions. */
   changed_logins: {
-    rows: toRows('IMPORT_MAX_CHANGED_LOGINS'),
-    percent: toPercent('IMPORT_MAX_CHANGED_LOGINS_PERCENT'),
+    rows: createRowLimit('IMPORT_MAX_CHANGED_LOGINS'),
+    percent: createPercentLimit('IMPORT_MAX_CHANGED_LOGINS_PERCENT'),
   },
-  emptied_field: { rows: toRows('IMPORT_MAX_EMPTIED'), percent: toPercent('IMPORT_MAX_EMPTIED_PERCENT') },
-  moved_values: { rows: toRows('IMPORT_MAX_MOVED'), percent: toPercent('IMPORT_MAX_MOVED_PERCENT') },
-  same_value: { rows: toRows('IMPORT_MAX_SAME'), percent: toPercent('IMPORT_MAX_SAME_PERCENT') },
-  garbled_text: { rows: toRows('IMPORT_MAX_GARBLED'), percent: toPercent('IMPORT_MAX_GARBLED_PERCENT') },
-  changed_keys: { rows: toRows('IMPORT_MAX_NEW_KEYS'), percent: toPercent('IMPORT_MAX_NEW_KEYS_PERCENT') },
-  shrunken_file: { percent: toPercent('IMPORT_MIN_SIZE_PERCENT') },
+  emptied_field: {
+    rows: createRowLimit('IMPORT_MAX_EMPTIED'),
+    percent: createPercentLimit('IMPORT_MAX_EMPTIED_PERCENT'),
+  },
+  moved_values: {
+    rows: createRowLimit('IMPORT_MAX_MOVED'),
+    percent: createPercentLimit('IMPORT_MAX_MOVED_PERCENT'),
+  },
+  same_value: {
+    rows: createRowLimit('IMPORT_MAX_SAME'),
+    percent: createPercentLimit('IMPORT_MAX_SAME_PERCENT'),
+  },
+  garbled_text: {
+    rows: createRowLimit('IMPORT_MAX_GARBLED'),
+    percent: createPercentLimit('IMPORT_MAX_GARBLED_PERCENT'),
+  },
+  changed_keys: {
+    rows: createRowLimit('IMPORT_MAX_NEW_KEYS'),
+    percent: createPercentLimit('IMPORT_MAX_NEW_KEYS_PERCENT'),
+  },
+  shrunken_file: { percent: createPercentLimit('IMPORT_MIN_SIZE_PERCENT') },
   /** Limit for changes by a file that was imported before, if a different file was imported since. */
-  same_file: { rows: toRows('IMPORT_MAX_OLD_FILE') },
-  old_file: { rows: toRows('IMPORT_MAX_UNDONE'), percent: toPercent('IMPORT_MAX_UNDONE_PERCENT') },
-  foreign_dataset: { rows: toRows('IMPORT_MAX_FOREIGN'), percent: toPercent('IMPORT_MAX_FOREIGN_PERCENT') },
-  errors: { rows: toRows('IMPORT_MAX_ERRORS'), percent: toPercent('IMPORT_MAX_ERRORS_PERCENT') },
-  after_revert: { rows: toRows('IMPORT_MAX_REPEATED') },
+  same_file: { rows: createRowLimit('IMPORT_MAX_OLD_FILE') },
+  old_file: {
+    rows: createRowLimit('IMPORT_MAX_UNDONE'),
+    percent: createPercentLimit('IMPORT_MAX_UNDONE_PERCENT'),
+  },
+  foreign_dataset: {
+    rows: createRowLimit('IMPORT_MAX_FOREIGN'),
+    percent: createPercentLimit('IMPORT_MAX_FOREIGN_PERCENT'),
+  },
+  errors: {
+    rows: createRowLimit('IMPORT_MAX_ERRORS'),
+    percent: createPercentLimit('IMPORT_MAX_ERRORS_PERCENT'),
+  },
+  after_revert: { rows: createRowLimit('IMPORT_MAX_REPEATED') },
   /**
    * In a data set with fewer than `users` users in scope, `rows` is an upper limit for the `rows` of some other guards.
    */
   small_dataset: {
-    users: toRows('IMPORT_SMALL_DATASET'),
+    users: createRowLimit('IMPORT_SMALL_DATASET'),
     rows: { setting: 'IMPORT_SMALL_DATASET_ROWS', least: 1, most: 1000 },
   },
 } as const satisfies Record<string, Record<string, LimitRange>>;
@@ -68,20 +99,20 @@ export type GuardOverrides = { [K in keyof GuardLimits]?: Partial<GuardLimits[K]
 export const isLimitName = (name: string): name is keyof GuardLimits => Object.hasOwn(GUARD_LIMITS, name);
 
 /** Returns an object that maps the name of each limit to a value that `valueOf` returns. */
-const mapGuards = <T>(valueOf: (limits: readonly (readonly [name: string, LimitRange])[]) => T) =>
+const mapLimits = <T>(valueOf: (limits: readonly (readonly [name: string, LimitRange])[]) => T) =>
   Object.fromEntries(
     Object.entries(GUARD_LIMITS).map(([name, limits]) => [name, valueOf(Object.entries<LimitRange>(limits))]),
   );
 
 /** Returns the limits that the settings define for all imports. */
 export const limitsOf = (env: Env): GuardLimits =>
-  mapGuards((limits) =>
+  mapLimits((limits) =>
     Object.fromEntries(limits.map(([name, { setting }]) => [name, env[setting]])),
   ) as GuardLimits;
 
 /** Returns the OpenAPI schemas of the limits. */
 export const buildLimitSchemas = () =>
-  mapGuards((limits) => ({
+  mapLimits((limits) => ({
     type: 'object' as const,
     properties: Object.fromEntries(
       limits.map(([name, { least: minimum, most: maximum }]) => [

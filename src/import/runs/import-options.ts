@@ -208,7 +208,7 @@ export interface ImportRequest {
 export const SUPERVISED = ['allow_privileged', 'dry_run', 'expected_rows'] as const;
 
 /** Returns the names of the options in `SUPERVISED` whose values differ from their defaults. */
-export function findSupervised(options: Partial<ImportOptions>): string[] {
+export function listSupervisedOptions(options: Partial<ImportOptions>): string[] {
   const defaults = new ImportOptions();
   return SUPERVISED.filter((name) => options[name] !== undefined && options[name] !== defaults[name]);
 }

@@ -130,7 +130,7 @@ export class ImportRowsRepository {
     return (await sql.query<StagedColumns>(query, params)).map(toStagedRow);
   }
 
-  async findLines(runId: string, numbers: readonly number[], sql?: Sql): Promise<StagedRow[]> {
+  async findByLines(runId: string, numbers: readonly number[], sql?: Sql): Promise<StagedRow[]> {
     const found: StagedRow[] = [];
     for (const part of chunkValues(numbers)) {
       const where = `${toLinesSql(part)} ORDER BY line`;
@@ -213,7 +213,7 @@ export class ImportRowsRepository {
    * Turns the rows after the applied batches into skipped rows. Removes the UUIDs of new users, because these users
    * will not be created.
    */
-  async skipAfter(tx: Sql, runId: string, appliedBatches: number): Promise<void> {
+  async skipRowsAfter(tx: Sql, runId: string, appliedBatches: number): Promise<void> {
     await tx.execute(
       `UPDATE import_rows SET outcome = 'skipped', changes = '[]', user_uuid = CASE version WHEN 0 THEN NULL ELSE user_uuid END
        WHERE run_id = ? AND batch > ? AND line > 0`,
@@ -239,12 +239,12 @@ export class ImportRowsRepository {
    * slower, but a high `after` does not.
    */
   async list(runId: string, filter: RowFilter, position: RowPosition): Promise<StagedRow[]> {
-    return this.mergePage(runId, this.toSets(runId, filter), position);
+    return this.mergePage(runId, this.splitIntoSets(runId, filter), position);
   }
 
   async count(runId: string, filter: RowFilter): Promise<number> {
     let count = 0;
-    for (const { from, where, params } of this.toSets(runId, filter)) {
+    for (const { from, where, params } of this.splitIntoSets(runId, filter)) {
       const sql = `SELECT COUNT(*) AS count FROM ${from} WHERE ${where}`;
       count += (await this.database.scan<{ count: number }>(sql, params))[0]?.count ?? 0;
     }
@@ -252,7 +252,10 @@ export class ImportRowsRepository {
   }
 
   /** Splits the rows that match a filter into sets. Each set can be read from one index, in the order of its lines. */
-  private toSets(runId: string, { outcome: outcomes, code, external_id: externalIds }: RowFilter): RowSet[] {
+  private splitIntoSets(
+    runId: string,
+    { outcome: outcomes, code, external_id: externalIds }: RowFilter,
+  ): RowSet[] {
     const wanted = [...new Set(outcomes ?? LISTED_OUTCOMES)];
     const listed = `outcome IN (${toPlaceholders(wanted.length)})`;
     if (externalIds !== undefined) {
@@ -297,7 +300,7 @@ export class ImportRowsRepository {
       ? await sql.query<{ line: number }>(query, params)
       : await this.database.scan<{ line: number }>(query, params);
     const wanted = found.map(({ line }) => line);
-    return wanted.length === 0 ? [] : this.findLines(runId, wanted, sql);
+    return wanted.length === 0 ? [] : this.findByLines(runId, wanted, sql);
   }
 
   /** Stores the original cells of failed rows. @param cells maps the line of a row to its ExternalId and its cells. */

@@ -81,7 +81,7 @@ export class ImportRunsRepository {
   }
 
   /** Returns the id of the next run to work on. A run that was already started comes before queued runs. */
-  async findNext(): Promise<string | undefined> {
+  async findNextToRun(): Promise<string | undefined> {
     const rows = await this.database.query<{ id: string; state: string }>(
       `SELECT id, state FROM import_runs WHERE state IN (${toPlaceholders(RUNNABLE.length)}) ORDER BY id`,
       RUNNABLE,
@@ -112,7 +112,7 @@ export class ImportRunsRepository {
    * reverts and reverted runs do not count.
    * @param excludedId id of another run that does not count.
    */
-  async countSince(
+  async countAccessChangesSince(
     dataset: string,
     time: string,
     excludedId: string,
@@ -194,7 +194,7 @@ export class ImportRunsRepository {
   }
 
   /** Returns the id of the newest run of a data set, for each state in which the data set has runs. */
-  async findNewest(dataset: string): Promise<{ state: RunState; id: string }[]> {
+  async listNewestByState(dataset: string): Promise<{ state: RunState; id: string }[]> {
     const rows = await this.database.query<{ state: RunState; id: string | null }>(
       `SELECT states.state, (SELECT MAX(r.id) FROM import_runs AS r WHERE r.dataset = ? AND r.state = states.state) AS id
        FROM (${STATES}) AS states`,
@@ -220,7 +220,11 @@ export class ImportRunsRepository {
    * Lists the runs in the given state that come after the run `after`, oldest first, each with the actor who started
    * it.
    */
-  async listAfter(state: RunState, after: string, limit: number): Promise<{ id: string; starter: Actor }[]> {
+  async listByState(
+    state: RunState,
+    after: string,
+    limit: number,
+  ): Promise<{ id: string; starter: Actor }[]> {
     const rows = await this.database.query<Pick<ImportRunEntity, 'id' | 'actor_kind' | 'actor_id'>>(
       'SELECT id, actor_kind, actor_id FROM import_runs WHERE state = ? AND id > ? ORDER BY id LIMIT ?',
       [state, after, limit],

@@ -69,7 +69,7 @@ export class RunRights {
    * people.
    * @throws ProblemError `forbidden`.
    */
-  async assertOtherPerson({ id, guards, starter }: ImportRun, caller: Caller): Promise<void> {
+  async assertDifferentPerson({ id, guards, starter }: ImportRun, caller: Caller): Promise<void> {
     if (!this.env.IMPORT_FOUR_EYES || !guards.some(({ hit }) => hit)) return;
     const senders = new Set(await this.listCredentials(starter));
     const approvers = await this.listCredentials(caller.actor);

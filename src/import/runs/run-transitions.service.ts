@@ -52,7 +52,7 @@ export class RunTransitions {
     await this.runs.updateState(tx, run.id, next);
     const moved = { ...run, ...next };
     const step = TRANSITIONS[name];
-    if (name === 'approve') await this.audit.approveRun(tx, caller, run.id);
+    if (name === 'approve') await this.audit.recordRunApproval(tx, caller, run.id);
     else if ('audit' in step) {
       const target = { kind: 'import', id: run.id } as const;
       const changes = step.by === 'operator' ? {} : { changes: toResultChanges(moved) };

@@ -64,7 +64,7 @@ export class DropFolder {
     if (this.workFolder === this.folder) return;
     await mkdir(this.workFolder, { recursive: true, mode: 0o700 });
     const probe = `.rollcall-${uuidv7()}`;
-    await this.useBoth('processing', async (drop, processing) => {
+    await this.useDropAndStage('processing', async (drop, processing) => {
       await (await open(drop.pathOf(probe), 'wx')).close();
       try {
         await rename(drop.pathOf(probe), processing.pathOf(probe));
@@ -102,7 +102,7 @@ export class DropFolder {
   async moveToProcessing(name: string, runId: string): Promise<ProcessingFile | undefined> {
     const shortName = shortenStart(name, MAX_NAME_BYTES - UUID_BYTES);
     const entry = runId + SEPARATOR + shortName;
-    return this.useBoth('processing', async (drop, processing) => {
+    return this.useDropAndStage('processing', async (drop, processing) => {
       // Delete the marker before moving the file. Otherwise the marker could declare a later, incomplete file with the
       // same name complete.
       if (await hasMarker(drop, name)) await unlink(drop.pathOf(name + MARKER));
@@ -187,7 +187,10 @@ export class DropFolder {
    * Opens the drop folder and a subfolder of the work folder, and passes both to `work`. Creates the subfolder if it is
    * missing.
    */
-  private async useBoth<T>(stage: Stage, work: (drop: OpenFolder, to: OpenFolder) => Promise<T>): Promise<T> {
+  private async useDropAndStage<T>(
+    stage: Stage,
+    work: (drop: OpenFolder, to: OpenFolder) => Promise<T>,
+  ): Promise<T> {
     return OpenFolder.use(this.folder, { links: true }, (drop) =>
       this.useStage(stage, (folder) => work(drop, folder)),
     );

@@ -77,13 +77,17 @@ export class OpenFolder {
    * included or not.
    */
   async *listNames(accept: (name: string) => boolean): AsyncGenerator<string> {
-    for (let page = await this.load('', accept); ; page = await this.load(page.at(-1) ?? '', accept)) {
+    for (
+      let page = await this.loadNames('', accept);
+      ;
+      page = await this.loadNames(page.at(-1) ?? '', accept)
+    ) {
       yield* page;
       if (page.length < PAGE_SIZE) return;
     }
   }
 
-  private async load(after: string, accept: (name: string) => boolean): Promise<string[]> {
+  private async loadNames(after: string, accept: (name: string) => boolean): Promise<string[]> {
     let names: string[] = [];
     const keepFirst = () => (names = names.sort().slice(0, PAGE_SIZE));
     for await (const { name } of await opendir(this.path, { bufferSize: PAGE_SIZE })) {

@@ -4,7 +4,12 @@ import type { Env } from '../../platform/config/env.js';
 import { readInput } from '../../platform/input/read-input.js';
 import type { JsonObject } from '../../platform/common/json.js';
 import { ProblemError } from '../../platform/common/errors.js';
-import { SUPERVISED, type ImportOptions, RequestedOptions, findSupervised } from '../runs/import-options.js';
+import {
+  SUPERVISED,
+  type ImportOptions,
+  RequestedOptions,
+  listSupervisedOptions,
+} from '../runs/import-options.js';
 
 /** Returns the options in `IMPORT_OPTIONS` as they are set, without validation. They include `profile`. */
 export function getScheduleQuery({ IMPORT_OPTIONS }: Env): JsonObject {
@@ -16,7 +21,7 @@ export function getScheduleQuery({ IMPORT_OPTIONS }: Env): JsonObject {
  * @throws ProblemError `invalid_parameter`
  */
 export function assertSchedulable(options: ImportOptions): void {
-  const bad = findSupervised(options);
+  const bad = listSupervisedOptions(options);
   if (bad.length === 0) return;
   const detail = `The profile sets ${bad.join(', ')}, which schedules do not support. Remove these options from the profile.`;
   throw new ProblemError('invalid_parameter', detail);

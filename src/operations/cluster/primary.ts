@@ -171,14 +171,14 @@ class InstanceMetrics {
   /** Returns the combined metrics of running and ended instances in the Prometheus format. */
   async collect(instances: Iterable<InstanceProcess>): Promise<string> {
     await Promise.all([...instances].map((instance) => this.update(instance)));
-    return combine([...this.known.values(), this.past]).metrics();
+    return aggregateMetrics([...this.known.values(), this.past]).metrics();
   }
 
   /** Retains the counters of an instance that has ended. */
   retain(instance: InstanceProcess): void {
     const counts = selectCounters(this.known.get(instance));
     this.known.delete(instance);
-    this.past = combine([this.past, counts]).getMetricsAsArray();
+    this.past = aggregateMetrics([this.past, counts]).getMetricsAsArray();
   }
 
   private async update(instance: InstanceProcess): Promise<void> {
@@ -188,7 +188,7 @@ class InstanceMetrics {
   }
 }
 
-const combine = (shares: InstanceMetricsData[]) => AggregatorRegistry.aggregate(shares);
+const aggregateMetrics = (shares: InstanceMetricsData[]) => AggregatorRegistry.aggregate(shares);
 
 /** Returns counters and histograms. Omits gauges, because they describe only running instances. */
 const selectCounters = (share: InstanceMetricsData = []): InstanceMetricsData =>

@@ -9,12 +9,12 @@ export interface Finding {
   message: string;
 }
 
-const createFinding =
+const createFindingFactory =
   (level: Finding['level']) =>
   (subject: string, message: string): Finding[] => [{ level, subject, message }];
-export const ok = createFinding('ok');
-export const fail = createFinding('fail');
-export const warn = createFinding('warn');
+export const ok = createFindingFactory('ok');
+export const fail = createFindingFactory('fail');
+export const warn = createFindingFactory('warn');
 
 /**
  * Returns the code of an error. Findings contain the code instead of the message, because the message may contain

@@ -41,7 +41,7 @@ const quote = (names: readonly string[]) => names.map((name) => `'${name}'`).joi
 
 /** Checks that the servers of `DATABASE_URL` answer, and checks their settings. */
 export async function checkTopology(env: Env): Promise<Finding[]> {
-  const results = await Promise.all(serversOf(env).map(inspect));
+  const results = await Promise.all(serversOf(env).map(inspectServer));
   const nodes = results.flatMap((result) => ('facts' in result ? [result] : []));
   const silent = results.flatMap((result) => ('code' in result ? [result] : []));
   const isAlone = results.length === 1;
@@ -55,7 +55,7 @@ export async function checkTopology(env: Env): Promise<Finding[]> {
   ];
 }
 
-async function inspect(server: Server): Promise<Node | { name: string; code: string }> {
+async function inspectServer(server: Server): Promise<Node | { name: string; code: string }> {
   const { name } = server;
   try {
     const session = await openSession(server);
@@ -70,9 +70,9 @@ async function inspect(server: Server): Promise<Node | { name: string; code: str
 
 async function readFacts({ connection }: ServerSession): Promise<Facts> {
   type Named = { Variable_name: string; Value: string };
-  const show = (what: string, names: readonly string[]) =>
+  const queryRows = (what: string, names: readonly string[]) =>
     runQuery<Rows<Named>>(connection, `SHOW GLOBAL ${what} WHERE Variable_name IN (${quote(names)})`);
-  const found = [...(await show('VARIABLES', VARIABLES)), ...(await show('STATUS', STATUS))];
+  const found = [...(await queryRows('VARIABLES', VARIABLES)), ...(await queryRows('STATUS', STATUS))];
   return new Map(found.map(({ Variable_name, Value }) => [Variable_name.toLowerCase(), Value]));
 }
 
@@ -92,22 +92,23 @@ function describeNode({ name, version, writability, isGalera, facts }: Node): st
 
 /** Returns recommendations for the settings of a server, each with a reason. */
 export function advise({ isGalera, facts }: Node): string[] {
-  const has = (name: string, ...values: string[]) => values.includes((facts.get(name) ?? '').toUpperCase());
+  const isSetTo = (name: string, ...values: string[]) =>
+    values.includes((facts.get(name) ?? '').toUpperCase());
   const texts: string[] = [];
-  if (!has('innodb_flush_log_at_trx_commit', '1')) {
+  if (!isSetTo('innodb_flush_log_at_trx_commit', '1')) {
     texts.push(
       isGalera
         ? 'innodb_flush_log_at_trx_commit is not 1: changes survive the loss of this node, but not the loss of all nodes at once'
         : 'set innodb_flush_log_at_trx_commit=1. Otherwise a crash of the machine loses changes that were acknowledged',
     );
   }
-  if (has('log_bin', 'ON') && !has('sync_binlog', '1') && !isGalera) {
+  if (isSetTo('log_bin', 'ON') && !isSetTo('sync_binlog', '1') && !isGalera) {
     texts.push('set sync_binlog=1. Otherwise replicas may have changes that this server loses in a crash');
   }
-  if (isGalera && !has('binlog_format', 'ROW')) {
+  if (isGalera && !isSetTo('binlog_format', 'ROW')) {
     texts.push('set binlog_format=ROW. With other formats, Galera fails or its nodes differ');
   }
-  if (isGalera && !has('innodb_autoinc_lock_mode', '2')) {
+  if (isGalera && !isSetTo('innodb_autoinc_lock_mode', '2')) {
     texts.push('set innodb_autoinc_lock_mode=2, which Galera requires');
   }
   if (isGalera && Number(facts.get('wsrep_cluster_size')) === 2) {

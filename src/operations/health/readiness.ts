@@ -31,7 +31,7 @@ export class Readiness implements BeforeApplicationShutdown {
   }
 
   /** Checks that the database answers. @throws ProblemError `unavailable` if it does not. */
-  async assertDatabase(): Promise<void> {
+  async assertDatabaseAnswers(): Promise<void> {
     try {
       await this.connection.query('SELECT uuid FROM users LIMIT 1');
     } catch {

@@ -34,7 +34,7 @@ export class StatusController {
   })
   @Public()
   async getStatus(): Promise<StatusDto> {
-    await this.readiness.assertDatabase();
+    await this.readiness.assertDatabaseAnswers();
     const now = new Date();
     const overdue = await this.imports.isOverdue();
     return {

@@ -50,7 +50,7 @@ export class FirstStart {
    */
   async run(): Promise<FirstCredentials | undefined> {
     if (!(await this.users.isEmpty())) return undefined;
-    await this.assertHardToGuess();
+    await this.assertCredentialsHardToGuess();
     const password = this.env.BOOTSTRAP_WEBMASTER_PASSWORD ?? createToken().slice(0, 20);
     const keyId = uuidv7();
     const apiKey = this.env.BOOTSTRAP_API_KEY ?? generateApiKey(keyId);
@@ -59,7 +59,7 @@ export class FirstStart {
     const first = await this.transactions.run(async (tx) => {
       const [outcome] = await this.writer.apply(tx, [{ kind: 'create', uuid: uuidv7(), patch }], CALLER);
       if (outcome?.outcome !== 'created') return false;
-      await this.keys.add(tx, { name: 'first key' }, CALLER, keyId, apiKey);
+      await this.keys.insertKey(tx, { name: 'first key' }, CALLER, keyId, apiKey);
       return true;
     });
     if (!first) return undefined;
@@ -70,7 +70,7 @@ export class FirstStart {
     };
   }
 
-  private async assertHardToGuess(): Promise<void> {
+  private async assertCredentialsHardToGuess(): Promise<void> {
     const { BOOTSTRAP_WEBMASTER_PASSWORD: password, BOOTSTRAP_API_KEY: key } = this.env;
     if (password !== undefined) {
       const user = { username: FIRST_WEBMASTER, email: EMAIL };

@@ -51,7 +51,7 @@ export function toNormalForm(text: string, form: 'NFC' | 'NFKC' | 'NFKD'): strin
 }
 
 /** Converts a text to its stored form: NFC, trimmed, and with `\n` as line breaks. */
-export function normalise(text: string): string {
+export function normalizeText(text: string): string {
   return toNormalForm(text, 'NFC').replace(/\r\n?/g, '\n').trim();
 }
 
@@ -59,7 +59,7 @@ export function normalise(text: string): string {
  * Converts a single line to NFC, trims it, and collapses spaces. Control characters stay, so that a field rule can reject
  * them.
  */
-export function normaliseLine(text: string): string {
+export function normalizeLine(text: string): string {
   if (PLAIN_LINE.test(text)) return text;
   const trimmed = toNormalForm(text, 'NFC').trim();
   return trimmed.replace(/\p{Zs}+/gu, ' ');

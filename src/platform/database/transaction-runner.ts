@@ -27,9 +27,9 @@ export interface RepeatableEffect {
    * Checks that the same request has not been answered yet.
    * @throws ReplayedResponseError, before anything is written, if the same request has already been answered.
    */
-  assertFirst(sql: Sql): Promise<void>;
+  assertFirstRequest(sql: Sql): Promise<void>;
   /** Takes over the transaction of the changes, which is later committed together with the response. */
-  takeOver(transaction: HeldTransaction): void;
+  holdTransaction(transaction: HeldTransaction): void;
   /** Runs `work` after the changes have been committed. */
   afterCommit(work: () => Promise<void>): void;
   /** Runs `work` if the changes are rolled back. */
@@ -89,9 +89,9 @@ export class TransactionRunner {
     const tx = await this.database.begin();
     const began = performance.now();
     try {
-      if (repeatable && attempt > 1) await repeatable.assertFirst(tx); // the same request may have been answered
+      if (repeatable && attempt > 1) await repeatable.assertFirstRequest(tx); // the same request may have been answered
       const result = await work(tx);
-      if (repeatable) repeatable.takeOver(toHeldTransaction(tx, began));
+      if (repeatable) repeatable.holdTransaction(toHeldTransaction(tx, began));
       else await commit(tx, began);
       return result;
     } catch (error) {

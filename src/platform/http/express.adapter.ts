@@ -48,16 +48,16 @@ export class FastExpressAdapter extends ExpressAdapter {
   private getAddress: (request: Request) => string | undefined = getPeerAddress;
   private checkForwarded: ((request: Request) => ProblemError | undefined) | undefined;
   private sendRejection: SendRejection = (_rejection, _request, response) => {
-    response.destroy(); // closes the connection until `rejectWith` sets a handler
+    response.destroy(); // closes the connection until `setRejectionHandler` sets a handler
   };
 
   constructor() {
     super();
-    this.getInstance<Express>().router.stack.length = 0; // removes Nest's hook middleware, which `usePreparations` replaces
+    this.getInstance<Express>().router.stack.length = 0; // removes Nest's hook middleware, which `setPreparations` replaces
   }
 
   /** Sets the functions that run for every request, in the given order. They cost less than Express middleware. */
-  usePreparations(...preparations: readonly Preparation[]): void {
+  setPreparations(...preparations: readonly Preparation[]): void {
     this.preparations = preparations;
   }
 
@@ -67,7 +67,7 @@ export class FastExpressAdapter extends ExpressAdapter {
   }
 
   /** Sets the handler of requests that the server rejects before routing. */
-  rejectWith(refuse: SendRejection): void {
+  setRejectionHandler(refuse: SendRejection): void {
     this.sendRejection = refuse;
   }
 

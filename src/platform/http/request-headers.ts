@@ -3,7 +3,7 @@ import { SocketAddress, isIP, isIPv4, isIPv6 } from 'node:net';
 import type { Request } from 'express';
 import type { IncomingMessage } from 'node:http';
 import { ProblemError } from '../common/errors.js';
-import { findDeceptive, isCleanText, isWithin, normaliseLine } from '../common/text.js';
+import { findDeceptive, isCleanText, isWithin, normalizeLine } from '../common/text.js';
 
 /** An IPv4-mapped IPv6 address (RFC 4291, section 2.5.5.2), as `inet_ntop` formats it. */
 const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/;
@@ -55,7 +55,7 @@ export function toNetwork(ip: string): string {
 export const MAX_FORWARDED = 1000;
 
 /** Truncates `X-Forwarded-For` at the start, where the client can send any value. */
-export function truncateForwarded({ headers }: Request): void {
+export function truncateForwardedFor({ headers }: Request): void {
   const list = headers['x-forwarded-for'];
   if (typeof list !== 'string' || list.length <= MAX_FORWARDED) return;
   const end = list.slice(-MAX_FORWARDED);
@@ -113,7 +113,7 @@ export function readAuditReason(request: Request): string | undefined {
  * @param name header or option of the reason, for the error text. @throws ProblemError `invalid_parameter`.
  */
 export function parseReason(text: string, name: string): string | undefined {
-  const reason = normaliseLine(text);
+  const reason = normalizeLine(text);
   if (isWithin(reason, MAX_REASON) && isCleanText(reason) && findDeceptive(reason) === undefined)
     return reason === '' ? undefined : reason;
   const rule = `one line of at most ${MAX_REASON} characters, without control or text direction characters`;

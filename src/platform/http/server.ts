@@ -187,7 +187,7 @@ export function createLimitedServer(
   const latestResponses = new WeakMap<Duplex, ServerResponse>();
   const route: Serve = (request, response, rejection) => {
     latestResponses.set(request.socket, response);
-    serve(request, response, rejection ?? checkHost(request) ?? checkTarget(request));
+    serve(request, response, rejection ?? findHostProblem(request) ?? findTargetProblem(request));
   };
   /** Sends a response on a connection that Node.js no longer reads. */
   const respondOnSocket = (socket: Socket, request: IncomingMessage, rejection: ProblemError): void => {
@@ -251,13 +251,13 @@ export function createLimitedServer(
 /** Parser error: the connection ended within a request. */
 const UNEXPECTED_END = 'HPE_INVALID_EOF_STATE';
 
-function checkHost(request: IncomingMessage): ProblemError | undefined {
+function findHostProblem(request: IncomingMessage): ProblemError | undefined {
   const fault = findHostError(request);
   return fault === undefined ? undefined : createMalformedError(fault);
 }
 
 /** Rejects an invalid request target (RFC 9112, section 3.2.2), for which Express would send its own error response. */
-function checkTarget({ url = '' }: IncomingMessage): ProblemError | undefined {
+function findTargetProblem({ url = '' }: IncomingMessage): ProblemError | undefined {
   if (url.startsWith('/') || url === '*' || URL.canParse(url)) return undefined;
   return createMalformedError('The request target is invalid. Send a path or an absolute URL.');
 }

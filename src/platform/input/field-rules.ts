@@ -7,8 +7,8 @@ import {
   findDeceptive,
   findInvisible,
   isCleanText,
-  normalise,
-  normaliseLine,
+  normalizeText,
+  normalizeLine,
 } from '../common/text.js';
 import { type JsonObject, isObject } from '../common/json.js';
 
@@ -95,9 +95,9 @@ const createTextNormalizer = (form: (text: string) => string) => (raw: unknown) 
   typeof raw === 'string' && raw.isWellFormed() ? form(raw) || null : raw;
 
 /** Normalizes single-line text: NFC, trimmed, runs of spaces collapsed. Empty text clears the field. */
-export const normalizeLineInput = createTextNormalizer(normaliseLine);
+export const normalizeLineInput = createTextNormalizer(normalizeLine);
 /** Normalizes multi-line text: NFC and trimmed. Empty text clears the field. */
-export const normalizeTextInput = createTextNormalizer(normalise);
+export const normalizeTextInput = createTextNormalizer(normalizeText);
 
 /** Maximum size of the value of a field. */
 export interface SizeLimits {

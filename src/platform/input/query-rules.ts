@@ -11,7 +11,7 @@ import {
   MaxLength,
   Min,
 } from 'class-validator';
-import { countCharacters, isCleanText, normalise } from '../common/text.js';
+import { countCharacters, isCleanText, normalizeText } from '../common/text.js';
 import { type DbTime, isDbTime, toDbTime } from '../common/time.js';
 import { UUID } from '../common/uuid.js';
 import { Normalize, Rule, LimitSize } from './field-rules.js';
@@ -120,7 +120,7 @@ export const TextParam = (max: number, schema: QuerySchema = {}) =>
   applyDecorators(
     ApiPropertyOptional({ type: String, maxLength: max, ...schema }),
     LimitSize({ text: max }),
-    Normalize(createParser(normalise)),
+    Normalize(createParser(normalizeText)),
     Rule(
       'invalid_value',
       `must be sent once, with 1 to ${max} characters and without control characters`,

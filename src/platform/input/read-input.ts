@@ -125,10 +125,10 @@ function normalizeField({ normalizer, size }: CompiledField, raw: unknown): unkn
 
 function findUnknownKeys(raw: JsonObject, known: ReadonlyMap<string, unknown>, max: number): FieldError[] {
   const unknown = Object.keys(raw).filter((name) => !known.has(name));
-  return unknown.slice(0, max).map((name) => toUnknownField(name));
+  return unknown.slice(0, max).map((name) => createUnknownFieldError(name));
 }
 
-function toUnknownField(name: string): FieldError {
+function createUnknownFieldError(name: string): FieldError {
   return { field: name.slice(0, 100), code: 'unknown_field', message: 'is not a field' };
 }
 

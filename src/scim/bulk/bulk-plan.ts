@@ -80,8 +80,8 @@ function readOperation(raw: unknown, index: number, names: Set<string>): BulkOpe
   const isTaken = shown !== undefined && names.has(shown);
   if (shown !== undefined) names.add(shown);
   try {
-    if (bulkId !== shown) throw toError(`bulkId may have at most ${MAX_BULK_ID} characters`);
-    if (isTaken) throw toError('bulkId is already used by an earlier operation');
+    if (bulkId !== shown) throw createValueError(`bulkId may have at most ${MAX_BULK_ID} characters`);
+    if (isTaken) throw createValueError('bulkId is already used by an earlier operation');
     return { ...head, ...readContent(members, method, bulkId) };
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error;
@@ -97,20 +97,21 @@ function readContent(
   method: string,
   bulkId: string | undefined,
 ): Pick<BulkOperation, 'type' | 'id' | 'version' | 'data' | 'references'> {
-  if (!METHODS.includes(method)) throw toError('method must be POST, PUT, PATCH or DELETE');
+  if (!METHODS.includes(method)) throw createValueError('method must be POST, PUT, PATCH or DELETE');
   const path = members.get('path');
   const found = typeof path === 'string' ? PATH.exec(path) : null;
-  if (!found) throw toError('path must be /Users or /Groups, followed by an id for PUT, PATCH and DELETE');
+  if (!found)
+    throw createValueError('path must be /Users or /Groups, followed by an id for PUT, PATCH and DELETE');
   const [, kind = '', id = ''] = found;
-  if (method === 'POST' && id !== '') throw toError('path must not have an id for POST');
-  if (method === 'POST' && bulkId === undefined) throw toError('bulkId is required for POST');
-  if (method !== 'POST' && id === '') throw toError(`path must have an id for ${method}`);
+  if (method === 'POST' && id !== '') throw createValueError('path must not have an id for POST');
+  if (method === 'POST' && bulkId === undefined) throw createValueError('bulkId is required for POST');
+  if (method !== 'POST' && id === '') throw createValueError(`path must have an id for ${method}`);
   const data = members.get('data');
   if (method !== 'DELETE' && (typeof data !== 'object' || data === null)) {
     throw new ProblemError('invalid_syntax', `A ${method} operation needs a JSON object in data.`);
   }
   const version = members.get('version') ?? '';
-  if (typeof version !== 'string') throw toError('version must be a string');
+  if (typeof version !== 'string') throw createValueError('version must be a string');
   return {
     type: kind.toLowerCase() === 'users' ? 'Users' : 'Groups',
     id,
@@ -120,10 +121,10 @@ function readContent(
   };
 }
 
-const toError = (message: string): ProblemError => new ProblemError('invalid_value', `${message}.`);
+const createValueError = (message: string): ProblemError => new ProblemError('invalid_value', `${message}.`);
 
 /** Creates the error of an operation that refers to another operation that is missing or has failed. */
-export const toUnresolved = (bulkId: string): ProblemError =>
+export const createUnresolvedError = (bulkId: string): ProblemError =>
   new ProblemError('invalid_value', `The operation with bulkId ${quote(bulkId)} is missing or has failed.`);
 
 /**

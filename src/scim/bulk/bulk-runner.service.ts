@@ -9,9 +9,15 @@ import type { Group } from '../../groups/group.js';
 import { Resources } from '../discovery/resources.js';
 import { ScimGroups } from '../groups/scim-groups.service.js';
 import { rulesOf } from '../http/profile-rules.js';
-import { type BulkOperation, type BulkPlan, parseBulkId, toUnresolved, weightOf } from './bulk-plan.js';
+import {
+  type BulkOperation,
+  type BulkPlan,
+  parseBulkId,
+  createUnresolvedError,
+  weightOf,
+} from './bulk-plan.js';
 import { BulkSets } from './bulk-sets.service.js';
-import { type BulkItem, type BulkPart, BulkState, toItemError, execute } from './bulk-state.js';
+import { type BulkItem, type BulkPart, BulkState, toItemError, executeOperation } from './bulk-state.js';
 import type { BulkAnswerDto } from './bulk.dto.js';
 
 /**
@@ -59,7 +65,7 @@ export class BulkRunner {
       const items = this.pickItems(operations, start, state, caller.actor);
       const [first] = items;
       if (!first) return { next: start + 1, answers: [] };
-      const part = repeatable ? { ...rest, repeatable: await repeatable.createPart(start) } : caller;
+      const part = repeatable ? { ...rest, repeatable: await repeatable.createPartRequest(start) } : caller;
       return await (isGroup(first) ? this.runGroup(first, state, part) : this.sets.run(items, state, part));
     } catch (error) {
       if (error instanceof ReplayedResponseError) return JSON.parse(error.storedResponse.body) as BulkPart; // each part of a Bulk request stores its `BulkPart` as the response
@@ -94,7 +100,7 @@ export class BulkRunner {
         if (references.some((name) => (names.get(name)?.operation.method ?? 'POST') !== 'POST')) break;
         const isKnown = (ref: string) => state.idOf(ref) !== undefined || names.has(ref) || ref === bulkId;
         const missing = references.find((name) => !isKnown(name));
-        if (missing !== undefined) item.error = toUnresolved(missing);
+        if (missing !== undefined) item.error = createUnresolvedError(missing);
         ids.add(item.id);
       }
       items.push(item);
@@ -111,7 +117,14 @@ export class BulkRunner {
     });
     try {
       const changeGroup = async () =>
-        toPart(await execute<Group | undefined>(this.groups, item, (bulkId) => state.idOf(bulkId), caller));
+        toPart(
+          await executeOperation<Group | undefined>(
+            this.groups,
+            item,
+            (bulkId) => state.idOf(bulkId),
+            caller,
+          ),
+        );
       return await (caller.repeatable ? caller.repeatable.runOnce(changeGroup) : changeGroup());
     } catch (error) {
       const failed = toPart(toItemError(error, caller));

@@ -5,7 +5,7 @@ import { toLoginKey } from '../../users/model/comparison-keys.js';
 import type { User } from '../../users/model/user.js';
 import type { ChangeOutcome, UserChange } from '../../users/writer/change-set.js';
 import { toScimProblem } from '../users/scim-users.service.js';
-import { toUnresolved } from './bulk-plan.js';
+import { createUnresolvedError } from './bulk-plan.js';
 import { type BulkItem, type BulkState, toItemError } from './bulk-state.js';
 
 /**
@@ -50,13 +50,13 @@ export class BulkSet {
   }
 
   /** Starts another attempt to apply the set. */
-  begin(): void {
+  startAttempt(): void {
     this.startTime = performance.now();
     this.deactivating = [];
   }
 
   /**
-   * Records an operation if it blocks or deletes a user. If this blows the fuse of the API key, `exclude` excludes the
+   * Records an operation if it blocks or deletes a user. If this blows the fuse of the API key, `excludeFailed` excludes the
    * last recorded operations.
    */
   recordChange(item: BulkItem, { kind, patch }: UserChange, user: User | undefined): void {
@@ -65,11 +65,11 @@ export class BulkSet {
   }
 
   /** Excludes the operations that caused an attempt to fail. @throws the error if no operations are left to exclude */
-  exclude(error: unknown, caller: Caller): void {
-    for (const [item, why] of this.findCauses(error, caller)) this.excluded.set(item, why);
+  excludeFailed(error: unknown, caller: Caller): void {
+    for (const [item, why] of this.findFailedItems(error, caller)) this.excluded.set(item, why);
   }
 
-  private findCauses(error: unknown, caller: Caller): Excluded {
+  private findFailedItems(error: unknown, caller: Caller): Excluded {
     if (error instanceof ApplyAgainError) return error.excluded;
     if (error instanceof FuseBlownError && this.deactivating.length > 0) {
       const beyond = error.count - error.limit;
@@ -97,12 +97,13 @@ export class BulkSet {
     for (const { item, result } of results) {
       const { bulkId, references } = item.operation;
       const missing = item.error ? undefined : [...references].find((name) => failed.has(name));
-      if (missing !== undefined && !(result instanceof ProblemError)) wrong.set(item, toUnresolved(missing));
+      if (missing !== undefined && !(result instanceof ProblemError))
+        wrong.set(item, createUnresolvedError(missing));
       const isBad = result instanceof ProblemError || missing !== undefined;
       if (isBad && bulkId !== undefined) failed.add(bulkId);
     }
     const errors = results.filter(({ item, result }) => result instanceof ProblemError || wrong.has(item));
-    const last = this.state.findLastIndex(errors.map(({ item }) => item.operation.index));
+    const last = this.state.findStopIndex(errors.map(({ item }) => item.operation.index));
     for (const { item, result } of results) {
       if (item.operation.index > last && !(result instanceof ProblemError)) wrong.set(item, undefined);
     }

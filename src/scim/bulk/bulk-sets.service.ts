@@ -13,7 +13,7 @@ import { UserWriter } from '../../users/writer/user-writer.service.js';
 import { ScimUserChanges } from '../users/scim-user-changes.service.js';
 import { toScimProblem } from '../users/scim-users.service.js';
 import { BulkSet, assertDistinctIdentifiers } from './bulk-set.js';
-import { type BulkItem, type BulkPart, type BulkState, toItemError, execute } from './bulk-state.js';
+import { type BulkItem, type BulkPart, type BulkState, toItemError, executeOperation } from './bulk-state.js';
 
 /** Number of operations by which the maximum size of a set grows or shrinks. */
 const BATCH = 10;
@@ -59,7 +59,7 @@ export class BulkSets {
         if (isFull) this.sizer.recordDuration(Math.ceil(items.length / BATCH), millis, this.lock.isContended);
         return part;
       } catch (error) {
-        set.exclude(error, caller);
+        set.excludeFailed(error, caller);
       }
     }
   }
@@ -76,7 +76,7 @@ export class BulkSets {
       if (turn.isOver) await turn.startNext();
       if (item.error) continue;
       try {
-        item.change = await execute(this.changes, item, idOf, caller);
+        item.change = await executeOperation(this.changes, item, idOf, caller);
       } catch (error) {
         item.error = toItemError(error, caller);
       }
@@ -84,9 +84,9 @@ export class BulkSets {
   }
 
   private async apply(tx: Sql, set: BulkSet, state: BulkState, caller: Caller): Promise<BulkPart> {
-    set.begin();
+    set.startAttempt();
     const results = new Map<BulkItem, User | ProblemError>();
-    const changes = await this.completeChanges(tx, set, results);
+    const changes = await this.buildChanges(tx, set, results);
     const inputs = changes.map(({ change }) => change);
     const outcomes = await this.writer.apply(tx, inputs, caller);
     const applied = changes.flatMap((each, index) => {
@@ -108,7 +108,7 @@ export class BulkSets {
    * Completes the prepared changes of a set, now that the users are locked.
    * @param results receives an error for each change that is invalid for the current state of its user.
    */
-  private async completeChanges(
+  private async buildChanges(
     tx: Sql,
     set: BulkSet,
     results: Map<BulkItem, User | ProblemError>,
@@ -124,7 +124,7 @@ export class BulkSets {
       if (turn.isOver) await turn.startNext();
       const user = users.get(item.id);
       try {
-        const change = await item.change?.complete(tx, user, createdIds);
+        const change = await item.change?.buildChange(tx, user, createdIds);
         if (!change) continue;
         changes.push({ item, change });
         set.recordChange(item, change, user);

@@ -61,14 +61,14 @@ export class BulkState {
    * allowed by `failOnErrors`. Returns Infinity if further errors are allowed.
    * @param furtherErrors indexes of operations whose errors are not yet stored here
    */
-  findLastIndex(furtherErrors: readonly number[]): number {
+  findStopIndex(furtherErrors: readonly number[]): number {
     if (this.errors.length + furtherErrors.length < this.failOnErrors) return Infinity;
     const indexes = [...this.errors, ...furtherErrors].toSorted((a, b) => a - b);
     return indexes[this.failOnErrors - 1] ?? Infinity;
   }
 
   isSkipped({ index }: BulkOperation): boolean {
-    return index > this.findLastIndex([]);
+    return index > this.findStopIndex([]);
   }
 
   /**
@@ -76,7 +76,7 @@ export class BulkState {
    * were already executed successfully, because an earlier operation referred to them.
    */
   listResponses(): BulkAnswerDto[] {
-    const last = this.findLastIndex([]);
+    const last = this.findStopIndex([]);
     return [...this.responses]
       .filter(([index, answer]) => index <= last || !isError(answer))
       .toSorted(([a], [b]) => a - b)
@@ -122,7 +122,7 @@ interface ResourceWriter<T> {
  * Calls the method of the writer that carries out an operation.
  * @param idOf returns the id of the resource to which a `bulkId` refers.
  */
-export async function execute<T>(
+export async function executeOperation<T>(
   writer: ResourceWriter<T>,
   { id, operation: { method, version, data: sent, references } }: BulkItem,
   idOf: (bulkId: string) => string | undefined,

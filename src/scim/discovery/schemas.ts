@@ -25,28 +25,28 @@ const UNIQUE_NAME: More = { ...COLUMN, required: true, uniqueness: 'server', com
  * Options for an attribute that is stored in a field of the user. Writable attributes without such a field are stored
  * unchanged in `attributes`.
  */
-const mapTo = (name: keyof User, extra: More = COLUMN): More => ({ field: name, ...extra });
+const mapToField = (name: keyof User, extra: More = COLUMN): More => ({ field: name, ...extra });
 const referTo = (target: string, extra: More = {}): More => {
   return { type: 'reference', referenceTypes: [target], ...extra };
 };
 
-function define(name: string, description: string, extra: More = {}): AttributeDefinition {
+function defineAttribute(name: string, description: string, extra: More = {}): AttributeDefinition {
   return { name, description, ...extra };
 }
 
 const defineFlag = (name: string, description: string, extra: More = {}): AttributeDefinition =>
-  define(name, description, { type: 'boolean', ...extra });
+  defineAttribute(name, description, { type: 'boolean', ...extra });
 
 const defineComplex = (
   name: string,
   description: string,
   subAttributes: readonly AttributeDefinition[],
   extra: More = {},
-): AttributeDefinition => define(name, description, { type: 'complex', subAttributes, ...extra });
+): AttributeDefinition => defineAttribute(name, description, { type: 'complex', subAttributes, ...extra });
 
 const defineQualifiers = (types: readonly string[]): AttributeDefinition[] => [
-  define('display', 'A human-readable name of the value.'),
-  define('type', 'The purpose of the value.', { canonicalValues: types }),
+  defineAttribute('display', 'A human-readable name of the value.'),
+  defineAttribute('type', 'The purpose of the value.', { canonicalValues: types }),
   defineFlag('primary', 'True for the preferred value. At most one element is primary.'),
 ];
 
@@ -58,31 +58,39 @@ const definePlural = (
   value: More = {},
   extra: More = {},
 ): AttributeDefinition =>
-  defineComplex(name, description, [define('value', 'The value.', value), ...defineQualifiers(types)], {
+  defineComplex(
+    name,
+    description,
+    [defineAttribute('value', 'The value.', value), ...defineQualifiers(types)],
+    {
+      ...LIST,
+      ...extra,
+    },
+  );
+
+const defineRoles = (name: string, description: string, value: More, extra: More = {}): AttributeDefinition =>
+  defineComplex(name, description, [defineAttribute('value', 'The name of the role.', value)], {
     ...LIST,
     ...extra,
   });
 
-const defineRoles = (name: string, description: string, value: More, extra: More = {}): AttributeDefinition =>
-  defineComplex(name, description, [define('value', 'The name of the role.', value)], { ...LIST, ...extra });
-
 /** Attributes that all resources have, and that are not part of any schema (RFC 7643 §3.1). */
 export const COMMON: readonly AttributeDefinition[] = [
-  define('schemas', 'The URNs of the schemas that the resource uses.', {
+  defineAttribute('schemas', 'The URNs of the schemas that the resource uses.', {
     ...referTo('uri'),
     ...LIST,
     ...READ_ONLY,
     returned: 'always',
   }),
-  define('id', 'The id of the resource, assigned by the service.', {
+  defineAttribute('id', 'The id of the resource, assigned by the service.', {
     ...READ_ONLY,
     returned: 'always',
     uniqueness: 'server',
     caseExact: true,
     compare: 'uuid',
   }),
-  define('externalId', 'The id of the resource at the identity provider.', {
-    ...mapTo('external_id'),
+  defineAttribute('externalId', 'The id of the resource at the identity provider.', {
+    ...mapToField('external_id'),
     caseExact: true,
     uniqueness: 'server',
   }),
@@ -90,11 +98,11 @@ export const COMMON: readonly AttributeDefinition[] = [
     'meta',
     'Metadata of the resource.',
     [
-      define('resourceType', 'The resource type.'),
-      define('created', 'When the resource was created.', { type: 'dateTime' }),
-      define('lastModified', 'When the resource was last changed.', { type: 'dateTime' }),
-      define('location', 'The URL of the resource.', referTo('uri')),
-      define('version', 'The version of the resource, as in its ETag.', { caseExact: true }),
+      defineAttribute('resourceType', 'The resource type.'),
+      defineAttribute('created', 'When the resource was created.', { type: 'dateTime' }),
+      defineAttribute('lastModified', 'When the resource was last changed.', { type: 'dateTime' }),
+      defineAttribute('location', 'The URL of the resource.', referTo('uri')),
+      defineAttribute('version', 'The version of the resource, as in its ETag.', { caseExact: true }),
     ],
     READ_ONLY,
   ),
@@ -106,25 +114,25 @@ export const describeUser = (roles: readonly string[]): SchemaDefinition => ({
   name: 'User',
   description: 'User Account',
   attributes: [
-    define('userName', 'The name that the user logs in with.', mapTo('username', UNIQUE_NAME)),
+    defineAttribute('userName', 'The name that the user logs in with.', mapToField('username', UNIQUE_NAME)),
     defineComplex('name', 'The parts of the name.', [
-      define('formatted', 'The full name, as displayed.'),
-      define('familyName', 'The surname.', mapTo('surname')),
-      define('givenName', 'The first name.', mapTo('firstname')),
-      define('middleName', 'The middle names.', mapTo('middle_name')),
-      define('honorificPrefix', 'The prefix of the name, such as Dr.'),
-      define('honorificSuffix', 'The suffix of the name, such as III.'),
+      defineAttribute('formatted', 'The full name, as displayed.'),
+      defineAttribute('familyName', 'The surname.', mapToField('surname')),
+      defineAttribute('givenName', 'The first name.', mapToField('firstname')),
+      defineAttribute('middleName', 'The middle names.', mapToField('middle_name')),
+      defineAttribute('honorificPrefix', 'The prefix of the name, such as Dr.'),
+      defineAttribute('honorificSuffix', 'The suffix of the name, such as III.'),
     ]),
-    define('displayName', 'The display name of the user.', { compare: 'login' }),
-    define('nickName', 'The name that the user is usually called by.', mapTo('known_as')),
-    define('profileUrl', 'The URL of a page about the user.', referTo('external')),
-    define('title', 'The job title, such as Vice President.'),
-    define('userType', 'The relation of the user to the organisation, such as Employee.'),
-    define('preferredLanguage', 'The language that the user prefers, as in Accept-Language.'),
-    define('locale', 'The locale for dates and numbers, such as en-GB.'),
-    define('timezone', 'The time zone, such as Europe/Paris.'),
-    defineFlag('active', 'True if the user may log in.', mapTo('status', {})),
-    define('password', 'The password. It is never returned.', {
+    defineAttribute('displayName', 'The display name of the user.', { compare: 'login' }),
+    defineAttribute('nickName', 'The name that the user is usually called by.', mapToField('known_as')),
+    defineAttribute('profileUrl', 'The URL of a page about the user.', referTo('external')),
+    defineAttribute('title', 'The job title, such as Vice President.'),
+    defineAttribute('userType', 'The relation of the user to the organisation, such as Employee.'),
+    defineAttribute('preferredLanguage', 'The language that the user prefers, as in Accept-Language.'),
+    defineAttribute('locale', 'The locale for dates and numbers, such as en-GB.'),
+    defineAttribute('timezone', 'The time zone, such as Europe/Paris.'),
+    defineFlag('active', 'True if the user may log in.', mapToField('status', {})),
+    defineAttribute('password', 'The password. It is never returned.', {
       ...COLUMN,
       mutability: 'writeOnly',
       returned: 'never',
@@ -147,12 +155,12 @@ export const describeUser = (roles: readonly string[]): SchemaDefinition => ({
       'addresses',
       'Postal addresses.',
       [
-        define('formatted', 'The full address as on a mailing label. It may have several lines.'),
-        define('streetAddress', 'The street and house number. They may have several lines.'),
-        define('locality', 'The city.'),
-        define('region', 'The state or region.'),
-        define('postalCode', 'The postal code.'),
-        define('country', 'The two-letter country code.'),
+        defineAttribute('formatted', 'The full address as on a mailing label. It may have several lines.'),
+        defineAttribute('streetAddress', 'The street and house number. They may have several lines.'),
+        defineAttribute('locality', 'The city.'),
+        defineAttribute('region', 'The state or region.'),
+        defineAttribute('postalCode', 'The postal code.'),
+        defineAttribute('country', 'The two-letter country code.'),
         ...defineQualifiers(['work', 'home', 'other']),
       ],
       LIST,
@@ -161,9 +169,9 @@ export const describeUser = (roles: readonly string[]): SchemaDefinition => ({
       'groups',
       'The groups of the user. Returned only if `attributes` names them.',
       [
-        define('value', 'The id of the group.', { caseExact: true, compare: 'uuid' }),
-        define('$ref', 'The URL of the group.', referTo('Group')),
-        define('display', 'The displayName of the group.'),
+        defineAttribute('value', 'The id of the group.', { caseExact: true, compare: 'uuid' }),
+        defineAttribute('$ref', 'The URL of the group.', referTo('Group')),
+        defineAttribute('display', 'The displayName of the group.'),
       ],
       { ...LIST, ...ON_REQUEST },
     ),
@@ -172,7 +180,7 @@ export const describeUser = (roles: readonly string[]): SchemaDefinition => ({
       'roles',
       'The roles of the user, without the roles that the user has through groups.',
       { canonicalValues: roles },
-      mapTo('roles', {}),
+      mapToField('roles', {}),
     ),
     definePlural('x509Certificates', 'X.509 certificates in DER form, encoded as base64.', [], {
       type: 'binary',
@@ -186,28 +194,36 @@ export const ENTERPRISE: SchemaDefinition = {
   name: 'EnterpriseUser',
   description: 'Enterprise User',
   attributes: [
-    define('employeeNumber', 'The employee number.'),
-    define('costCenter', 'The name of the cost centre.'),
-    define('organization', 'The name of the organisation.'),
-    define('division', 'The name of the division.'),
-    define('department', 'The name of the department.'),
+    defineAttribute('employeeNumber', 'The employee number.'),
+    defineAttribute('costCenter', 'The name of the cost centre.'),
+    defineAttribute('organization', 'The name of the organisation.'),
+    defineAttribute('division', 'The name of the division.'),
+    defineAttribute('department', 'The name of the department.'),
     defineComplex(
       'manager',
       'The manager of the user.',
       [
-        define('value', 'The id of the manager. A value that is not the id of a user is stored unchanged.', {
-          caseExact: true,
-          compare: 'uuid',
-        }),
-        define('$ref', 'The URL of the manager, if the manager is a user.', referTo('User', READ_ONLY)),
+        defineAttribute(
+          'value',
+          'The id of the manager. A value that is not the id of a user is stored unchanged.',
+          {
+            caseExact: true,
+            compare: 'uuid',
+          },
+        ),
+        defineAttribute(
+          '$ref',
+          'The URL of the manager, if the manager is a user.',
+          referTo('User', READ_ONLY),
+        ),
       ],
-      mapTo('manager_uuid', {}),
+      mapToField('manager_uuid', {}),
     ),
   ],
 };
 
 const defineLink = (network: string) =>
-  define(network, `The URL of the user's page.`, referTo('external', COLUMN));
+  defineAttribute(network, `The URL of the user's page.`, referTo('external', COLUMN));
 
 export const ROLLCALL_USER: SchemaDefinition = {
   urn: ROLLCALL_USER_SCHEMA,
@@ -218,35 +234,39 @@ export const ROLLCALL_USER: SchemaDefinition = {
       'authname',
       'The login names of the user at identity providers.',
       [
-        define('method', 'The login method.', {
+        defineAttribute('method', 'The login method.', {
           ...COLUMN,
           canonicalValues: ['saml', 'oidc', 'ldap'],
           required: true,
         }),
-        define('value', 'The login name.', { caseExact: true, required: true }),
+        defineAttribute('value', 'The login name.', { caseExact: true, required: true }),
       ],
-      mapTo('authname', { ...LIST, maxItems: MAX_ITEMS.methods * MAX_ITEMS.namesOfMethod }),
+      mapToField('authname', { ...LIST, maxItems: MAX_ITEMS.methods * MAX_ITEMS.namesOfMethod }),
     ),
-    define('aboutMe', 'A text in which users describe themselves.', mapTo('about_me')),
+    defineAttribute('aboutMe', 'A text in which users describe themselves.', mapToField('about_me')),
     defineComplex(
       'socialMedia',
       'Pages on social networks.',
       ['facebook', 'linkedin', 'twitter'].map(defineLink),
-      mapTo('social_media', {}),
+      mapToField('social_media', {}),
     ),
     defineFlag(
       'hideEmail',
       'True if only the user, Webmasters and API keys can see the e-mail address.',
-      mapTo('hide_email', {}),
+      mapToField('hide_email', {}),
     ),
     defineFlag(
       'hidePhoneNumbers',
       'True if only the user, Webmasters and API keys can see the phone numbers.',
-      mapTo('hide_phone_numbers', {}),
+      mapToField('hide_phone_numbers', {}),
     ),
     defineRoles('groupRoles', 'The roles that the user has through groups.', {}, ON_REQUEST),
-    define('managedBy', 'The data set that manages the user. scim: an identity provider.', ON_REQUEST),
-    define('lastAccess', 'When the user was last active.', { type: 'dateTime', ...ON_REQUEST }),
+    defineAttribute(
+      'managedBy',
+      'The data set that manages the user. scim: an identity provider.',
+      ON_REQUEST,
+    ),
+    defineAttribute('lastAccess', 'When the user was last active.', { type: 'dateTime', ...ON_REQUEST }),
   ],
 };
 
@@ -255,13 +275,17 @@ export const GROUP: SchemaDefinition = {
   name: 'Group',
   description: 'Group',
   attributes: [
-    define('displayName', 'The name of the group.', UNIQUE_NAME),
+    defineAttribute('displayName', 'The name of the group.', UNIQUE_NAME),
     defineComplex(
       'members',
       'The members of the group.',
       [
-        define('value', 'The id of the user.', { mutability: 'immutable', caseExact: true, compare: 'uuid' }),
-        define('$ref', 'The URL of the user.', referTo('User', READ_ONLY)),
+        defineAttribute('value', 'The id of the user.', {
+          mutability: 'immutable',
+          caseExact: true,
+          compare: 'uuid',
+        }),
+        defineAttribute('$ref', 'The URL of the user.', referTo('User', READ_ONLY)),
       ],
       { ...LIST, maxItems: Infinity },
     ),

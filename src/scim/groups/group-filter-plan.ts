@@ -44,12 +44,12 @@ function toCondition(filter: Filter, hidden: ReadonlySet<string>): Clause | unde
     case 'not':
       return undefined;
     case 'present':
-      return toPresence(filter.path);
+      return toPresenceCondition(filter.path);
     case 'compare':
-      return toValueTest(filter, hidden);
+      return toValueCondition(filter, hidden);
     case 'element': {
       const ids = filter.attribute.name === 'members' ? getNamedValues(filter.filter) : undefined;
-      return ids && toMemberTest(ids, hidden);
+      return ids && toMemberCondition(ids, hidden);
     }
     case 'and':
     case 'or': {
@@ -71,14 +71,14 @@ function joinConditions(parts: readonly Clause[], kind: 'and' | 'or'): Clause {
     : toClause(`u.uuid IN (SELECT uuid FROM (${select}${sql}) AS chosen)`, ...params);
 }
 
-function toPresence({ attribute, sub }: AttributePath): Clause | undefined {
+function toPresenceCondition({ attribute, sub }: AttributePath): Clause | undefined {
   if (attribute.name === 'externalId') return toClause('u.external_id IS NOT NULL');
   if (['displayName', 'id', 'meta'].includes(attribute.name)) return toClause('1 = 1');
   const isMembers = attribute.name === 'members' && (!sub || sub.name === 'value' || sub.name === '$ref');
   return isMembers ? HAS_MEMBERS : undefined;
 }
 
-function toValueTest(
+function toValueCondition(
   { path: { attribute, sub }, op, value }: CompareFilter,
   hidden: ReadonlySet<string>,
 ): Clause | undefined {
@@ -86,23 +86,30 @@ function toValueTest(
   if (!isBindable(text)) return undefined;
   switch ((sub ?? attribute).path) {
     case 'id':
-      return isAscii(text) ? compareKey('u.uuid', op, text.toLowerCase(), '~') : undefined;
+      return isAscii(text) ? buildKeyComparison('u.uuid', op, text.toLowerCase(), '~') : undefined;
     case 'externalId':
-      return compareKey('u.external_id', op, toExactKey(text));
+      return buildKeyComparison('u.external_id', op, toExactKey(text));
     case 'displayName':
-      return op === 'eq' || op === 'sw' ? compareKey('u.display_name_key', op, toLoginKey(text)) : undefined;
+      return op === 'eq' || op === 'sw'
+        ? buildKeyComparison('u.display_name_key', op, toLoginKey(text))
+        : undefined;
     case 'meta.created':
-      return compareKey('u.created', op, toBoundedTime(text));
+      return buildKeyComparison('u.created', op, toBoundedTime(text));
     case 'meta.lastModified':
-      return compareKey('u.updated', op, toBoundedTime(text));
+      return buildKeyComparison('u.updated', op, toBoundedTime(text));
     case 'members.value':
-      return op === 'eq' ? toMemberTest([text], hidden) : undefined;
+      return op === 'eq' ? toMemberCondition([text], hidden) : undefined;
     default:
       return undefined;
   }
 }
 
-function compareKey(column: string, op: CompareOperator, key: string, last?: string): Clause | undefined {
+function buildKeyComparison(
+  column: string,
+  op: CompareOperator,
+  key: string,
+  last?: string,
+): Clause | undefined {
   const bound = toBound(op, key, false, last);
   return bound && toClause(`(${bound.text(column)})`, ...bound.params);
 }
@@ -119,7 +126,7 @@ const LAST_MILLIS = Date.UTC(9999, 0);
 const toBoundedTime = (text: string): string =>
   toDbTime(new Date(Math.min(LAST_MILLIS, Math.max(FIRST_MILLIS, Date.parse(text)))));
 
-function toMemberTest(ids: readonly string[], hidden: ReadonlySet<string>): Clause {
+function toMemberCondition(ids: readonly string[], hidden: ReadonlySet<string>): Clause {
   const known = ids.filter((id) => isUuid(id)).map((id) => id.toLowerCase());
   const users = known.filter((id) => !hidden.has(id));
   if (users.length === 0) return NO_GROUP;

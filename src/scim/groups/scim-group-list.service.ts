@@ -73,7 +73,7 @@ export class ScimGroupList {
     const list = [query.fingerprint, order.sort, order.order];
     const { rows: groups, last: lastOfMore, total } = await this.find(query, order, list, hidden);
     const whole = this.view.showsMembers(query.projection)
-      ? await this.addMembers(groups)
+      ? await this.readMembers(groups)
       : groups.map((group) => ({ group, members: undefined }));
     const last = whole.length < groups.length ? whole.at(-1)?.group : lastOfMore;
     return {
@@ -136,7 +136,7 @@ export class ScimGroupList {
    * Reads the members of one group after another, until `MAX_PAGE_MEMBERS` members are read. The remaining groups are
    * left out.
    */
-  private async addMembers(groups: readonly Group[]): Promise<{ group: Group; members: string[] }[]> {
+  private async readMembers(groups: readonly Group[]): Promise<{ group: Group; members: string[] }[]> {
     const found: { group: Group; members: string[] }[] = [];
     let count = 0;
     for (let from = 0; from < groups.length && count < MAX_PAGE_MEMBERS; from += READ_TOGETHER) {

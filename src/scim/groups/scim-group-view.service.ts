@@ -79,6 +79,6 @@ export class ScimGroupView {
    * other actors.
    */
   async findHiddenUsers(actor: Actor, sql?: Sql): Promise<ReadonlySet<string>> {
-    return shouldHideOperators(actor) ? this.directory.findOperators(sql) : new Set();
+    return shouldHideOperators(actor) ? this.directory.findOperatorUuids(sql) : new Set();
   }
 }

@@ -61,7 +61,7 @@ export class ScimGroups {
     const sent = toSentGroup(resource);
     const fields = this.validate(sent, errors);
     const members =
-      sent.members && (await this.protectOperators(MemberChange.createReplacement(sent.members), caller));
+      sent.members && (await this.ignoreOperators(MemberChange.createReplacement(sent.members), caller));
     return this.groups.create(fields, members, caller);
   }
 
@@ -75,20 +75,21 @@ export class ScimGroups {
     const sent = toSentGroup(resource);
     const errors = [...read.errors, ...findIdMismatch('id', read.id || undefined, id)];
     const keeps = rulesOf(caller.actor).keepsOmitted;
-    const retain = (name: string, value: string) => (keeps && !unassigned.has(name) ? value : undefined);
+    const retainIfOmitted = (name: string, value: string) =>
+      keeps && !unassigned.has(name) ? value : undefined;
     const toFields = ({ display_name, external_id }: Group): GroupFields =>
       this.validate(
         {
           ...sent,
-          displayName: sent.displayName ?? retain('displayName', display_name),
-          externalId: sent.externalId ?? retain('externalId', external_id),
+          displayName: sent.displayName ?? retainIfOmitted('displayName', display_name),
+          externalId: sent.externalId ?? retainIfOmitted('externalId', external_id),
           ...(unassigned.has(`${ROLLCALL_GROUP_SCHEMA}:roles`) && { roles: [] }),
         },
         errors,
       );
     const ids = sent.members ?? (unassigned.has('members') ? [] : undefined);
     const toMembers =
-      ids && ((tx: Sql) => this.protectOperators(MemberChange.createReplacement(ids), caller, tx));
+      ids && ((tx: Sql) => this.ignoreOperators(MemberChange.createReplacement(ids), caller, tx));
     const change = { toFields, ifVersions, ...(toMembers && { toMembers }) };
     return this.groups.change(this.resources.group.parseId(id), change, caller);
   }
@@ -111,7 +112,7 @@ export class ScimGroups {
     };
     const toMembers = async (tx: Sql, { uuid }: Group) => {
       const patch = new MemberPatch(this.members, tx, uuid, this.env.SCIM_SCAN_LIMIT);
-      return this.protectOperators(await patch.apply(memberSteps), caller, tx);
+      return this.ignoreOperators(await patch.apply(memberSteps), caller, tx);
     };
     const change = { toFields, ifVersions, ...(memberSteps.length > 0 && { toMembers }) };
     return this.groups.change(this.resources.group.parseId(id), change, caller);
@@ -147,8 +148,8 @@ export class ScimGroups {
   }
 
   /** Prevents a key without the scope `webmasters` from adding or removing local operators, whom the key cannot see. */
-  private async protectOperators(change: MemberChange, { actor }: Caller, sql?: Sql): Promise<MemberChange> {
-    if (shouldHideOperators(actor)) change.ignoredUsers = await this.directory.findOperators(sql);
+  private async ignoreOperators(change: MemberChange, { actor }: Caller, sql?: Sql): Promise<MemberChange> {
+    if (shouldHideOperators(actor)) change.ignoredUsers = await this.directory.findOperatorUuids(sql);
     return change;
   }
 }

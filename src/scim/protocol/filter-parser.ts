@@ -75,7 +75,7 @@ function parseFilterPath(path: string, resource: ResourceDescription): Attribute
   const attribute = name.kind === 'word' ? resource.findAttribute(name.text) : undefined;
   if (!attribute) throw createPathError(name.text);
   const filter = parser.parseBrackets(attribute);
-  const sub = parser.parsePart(attribute);
+  const sub = parser.parseSubAttribute(attribute);
   if (parser.next().kind !== 'end') throw createSyntaxError(path);
   return { kind: 'attribute', attribute, filter, ...(sub && { sub }) };
 }
@@ -210,9 +210,9 @@ class FilterParser {
    * Parses the sub-attribute after a closing bracket, as in `[…].value`. Returns undefined if the next token is not a
    * sub-attribute.
    */
-  parsePart(attribute: Attribute): Attribute | undefined {
+  parseSubAttribute(attribute: Attribute): Attribute | undefined {
     const token = this.peek();
-    if (!isPart(token) || token.followsBlank) return undefined;
+    if (!isSubAttribute(token) || token.followsBlank) return undefined;
     this.next();
     const sub = attribute.findSub(token.text.slice(1));
     if (!sub) throw new UnknownAttributeError('invalid_filter', token.text, token.position);
@@ -272,9 +272,9 @@ class FilterParser {
   private parseElementFilter({ attribute, sub: part }: AttributePath, name: Token): Filter {
     if (part) throw toFilterError(this.peek().position, `${part.path} has no sub-attributes to filter by`);
     const filter = this.parseBrackets(attribute);
-    const sub = this.parsePart(attribute);
+    const sub = this.parseSubAttribute(attribute);
     if (!sub) return { kind: 'element', attribute, filter };
-    const toElement = (extra: Filter): Filter => ({
+    const toElementFilter = (extra: Filter): Filter => ({
       kind: 'element',
       attribute,
       filter: { kind: 'and', filters: [filter, extra] },
@@ -282,7 +282,9 @@ class FilterParser {
     const rest = this.parseComparison({ attribute, sub }, name);
     // `ne` and `eq null` negate the whole condition. It then matches if no element selected by the brackets has the
     // value.
-    return rest.kind === 'not' ? { kind: 'not', filter: toElement(rest.filter) } : toElement(rest);
+    return rest.kind === 'not'
+      ? { kind: 'not', filter: toElementFilter(rest.filter) }
+      : toElementFilter(rest);
   }
 
   /** Parses a condition on an attribute that only other resource types have, without checking the attribute. */
@@ -290,7 +292,7 @@ class FilterParser {
     if (this.peek().kind === '[') {
       while (this.peek().kind !== ']' && this.peek().kind !== 'end') this.next();
       this.expect(']', 'a closing bracket');
-      if (!isPart(this.peek())) return { kind: 'none' };
+      if (!isSubAttribute(this.peek())) return { kind: 'none' };
       this.next();
     }
     const { op } = this.parseOperator(this.peek());
@@ -310,7 +312,7 @@ class FilterParser {
       throw toFilterError(position, `${(path.sub ?? path.attribute).path} cannot be used in a filter`);
     }
     if (op === 'pr' || !value) return { kind: 'present', path };
-    const compare = isEmptyValue(value) ? compareWithEmpty : compareWithValue;
+    const compare = isEmptyValue(value) ? buildEmptyComparison : buildValueComparison;
     return compare(path, op, value, position);
   }
 
@@ -344,7 +346,7 @@ function isWord(token: Token, word: string): boolean {
   return token.kind === 'word' && token.text.toLowerCase() === word;
 }
 
-const isPart = (token: Token): boolean => token.kind === 'word' && token.text.startsWith('.');
+const isSubAttribute = (token: Token): boolean => token.kind === 'word' && token.text.startsWith('.');
 
 const isEmptyValue = (value: Token): boolean =>
   value.kind === 'string' ? value.text === '' : isWord(value, 'null');
@@ -355,26 +357,36 @@ const toText = (token: Token): string => (token.kind === 'end' ? token.text : qu
  * Builds a comparison with null or `""`: `eq` becomes `pr` inside `not`, and `ne` becomes `pr`.
  * @param position position of the operator
  */
-function compareWithEmpty(path: AttributePath, op: ValueOperator, value: Token, position: number): Filter {
+function buildEmptyComparison(
+  path: AttributePath,
+  op: ValueOperator,
+  value: Token,
+  position: number,
+): Filter {
   if (op === 'ne') return { kind: 'present', path };
   if (op === 'eq') return { kind: 'not', filter: { kind: 'present', path } };
   if (value.kind === 'word') throw toFilterError(value.position, 'null can be used with eq and ne only');
-  return compareWithValue(path, op, value, position);
+  return buildValueComparison(path, op, value, position);
 }
 
 /** Builds a comparison with a value. `ne` becomes `eq` inside `not`. @param position position of the operator */
-function compareWithValue(path: AttributePath, op: ValueOperator, value: Token, position: number): Filter {
+function buildValueComparison(
+  path: AttributePath,
+  op: ValueOperator,
+  value: Token,
+  position: number,
+): Filter {
   const { attribute, sub: named = attribute } = path;
   const target = toValuePath(path);
   if (!target)
     throw toFilterError(position, `${named.path} cannot be compared as a whole: use a sub-attribute`);
   const leaf = target.sub ?? attribute;
-  if (op === 'ne') return { kind: 'not', filter: compareWithValue(path, 'eq', value, position) };
-  if (op !== 'eq') assertSuits(op, leaf, position);
+  if (op === 'ne') return { kind: 'not', filter: buildValueComparison(path, 'eq', value, position) };
+  if (op !== 'eq') assertOperatorSuits(op, leaf, position);
   return { kind: 'compare', path: target, op, value: convertValue(leaf, value) };
 }
 
-function assertSuits(op: CompareOperator, leaf: Attribute, position: number): void {
+function assertOperatorSuits(op: CompareOperator, leaf: Attribute, position: number): void {
   const unsuited = ['gt', 'ge', 'lt', 'le'].includes(op) ? ['boolean', 'binary'] : ['boolean', 'dateTime'];
   if (!unsuited.includes(leaf.type)) return;
   throw toFilterError(position, `${op} cannot be used with ${leaf.path}, which is a ${leaf.type}`);

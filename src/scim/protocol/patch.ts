@@ -242,7 +242,7 @@ export function applySteps(
     const { attribute, filter } = step.target;
     const before = attribute.getValue(state);
     if (filter) compared += countComparisons(filter) * Math.max(1, objectsOf(before).length);
-    if (compared > MAX_COMPARISONS) throw createTooManyError();
+    if (compared > MAX_COMPARISONS) throw createTooManyComparisonsError();
     if (attribute.multiValued) touched.add(attribute);
     const after = attribute.multiValued ? changeList(before, step, deviation) : changeSingle(before, step);
     state = attribute.setValue(state, after);
@@ -254,7 +254,7 @@ export function applySteps(
   return state;
 }
 
-function createTooManyError(): ProblemError {
+function createTooManyComparisonsError(): ProblemError {
   const detail = `The filters in the paths would make more than ${MAX_COMPARISONS} comparisons.`;
   return new ProblemError('too_many', `${detail} Send fewer operations in one request.`);
 }

@@ -61,7 +61,7 @@ export interface FilterPlan {
 export function planFilter(filter: Filter | undefined, roles: RoleCatalogue): FilterPlan {
   const parts = filter ? flattenAnd(filter) : [];
   const limits = parts.map((part) => planPart(part, roles)).filter((part) => part !== ALL_USERS);
-  const { found, best, source, isExact } = combine(limits);
+  const { found, best, source, isExact } = combineConditions(limits);
   const status = filter && parts.length === 1 ? findStatus(filter) : undefined;
   const tests = found.map(({ test }) => test);
   return { source, breadth: best?.breadth ?? 'many', tests, isExact, ...(status && { status }) };
@@ -71,7 +71,7 @@ export function planFilter(filter: Filter | undefined, roles: RoleCatalogue): Fi
  * Combines conditions that must all hold. The condition that selects the fewest users becomes the source of the query,
  * and all conditions become tests.
  */
-function combine(parts: readonly (Match | undefined)[]) {
+function combineConditions(parts: readonly (Match | undefined)[]) {
   const found = parts.filter((part) => part !== undefined);
   const [best] = found.toSorted((a, b) => RANK[a.breadth] - RANK[b.breadth]);
   const isExact = found.length === parts.length && found.every((part) => part.isExact);
@@ -101,7 +101,7 @@ function flattenAnd(filter: Filter): readonly Filter[] {
 function planPart(filter: Filter, roles: RoleCatalogue): Match | undefined {
   switch (filter.kind) {
     case 'compare':
-      return findCondition(filter, roles);
+      return findMatch(filter, roles);
     case 'none':
       return NO_USERS;
     case 'or': {
@@ -110,7 +110,9 @@ function planPart(filter: Filter, roles: RoleCatalogue): Match | undefined {
       return found.length === branches.length ? joinOr(found) : undefined;
     }
     case 'and': {
-      const { found, best, source, isExact } = combine(filter.filters.map((part) => planPart(part, roles)));
+      const { found, best, source, isExact } = combineConditions(
+        filter.filters.map((part) => planPart(part, roles)),
+      );
       if (!best || !source) return undefined;
       const { sql, params } = buildWhere(found.map(({ test }) => test));
       const all = `SELECT u.uuid FROM (${source.sql}) AS k JOIN users u ON u.uuid = k.uuid WHERE ${sql}`;
@@ -142,7 +144,7 @@ function toMatch(source: Clause, test: UserTest, breadth: Breadth, isExact = tru
 /** A character that sorts after every other character. */
 const LAST = '\u{10FFFF}';
 const SIGNS = { eq: '=', gt: '>', ge: '>=', lt: '<', le: '<=' } as const;
-const isSign = (op: CompareOperator): op is keyof typeof SIGNS => op in SIGNS;
+const hasSign = (op: CompareOperator): op is keyof typeof SIGNS => op in SIGNS;
 
 /** A condition on a column, whose name is inserted later. */
 interface Bound {
@@ -156,9 +158,9 @@ interface Bound {
  * @param last the character to append to `key` for the upper limit of `sw`
  */
 export function toBound(op: CompareOperator, key: string, isUnique: boolean, last = LAST): Bound | undefined {
-  const toRange = (column: string) => `${column} >= ? AND ${column} < ?`;
-  if (op === 'sw') return { text: toRange, params: [key, key + last], breadth: 'some' };
-  if (!isSign(op)) return undefined;
+  const toRangeSql = (column: string) => `${column} >= ? AND ${column} < ?`;
+  if (op === 'sw') return { text: toRangeSql, params: [key, key + last], breadth: 'some' };
+  if (!hasSign(op)) return undefined;
   const breadth = op !== 'eq' ? 'many' : isUnique ? 'one' : 'some';
   return { text: (column) => `${column} ${SIGNS[op]} ?`, params: [key], breadth };
 }
@@ -245,14 +247,14 @@ const NO_USERS = toMatch(toClause('SELECT uuid FROM users WHERE 1 = 0'), toClaus
 type Convert = (filter: CompareFilter, roles: RoleCatalogue) => Match | undefined;
 const textOf = ({ value }: CompareFilter): string => String(value);
 
-const matchName =
+const createNameConverter =
   (column: string): Convert =>
   (filter) => {
     const key = toNameSortKey(textOf(filter));
     const isUsed = key !== '' && (filter.op === 'eq' || filter.op === 'sw');
     return isUsed ? matchColumn(column, toBound(filter.op, key, false), false) : undefined;
   };
-const matchTime =
+const createTimeConverter =
   (column: string): Convert =>
   (filter) =>
     filter.op === 'sw' ? undefined : matchColumn(column, toBound(filter.op, toTime(filter.value), false));
@@ -270,8 +272,8 @@ const INDEXED: Readonly<Record<string, Convert>> = {
   externalId: (filter) =>
     matchColumn('external_id_key', toBound(filter.op, toExactKey(textOf(filter)), true)),
   'emails.value': matchEmail,
-  'meta.created': matchTime('created'),
-  'meta.lastModified': matchTime('updated'),
+  'meta.created': createTimeConverter('created'),
+  'meta.lastModified': createTimeConverter('updated'),
   'meta.resourceType': (filter) =>
     filter.op === 'eq' ? (textOf(filter).toLowerCase() === 'user' ? ALL_USERS : NO_USERS) : undefined,
   displayName: (filter) => matchValue('displayName', filter, true),
@@ -281,8 +283,8 @@ const INDEXED: Readonly<Record<string, Convert>> = {
   'roles.value': matchRole,
   [`${ENTERPRISE_SCHEMA}:manager.value`]: matchManager,
   'groups.value': matchGroup,
-  'name.givenName': matchName('firstname_sort'),
-  'name.familyName': matchName('surname_sort'),
+  'name.givenName': createNameConverter('firstname_sort'),
+  'name.familyName': createNameConverter('surname_sort'),
 };
 
 /**
@@ -300,7 +302,7 @@ function matchActive(active: boolean): Match | undefined {
  * Returns the condition for a comparison. Returns undefined if no index can be used, or if the database cannot process
  * the value.
  */
-function findCondition(filter: CompareFilter, roles: RoleCatalogue): Match | undefined {
+function findMatch(filter: CompareFilter, roles: RoleCatalogue): Match | undefined {
   const { value, path } = filter;
   if (typeof value === 'string' && !isBindable(value)) return undefined;
   return INDEXED[(path.sub ?? path.attribute).path]?.(filter, roles);

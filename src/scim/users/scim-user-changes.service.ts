@@ -58,7 +58,7 @@ export interface PendingChange {
    * @param added ids of the users that the same set of changes creates.
    * @throws ProblemError `not_found`, `validation_failed`, or an error of `applyPut` or `applyPatch`.
    */
-  complete: (tx: Sql, user: User | undefined, added?: ReadonlySet<string>) => Promise<UserChange>;
+  buildChange: (tx: Sql, user: User | undefined, added?: ReadonlySet<string>) => Promise<UserChange>;
 }
 
 /**
@@ -84,11 +84,11 @@ export class ScimUserChanges {
     const sent = Object.fromEntries(Object.entries(edit.input).filter(([, value]) => value !== null));
     const change = this.validate({ ...edit, input: sent }, createEmptyUser('', now()), errors, NewUserInput);
     const password_hash = await this.hashPassword(change, caller);
-    const complete: PendingChange['complete'] = async (tx, _, added) => {
+    const buildChange: PendingChange['buildChange'] = async (tx, _, added) => {
       const patch = await this.buildPatch(tx, change, password_hash, added);
       return { kind: 'create', uuid, patch: { ...patch, managed_by: MANAGED_BY_SCIM } };
     };
-    return { kind: 'create', uuid, complete };
+    return { kind: 'create', uuid, buildChange };
   }
 
   /** Prepares a PUT. @throws ProblemError if the request is invalid, whatever the current state of the user is. */
@@ -125,11 +125,11 @@ export class ScimUserChanges {
   /** Prepares a deletion. @throws ProblemError `not_found` if the id is not a UUID. */
   delete(id: string, caller: Caller, ifVersions?: readonly number[]): PendingChange {
     const uuid = this.resources.user.parseId(id);
-    const complete: PendingChange['complete'] = (_, user) => {
+    const buildChange: PendingChange['buildChange'] = (_, user) => {
       const locked = assertVisible(user, id, caller);
       return Promise.resolve({ kind: 'delete', uuid, patch: {}, locked, ...(ifVersions && { ifVersions }) });
     };
-    return { kind: 'delete', uuid, complete };
+    return { kind: 'delete', uuid, buildChange };
   }
 
   private readBody(body: unknown, { actor }: Caller): ReadResource {
@@ -147,10 +147,12 @@ export class ScimUserChanges {
     ifVersions: readonly number[] | undefined,
   ): Promise<PendingChange> {
     const uuid = this.resources.user.parseId(id);
-    const password_hash = change.touchesPassword ? await this.hashNew(uuid, change, caller) : undefined;
-    const complete: PendingChange['complete'] = async (tx, found, added) => {
+    const password_hash = change.touchesPassword
+      ? await this.hashPasswordFor(uuid, change, caller)
+      : undefined;
+    const buildChange: PendingChange['buildChange'] = async (tx, found, added) => {
       const user = assertVisible(found, id, caller);
-      const valid = this.validateFor(change, user);
+      const valid = this.validateForUser(change, user);
       if (valid.errors.length > 0) throw createValidationError(valid.errors);
       const patch = await this.buildPatch(tx, valid, password_hash, added);
       const managed = user.managed_by === null && Object.keys(patch).length > 0;
@@ -158,10 +160,10 @@ export class ScimUserChanges {
       const update = { kind: 'update', uuid, patch, locked: user, byProvider: true } as const;
       return { ...update, ...(ifVersions && { ifVersions }) };
     };
-    return { kind: 'update', uuid, complete };
+    return { kind: 'update', uuid, buildChange };
   }
 
-  private validateFor({ apply, wrong, touchesPassword, rules }: Change, user: User): ValidEdit {
+  private validateForUser({ apply, wrong, touchesPassword, rules }: Change, user: User): ValidEdit {
     const current = toResource(user, '');
     return this.validate(buildEdit(current, apply(current), touchesPassword, rules), user, wrong);
   }
@@ -185,9 +187,13 @@ export class ScimUserChanges {
     return { ...change, errors: [...wrong, ...others, ...tooLong], edit };
   }
 
-  private async hashNew(uuid: string, change: Change, caller: Caller): Promise<string | null | undefined> {
+  private async hashPasswordFor(
+    uuid: string,
+    change: Change,
+    caller: Caller,
+  ): Promise<string | null | undefined> {
     const user = assertVisible(await this.users.find(uuid), uuid, caller);
-    return this.hashPassword(this.validateFor(change, user), caller);
+    return this.hashPassword(this.validateForUser(change, user), caller);
   }
 
   /**

@@ -42,22 +42,22 @@ export class ScimUsers {
   }
 
   async create(body: unknown, caller: Caller): Promise<User> {
-    return this.write(await this.changes.create(body, caller), caller);
+    return this.writeChange(await this.changes.create(body, caller), caller);
   }
 
   /** Carries out a PUT. @returns the user after the change. */
   async replace(id: string, body: unknown, caller: Caller, ifVersions?: readonly number[]): Promise<User> {
-    return this.write(await this.changes.replace(id, body, caller, ifVersions), caller);
+    return this.writeChange(await this.changes.replace(id, body, caller, ifVersions), caller);
   }
 
   /** Carries out a PATCH. @returns the user after the change. */
   async patch(id: string, body: unknown, caller: Caller, ifVersions?: readonly number[]): Promise<User> {
-    return this.write(await this.changes.patch(id, body, caller, ifVersions), caller);
+    return this.writeChange(await this.changes.patch(id, body, caller, ifVersions), caller);
   }
 
   /** Deletes a user. @returns the user before the deletion. */
   async delete(id: string, caller: Caller, ifVersions?: readonly number[]): Promise<User> {
-    return this.write(this.changes.delete(id, caller, ifVersions), caller);
+    return this.writeChange(this.changes.delete(id, caller, ifVersions), caller);
   }
 
   /**
@@ -90,10 +90,10 @@ export class ScimUsers {
     return locationOf(user, this.resources.base);
   }
 
-  private async write({ kind, uuid, complete }: PendingChange, caller: Caller): Promise<User> {
+  private async writeChange({ kind, uuid, buildChange }: PendingChange, caller: Caller): Promise<User> {
     const apply = async (tx: Sql): Promise<User> => {
       const user = kind === 'create' ? undefined : await this.users.lock(tx, uuid);
-      return this.writer.applyOne(tx, await complete(tx, user), caller, toScimProblem);
+      return this.writer.applyOne(tx, await buildChange(tx, user), caller, toScimProblem);
     };
     return this.fuse.runChange(caller, () => this.transactions.run(apply, caller));
   }

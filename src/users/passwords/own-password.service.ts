@@ -30,7 +30,7 @@ export class OwnPassword {
       return [{ field: 'current_password', code: 'required', message: 'is required to change the password' }];
     }
     const login: Login = { name: toLoginKey(user.username), uuid: user.uuid, ip: caller.ip };
-    const hooks = this.throttle.toHooks(login);
+    const hooks = this.throttle.createHooks(login);
     return (await this.passwords.verify(user.password_hash, sent, toRequester(caller), hooks)) ? [] : [WRONG];
   }
 }
@@ -41,7 +41,7 @@ export class OwnPassword {
  * @param proven the user at the time of the check.
  * @throws ProblemError `validation_failed`.
  */
-export function assertStillProven(user: User, proven: User): void {
+export function assertProofStillValid(user: User, proven: User): void {
   if (user.status !== 'Active' || user.password_hash !== proven.password_hash)
     throw createValidationError([WRONG]);
 }

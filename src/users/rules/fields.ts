@@ -7,7 +7,7 @@ import {
   isCleanText,
   isWithin,
   toNormalForm,
-  normalise,
+  normalizeText,
   truncate,
 } from '../../platform/common/text.js';
 import { isUuid } from '../../platform/common/uuid.js';
@@ -173,7 +173,7 @@ export const Roles = (schema: Schema) =>
 
 const METHOD_NAME = /^[a-z0-9_-]{1,32}$/;
 const namesOf = (value: unknown): string[] => valuesOf(value).flatMap(stringsOf);
-const normaliseName = (name: string): string => (name.isWellFormed() ? normalise(name) : name);
+const normalizeName = (name: string): string => (name.isWellFormed() ? normalizeText(name) : name);
 
 /** Declares a field with an object that maps each authentication method to login names. `{}` clears the field. */
 export const Authnames = (schema: Schema) =>
@@ -192,7 +192,7 @@ export const Authnames = (schema: Schema) =>
     LimitSize({ text: MAX.authname, items: MAX_ITEMS.namesOfMethod, members: MAX_ITEMS.methods }),
     Normalize((raw) => {
       if (!isObjectOf(raw, isStringArray)) return raw;
-      return toNullIfEmpty(mapValues(raw, (list) => stringsOf(list).map(normaliseName)));
+      return toNullIfEmpty(mapValues(raw, (list) => stringsOf(list).map(normalizeName)));
     }),
     Rule('invalid_type', 'must be an object of arrays of strings', (value) =>
       isObjectOf(value, isStringArray),

@@ -100,7 +100,10 @@ export function applyPatch(current: User, patch: UserPatch): User {
 function mergeDocuments(next: User, current: User, { authname, social_media, attributes }: UserPatch): void {
   if (authname) next.authname = mergeObjects(current.authname, authname);
   if (social_media)
-    next.social_media = mergeObjects(current.social_media, keepLinks(current.social_media, social_media));
+    next.social_media = mergeObjects(
+      current.social_media,
+      keepStoredLinks(current.social_media, social_media),
+    );
   if (attributes) next.attributes = mergeAttributes(current.attributes, attributes);
 }
 
@@ -126,7 +129,7 @@ function keepStoredUrl(stored: string, sent: string): string {
   return stored !== sent && normalizeUrl(stored) === sent ? stored : sent;
 }
 
-function keepLinks(stored: SocialMedia, sent: SocialMedia): SocialMedia {
+function keepStoredLinks(stored: SocialMedia, sent: SocialMedia): SocialMedia {
   const links = NETWORKS.flatMap((network) => {
     const url = sent[network];
     return url === undefined ? [] : [[network, keepStoredUrl(stored[network] ?? '', url)] as const];
@@ -199,7 +202,7 @@ export function validateChange<T extends UserInput>(
 ): ValidatedChange<T> {
   const { input, errors: ruleErrors } = applyConfiguredRules(value, sent, settings);
   const all = [...sent, ...ruleErrors];
-  const errors = all.length > 0 ? omitStored(input, all, current) : all;
+  const errors = all.length > 0 ? omitStoredValueErrors(input, all, current) : all;
   const valid = errors.length === 0 ? input : omitFields(input, new Set(errors.map(({ field }) => field)));
   const after = applyPatch(current, valid);
   return { input, errors: [...errors, ...validateWholeUser(after)], after };
@@ -209,7 +212,11 @@ export function validateChange<T extends UserInput>(
  * Omits an error about invisible characters if the value is already stored. Older versions accepted such values, and
  * clients may send them back unchanged.
  */
-function omitStored(input: UserInput, errors: readonly FieldError[], current: User): readonly FieldError[] {
+function omitStoredValueErrors(
+  input: UserInput,
+  errors: readonly FieldError[],
+  current: User,
+): readonly FieldError[] {
   const sent = new Map<string, unknown>(Object.entries(input));
   const stored = new Map<string, unknown>(Object.entries(current));
   return errors.filter(

@@ -7,7 +7,13 @@ import { toPlaceholders } from '../../platform/database/engine/sql.js';
 import { toAuthnameIdentifier, toExactKey, toLoginKey } from '../model/comparison-keys.js';
 import { splitWords } from '../model/user.js';
 import { type Sort, type UserQuery, resolveSort } from './user.query.js';
-import { type Condition, type UserFilter, type WordMatch, buildCondition, compare } from './search-plan.js';
+import {
+  type Condition,
+  type UserFilter,
+  type WordMatch,
+  buildCondition,
+  buildComparison,
+} from './search-plan.js';
 
 const MAX_WORDS = 10;
 /**
@@ -27,7 +33,7 @@ const LAST_CHARACTER = '\u{10FFFF}';
  */
 export function toUserFilter(query: UserQuery, actor: Actor, roles: RoleCatalogue): UserFilter {
   const seesAll = isWebmaster(actor);
-  if (!seesAll) assertReadable(query);
+  if (!seesAll) assertNoHiddenFields(query);
   const weight = seesAll ? 'weight' : 'public_weight';
   const { from, score, words, isEmpty } = buildWordJoins(query.fulltext_search, weight);
   const statuses = seesAll ? query.status : (query.status ?? STATUSES).filter((name) => name === 'Active');
@@ -53,10 +59,10 @@ function buildStatusConditions(statuses: readonly string[], sort: Sort): Conditi
   if (STATUSES.every((status) => statuses.includes(status))) return [];
   if (statuses.length === 0) return [NO_MATCH];
   if (statuses.includes('Active')) return [buildCondition('u.status <> ?', 'Blocked')];
-  return [{ ...compare('status', '= ?', sort, 'Blocked'), parameter: 'status' }];
+  return [{ ...buildComparison('status', '= ?', sort, 'Blocked'), parameter: 'status' }];
 }
 
-function assertReadable(query: UserQuery): void {
+function assertNoHiddenFields(query: UserQuery): void {
   const filter = (['authname', 'managed_by'] as const).find((name) => query[name] !== undefined);
   const used = query.sort === 'email' ? 'sort=email' : filter;
   if (used)
@@ -91,11 +97,12 @@ function buildFieldConditions(query: UserQuery, roles: RoleCatalogue): Condition
   const sort = resolveSort(query);
   for (const [parameter, column, test, toKey] of COMPARED_PARAMETERS) {
     const sent = query[parameter];
-    if (sent !== undefined) conditions.push({ ...compare(column, test, sort, toKey(sent)), parameter });
+    if (sent !== undefined)
+      conditions.push({ ...buildComparison(column, test, sort, toKey(sent)), parameter });
   }
   if (query.has_external_id !== undefined) {
     const test = query.has_external_id ? 'IS NOT NULL' : 'IS NULL';
-    conditions.push({ ...compare('external_id_key', test, sort), parameter: 'has_external_id' });
+    conditions.push({ ...buildComparison('external_id_key', test, sort), parameter: 'has_external_id' });
   }
   if (query.authname !== undefined) {
     const cut = query.authname.indexOf(':');

@@ -74,7 +74,7 @@ export function buildCondition(sql: string, ...params: readonly SqlValue[]): Con
  * Creates a condition on an indexed column. The `many` form uses this index only if the page is sorted by the same
  * column.
  */
-export function compare(column: string, test: string, sort: Sort, ...params: SqlValue[]): Condition {
+export function buildComparison(column: string, test: string, sort: Sort, ...params: SqlValue[]): Condition {
   const sql = `u.${column} ${test}`;
   return {
     sql,

@@ -89,7 +89,7 @@ export class UserDirectory {
    * Finds local operators: Webmasters without an external id, whom some API keys must not see.
    * @returns their uuids.
    */
-  async findOperators(sql: Sql = this.database): Promise<Set<string>> {
+  async findOperatorUuids(sql: Sql = this.database): Promise<Set<string>> {
     const rows = await sql.query<{ uuid: string }>(
       `SELECT u.uuid FROM user_roles h JOIN users u ON u.uuid = h.user_uuid
        WHERE h.role = ? AND u.external_id_key IS NULL`,

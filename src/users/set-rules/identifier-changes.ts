@@ -75,7 +75,7 @@ export class IdentifierChanges {
    * Returns true if the owner of an identifier keeps it, because no change releases it or the change that releases it
    * fails.
    */
-  isKept(need: NeededRelease, failed: ChangeNumbers): boolean {
+  isIdentifierKept(need: NeededRelease, failed: ChangeNumbers): boolean {
     const releasing = this.getReleasingChange(need);
     return releasing === 0 || failed.has(releasing);
   }

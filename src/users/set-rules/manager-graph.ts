@@ -48,7 +48,7 @@ export class ManagerGraph {
    * Lists the changes that set a manager who is not in the database. Each is paired with the change that creates the
    * manager, or with 0 if no change does.
    */
-  *listAwaited(): Generator<[change: number, creator: number]> {
+  *listAwaitedManagers(): Generator<[change: number, creator: number]> {
     for (let node = 1; node < this.changes.length; node++) {
       const manager = this.managers.at(node);
       if (this.changes.at(node) === 0 || manager === 0 || this.existing.at(manager) === 1) continue;
@@ -93,7 +93,7 @@ export class ManagerGraph {
       if (node !== 0 && state[node] === 1) {
         const changes = walk.slice(walk.indexOf(node)).map((member) => this.changes.at(member));
         const causes = changes.filter((change) => change !== 0);
-        // Concurrent changes can make the managers that were read look like a cycle. `listOrder` would never end in
+        // Concurrent changes can make the managers that were read look like a cycle. `listOrderPairs` would never end in
         // such a cycle, so it is broken.
         if (causes.length === 0) this.managers.set(node, 0);
         else found.push(causes);
@@ -108,7 +108,7 @@ export class ManagerGraph {
    * the changes of the manager's reports, so that no intermediate state has a cycle. New users are left out, because
    * they lack reports.
    */
-  *listOrder(): Generator<[change: number, earlier: number]> {
+  *listOrderPairs(): Generator<[change: number, earlier: number]> {
     for (let index = 0; index < this.moved.length; index++) {
       const node = this.moved.at(index);
       const change = this.changes.at(node);

@@ -45,14 +45,14 @@ class Dependencies {
   }
 
   /** Lists the dependencies whose provider has failed, each as the dependent change and the tag. */
-  *findBroken(failed: ChangeNumbers): Generator<[dependent: number, tag: number]> {
+  *listBroken(failed: ChangeNumbers): Generator<[dependent: number, tag: number]> {
     for (let link = 0; link < this.dependents.length; link++) {
       if (failed.has(this.providers.at(link))) yield [this.dependents.at(link), this.tags.at(link)];
     }
   }
 
   /** Lists the dependencies of all changes that have not failed. */
-  *findActive(failed: ChangeNumbers): Generator<[dependent: number, provider: number]> {
+  *listActive(failed: ChangeNumbers): Generator<[dependent: number, provider: number]> {
     for (let link = 0; link < this.dependents.length; link++) {
       const dependent = this.dependents.at(link);
       if (!failed.has(dependent)) yield [dependent, this.providers.at(link)];
@@ -182,7 +182,8 @@ export class SetValidator {
     const dependent = new Set<number>();
     for (const [change, other] of this.identifiers.linkConflicts)
       this.fail(change, this.createDuplicateFailure('external_id', other));
-    for (const [change, creator] of this.managers.listAwaited()) this.links.add(change, creator, MANAGER_TAG);
+    for (const [change, creator] of this.managers.listAwaitedManagers())
+      this.links.add(change, creator, MANAGER_TAG);
     for (const need of this.identifiers.requiredReleases)
       this.links.add(need.change, this.identifiers.getReleasingChange(need), IDENTIFIER_TAG);
     let rounds = 0;
@@ -197,11 +198,11 @@ export class SetValidator {
         this.failOrphans() ||
         this.failConflicts(webmasters, rounds++ < MAX_ORDERED_ROUNDS);
     }
-    for (const [change, tag] of this.links.findBroken(this.failed)) {
+    for (const [change, tag] of this.links.listBroken(this.failed)) {
       if (tag === MANAGER_TAG && dependent.has(change)) this.fail(change, UNKNOWN_MANAGER);
     }
     for (const need of this.identifiers.requiredReleases) {
-      if (dependent.has(need.change) && this.identifiers.isKept(need, this.failed))
+      if (dependent.has(need.change) && this.identifiers.isIdentifierKept(need, this.failed))
         this.fail(need.change, this.createTakenFailure(need));
     }
     return this.failures;
@@ -212,8 +213,8 @@ export class SetValidator {
    * batch. Every batch is then valid. Call this method after `validate`.
    */
   *listDependencies(webmasters: number): Generator<readonly [change: number, needed: number]> {
-    yield* this.links.findActive(this.failed);
-    yield* this.managers.listOrder();
+    yield* this.links.listActive(this.failed);
+    yield* this.managers.listOrderPairs();
     const losses = [...this.webmasterLosses.keys()].filter((change) => !this.failed.has(change));
     const gain = this.webmasterGains.find((change) => !this.failed.has(change));
     if (gain === undefined || losses.length < webmasters) return;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import {
   type Sql,
-  deleteKeys,
+  deleteByKeys,
   deleteRows,
   lockClauseOf,
   insertRows,
@@ -109,12 +109,12 @@ export class UserWriteRepository {
   }
 
   async updateRoles(tx: Sql, { removed, added }: Difference<UserRoleEntity>): Promise<void> {
-    await deleteKeys(tx, UserRoleEntity, ['role', 'user_uuid'], removed);
+    await deleteByKeys(tx, UserRoleEntity, ['role', 'user_uuid'], removed);
     await insertRows(tx, UserRoleEntity, sortByKey(added, 'role'));
   }
 
   async updateValues(tx: Sql, { removed, added }: Difference<UserValueEntity>): Promise<void> {
-    await deleteKeys(tx, UserValueEntity, ['attribute', 'value_key', 'user_uuid'], removed);
+    await deleteByKeys(tx, UserValueEntity, ['attribute', 'value_key', 'user_uuid'], removed);
     await insertRows(tx, UserValueEntity, sortByKey(added, 'value_key'));
   }
 
@@ -127,7 +127,7 @@ export class UserWriteRepository {
     tx: Sql,
     { removed, added, changed }: Difference<UserWordEntity> & { changed: readonly UserWordEntity[] },
   ): Promise<void> {
-    await deleteKeys(tx, UserWordEntity, WORD_KEY, removed);
+    await deleteByKeys(tx, UserWordEntity, WORD_KEY, removed);
     await upsertRows(tx, UserWordEntity, WORD_KEY, changed);
     await insertRows(tx, UserWordEntity, sortByKey(added, 'word'));
   }

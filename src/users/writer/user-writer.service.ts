@@ -69,11 +69,14 @@ export class UserWriter {
   async apply(tx: Sql, changes: readonly UserChange[], caller: Caller): Promise<ChangeOutcome[]> {
     const time = now();
     const validated = await this.validate(tx, changes, caller, time);
-    const deleted = new Set(validated.flatMap((each) => (isValid(each, 'delete') ? each.after.uuid : [])));
-    const all = deleted.size > 0 ? await this.addReports(tx, validated, deleted) : validated;
+    const deleted = new Set(
+      validated.flatMap((each) => (isValidChange(each, 'delete') ? each.after.uuid : [])),
+    );
+    const all = deleted.size > 0 ? await this.addReportUpdates(tx, validated, deleted) : validated;
     const outcomes = all.map((change) => toOutcome(change, time));
-    const blocked = findBlocked(all, outcomes);
-    if (blocked.length > 0) await this.fuse.count(tx, caller, blocked, () => this.counts.countActive(tx));
+    const blocked = listBlockedUuids(all, outcomes);
+    if (blocked.length > 0)
+      await this.fuse.countBlocked(tx, caller, blocked, () => this.counts.countActive(tx));
     await this.store.save(tx, all, outcomes, caller);
     return outcomes.slice(0, changes.length);
   }
@@ -96,7 +99,7 @@ export class UserWriter {
   }
 
   /** Adds an update for every user whose manager is deleted. The update clears `manager_uuid`. */
-  private async addReports(
+  private async addReportUpdates(
     tx: Sql,
     validated: readonly CheckedChange[],
     deleted: ReadonlySet<string>,
@@ -108,7 +111,7 @@ export class UserWriter {
     const others = reports.filter(({ uuid }) => !changed.has(uuid));
     return [
       ...validated.map((change) =>
-        isValid(change, 'update') ? { ...change, after: clearManager(change.after, deleted) } : change,
+        isValidChange(change, 'update') ? { ...change, after: clearManager(change.after, deleted) } : change,
       ),
       ...others.map((before) => {
         return { kind: 'update' as const, before, after: clearManager(before, deleted), failures: [] };
@@ -224,7 +227,7 @@ export class UserWriter {
 /**
  * Returns the uuids of the users whom successful changes block or delete. They count towards the fuse of the API key.
  */
-function findBlocked(validated: readonly CheckedChange[], outcomes: readonly ChangeOutcome[]): string[] {
+function listBlockedUuids(validated: readonly CheckedChange[], outcomes: readonly ChangeOutcome[]): string[] {
   return validated.flatMap(({ before, after }, index) => {
     const outcome = outcomes[index]?.outcome;
     const isBlocked = before?.status === 'Active' && after.status !== 'Active' && outcome === 'updated';
@@ -232,7 +235,7 @@ function findBlocked(validated: readonly CheckedChange[], outcomes: readonly Cha
   });
 }
 
-const isValid = (change: CheckedChange, kind: UserChange['kind']): boolean =>
+const isValidChange = (change: CheckedChange, kind: UserChange['kind']): boolean =>
   change.kind === kind && change.failures.length === 0;
 
 /** Clears the manager of a user if the manager is one of the deleted users. */

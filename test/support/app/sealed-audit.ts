@@ -56,8 +56,8 @@ export async function aRun({ app }: TestApp): Promise<string> {
   const run = uuidv7();
   const audit = app.get(AuditService);
   await app.get(TransactionRunner).run(async (tx) => {
-    await audit.startRun(tx, caller, run, []);
-    await audit.approveRun(tx, caller, run);
+    await audit.recordRunStart(tx, caller, run, []);
+    await audit.recordRunApproval(tx, caller, run);
   });
   return run;
 }

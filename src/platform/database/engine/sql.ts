@@ -170,10 +170,10 @@ const tables = new Map<Entity, Table>();
 
 /** Returns the table of an entity. The result is cached, because TypeORM searches the columns of all entities. */
 export function tableOf(entity: Entity): Table {
-  return tables.get(entity) ?? readTable(entity);
+  return tables.get(entity) ?? readTableMetadata(entity);
 }
 
-function readTable(entity: Entity): Table {
+function readTableMetadata(entity: Entity): Table {
   const storage = getMetadataArgsStorage();
   const name = storage.tables.find(({ target }) => target === entity)?.name;
   if (name === undefined) throw new Error(`${entity.name} is not an entity`);
@@ -249,7 +249,7 @@ export async function deleteRows(sql: Sql, entity: Entity, column: string, value
 }
 
 /** Deletes rows by their primary keys. @param columns the columns of the primary key. */
-export async function deleteKeys<E extends Row<E>>(
+export async function deleteByKeys<E extends Row<E>>(
   sql: Sql,
   entity: new () => E,
   columns: readonly (keyof E & string)[],

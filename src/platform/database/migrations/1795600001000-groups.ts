@@ -1,5 +1,5 @@
 import { int, longText, text, time, uuid } from '../engine/columns.js';
-import { TableMigration, define, key, optional } from './table-migration.js';
+import { TableMigration, defineColumn, key, optional } from './table-migration.js';
 
 /** Groups, their members and their roles (ADR 25). */
 export class Groups1795600001000 extends TableMigration {
@@ -7,14 +7,14 @@ export class Groups1795600001000 extends TableMigration {
     {
       name: 'user_groups', // not `groups`, which is a reserved word of MySQL
       columns: [
-        define('uuid', uuid(), key),
-        define('display_name', text(255)),
-        define('display_name_key', text(255)),
-        define('external_id', text(255), optional),
-        define('roles', longText(), optional),
-        define('created', time()),
-        define('updated', time()),
-        define('version', int()),
+        defineColumn('uuid', uuid(), key),
+        defineColumn('display_name', text(255)),
+        defineColumn('display_name_key', text(255)),
+        defineColumn('external_id', text(255), optional),
+        defineColumn('roles', longText(), optional),
+        defineColumn('created', time()),
+        defineColumn('updated', time()),
+        defineColumn('version', int()),
       ],
       indices: [
         { name: 'uq_user_groups_name', columnNames: ['display_name_key'], isUnique: true },
@@ -26,7 +26,7 @@ export class Groups1795600001000 extends TableMigration {
     {
       name: 'group_members',
       withoutRowid: true,
-      columns: [define('group_uuid', uuid(), key), define('user_uuid', uuid(), key)],
+      columns: [defineColumn('group_uuid', uuid(), key), defineColumn('user_uuid', uuid(), key)],
       indices: [{ name: 'ix_group_members_user', columnNames: ['user_uuid', 'group_uuid'] }],
     },
   ];

@@ -1,5 +1,5 @@
 import { ascii, bool, longText, text, time, uuid } from '../engine/columns.js';
-import { TableMigration, define, key, optional } from './table-migration.js';
+import { TableMigration, defineColumn, key, optional } from './table-migration.js';
 
 /** API keys and their fuses (ADR 20). */
 export class ApiKeys1795600003000 extends TableMigration {
@@ -7,36 +7,40 @@ export class ApiKeys1795600003000 extends TableMigration {
     {
       name: 'api_keys',
       columns: [
-        define('id', uuid(), key),
-        define('key_hash', ascii(64)),
-        define('name', text(255)),
-        define('created', time()),
-        define('expires', time(), optional),
-        define('revoked', time(), optional),
-        define('last_used', time(), optional),
-        define('scopes', longText(), optional),
-        define('networks', longText(), optional),
-        define('ignores_unknown_fields', bool()),
-        define('maker_kind', ascii(10), optional),
-        define('maker_id', uuid(), optional),
-        define('last_address', text(64), optional),
-        define('profile', ascii(16), optional),
+        defineColumn('id', uuid(), key),
+        defineColumn('key_hash', ascii(64)),
+        defineColumn('name', text(255)),
+        defineColumn('created', time()),
+        defineColumn('expires', time(), optional),
+        defineColumn('revoked', time(), optional),
+        defineColumn('last_used', time(), optional),
+        defineColumn('scopes', longText(), optional),
+        defineColumn('networks', longText(), optional),
+        defineColumn('ignores_unknown_fields', bool()),
+        defineColumn('maker_kind', ascii(10), optional),
+        defineColumn('maker_id', uuid(), optional),
+        defineColumn('last_address', text(64), optional),
+        defineColumn('profile', ascii(16), optional),
       ],
       indices: [{ name: 'uq_api_keys_hash', columnNames: ['key_hash'], isUnique: true }],
     },
     {
       name: 'key_deactivations',
       withoutRowid: true,
-      columns: [define('key_id', uuid(), key), define('time', time(), key), define('user_uuid', uuid(), key)],
+      columns: [
+        defineColumn('key_id', uuid(), key),
+        defineColumn('time', time(), key),
+        defineColumn('user_uuid', uuid(), key),
+      ],
       indices: [{ name: 'ix_key_deactivations_time', columnNames: ['time'] }],
     },
     {
       name: 'key_fuses',
       withoutRowid: true,
       columns: [
-        define('key_id', uuid(), key),
-        define('blown', time(), optional),
-        define('open_until', time(), optional),
+        defineColumn('key_id', uuid(), key),
+        defineColumn('blown', time(), optional),
+        defineColumn('open_until', time(), optional),
       ],
     },
   ];

@@ -1,5 +1,5 @@
 import { ascii, time, uuid } from '../engine/columns.js';
-import { TableMigration, define, key } from './table-migration.js';
+import { TableMigration, defineColumn, key } from './table-migration.js';
 
 /** Leases for work that only one instance may do at a time. */
 export class Leases1795600007000 extends TableMigration {
@@ -7,7 +7,11 @@ export class Leases1795600007000 extends TableMigration {
     {
       name: 'leases',
       withoutRowid: true,
-      columns: [define('name', ascii(32), key), define('owner', uuid()), define('until', time())],
+      columns: [
+        defineColumn('name', ascii(32), key),
+        defineColumn('owner', uuid()),
+        defineColumn('until', time()),
+      ],
     },
   ];
 }

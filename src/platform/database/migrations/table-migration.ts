@@ -12,7 +12,7 @@ export const key = { isPrimary: true } as const;
 export const optional = { isNullable: true } as const;
 
 /** Builds the options of a column, which is NOT NULL unless it is `optional`. */
-export const define = (
+export const defineColumn = (
   name: string,
   type: ColumnType,
   options?: Partial<TableColumnOptions>,

@@ -41,7 +41,7 @@ export async function chooseSession(
   for (const attempt of attempts)
     attempt.then((session) => session !== chosen && end(session)).catch(() => undefined);
   if (chosen) return chosen;
-  throw await buildFailure(attempts);
+  throw await buildNoSessionError(attempts);
 }
 
 /**
@@ -74,7 +74,7 @@ const isDonor = ({ state: { readOnly, galera } }: ServerSession): boolean =>
   !readOnly && galera?.ready === true && galera.primary && galera.comment.startsWith('Donor');
 
 /** Returns the error to throw if no session was found. */
-async function buildFailure(attempts: readonly Promise<ServerSession>[]): Promise<Error> {
+async function buildNoSessionError(attempts: readonly Promise<ServerSession>[]): Promise<Error> {
   const results = await Promise.allSettled(attempts);
   const answers = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
   if (answers.length > 0) return new DatabaseError('moved', new NoWriterError(answers));
