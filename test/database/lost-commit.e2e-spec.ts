@@ -73,25 +73,22 @@ onMariadb('a lost database connection (MariaDB only)', () => {
   test.each([
     ['applied', true],
     ['not applied', false],
-  ])(
-    'an INSERT that is %s when its database connection is lost reports an unknown outcome',
-    async (_, arrives) => {
-      const database = databaseOf(app);
-      const before = await database.queryOne<{ failures: number }>(
-        'SELECT COUNT(*) AS failures FROM login_failures',
-      );
-      const row = `('${String(arrives)}', 1, '2030-01-01 00:00:00.000')`;
-      link.breakAt('INSERT INTO login_failures', { arrives });
-      const change = database.execute(
-        `INSERT INTO login_failures (scope, failures, window_ends) VALUES ${row}`,
-      );
-      await expect(change).rejects.toMatchObject({ fault: 'unknown', code: 'outcome_unknown' });
-      const after = await database.queryOne<{ failures: number }>(
-        'SELECT COUNT(*) AS failures FROM login_failures',
-      );
-      expect((after?.failures ?? 0) - (before?.failures ?? 0)).toBe(Number(arrives));
-    },
-  );
+  ])('an INSERT that is %s when its connection is lost reports an unknown outcome', async (_, arrives) => {
+    const database = databaseOf(app);
+    const before = await database.queryOne<{ failures: number }>(
+      'SELECT COUNT(*) AS failures FROM login_failures',
+    );
+    const row = `('${String(arrives)}', 1, '2030-01-01 00:00:00.000')`;
+    link.breakAt('INSERT INTO login_failures', { arrives });
+    const change = database.execute(
+      `INSERT INTO login_failures (scope, failures, window_ends) VALUES ${row}`,
+    );
+    await expect(change).rejects.toMatchObject({ fault: 'unknown', code: 'outcome_unknown' });
+    const after = await database.queryOne<{ failures: number }>(
+      'SELECT COUNT(*) AS failures FROM login_failures',
+    );
+    expect((after?.failures ?? 0) - (before?.failures ?? 0)).toBe(Number(arrives));
+  });
 
   test('database connections that are lost while idle do not make any request fail', async () => {
     const database = databaseOf(app);

@@ -57,28 +57,25 @@ describe('a Bulk request with an Idempotency-Key', () => {
 test.each([
   ['blocks', 'patch'],
   ['deletes', 'delete'],
-])(
-  'an API key with a blown fuse gets 429 if it %s a user, in a Bulk or in a single request',
-  async (_, how) => {
-    const fused = await TestApp.startOn(app.database, { FUSE_MIN: '2', FUSE_PERCENT: '0' });
-    try {
-      const provider = await createScimClient(fused, { scopes: ['users:read', 'users:write'] });
-      const users: Json[] = [];
-      for (let made = 0; made < 4; made++) users.push(await provision(provider));
-      const buildEnd = ({ id }: Json) => (how === 'delete' ? remove(id) : patch(id, 'active', false));
-      const operations = users.flatMap((user, index) => [buildEnd(user), post(`p${index}`)]);
-      const { body } = await send(provider, operations);
-      const done = how === 'delete' ? '204' : '200';
-      expect(statusesOf(body.Operations)).toEqual([done, '201', done, '201', '429', '201', '429', '201']);
-      const path = `/Users/${users[2].id}`;
-      const alone = await (how === 'delete'
-        ? provider.delete(path)
-        : provider.patch(path, { op: 'replace', path: 'active', value: false }));
-      expect(errorOf(alone).slice(0, 2)).toEqual([429, undefined]);
-      expect(Number(alone.headers['retry-after'])).toBeGreaterThan(0);
-      expect((await provider.get(path)).body.active).toBe(true);
-    } finally {
-      await fused.stop();
-    }
-  },
-);
+])('an API key with a blown fuse gets 429 if it %s a user, in Bulk or a single request', async (_, how) => {
+  const fused = await TestApp.startOn(app.database, { FUSE_MIN: '2', FUSE_PERCENT: '0' });
+  try {
+    const provider = await createScimClient(fused, { scopes: ['users:read', 'users:write'] });
+    const users: Json[] = [];
+    for (let made = 0; made < 4; made++) users.push(await provision(provider));
+    const buildEnd = ({ id }: Json) => (how === 'delete' ? remove(id) : patch(id, 'active', false));
+    const operations = users.flatMap((user, index) => [buildEnd(user), post(`p${index}`)]);
+    const { body } = await send(provider, operations);
+    const done = how === 'delete' ? '204' : '200';
+    expect(statusesOf(body.Operations)).toEqual([done, '201', done, '201', '429', '201', '429', '201']);
+    const path = `/Users/${users[2].id}`;
+    const alone = await (how === 'delete'
+      ? provider.delete(path)
+      : provider.patch(path, { op: 'replace', path: 'active', value: false }));
+    expect(errorOf(alone).slice(0, 2)).toEqual([429, undefined]);
+    expect(Number(alone.headers['retry-after'])).toBeGreaterThan(0);
+    expect((await provider.get(path)).body.active).toBe(true);
+  } finally {
+    await fused.stop();
+  }
+});

@@ -73,30 +73,27 @@ onMariadb('concurrent transactions on MariaDB (SQLite has one writer at a time)'
     'remove the manager': (uuid) => ({ kind: 'update', uuid, patch: { manager_uuid: null } }),
   };
 
-  test.each(Object.keys(CHANGES))(
-    'an open transaction (%s) does not block transactions for other users',
-    async (name) => {
-      const buildChange = async (of: string): Promise<UserChange> => {
-        const { uuid } = await create(app.key, { firstname: 'Kim', surname: 'Lee' });
-        const change = CHANGES[of]?.(uuid);
-        if (!change) throw new Error(of);
-        return change;
-      };
-      const held = await buildChange(name);
-      const others = await Promise.all(Object.keys(CHANGES).map(buildChange));
-      const tx = await open();
-      try {
-        expect((await apply(tx, held))[0]?.outcome).not.toBe('error');
-        for (const change of others) {
-          const other = await open();
-          const outcomes = await apply(other, change).finally(() => other.rollback());
-          expect(outcomes[0]?.outcome).not.toBe('error');
-        }
-      } finally {
-        await tx.rollback();
+  test.each(Object.keys(CHANGES))('an open transaction (%s) does not block other users', async (name) => {
+    const buildChange = async (of: string): Promise<UserChange> => {
+      const { uuid } = await create(app.key, { firstname: 'Kim', surname: 'Lee' });
+      const change = CHANGES[of]?.(uuid);
+      if (!change) throw new Error(of);
+      return change;
+    };
+    const held = await buildChange(name);
+    const others = await Promise.all(Object.keys(CHANGES).map(buildChange));
+    const tx = await open();
+    try {
+      expect((await apply(tx, held))[0]?.outcome).not.toBe('error');
+      for (const change of others) {
+        const other = await open();
+        const outcomes = await apply(other, change).finally(() => other.rollback());
+        expect(outcomes[0]?.outcome).not.toBe('error');
       }
-    },
-  );
+    } finally {
+      await tx.rollback();
+    }
+  });
 
   test('removing the role Webmaster waits for an open transaction that removes it from another user', async () => {
     const [a, b] = await Promise.all(
