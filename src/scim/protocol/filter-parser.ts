@@ -206,10 +206,7 @@ class FilterParser {
     return filter;
   }
 
-  /**
-   * Parses the sub-attribute after a closing bracket, as in `[…].value`. Returns undefined if the next token is not a
-   * sub-attribute.
-   */
+  /** Parses the sub-attribute after a closing bracket, as in `[…].value`. Returns undefined for any other token. */
   parseSubAttribute(attribute: Attribute): Attribute | undefined {
     const token = this.peek();
     if (!isSubAttribute(token) || token.followsBlank) return undefined;
@@ -280,8 +277,7 @@ class FilterParser {
       filter: { kind: 'and', filters: [filter, extra] },
     });
     const rest = this.parseComparison({ attribute, sub }, name);
-    // `ne` and `eq null` negate the whole condition. It then matches if no element selected by the brackets has the
-    // value.
+    // `ne` and `eq null` negate the whole condition: it matches if none of the selected elements has the value.
     return rest.kind === 'not'
       ? { kind: 'not', filter: toElementFilter(rest.filter) }
       : toElementFilter(rest);
@@ -312,7 +308,7 @@ class FilterParser {
       throw toFilterError(position, `${(path.sub ?? path.attribute).path} cannot be used in a filter`);
     }
     if (op === 'pr' || !value) return { kind: 'present', path };
-    const compare = isEmptyValue(value) ? buildEmptyComparison : buildValueComparison;
+    const compare = isEmptyValue(value) ? compareWithEmpty : compareWithValue;
     return compare(path, op, value, position);
   }
 
@@ -357,31 +353,21 @@ const toText = (token: Token): string => (token.kind === 'end' ? token.text : qu
  * Builds a comparison with null or `""`: `eq` becomes `pr` inside `not`, and `ne` becomes `pr`.
  * @param position position of the operator
  */
-function buildEmptyComparison(
-  path: AttributePath,
-  op: ValueOperator,
-  value: Token,
-  position: number,
-): Filter {
+function compareWithEmpty(path: AttributePath, op: ValueOperator, value: Token, position: number): Filter {
   if (op === 'ne') return { kind: 'present', path };
   if (op === 'eq') return { kind: 'not', filter: { kind: 'present', path } };
   if (value.kind === 'word') throw toFilterError(value.position, 'null can be used with eq and ne only');
-  return buildValueComparison(path, op, value, position);
+  return compareWithValue(path, op, value, position);
 }
 
 /** Builds a comparison with a value. `ne` becomes `eq` inside `not`. @param position position of the operator */
-function buildValueComparison(
-  path: AttributePath,
-  op: ValueOperator,
-  value: Token,
-  position: number,
-): Filter {
+function compareWithValue(path: AttributePath, op: ValueOperator, value: Token, position: number): Filter {
   const { attribute, sub: named = attribute } = path;
   const target = toValuePath(path);
   if (!target)
     throw toFilterError(position, `${named.path} cannot be compared as a whole: use a sub-attribute`);
   const leaf = target.sub ?? attribute;
-  if (op === 'ne') return { kind: 'not', filter: buildValueComparison(path, 'eq', value, position) };
+  if (op === 'ne') return { kind: 'not', filter: compareWithValue(path, 'eq', value, position) };
   if (op !== 'eq') assertOperatorSuits(op, leaf, position);
   return { kind: 'compare', path: target, op, value: convertValue(leaf, value) };
 }
