@@ -56,13 +56,13 @@ withServer('an encrypted database connection (test server with TLS only)', () =>
       /DATABASE_TLS_CA_FILE needs host names in DATABASE_URL/,
     );
     const missing = join(database.folder, 'missing.pem');
-    expect(await readRefusal(named, missing)).toMatch(/DATABASE_TLS_CA_FILE names a file .*ENOENT/);
+    expect(await readRefusal(named, missing)).toMatch(/DATABASE_TLS_CA_FILE: .*ENOENT/);
     const doctor = Process.startCommand(['doctor'], {
       ...envOf(database),
       DATABASE_URL: named,
       DATABASE_TLS_CA_FILE: missing,
     });
     expect((await doctor.exit).code).toBe(1);
-    expect(doctor.out).toMatch(/^fail {2}database +DATABASE_TLS_CA_FILE names a file .*ENOENT/m);
+    expect(doctor.out).toMatch(/^fail {2}database +DATABASE_TLS_CA_FILE: .*ENOENT/m);
   });
 });

@@ -156,7 +156,7 @@ describe('the private socket of a service process', () => {
     await service.waitForOutput(LOGGED);
     const [worker = 0] = service.findResponders(SEARCH);
     process.kill(worker, 'SIGKILL');
-    await service.waitForOutput('"msg":"worker ready"');
+    await service.waitForOutput('"msg":"instance ready"');
     expect((await findUsers()).code).toBe(0);
     expect(await service.stop()).toEqual({ code: 0, signal: null });
     expect(service.findResponders(SEARCH)).toHaveLength(2);
