@@ -45,7 +45,7 @@ function createDocument(app: INestApplication): OpenAPIObject {
   completeDocument(document);
   for (const operation of listOperations(document)) {
     const { operationId, description, [REQUIRED_SCOPE]: scope } = operation;
-    if (operationId.includes('_')) throw new Error(`${operationId} has no @Doc`); // ids that Swagger generates contain `_`
+    if (operationId.includes('_')) throw new Error(`${operationId} lacks @DescribeRoute`); // ids that Swagger generates contain `_`
     const note = SCOPE_NOTES[scope ?? ''] ?? `An API key needs the scope \`${scope}\`.`;
     if (scope !== undefined) operation.description = [description, note].filter(Boolean).join('\n\n');
   }

@@ -94,7 +94,7 @@ describe('the number of rows read for a page does not grow with its depth', () =
       expect(await costAfter(walk, depth * MANY)).toBeLessThanOrEqual(RATIO * first);
   });
 
-  // MariaDB reads unset values in one direction only, which is a known limit (ADR 0007).
+  // MariaDB reads unset values in one direction only, which is a known limit (ADR 7).
   const unset = ENGINE === 'sqlite' ? ['asc', 'desc'] : ['asc'];
   test.each(unset)('for a cursor among users without external_id (order=%s)', async (order) => {
     const walk = { sort: 'external_id', order };

@@ -9,7 +9,7 @@ const PARTS_PER_DELETE = 8;
 
 /**
  * Repository of uploaded files, which are stored in parts. Parts without a run belong to an upload that is in progress
- * or was interrupted. Uses hand-written SQL because locks and conditions decide which parts are deleted (ADR 0013).
+ * or was interrupted. Uses hand-written SQL because locks and conditions decide which parts are deleted (ADR 13).
  */
 @Injectable()
 export class ImportFilesRepository {

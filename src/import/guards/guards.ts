@@ -121,7 +121,7 @@ function over(
 }
 
 /**
- * Returns the guards of a plan (interface §6, reasons in ADR 0021).
+ * Returns the guards of a plan (interface §6, reasons in ADR 21).
  * @param profile profile of the run, whose limits override the settings.
  */
 export function guardsOf(

@@ -18,7 +18,7 @@ const SELECT = 'SELECT name, id, document, updated FROM import_profiles';
 
 /**
  * Repository of saved profiles. Uses hand-written SQL, because a profile is locked and replaced in the same transaction
- * that stores the audit event (ADR 0013).
+ * that stores the audit event (ADR 13).
  */
 @Injectable()
 export class ImportProfilesRepository {

@@ -37,7 +37,7 @@ const STATES = RUN_STATES.map((state) => `SELECT '${state}' AS state`).join(' UN
 
 /**
  * Repository of runs. Uses hand-written SQL for locks, and to update single columns of a run in the transaction that
- * writes a batch (ADR 0013).
+ * writes a batch (ADR 13).
  */
 @Injectable()
 export class ImportRunsRepository {
