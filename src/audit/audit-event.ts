@@ -50,7 +50,7 @@ export const TARGET_KINDS = [
 /** Target id of events that concern all users or an unknown username. */
 export const NO_TARGET = '00000000-0000-0000-0000-000000000000';
 
-/** Field name of the entry in the changes of an event that contains the reason of the request. */
+/** Field name under which the changes of an event record the reason given for the request. */
 export const REASON_FIELD = 'given_reason';
 
 export type { FieldChange as AuditChange };

@@ -160,7 +160,9 @@ class AuditSealDto {
   @ApiProperty({ ...HASH, description: 'Hash of the seal. Store a copy outside the service.' })
   hash!: string;
   @ApiProperty({ description: 'True if the seal was created with `AUDIT_SEAL_KEY`.' }) keyed!: boolean;
-  @ApiProperty({ description: 'True if the events of the seal have been deleted or may be deleted.' })
+  @ApiProperty({
+    description: 'True if the retention time of the events is over. They have been deleted or will be soon.',
+  })
   purged!: boolean;
 }
 

@@ -32,7 +32,7 @@ export function ConflictDialog({ conflicts, at, onKeep, onDiscard, onClose }: Co
           caption="Changed fields"
           getKey={({ field }) => field}
           rows={conflicts}
-          empty="Only fields that this form does not show have changed."
+          empty="The only changes are in fields that are not shown in this form."
           columns={[
             { name: 'field', title: 'Field', cell: ({ field }) => getLabel(field) },
             { name: 'before', title: 'Before', cell: ({ before }) => <DisplayedValue value={before} /> },

@@ -84,7 +84,7 @@ class ProfileCheck {
         continue;
       }
       if (seen.has(column)) this.addInvalid(field, 'is set twice');
-      else if (this.filled.has(column)) this.addInvalid(field, 'is already filled by an entry of columns');
+      else if (this.filled.has(column)) this.addInvalid(field, 'is already filled by an entry in `columns`');
       seen.add(column);
       this.checkTemplate(field, column, text);
     }

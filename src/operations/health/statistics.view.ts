@@ -99,7 +99,7 @@ export class DayDto {
   })
   complete: boolean = true;
   @ApiProperty(describeCount('Users created.')) created = 0;
-  @ApiProperty(describeCount('Changes of users.', 12)) updated = 0;
+  @ApiProperty(describeCount('Number of changes made to users.', 12)) updated = 0;
   @ApiProperty(describeCount()) blocked = 0;
   @ApiProperty(describeCount()) reactivated = 0;
   @ApiProperty(describeCount()) deleted = 0;

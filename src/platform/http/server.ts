@@ -195,7 +195,7 @@ export function createLimitedServer(
     response.assignSocket(socket);
     response.once('finish', () => {
       response.detachSocket(socket);
-      response.emit('close'); // Node.js emits this for its own responses
+      response.emit('close'); // as Node.js does for responses that it sends itself
       closeGracefully(socket);
     });
     route(request, response, rejection);

@@ -72,7 +72,7 @@ export class ScimGroupList {
     const order = toGroupOrder(query);
     const list = [query.fingerprint, order.sort, order.order];
     const { rows: groups, last: lastOfMore, total } = await this.find(query, order, list, hidden);
-    const whole = this.view.showsMembers(query.projection)
+    const whole = this.view.shouldShowMembers(query.projection)
       ? await this.readMembers(groups)
       : groups.map((group) => ({ group, members: undefined }));
     const last = whole.length < groups.length ? whole.at(-1)?.group : lastOfMore;

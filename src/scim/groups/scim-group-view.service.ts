@@ -33,7 +33,7 @@ export class ScimGroupView {
   createView(parameters: ViewParameters, actor: Actor): (group: Group, sql?: Sql) => Promise<ScimObject> {
     const shown = new Projection(this.resources.group, parameters);
     return async (group, sql) => {
-      if (!this.showsMembers(shown)) return shown.apply(this.toResource(group));
+      if (!this.shouldShowMembers(shown)) return shown.apply(this.toResource(group));
       const members = await this.members.listMembers(group.uuid, sql);
       return shown.apply(this.toResource(group, members, await this.findHiddenUsers(actor, sql)));
     };
@@ -49,7 +49,7 @@ export class ScimGroupView {
   ): (group: Group, sql?: Sql) => Promise<ScimObject | undefined> {
     const shown = new Projection(this.resources.group, parameters);
     const present = this.createView(parameters, actor);
-    const isBounded = shown.isExplicit || !this.showsMembers(shown);
+    const isBounded = shown.isExplicit || !this.shouldShowMembers(shown);
     return async (group, sql) =>
       isBounded || !(await this.members.exceedsSize(group.uuid, MAX_PATCH_MEMBERS, sql))
         ? present(group, sql)
@@ -60,7 +60,7 @@ export class ScimGroupView {
     return `${this.resources.base}/Groups/${uuid}`;
   }
 
-  showsMembers(shown: Projection): boolean {
+  shouldShowMembers(shown: Projection): boolean {
     return shown.shows(this.resources.group.findAttribute('members'));
   }
 

@@ -163,12 +163,12 @@ export function countComparisons(filter: Filter): number {
  * Returns the sub-attributes of an element that satisfies the filter, if the filter consists of `eq` comparisons joined
  * by `and`. Returns undefined for any other filter.
  */
-export function findEqualParts(filter: Filter): ScimObject | undefined {
+export function toRequiredValues(filter: Filter): ScimObject | undefined {
   if (filter.kind === 'compare' && filter.op === 'eq' && filter.path.sub) {
     return { [filter.path.sub.name]: filter.value };
   }
   if (filter.kind !== 'and') return undefined;
-  const parts = filter.filters.map(findEqualParts);
+  const parts = filter.filters.map(toRequiredValues);
   if (!parts.every((part) => part !== undefined)) return undefined;
   return parts.reduce((made, part) => ({ ...made, ...part }), {});
 }

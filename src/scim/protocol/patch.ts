@@ -15,7 +15,7 @@ import {
 } from './attribute.js';
 import { UnknownAttributeError, quote } from './errors.js';
 import { type AttributeTarget, type PatchPath, parsePath } from './filter-parser.js';
-import { type Filter, countComparisons, buildElementMatcher, findEqualParts } from './filter.js';
+import { type Filter, countComparisons, buildElementMatcher, toRequiredValues } from './filter.js';
 import {
   type CountDeviation,
   type Report,
@@ -331,7 +331,7 @@ function changeSelected(
 /** Creates an element that the filter would select, and applies the step. @throws ProblemError `no_target` */
 function createElement(step: PatchStep, filter: Filter, deviation: CountDeviation): ScimObject {
   const { attribute, sub } = step.target;
-  const parts = sub && findEqualParts(filter);
+  const parts = sub && toRequiredValues(filter);
   if (!parts) throw createNoTargetError(attribute);
   deviation('filter_creates_element');
   return changeObject(parts, step);

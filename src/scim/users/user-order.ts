@@ -24,8 +24,8 @@ export interface ListRange extends KeyRange {
 }
 
 /**
- * Maps each attribute that can be sorted by an indexed column to the ranges of its order. Users without a value can
- * form a separate range.
+ * Maps each attribute by which users can be sorted with an index to the ranges that make up the sort order. Users
+ * without a value can form a range of their own.
  */
 const RANGES: Readonly<Record<string, readonly KeyRange[]>> = {
   id: [{ key: 'u.uuid', unique: true }],

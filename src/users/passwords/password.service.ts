@@ -22,7 +22,8 @@ const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 
 /** Returns random bytes as base64 without padding, which is the encoding in a PHC string. */
-const generateBase64 = (bytes: number): string => randomBytes(bytes).toString('base64').replaceAll('=', '');
+const generateRandomBase64 = (byteCount: number): string =>
+  randomBytes(byteCount).toString('base64').replaceAll('=', '');
 
 /** Time in milliseconds before a request is rejected because the queue is full. */
 const REFUSAL_DELAY_MILLIS = 1000;
@@ -64,7 +65,7 @@ export class PasswordService {
    * A random hash. Passwords of unknown users are verified against it, so that the response takes as long as for known
    * users.
    */
-  private readonly decoy = `${CURRENT_PREFIX}${generateBase64(SALT_BYTES)}$${generateBase64(HASH_BYTES)}`;
+  private readonly decoy = `${CURRENT_PREFIX}${generateRandomBase64(SALT_BYTES)}$${generateRandomBase64(HASH_BYTES)}`;
 
   constructor({ HASH_QUEUE_LIMIT, WORKERS }: Env) {
     const slots = Math.max(1, Math.floor(availableParallelism() / WORKERS));

@@ -97,8 +97,8 @@ export class WorkerProcess<Calls extends WorkerCalls, Handlers extends object> {
   ) {}
 
   /**
-   * Runs `work` with the calls of the worker process, which is started first if necessary.
-   * @throws WorkerEndedError if the process ends. Errors of the worker process arrive as plain `Error` objects.
+   * Starts the worker process if necessary, and runs `work` with a proxy that calls its functions.
+   * @throws WorkerEndedError if the process ends. Errors thrown in the worker process arrive as plain `Error` objects.
    */
   async use<T>(work: (calls: BirpcReturn<Calls, Handlers>) => Promise<T>): Promise<T> {
     clearTimeout(this.idleTimer);

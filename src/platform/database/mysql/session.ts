@@ -81,7 +81,8 @@ export async function openSession(server: Server): Promise<ServerSession> {
   try {
     const connected = connection.promise().connect();
     await connected.catch((error: unknown) => Promise.reject(toConnectError(error)));
-    const state = await readState(connection); // before causal reads, which would wait on a node that is out of sync
+    const state = await readState(connection);
+    // Enables causal reads. On a node that is out of sync, they would delay the check of its state.
     await setUpConnection(connection, server);
     return { connection, server, state };
   } catch (error) {
