@@ -16,7 +16,7 @@ test('the count of the most frequent value is exact up to 1,024 different values
   expect(many.most.examples.map(({ line }) => line % 2)).toEqual(Array(10).fill(0));
 });
 
-test('a removed row no longer counts for the most frequent value and is not an example', () => {
+test('a removed row no longer counts towards the most frequent value or as an example', () => {
   const values = new FrequentValues();
   for (const line of [2, 3, 4]) values.add('same', row(line));
   values.remove('same', 3);

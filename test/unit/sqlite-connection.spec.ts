@@ -26,7 +26,7 @@ test.each([
   ['3.51.3', true],
   ['3.53.4', true],
   ['4.0.0', true],
-])('the SQLite version %s is accepted: %s', (version, isSound) => {
+])('the check that SQLite %s is sound returns %s', (version, isSound) => {
   const check = () => {
     assertSafeVersion(version);
   };

@@ -49,7 +49,7 @@ onSqlite('queries on SQLite', () => {
     ['two rare words', 'fulltext_search=u0000077%20HR-0000077'],
     ['rare prefix', 'fulltext_search=u000007*'],
     ['status of almost all users', 'status=Active'],
-  ])('a search that an index bounds does not run in the read worker: %s', async (_what, query) => {
+  ])('a search bounded by an index runs outside the read worker: %s', async (_what, query) => {
     expect(await usesReadWorker(`/users/search?${query}`)).toBe(false);
   });
 

@@ -122,7 +122,7 @@ describe('a deleted user', () => {
     await apply([deletion(user.uuid)]);
   });
 
-  test('needs a free username to be restored and, if a Webmaster, the webmasters scope', async () => {
+  test('can be restored only if its username is free and, for a Webmaster, with the webmasters scope', async () => {
     await apply([deletion(user.uuid)]);
     const heir = await create(app.key, { username: user.username, external_id: user.external_id });
     const conflict = await app.key.post(`/users/${user.uuid}/restore`);

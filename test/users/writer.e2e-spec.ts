@@ -78,7 +78,7 @@ test('change sets of 1 and of 200 users run the same number of SQL statements', 
   expect(unchanged.statements).toEqual([expect.stringMatching(/^SELECT/)]);
 });
 
-test('an invalid change of a set does not affect the other changes', async () => {
+test('an invalid change in a change set does not affect the other changes', async () => {
   const [first] = idsOf((await apply(buildPeople('partial', 1))).outcomes);
   const { outcomes } = await apply([
     {

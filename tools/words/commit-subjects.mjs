@@ -1,15 +1,15 @@
 /** Verbs with which a commit subject may begin. */
 export const VERBS = new Set(
-  `accept add adjust align allow answer apply assign audit avoid backfill batch bind block bound build bump cache
+  `accept add adjust align allow answer apply assign audit avoid backfill batch bind block bound bring build bump cache
   call cancel catch change check clarify clean clear close collapse collect combine commit compare complete compress
   compute configure connect convert copy correct count cover create cut declare decode deduplicate define delay delete
   deny deprecate derive describe detect disable document downgrade drop edit emit enable encode encrypt end enforce
   ensure escape evaluate exclude execute expand explain export expose extend extract find finish fix flag flush follow
   forbid format free gather generate give group guard handle harden hash hide ignore implement import improve include
   increase infer inject inline insert install join keep leave lengthen let lend limit link lint list load lock log lower make map
-  mark mask match measure merge migrate mock move name narrow normalize obtain omit open optimize order parse pass pause
+  mark mask match measure mention merge migrate mock move name narrow normalize obtain omit open optimize order parse pass pause
   permit pin plan prefer prepare present preserve prevent print promote protect prove provide prune publish purge queue
-  quote raise randomize read rebuild recommend record reduce refactor refer refresh refuse reject release reload remove
+  quote raise randomize read rebuild recommend record reduce refactor refer refresh refuse regenerate reject release reload remove
   rename render reopen reorder repair repeat replace report request require reserve reset resolve respond restore
   restrict resume retry return reuse revert review revise revoke reword rewrite roll rotate round run sanitize save
   scope seal search seed select send separate serve set share shorten show shrink shut sign simplify simulate skip sort
@@ -22,8 +22,8 @@ export const VERBS = new Set(
 
 /** Verbs that are also common nouns. After "and" they usually belong to a list of things. */
 const NOUNS = new Set(
-  `answer audit backfill batch block bound build cache call change check copy count cover cut document drop end export
-  extract flag format guard hash import lend limit link lint list load lock log map mark match measure mock name order pass
+  `answer audit backfill batch block bound bring build cache call change check copy count cover cut document drop end export
+  extract flag format group guard hash import lend limit link lint list load lock log map mark match measure mock name order pass
   pause permit pin plan queue quote raise read record release render report request reserve reset return reuse review
   run save scope seal search seed set share sign sort stage start state stop store stream switch test throttle time
   trace track trust try turn type update upgrade upload use wait walk watch wire wrap`.split(/\s+/),
