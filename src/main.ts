@@ -6,7 +6,6 @@ import { readSettings, runProgram } from './platform/config/settings.js';
 import { runMigrator } from './platform/database/engine/worker-process.js';
 import { ignoreOutputErrors } from './platform/telemetry/log.js';
 
-/** Returns the path of a program in the folder of this file. */
 const toProgramPath = (name: string): string => fileURLToPath(new URL(`./${name}.js`, import.meta.url));
 const MIGRATOR = toProgramPath('migrator');
 const WORKER_PROGRAMS = { import: toProgramPath('import-worker'), reader: toProgramPath('read-worker') };
@@ -17,7 +16,8 @@ ignoreOutputErrors();
 void runProgram('Rollcall cannot start.', async () => {
   if (cluster.isWorker) {
     const { runInstance } = await import('./operations/cluster/instance.js');
-    return runInstance(loadEnv(), createApp); // uses the settings that the primary has read, even if `.env` has changed since
+    // The instance uses the settings that the primary has read, even if `.env` has changed since.
+    return runInstance(loadEnv(), createApp);
   }
   const env = readSettings();
   if (env.WORKERS > 1) {

@@ -9,7 +9,6 @@ export type Actor = UserActor | KeyActor | ImportActor | SystemActor;
 
 export interface UserActor {
   kind: 'user';
-  /** Uuid of the user. */
   id: string;
   username: string;
   roles: readonly string[];
@@ -23,7 +22,7 @@ export interface KeyActor {
   rights: KeyRights;
   /** If true, unknown fields in the data of a user are ignored. Otherwise they are rejected. */
   ignoresUnknownFields: boolean;
-  /** The key profile: the deviations from SCIM that the service accepts from the client of this key. */
+  /** The deviations from SCIM that the service accepts from the client of this key. */
   profile: KeyProfile;
 }
 
@@ -62,25 +61,23 @@ export interface RepeatableRequest extends RepeatableEffect {
   /** Runs the handler and stores its response in the same transaction as the effect of the request. */
   runOnce<T>(handle: () => Promise<T>): Promise<T>;
   /**
-   * Creates a part of the request that has its own transaction. Like the whole request, the part takes effect only
-   * once.
+   * Creates a part of the request with its own transaction. The part also takes effect only once.
    * @throws ReplayedResponseError if the part has already taken effect, ProblemError `validation_failed` if the
    * `Idempotency-Key` belongs to a different request.
    */
   createPartRequest(number: number): Promise<RepeatableRequest>;
   /**
-   * Sets the content of a request whose body is a file, once the file is read.
+   * Sets the content of a request whose body is a file, after the file is read.
    * @throws ReplayedResponseError if a response to this request is already stored.
    */
   setContent(content: unknown): Promise<void>;
 }
 
-/** The actor of a request, with its address and the reason for its change, as the audit records them. */
+/** The actor of a request, with the address and the reason that the audit records. */
 export interface Caller {
   actor: Actor;
   requestId: string;
   ip: string;
-  /** The reason for the change, as entered by the client. */
   reason?: string;
   /** Set if the request has an `Idempotency-Key`. */
   repeatable?: RepeatableRequest;
@@ -125,7 +122,6 @@ export type Scope = NamedScope | `${typeof DATASET_SCOPE}${string}`;
 
 const DATASET_SCOPE = 'imports:write:';
 const DATASET_NAME = /^[A-Za-z0-9._-]{1,64}$/;
-/** Length of the longest scope, in characters. */
 export const MAX_SCOPE_LENGTH = DATASET_SCOPE.length + 64;
 
 export function isScope(text: string): text is Scope {
@@ -159,8 +155,8 @@ export function grantsScope(held: KeyRights['scopes'], required: Scope): boolean
 }
 
 /**
- * Returns true if a key with the scopes `held` has the required scope for at least one data set. `assertScope` later
- * checks the data set of the request.
+ * Returns true if a key with the scopes `held` has the required scope for at least one data set. `assertScope` must
+ * still check the data set of the request.
  */
 export function grantsScopePartly(held: KeyRights['scopes'], required: NamedScope): boolean {
   if (grantsScope(held, required)) return true;

@@ -16,7 +16,7 @@ import { type Permission, isReadPermission, scopeOf } from './policy.js';
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** The value of the request header `X-Request-Id`, or a generated id. It is set before any code that can fail. */
+    /** The value of the request header `X-Request-Id`, or a generated id. */
     requestId: string;
     /** Set by the access guard on every route that is not public. */
     actor: Actor;
@@ -41,10 +41,7 @@ export const RequiredPermission = Reflector.createDecorator<Requirement | undefi
  */
 export const Public = Reflector.createDecorator<undefined, boolean>({ transform: () => true });
 
-/**
- * Marks a controller whose routes accept only API keys, in the header `X-API-Key` or as bearer tokens. Session cookies
- * are ignored.
- */
+/** Marks a controller whose routes accept only API keys, in the header `X-API-Key` or as bearer tokens. */
 export const ByKey = Reflector.createDecorator<undefined, boolean>({ transform: () => true });
 
 /**

@@ -1,7 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { isIP } from 'node:net';
 
-/** A network, given by an IPv4 or IPv6 address and the length of its prefix. */
 interface Network {
   address: ipaddr.IPv4 | ipaddr.IPv6;
   /** Number of leading bits that all addresses of the network have in common. */
@@ -16,8 +15,7 @@ const MAPPED_BITS = 96;
 /**
  * Returns a network in its canonical form, such as `10.0.0.0/8` or `2001:db8::/32`. A single address becomes a network
  * with one address, and an IPv4-mapped address becomes IPv4.
- * @returns undefined for an invalid network, or for a network with host bits. For example, `10.1.2.3/8` could mean one
- * address or sixteen million.
+ * @returns undefined for an invalid network, or for host bits as in `10.1.2.3/8`, which are ambiguous.
  */
 export function normalizeNetwork(text: string): string | undefined {
   const network = parseNetwork(text);
@@ -76,7 +74,7 @@ function parseNetwork(text: string): Network | undefined {
 function parseAddress(ip: string): Network['address'] | undefined {
   const family = isIP(ip);
   if (family === 0 || ip.includes('%')) return undefined;
-  // Not every IPv6 address that ends in dotted notation is supported by ipaddr.js, so `URL` rewrites the address first.
+  // ipaddr.js does not support every IPv6 address that ends in dotted notation, so `URL` rewrites the address first.
   return family === 4
     ? ipaddr.IPv4.parse(ip)
     : ipaddr.IPv6.parse(new URL(`http://[${ip}]/`).hostname.slice(1, -1));

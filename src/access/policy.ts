@@ -12,7 +12,7 @@ import {
 } from './actor.js';
 import { EXTERNAL_USER, WEBMASTER } from './roles.js';
 
-/** The level of an actor in the permission table, which depends on its roles. */
+/** The level of an actor in the permission table. For a user, it depends on the roles. */
 type Level = 'external' | 'member' | 'webmaster';
 
 const ALL: readonly Level[] = ['external', 'member', 'webmaster'];
@@ -29,7 +29,7 @@ interface Rule {
   scope: NamedScope | 'any' | 'full' | null;
 }
 
-/** Maps each permission to the users and API keys that have it. Any permission that is not listed is denied. */
+/** Maps each permission to the users and API keys that have it. */
 const POLICY = {
   'profile.read': { levels: ALL, scope: 'users:read' },
   'profile.update': { levels: ALL, scope: 'users:write' },
@@ -70,7 +70,6 @@ export function scopeOf(permission: Permission): Rule['scope'] {
   return POLICY[permission].scope;
 }
 
-/** Returns true for a permission that allows reading but no changes. */
 export function isReadPermission(permission: Permission): boolean {
   return scopeOf(permission)?.endsWith(':read') === true;
 }
@@ -84,10 +83,7 @@ export function findMissingScope(actor: Actor, permission: Permission): NamedSco
   return scope !== 'full' && grantsScopePartly(held, scope) ? undefined : scope;
 }
 
-/**
- * Returns the rights of the API key that is responsible for an actor. If a user or the service itself is responsible,
- * all rights are returned.
- */
+/** Returns the rights of the API key that is responsible for an actor, or all rights if no API key is responsible. */
 export function rightsOf(actor: Actor): KeyRights {
   const initiator = initiatorOf(actor);
   return initiator.kind === 'key' ? initiator.rights : FULL_RIGHTS;
@@ -110,7 +106,6 @@ export function assertScope(actor: Actor, scope: Scope): void {
   if (!hasScope(actor, scope)) throw createScopeError(scope);
 }
 
-/** @param scope the missing scope. */
 export function createScopeError(scope: Scope | 'full'): ProblemError {
   const detail =
     scope === 'full'

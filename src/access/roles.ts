@@ -33,8 +33,8 @@ export class RoleCatalogue {
   private readonly byKey: ReadonlyMap<string, string>;
 
   constructor(extraRoles: readonly string[]) {
-    // If two names differ only in case, the first one is used. `EXTRA_ROLES=webmaster` must not rename the role on
-    // which permissions depend.
+    // If two names differ only in case, the first one counts. `EXTRA_ROLES=webmaster` must not rename the role
+    // Webmaster.
     const byKey = new Map<string, string>();
     for (const name of [...PUBLISHED, ...extraRoles]) {
       const key = foldCase(toNormalForm(name, 'NFC').trim());
@@ -44,7 +44,6 @@ export class RoleCatalogue {
     this.names = [...this.byKey.values()];
   }
 
-  /** Returns the canonical name of a role, or undefined for an unknown role. */
   find(name: string): string | undefined {
     return this.byKey.get(foldCase(toNormalForm(name, 'NFC').trim()));
   }

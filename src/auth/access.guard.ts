@@ -16,15 +16,15 @@ import { SessionCookie } from '../sessions/session-cookie.js';
 const WINDOW_SECONDS = 60;
 
 /**
- * The entity whose requests are counted: an API key, a user with all sessions, or an address without valid credentials.
+ * The entity whose requests are counted: an API key, a user over all sessions, or an address without valid credentials.
  */
 export type RateLimitSubject = 'key' | 'user' | 'address';
 
 /**
- * Limits the requests per minute of each API key and user, and the logins and rejected credentials of each address. If
- * set, `RATE_LIMIT_PER_MINUTE` applies to all three, and `SESSION_RATE_LIMIT_PER_MINUTE` to users. Responses contain
- * the `RateLimit` headers of draft-ietf-httpapi-ratelimit-headers. Instances of one service share their counters
- * through the primary, but separate services count independently.
+ * Limits the requests per minute of each API key and user, and the logins and rejected credentials of each address.
+ * `RATE_LIMIT_PER_MINUTE` limits keys, users and addresses. `SESSION_RATE_LIMIT_PER_MINUTE` limits only users.
+ * Responses contain the `RateLimit` headers of draft-ietf-httpapi-ratelimit-headers. Instances of one service share
+ * their counters through the primary.
  */
 @Injectable()
 export class RateLimit {
@@ -48,10 +48,6 @@ export class RateLimit {
   }
 }
 
-/**
- * Counts a request against a limit and sets the `RateLimit` headers of the response.
- * @throws ProblemError `rate_limited`.
- */
 async function consume(limiter: Limiter, id: string, response: Response): Promise<void> {
   const result = await limiter
     .consume(id)
@@ -117,16 +113,13 @@ export class AccessGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<Request>();
     const response = context.switchToHttp().getResponse<Response>();
     if (request.isLocal)
-      request.actor = SYSTEM; // requests on the private socket need no other credential
+      request.actor = SYSTEM; // requests on the private socket act as the system
     else if (this.reflector.get(Public, context.getHandler())) await this.countLogin(request, response);
     else await this.authenticate(context, request, response);
     return true;
   }
 
-  /**
-   * Counts a POST to a public route. Such a request is a login, which is expensive. Other requests to public routes are
-   * not counted.
-   */
+  /** Counts a POST to a public route, because it is a login and therefore expensive. */
   private async countLogin({ method, ip = '' }: Request, response: Response): Promise<void> {
     if (method === 'POST') await this.rates.countRequest('address', toNetwork(ip), response);
   }
@@ -136,7 +129,8 @@ export class AccessGuard implements CanActivate {
     try {
       await this.chooseGuard(context, request).canActivate(context);
     } catch (error) {
-      await this.rates.countRequest('address', toNetwork(ip), response); // rejected credentials count too, so that random credentials cannot evade the limit
+      // Rejected credentials count too, so that random credentials cannot evade the limit.
+      await this.rates.countRequest('address', toNetwork(ip), response);
       throw error;
     }
     const { actor } = request;
@@ -158,9 +152,8 @@ const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
 
 /**
  * Prevents other sites from using the session cookie (OWASP CSRF Prevention, "verifying origin"). Browsers send
- * `Origin` or `Sec-Fetch-Site` with every unsafe request. Other clients send neither header and are accepted. `Origin`
- * is compared only with the origin of `BASE_URL`. The Host header is not trusted, because DNS rebinding or a
- * misconfigured proxy can change it.
+ * `Origin` or `Sec-Fetch-Site` with every unsafe request, and other clients send neither. `Origin` is compared only
+ * with the origin of `BASE_URL`, because DNS rebinding or a misconfigured proxy can change the Host header.
  */
 @Injectable()
 export class SameSite {

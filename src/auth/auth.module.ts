@@ -14,8 +14,8 @@ import { LocalStrategy } from './local.strategy.js';
 import { LoginService } from './login.service.js';
 
 /**
- * Registers the global guards, which run in this order. They check the credentials, the syntax of the request and the
- * permission (interface §1), then look for a stored response.
+ * Registers the global guards in the order in which they run: they check the credentials, the syntax of the request and
+ * the permission (interface §1), and look for a stored response.
  */
 @Module({
   imports: [ApiKeysModule, AuditModule, HttpModule, IdempotencyModule, SessionsModule, UsersModule],

@@ -63,7 +63,7 @@ export class BearerStrategy extends PassportStrategy(RequestStrategy, 'bearer') 
 
   /**
    * Returns the actor of the API key, or false if the key is invalid.
-   * @throws ProblemError `unauthenticated` if the two headers contain different keys.
+   * @throws ProblemError `unauthenticated` if `Authorization` and `X-API-Key` contain different keys.
    */
   async validate({ headers, ip = '' }: Request): Promise<KeyActor | false> {
     const bearer = BEARER.exec(headers.authorization ?? '')?.[1];
@@ -77,8 +77,8 @@ export class BearerStrategy extends PassportStrategy(RequestStrategy, 'bearer') 
 }
 
 /**
- * Authenticates with the session cookie. The status and the roles of the user are read with every request, so that a
- * change of them takes effect immediately.
+ * Authenticates with the session cookie. Reads the status and roles of the user with every request, so that a change
+ * takes effect immediately.
  */
 @Injectable()
 export class SessionStrategy extends PassportStrategy(RequestStrategy, 'session-cookie') {

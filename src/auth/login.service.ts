@@ -10,7 +10,6 @@ import { PasswordService } from '../users/passwords/password.service.js';
 import { toLoginKey } from '../users/model/comparison-keys.js';
 import { type Credentials, UsersService } from '../users/users.service.js';
 
-/** The data of a login request. */
 interface LoginRequest {
   ip: string;
   requestId: string;
@@ -18,7 +17,6 @@ interface LoginRequest {
   signal?: AbortSignal;
 }
 
-/** Verifies a user name and a password, and starts a session. */
 @Injectable()
 export class LoginService {
   constructor(

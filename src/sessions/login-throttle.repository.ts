@@ -6,7 +6,7 @@ import { LoginAddressEntity, LoginFailureEntity } from './login.entity.js';
 
 const DAY_SECONDS = 24 * 60 * 60;
 /**
- * Maximum number of networks that are stored per user. If there are more, the networks with the oldest logins are
+ * Maximum number of networks that are stored per user. Above this number, the networks with the oldest logins are
  * deleted.
  */
 const MAX_NETWORKS = 20;
@@ -19,7 +19,7 @@ const MAX_NETWORKS = 20;
 export class LoginThrottleRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** Finds the failed logins of the scopes whose window ends after `time`. */
+  /** Finds the failed logins of these scopes in windows that end after `time`. */
   async find(scopes: readonly string[], time: string): Promise<LoginFailureEntity[]> {
     return this.database.query(
       `SELECT scope, failures, window_ends FROM login_failures

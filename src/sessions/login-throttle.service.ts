@@ -24,13 +24,12 @@ const DELAY_MILLIS = 1000;
  */
 const MAX_DELAYED = 10;
 
-/** The user name and the address that identify a login attempt. */
 export interface Login {
-  /** The login key of the entered user name or e-mail address. */
+  /** The login key of the entered user name or email address. */
   name: string;
   /**
    * Uuid of the user with this name, or undefined for an unknown name. Failed logins count for the user, whether the
-   * user name or the e-mail address was entered.
+   * user name or the email address was entered.
    */
   uuid: string | undefined;
   ip: string;
@@ -61,8 +60,8 @@ export class LoginThrottle {
   ) {}
 
   /**
-   * Delays a login if its network has too many failed logins, before the password is hashed. The login is rejected
-   * without a delay if a login with the same name has already failed from this network.
+   * Before the password is hashed, delays a login if its network has too many failed logins. Rejects the login at once
+   * if a login with the same name has already failed from this network.
    * @throws ProblemError `login_throttled` with `Retry-After` in seconds.
    */
   async admit(login: Login, signal?: AbortSignal): Promise<void> {

@@ -7,7 +7,6 @@ import type { JsonObject } from '../platform/common/json.js';
 import { LoginInput } from './login.input.js';
 import type { LoggedInDto } from './session.view.js';
 
-/** A user who has just logged in. */
 export interface LoggedIn extends LoggedInDto {
   /** Value of the session cookie to set. */
   token: string;

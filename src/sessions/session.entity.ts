@@ -12,8 +12,8 @@ export class SessionEntity {
   @Column(uuid()) user_uuid!: string;
   @Column(time()) created!: string;
   /**
-   * Time at which the session ends unless it is used before. Use extends it, but only after half of the idle time has
-   * passed.
+   * Time at which the session ends unless it is used before. A request extends this time, but only after half of the
+   * idle time has passed.
    */
   @Column(time()) expires!: string;
   @Column(time()) absolute_expires!: string;

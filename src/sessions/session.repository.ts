@@ -11,7 +11,6 @@ import {
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
 import { SessionEntity } from './session.entity.js';
 
-/** Names of all columns except `token_hash`. */
 const SHOWN = 'id, user_uuid, created, expires, absolute_expires, ip';
 
 /**
@@ -36,8 +35,8 @@ export class SessionRepository {
   }
 
   /**
-   * Extends a session until `expires`. Never shortens it, because a slow request must not undo the extension by a later
-   * request.
+   * Extends a session until `expires`. A session is never shortened, because a slow request must not undo a later
+   * extension.
    */
   async renew(id: string, expires: string): Promise<void> {
     const params = [expires, id, expires];

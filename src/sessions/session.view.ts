@@ -5,7 +5,6 @@ import { PageQuery, PageOf } from '../platform/http/page.js';
 import { UuidParam } from '../platform/input/query-rules.js';
 import type { Session } from './sessions.service.js';
 
-/** Query parameters of `GET /sessions`. */
 export class SessionsQuery extends PageQuery {
   @UuidParam({ description: 'Only sessions of this user.' })
   user_uuid?: string;

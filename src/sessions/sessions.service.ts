@@ -24,7 +24,6 @@ export interface LiveSession {
   renewed: boolean;
 }
 
-/** A session without the hash of its cookie value. */
 export type Session = Omit<SessionEntity, 'token_hash'>;
 
 /**
@@ -88,7 +87,7 @@ export class SessionsService {
     return { id: session.id, userUuid: session.user_uuid, renewed };
   }
 
-  /** Returns true if the session is valid. Calling this method does not extend the session. */
+  /** Returns true if the session is valid, without extending the session. */
   async isLive(id: string): Promise<boolean> {
     return this.repository.isLive(id, now());
   }
@@ -118,7 +117,7 @@ export class SessionsService {
     }, caller);
   }
 
-  /** Ends all sessions of a user and records each session in the audit. @throws ProblemError an error of `end`. */
+  /** Ends all sessions of a user and records each session in the audit. @throws the errors of `end`. */
   async endAll(userUuid: string, caller: Caller): Promise<void> {
     await this.transactions.run(async (tx) => {
       await this.assertMayEnd(tx, userUuid, caller);
@@ -127,8 +126,8 @@ export class SessionsService {
   }
 
   /**
-   * Ends all sessions of the users, except the session with the id `except`. The sessions are not recorded in the
-   * audit, because the event of the user change implies that they end.
+   * Ends all sessions of the users, except the session with the id `except`. The audit does not record them, because
+   * the event of the user change implies that they end.
    */
   async endForUsers(tx: Sql, userUuids: readonly string[], except = ''): Promise<void> {
     if (userUuids.length > 0) await this.repository.deleteByUsers(tx, userUuids, except);

@@ -2,14 +2,13 @@
 export const BOM = '\ufeff';
 
 /**
- * Pattern of text that a spreadsheet would run as a formula, including the full-width signs that some programs
- * accept. A formula that already has a `'` before it also matches and gets a second `'`. Otherwise `unescapeFormula`
- * would remove the original `'`.
+ * Pattern of text that a spreadsheet would run as a formula, including the full-width signs that some programs accept.
+ * It includes leading `'`, because otherwise `unescapeFormula` would remove a `'` of the original text.
  */
 const FORMULA = /^'*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
 /**
- * Pattern of cells that need quotes. RFC 4180 does not require quotes for leading or trailing white space, but some
- * programs trim unquoted cells.
+ * Pattern of cells that need quotes. It includes leading and trailing white space, which some programs trim in unquoted
+ * cells.
  */
 const NEEDS_QUOTES = /[",\r\n]|^\s|\s$/;
 

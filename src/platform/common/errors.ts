@@ -7,10 +7,7 @@ export function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(CATALOGUE, code);
 }
 
-/**
- * A field whose value is already used by another record. The `uuid` lets the client read that record without a
- * search.
- */
+/** A field whose value is already used by another record. `uuid` identifies that record. */
 export interface Conflict {
   field: string;
   uuid: string;

@@ -3,7 +3,6 @@ export type Release = () => void;
 
 /** Limits of a semaphore. An omitted limit means that the number or time is unlimited. */
 interface SemaphoreLimits {
-  /** Number of slots. */
   slots: number;
   /** Maximum number of slots that callers with the same key may hold at a time. */
   slotsPerKey?: number;
@@ -11,7 +10,6 @@ interface SemaphoreLimits {
   waiting?: number;
   /** Maximum number of callers with the same key that may wait at a time. */
   waitingPerKey?: number;
-  /** Maximum wait of a caller, in milliseconds. */
   waitMillis?: number;
 }
 
@@ -45,14 +43,12 @@ export class FairSemaphore {
   private readonly waitingBy = new KeyCounts();
   private readonly takenBy = new KeyCounts();
   private takenSlots = 0;
-  /** Number of slots granted so far. */
   grantCount = 0;
   /** Maps each key to the value of `grantCount` when it was last served. The oldest entries come first. */
   private readonly lastGrants = new Map<string, number>();
 
   constructor(private readonly limits: SemaphoreLimits) {}
 
-  /** Number of waiting callers. */
   get waiting(): number {
     return this.queue.length;
   }
@@ -164,7 +160,7 @@ export class FairSemaphore {
   /**
    * Rejects a waiting caller if the queue is full, or if a wide key has reached its limit of waiting callers.
    * @throws NoSlotError if the narrow key has reached its limit, or if no other key has at least two more waiting
-   * callers.
+   * callers than the key of the new caller.
    */
   private evictIfFull(keys: readonly string[]): void {
     const { waiting = Infinity, waitingPerKey = Infinity } = this.limits;
@@ -197,7 +193,6 @@ export class FairSemaphore {
   }
 }
 
-/** Counts callers by key. */
 class KeyCounts {
   private readonly counts = new Map<string, number>();
 

@@ -20,8 +20,8 @@ export type ChangesText = JsonText<FieldChange[] | Record<string, unknown>>;
 const SET = '+';
 
 /**
- * The changed fields of a record, as a list and as the JSON text that is stored in columns. The list or the text is
- * computed only on first use. An import stores the text of a new user three times but never reads the list.
+ * The changed fields of a record, as a list and as the JSON text that is stored in columns. Each form is computed only
+ * when it is first used.
  */
 export class Changes {
   private constructor(

@@ -35,7 +35,6 @@ const LETTERS: Readonly<Record<string, string>> = {
 export interface GuessableWords {
   /** Returns true for a common word, given in lower case and without accents. */
   isWord?: (text: string) => boolean;
-  /** Words that an attacker knows about the user, such as the user name. */
   known?: readonly string[];
 }
 

@@ -2,11 +2,10 @@ import type { FieldCode } from './errors.js';
 import { type GuessableWords, computeGuessWeight } from './guess-weight.js';
 import { countCharacters, isCleanText, isWithin } from './text.js';
 
-/** Maximum length of a password. */
 export const MAX_PASSWORD_LENGTH = 128;
 /** Minimum value of the setting PASSWORD_MIN_LENGTH (NIST SP 800-63B). */
 export const MIN_PASSWORD_MIN_LENGTH = 8;
-/** Minimum weight of a password (`computeGuessWeight`), independent of its length. */
+/** Minimum weight of a password (`computeGuessWeight`). */
 const MIN_PASSWORD_WEIGHT = 8;
 /**
  * Minimum weight of an API key. A key with 20 random characters has about 100 bits of entropy. Keys need this much

@@ -17,7 +17,10 @@ export function createToken(): string {
  * Pattern of an API key, even if it is cut, mistyped or in capitals. The id in a key is not secret, so it stays visible.
  */
 const KEY = /rollcall_([0-9a-f]{12})_[\w-]+/gi;
-/** Pattern of text that is as long as a random token (`createToken`), such as a session or the secret part of a key. */
+/**
+ * Pattern of text that is as long as a random token (`createToken`), such as a session cookie or the secret part of a
+ * key.
+ */
 const LONG_RUN = /(?<![\w-])[\w-]{43}/;
 /**
  * Pattern of at least 43 token characters that include a lower-case and an upper-case letter. All but one in ten

@@ -88,9 +88,9 @@ export function fold(text: string): string {
 }
 
 function foldUnicode(text: string): string {
-  // Convert to lower case before `foldCase` replaces `ß` by `ss`. Otherwise the capital `ẞ` would not become `ss`.
   const bare = toNormalForm(text, 'NFKD').replace(/\p{M}+/gu, '');
   const toBasicLetters = (letter: string) => INSEPARABLE[letter] ?? letter;
+  // `toLowerCase` runs before `foldCase`, because otherwise the capital `ẞ` would not become `ss`.
   const folded = foldCase(bare.toLowerCase()).replace(/[øđðħıłŧæœþ]/g, toBasicLetters);
   return toNormalForm(folded, 'NFKC');
 }
@@ -132,12 +132,11 @@ function rankOf(unit: number): number {
  */
 const BLANK = '\\u{16fe4}\\u2800\\ufffc\\u{13441}\\u{13442}\\u{1d159}';
 /**
- * Pattern of invisible characters. With an invisible character, a second user named `admin` would look like the first.
- *
- * It matches default-ignorable characters (such as Hangul fillers, variation selectors, tags, soft hyphens and
- * zero-width spaces), direction controls and all other format characters, noncharacters, line separators, and blanks.
- * It does not match private-use and unassigned characters, which Chinese names may contain and which a font or a newer
- * Unicode can show.
+ * Pattern of characters that are invisible in a name. With such a character, the names of two users could look the
+ * same. The pattern matches default-ignorable characters (such as Hangul fillers, variation selectors, tags, soft
+ * hyphens and zero-width spaces), direction controls and all other format characters, noncharacters, line separators,
+ * and blanks. It does not match private-use and unassigned characters, which Chinese names may contain and which a font
+ * or a newer Unicode can show.
  */
 const INVISIBLE = new RegExp(
   `[\\p{Default_Ignorable_Code_Point}\\p{Bidi_Control}\\p{Cf}\\p{Noncharacter_Code_Point}\\p{Zl}\\p{Zp}${BLANK}]`,
@@ -145,22 +144,21 @@ const INVISIBLE = new RegExp(
 );
 
 /**
- * Pattern of invisible characters that are forbidden even in free text, because they reorder text or hide a message. Free
- * text may contain other invisible characters, because emoji and bidirectional text need them, and pasted text often
- * contains them.
+ * Pattern of invisible characters that are forbidden even in free text, because they reorder text or hide a message.
+ * Free text may contain other invisible characters, because emoji and bidirectional text need them.
  */
 const DECEPTIVE = /[\u202a-\u202e\u2066-\u2069\p{Noncharacter_Code_Point}\u{e0000}-\u{e007f}]/u;
 
 const JOINERS = '\u200c\u200d';
-/** Pattern of a joiner with the letter before it and the letter after it. */
+/** Pattern of a joiner with the letter before it and, if present, the letter after it. */
 const JOINED = new RegExp(`(\\p{L}\\p{M}{0,8})[${JOINERS}](\\p{L}?)`, 'gu');
 /** Pattern of reph and ya-phala in Bengali and Kannada, which are written with the joiner before the virama. */
 const BEFORE_VIRAMA = /[\u09b0\u0cb0]\u200d(?=[\u09cd\u0ccd]\p{L})/gu;
 
 /**
- * Returns the first invisible character of a name or identifier, or undefined. ZWJ and ZWNJ count as visible if the
- * rules for domain names allow them (RFC 5892, A.1 and A.2), because they then change the form of their neighbours:
- * after the virama of an Indic script, and ZWNJ between two Arabic letters that would join.
+ * Returns the first invisible character of a name or identifier, or undefined. ZWJ and ZWNJ count as visible where
+ * domain names may contain them (RFC 5892, A.1 and A.2): after the virama of an Indic script, and ZWNJ between two
+ * Arabic letters that would join. There they change the form of the neighbouring letters.
  */
 export function findInvisible(text: string): string | undefined {
   return PRINTABLE.test(text) ? undefined : findInvisibleUnicode(text);
@@ -175,14 +173,13 @@ function findInvisibleUnicode(text: string): string | undefined {
   return rest.match(INVISIBLE)?.[0];
 }
 
-/** Returns the first deceptive character of a free text, or undefined. */
 export function findDeceptive(text: string): string | undefined {
   return PRINTABLE.test(text) ? undefined : DECEPTIVE.exec(text)?.[0];
 }
 
 /**
- * Returns true if the joiner changes the form of the letters next to it. Uses the conversion of domain names in
- * Node.js, which follows the same rules.
+ * Returns true if the joiner changes the form of the letters next to it. Node.js applies RFC 5892 when it converts
+ * domain names.
  */
 function isVisibleJoiner(joined: string, after: string): boolean {
   const endsWithZwnj = after === '' && joined.endsWith('\u200c');

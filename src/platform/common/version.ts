@@ -9,15 +9,11 @@ function readVersion(): string {
   return (JSON.parse(readFileSync(found, 'utf8')) as { version: string }).version;
 }
 
-/** Version of this program, from package.json. */
 export const VERSION = readVersion();
 
 /** Oldest supported Node.js, as in `engines` of package.json. It is the first version whose SQLite loses no commits. */
 export const MIN_NODE_VERSION = '22.23';
 
-/**
- * Returns true if this service supports the given version of Node.js.
- * @param version a version such as `24.21.0`.
- */
+/** Returns true if this service supports the version of Node.js, such as `24.21.0`. */
 export const isNodeNewEnough = (version: string): boolean =>
   version.localeCompare(MIN_NODE_VERSION, 'en', { numeric: true }) >= 0;

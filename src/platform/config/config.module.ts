@@ -10,7 +10,7 @@ export class WorkerPrograms {
   reader?: string;
 }
 
-/** Provides the settings to every module. They are validated once, before the application is created. */
+/** Provides the validated settings to every module. */
 @Global()
 @Module({})
 export class ConfigModule {

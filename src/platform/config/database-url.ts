@@ -1,11 +1,9 @@
-/** Host and port of a database server in a `mysql:` or `mariadb:` URL. */
 export interface DatabaseHost {
   /** Host name or address. An IPv6 address has no brackets. */
   host: string;
   port: number;
 }
 
-/** The parts of a `mysql:` or `mariadb:` URL. */
 export interface DatabaseUrl {
   kind: 'mysql' | 'mariadb';
   /** At least one host, in order of preference. */

@@ -103,7 +103,6 @@ function readSecretFile(name: string, variables: NodeJS.ProcessEnv, faults: stri
   }
 }
 
-/** Returns the errors of rules that involve more than one setting. */
 function findCrossSettingErrors(env: Env): string[] {
   const { BOOTSTRAP_WEBMASTER_PASSWORD: password, PASSWORD_MIN_LENGTH: minLength } = env;
   const rules = { minLength, known: [FIRST_WEBMASTER] };

@@ -21,9 +21,8 @@ import {
   createUrlType,
 } from './setting-types.js';
 
-/** One setting: an environment variable. */
 export interface Setting<Value> extends SettingType<Value> {
-  /** Default value. Undefined for a setting without a default. */
+  /** Undefined for a setting without a default. */
   defaultValue: Value;
   /** True if `NAME_FILE` may contain the path of a file with the value. */
   isSecret?: boolean;
@@ -75,7 +74,7 @@ export const SETTINGS = {
   DATABASE_TLS_CA_FILE: defineOptional(createPathType),
   /** Connections of each instance to MariaDB or MySQL. The total is WORKERS times this number. SQLite uses one connection. */
   DATABASE_POOL_SIZE: defineSetting(createIntegerType(1, 500), 32),
-  /** Run pending migrations at start: true, false or auto (only on SQLite). */
+  /** Run pending migrations at start: true, false or auto (true only on SQLite). */
   MIGRATE_ON_START: defineSetting(createEnumType('auto', 'true', 'false'), 'auto'),
 
   /** Number of processes that answer requests (instances). Each uses one CPU core. More than one requires MariaDB or MySQL. */
@@ -124,8 +123,8 @@ export const SETTINGS = {
   /** Failed logins of one user from one address that are allowed within 15 minutes. Further attempts are rejected. */
   LOGIN_FAILURES_PER_NAME: defineSetting(createCountType, 5),
   /**
-   * Failed logins of one user from all addresses that are allowed within an hour. Further attempts are rejected from
-   * addresses that the user has not logged in from before.
+   * Failed logins of one user from all addresses that are allowed within an hour. Further attempts are rejected
+   * unless the user has logged in from the address before.
    */
   LOGIN_FAILURES_PER_USER: defineSetting(createCountType, 50),
   /**
@@ -210,7 +209,7 @@ export const SETTINGS = {
   IMPORT_MAX_MOVED_PERCENT: defineSetting(createPercentType, 2),
   /** Number of users who may get the same new value in a column that had more than ten different values. */
   IMPORT_MAX_SAME: defineSetting(createRowsType, 9),
-  /** IMPORT_MAX_SAME as a percentage of the matched users, or of the new users for names. The higher limit applies. */
+  /** IMPORT_MAX_SAME as a percentage of the matched users (for names: of the new users). The higher limit applies. */
   IMPORT_MAX_SAME_PERCENT: defineSetting(createPercentType, 50),
   /** Number of values that may lose their accents or be encoded twice. */
   IMPORT_MAX_GARBLED: defineSetting(createRowsType, 3),
@@ -311,7 +310,6 @@ export const SETTINGS = {
   LOG_FORMAT: defineOptional(createEnumType('pretty', 'json')),
 };
 
-/** The values of all settings. */
 export type SettingValues = {
   [Name in keyof typeof SETTINGS]: (typeof SETTINGS)[Name]['defaultValue'];
 };

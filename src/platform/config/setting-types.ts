@@ -3,7 +3,6 @@ import { Cron } from 'croner';
 import { isGuessableKey } from '../common/secret-rules.js';
 import { parseDatabaseUrl } from './database-url.js';
 
-/** The parsed value of a setting and its errors. */
 interface ParsedSetting<Value> {
   /** Undefined for text that cannot be parsed. */
   value: Value | undefined;
@@ -49,24 +48,19 @@ export function createCustomTextType(rule: string, test: (text: string) => boole
   return createType((text) => text, [[isValid, `$property must ${rule}`]]);
 }
 
-/** Creates the type of texts with a maximum length. */
 export const createTextType = (max: number): SettingType<string> =>
   createCustomTextType(`have at most ${max} characters`, (value) => length(value, 0, max));
 
-/** Creates the type of texts that match a pattern. */
 export const createPatternType = (form: RegExp, rule: string): SettingType<string> =>
   createCustomTextType(rule, (value) => form.test(value));
 
-/** Type of settings that contain the path of a file or folder. */
 export const createPathType = createTextType(4096);
 
-/** Creates the type of URLs. */
 export const createUrlType = (options: Parameters<typeof isURL>[1] = {}): SettingType<string> =>
   createCustomTextType('be a valid URL', (value) =>
     isURL(value, { require_tld: false, require_protocol: true, protocols: ['http', 'https'], ...options }),
   );
 
-/** Creates the type of texts from a fixed list. */
 export const createEnumType = <Value extends string>(...values: Value[]): SettingType<Value> =>
   createType(
     (text) => values.find((value) => value === text),
@@ -92,7 +86,6 @@ function createNumberType(form: RegExp, rule: string, min: number, max: number):
   };
 }
 
-/** Creates the type of integers. */
 export const createIntegerType = (min: number, max = Infinity): SettingType<number> =>
   createNumberType(/^\d{1,9}$/, 'an integer', min, max);
 
@@ -101,11 +94,9 @@ export const createDecimalType = (min: number, max: number): SettingType<number>
   createNumberType(/^\d{1,6}(\.\d{1,3})?$/, 'a number with at most three decimals', min, max);
 
 export const createCountType = createIntegerType(1);
-/** Type of settings that limit a number of rows or users. */
 export const createRowsType = createIntegerType(0, 1_000_000);
 export const createPercentType = createIntegerType(0, 100);
 
-/** Creates the type of comma-separated lists. */
 export const createListType = (
   rule: string,
   isItem: (item: string) => boolean,
@@ -115,7 +106,6 @@ export const createListType = (
     [[(items) => items.every(isItem), `$property must ${rule}`]],
   );
 
-/** Type of DATABASE_URL: a SQLite file, or the URL of a MariaDB or MySQL database. */
 export const createDatabaseUrlType = createCustomTextType(
   'be sqlite:<file> or mysql://user:password@host:port/database, percent-encoded, with hosts separated by commas',
   (text) => /^sqlite:.+/.test(text) || parseDatabaseUrl(text) !== undefined,
@@ -132,7 +122,6 @@ export const createTimeZoneType = createCustomTextType(
   (text) => new Intl.DateTimeFormat('en', { timeZone: text }).format() !== '',
 );
 
-/** Type of API keys that a person has chosen. */
 export const createChosenKeyType = createCustomTextType(
   'be 32 to 128 printable ASCII characters that are hard to guess (no repetitions, sequences or words)',
   (text) => /^[\x21-\x7e]{32,128}$/.test(text) && !isGuessableKey(text),

@@ -15,10 +15,7 @@ export function readSettings(): Env {
   return loadEnv();
 }
 
-/**
- * Reads the certificate or key file of a setting.
- * @throws EnvError naming the setting if the file cannot be read.
- */
+/** @throws EnvError naming the setting if the file cannot be read. */
 export function readPemFile(setting: string, file: string): Buffer {
   try {
     return readFileSync(file);

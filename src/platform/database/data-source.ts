@@ -114,7 +114,6 @@ export async function migrateAtStart(env: Env, entities: EntityClasses): Promise
   }
 }
 
-/** Returns the names of the executed migrations, in order. */
 export async function listExecutedMigrations(env: Env, entities: EntityClasses): Promise<string[]> {
   const dataSource = await openDataSource(env, entities);
   try {

@@ -8,14 +8,14 @@ import type { Clause, Dialect, SqlValue } from './engine/sql.js';
 
 export type Direction = 'asc' | 'desc';
 
-/** A consecutive part of an order, in which rows are sorted by key and then by uuid, both in the same direction. */
+/** A part of a sort order. Its rows are sorted by key and then by uuid, both in the same direction. */
 export interface KeyRange {
   key: string;
   /** Type of the keys. The default is text. */
   holds?: 'time' | 'number';
   /** A condition on the key that all rows of the range meet. */
   test?: 'IS NOT NULL' | "> ''";
-  /** The key that all rows of the range share. */
+  /** Set if all rows of the range have this key. */
   only?: '' | null;
   /** True if every row has a different key. */
   unique: boolean;
@@ -29,25 +29,23 @@ export interface PageOrder<R extends KeyRange = KeyRange> {
   ranges: readonly R[];
 }
 
-/** The key and uuid of a row, which identify its position in an order. */
+/** The key and uuid of a row, which identify the position of the row in a sort order. */
 export interface Position {
   key: SqlValue;
   uuid: string;
 }
 
-/** The start and the size of a page. */
 export interface PageWindow {
-  /** The position after which the page starts. */
+  /** The position after which the page starts. Undefined for the start of the list. */
   after: Position | undefined;
-  /** Number of rows to skip after that position. */
+  /** Number of rows to skip after the position `after`. */
   offset: number;
   limit: number;
 }
 
-/** A page of rows. */
 export interface KeysetPage<T> {
   rows: T[];
-  /** The last row of the page, or undefined if no rows follow. */
+  /** The last row of this page, or undefined if this is the last page. */
   last: T | undefined;
 }
 
@@ -85,7 +83,7 @@ export async function readPage<R extends KeyRange, T>(
 }
 
 /**
- * Reads all rows page by page. An empty page is returned last.
+ * Reads all rows page by page. The last page is always empty.
  * @param first a key that sorts before the keys of all rows.
  */
 export async function* readPages<T, K>(
@@ -134,7 +132,6 @@ function comparePositions(a: Position, b: Position, order: Direction): number {
   return order === 'asc' ? ascending : -ascending;
 }
 
-/** Returns the index of the range that contains rows with this key. */
 export function rangeIndexOf(key: SqlValue, ranges: readonly KeyRange[]): number {
   const apart = ranges.findIndex(({ only }) => only === key);
   return apart === -1 ? ranges.findIndex(({ only }) => only === undefined) : apart;
@@ -205,8 +202,8 @@ function conditionsOf(
   const { sql, params } = buildKeyCondition(key, after.key, dialect);
   const same = { sql: `${sql} AND ${tie} ${comparison} ?`, params: [...params, after.uuid] };
   if (only !== undefined || after.key === null) return [same];
-  // In descending order, the rows with empty keys come last and would be read here too, but they belong to a separate
-  // range.
+  // In descending order, rows with empty keys come last. They belong to a separate range, so this condition excludes
+  // them.
   const filled = order === 'desc' && test === "> ''" ? ` AND ${key} ${test}` : '';
   const others = { sql: `${key} ${comparison} ?${filled}`, params: [after.key] };
   return unique ? [others] : [same, others];

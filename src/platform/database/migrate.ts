@@ -6,7 +6,6 @@ import { runWithRetry, toDatabaseError } from './engine/database-error.js';
 import { MIGRATIONS } from './migrations/migrations.js';
 import { TableMigration } from './migrations/table-migration.js';
 
-/** Names of the migrations of this program, in order. */
 export const KNOWN_MIGRATIONS: readonly string[] = MIGRATIONS.map(({ name }) => name);
 
 /** Tables that are created before the first migration runs. */
@@ -75,9 +74,9 @@ async function readTableNames(dataSource: DataSource): Promise<string[]> {
 
 /**
  * Runs the pending migrations and returns them. Only one process migrates at a time, also across the nodes of a
- * cluster. On SQLite all migrations run in one transaction. DDL of MariaDB and MySQL is not transactional. There the
- * migrations run under a lease, which is renewed before each of their statements. If a process is killed, the next
- * process continues, because each step can safely run twice.
+ * cluster. On SQLite all migrations run in one transaction. On MariaDB and MySQL, where DDL is not transactional, they
+ * run under a lease that is renewed before each statement. If a process is killed, the next process continues, because
+ * each step can safely run twice.
  */
 export async function migrate(dataSource: DataSource): Promise<Migration[]> {
   const runner = dataSource.createQueryRunner();
@@ -105,7 +104,7 @@ async function runInTransaction<T>(runner: QueryRunner, work: () => Promise<T>):
     await runner.query('COMMIT');
     return done;
   } catch (error) {
-    await runner.query('ROLLBACK').catch(() => undefined); // the first error is the one to report
+    await runner.query('ROLLBACK').catch(() => undefined); // report the first error, not the error of the rollback
     throw error;
   }
 }
@@ -151,8 +150,8 @@ const RENEW = `UPDATE migration_lease SET until = ${LEASE_END} WHERE name = 'mig
 const RELEASE = `UPDATE migration_lease SET owner = '', until = '1970-01-01' WHERE name = 'migrations' AND owner = ?`;
 
 /**
- * The right of one process to change the schema, on all nodes of a cluster. It is a row that its owner renews, and that
- * expires after its owner was killed. If two nodes take it at once, Galera certifies only one of the updates.
+ * The right of one process to change the schema, on all nodes of a cluster. The owner renews the row of the lease, and
+ * the lease expires if the owner is killed. If two nodes update the row at once, Galera certifies only one update.
  * (`GET_LOCK` works on one node only, and Galera does not support it.)
  */
 class MigrationLease {

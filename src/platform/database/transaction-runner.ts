@@ -23,16 +23,11 @@ export interface HeldTransaction {
 export interface RepeatableEffect {
   /** The transaction of the changes while it is open. Reads for the response must run in this transaction. */
   readonly transaction: Sql | undefined;
-  /**
-   * Checks that the same request has not been answered yet.
-   * @throws ReplayedResponseError, before anything is written, if the same request has already been answered.
-   */
+  /** @throws ReplayedResponseError, before anything is written, if the same request has already been answered. */
   assertFirstRequest(sql: Sql): Promise<void>;
   /** Takes over the transaction of the changes, which is later committed together with the response. */
   holdTransaction(transaction: HeldTransaction): void;
-  /** Runs `work` after the changes have been committed. */
   afterCommit(work: () => Promise<void>): void;
-  /** Runs `work` if the changes are rolled back. */
   afterRollback(work: () => Promise<void>): void;
 }
 
@@ -89,7 +84,7 @@ export class TransactionRunner {
     const tx = await this.database.begin();
     const began = performance.now();
     try {
-      if (repeatable && attempt > 1) await repeatable.assertFirstRequest(tx); // the same request may have been answered
+      if (repeatable && attempt > 1) await repeatable.assertFirstRequest(tx); // the same request may have been answered meanwhile
       const result = await work(tx);
       if (repeatable) repeatable.holdTransaction(toHeldTransaction(tx, began));
       else await commit(tx, began);

@@ -27,8 +27,8 @@ export interface BodyRules {
 }
 
 /**
- * Default limits, which are many times the size of the largest valid user. They must not be much higher, because parsing
- * 85,000 members blocked the main thread for 115 ms.
+ * Default limits, which are many times the size of the largest valid user. Parsing 85,000 members blocked the main
+ * thread for 115 ms.
  */
 export const JSON_BODY = { maxBytes: MIB, maxValues: 20_000, compressed: true, types: ['application/json'] };
 
@@ -49,7 +49,7 @@ const JSON_DEPTH = 32;
 
 /**
  * Memory limit for all request bodies that this process is receiving or processing: buffers, decompressed bytes and
- * decompressor windows. Enough for 64 bodies of 1 MiB. Logins cannot exhaust it because each is limited to 4 KiB.
+ * decompressor windows.
  */
 export const IN_FLIGHT_BYTES = 64 * MIB;
 
@@ -66,16 +66,16 @@ const WINDOW_BYTES = { gzip: 64 * KIB, deflate: 64 * KIB, br: 16 * MIB } as cons
 const MAX_DECOMPRESSIONS = 2;
 
 /**
- * Maximum time, in milliseconds, that a connection stays open after an early response to a partly read request. Closing it
- * at once would reset it, and a client that is still sending would lose the response (RFC 9112, section 9.6).
+ * Maximum time that a connection stays open after an early response to a partly read request. Closing it at once would
+ * reset it, and a client that is still sending would lose the response (RFC 9112, section 9.6).
  */
 export const LINGER_MILLIS = 2000;
 /** Maximum number of bytes that are received and discarded during `LINGER_MILLIS`. */
 const LINGER_BYTES = MIB;
 
 /**
- * Limits the memory that the bodies of all requests use together, so that many clients cannot exhaust the memory of the
- * process. A request keeps its reservation until its response has ended.
+ * Limits the memory that the bodies of all requests use together. A request keeps its reservation until its response
+ * has ended.
  */
 @Injectable()
 export class BodyBudget implements RequestObserver {
@@ -91,7 +91,6 @@ export class BodyBudget implements RequestObserver {
     );
   }
 
-  /** Bytes reserved by all requests. */
   get bytes(): number {
     return this.total;
   }
@@ -305,7 +304,6 @@ function createTooLargeError({ maxBytes }: BodyRules): ProblemError {
 const createIncompleteError = (): ProblemError =>
   new ProblemError('malformed_json', 'The body is incomplete or could not be decompressed.');
 
-/** Runs `work` and returns its result. @throws ProblemError `malformed_json` if `work` fails. */
 function runOrThrowMalformed<T>(work: () => T, toDetail: (error: unknown) => string): T {
   try {
     return work();

@@ -11,7 +11,6 @@ import { PAGE_POLICY, renderPage, toHtml, renderInlineCode } from './html-page.j
 
 /** An error format that replaces problem details for one path prefix. */
 export interface ErrorFormat {
-  /** Returns true if errors at this path use the format. */
   appliesTo(path: string): boolean;
   toResponse(
     error: ProblemError,
@@ -28,7 +27,6 @@ export class ErrorFilter implements ExceptionFilter {
 
   constructor(private readonly log: Log) {}
 
-  /** Registers an error format for a path prefix. */
   addFormat(form: ErrorFormat): void {
     this.formats.push(form);
   }
@@ -43,15 +41,16 @@ export class ErrorFilter implements ExceptionFilter {
       sendReplay(thrown.storedResponse, response);
       return;
     }
-    if (response.writableEnded) return; // the server has already rejected an incomplete or late request
-    // Ignores that the client has disconnected. The error is compared by identity, because a database connection can also
-    // fail with ECONNRESET.
+    // The server has already rejected an incomplete or late request.
+    if (response.writableEnded) return;
+    // Ignores the disconnect of the client. A database connection can also fail with ECONNRESET, so the errors are
+    // compared by identity.
     if (thrown !== undefined && thrown === request.errored) return;
     const error = toRoutingError(thrown, request);
     if (error.status >= 500 && error.code !== 'not_implemented')
       this.log.logFault(request.requestId, error.code, thrown);
     if (response.headersSent) {
-      response.destroy(error); // cut off, so that the client does not take the partial response for a complete one
+      response.destroy(error); // closes the connection, so that the client does not take the partial response for a complete one
       return;
     }
     const path = getPath(request);
@@ -95,7 +94,7 @@ function sendReplay({ status, headers, body }: StoredResponse, response: Respons
  */
 function toRoutingError(thrown: unknown, request: Request): ProblemError {
   const error = toProblemError(thrown);
-  if (thrown instanceof ProblemError || error.status >= 500) return error; // a route threw the error
+  if (thrown instanceof ProblemError || error.status >= 500) return error; // the route was found and threw this error
   const methods = findAllowedMethods(request);
   if (methods.length === 0 || methods.includes(request.method)) return error;
   const allow = methods.join(', ');
@@ -110,7 +109,6 @@ export function prefersHtml(request: Request): boolean {
   return request.accepts([...JSON_TYPES, 'text/html']) === 'text/html';
 }
 
-/** Sends a problem as an HTML page with its remedy and the request id. */
 function sendProblemPage(response: Response, { code }: ProblemError, problem: ProblemDto): void {
   const { title, detail, status, type, errors = [], request_id: id } = problem;
   const faults = errors.map(({ field, message }) => toHtml`<li><code>${field}</code> ${message}</li>`);
@@ -123,7 +121,6 @@ ${faults.length > 0 ? toHtml`<ul>${faults}</ul>` : ''}
   response.type('html').set('Content-Security-Policy', PAGE_POLICY).send(page);
 }
 
-/** A stored response of an idempotent request. */
 export interface StoredResponse {
   status: number;
   headers: Readonly<Record<string, string | string[]>>;

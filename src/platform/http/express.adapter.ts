@@ -27,20 +27,15 @@ declare module 'express-serve-static-core' {
   }
 }
 
-/** Sends the error response of a request that is rejected before routing. */
 type SendRejection = (rejection: ProblemError, request: Request, response: Response) => void;
 
 /**
- * Nest's Express adapter without the overhead that takes half the time of a short request (docs/performance.md).
- * Stock Express replaces the prototype of each request and response, which discards V8's hidden classes. It also
- * matches middleware like routes, and its `json` reads application settings for each response. Everything else works
- * as in stock Express.
+ * Nest's Express adapter without the overhead that takes half the time of a short request (docs/performance.md). Stock
+ * Express replaces the prototypes of each request and response, which slows V8 down. It also matches middleware like
+ * routes, and its `json` reads application settings for each response.
  */
 export class FastExpressAdapter extends ExpressAdapter {
-  /**
-   * Server for local commands, with the same routes as the public server. Another module makes it listen on the
-   * private socket.
-   */
+  /** Server for local commands on the private socket, with the same routes as the public server. */
   localServer!: Server;
   private preparations: readonly Preparation[] = [];
   private startup: Promise<unknown> | undefined;
@@ -48,7 +43,7 @@ export class FastExpressAdapter extends ExpressAdapter {
   private getAddress: (request: Request) => string | undefined = getPeerAddress;
   private checkForwarded: ((request: Request) => ProblemError | undefined) | undefined;
   private sendRejection: SendRejection = (_rejection, _request, response) => {
-    response.destroy(); // closes the connection until `setRejectionHandler` sets a handler
+    response.destroy(); // until `setRejectionHandler` is called, a rejected request gets no response
   };
 
   constructor() {
@@ -144,7 +139,7 @@ export class FastExpressAdapter extends ExpressAdapter {
       for (const prepare of this.preparations) prepare(request, response);
       request.isLocal = true;
       if (incoming instanceof Incoming) incoming.address = toLocalAddress(request.headers[LOCAL_USER_HEADER]);
-      response.setHeader('Connection', 'close'); // idle connections would delay the shutdown
+      response.setHeader('Connection', 'close'); // an idle connection of a command would delay the shutdown
       if (rejection) refuse(rejection, request, response);
       else route(request, response);
     };
@@ -154,7 +149,7 @@ export class FastExpressAdapter extends ExpressAdapter {
     };
     this.httpServer = createLimitedServer(options.httpsOptions, classes, serve, refuse);
     this.localServer = createLimitedServer(undefined, classes, serveLocal, refuse);
-    this.localServer.requestTimeout = 0; // a command may read a file slowly from standard input and send it
+    this.localServer.requestTimeout = 0; // no limit, because a command may read a file slowly from standard input and send it
   }
 
   override async close(): Promise<void> {
@@ -201,8 +196,7 @@ export function findAllowedMethods(request: Request): string[] {
 
 /**
  * Gives literal routes precedence over routes with parameters, for every method: `/users/me` never matches
- * `/users/:user_id`. A request with an unsupported method therefore gets `method_not_allowed` before its parameters
- * are checked. Call it after the last route is added.
+ * `/users/:user_id`. Call it after the last route is added.
  */
 export function prioritizeLiteralRoutes(app: Express): void {
   const layers = getRoutes(app);
@@ -240,8 +234,7 @@ function getRoutes({ router }: Pick<Express, 'router'>): Layer[] {
 }
 
 /**
- * Returns true for a route of this service. Nest's own layers are excluded. They serve every method, so they are
- * recognized by the method TRACE.
+ * Returns true for a route of this service. Nest's own layers serve every method, so the method TRACE identifies them.
  */
 function isRoute(value: unknown): value is Layer {
   if (!isObject(value) || typeof value['match'] !== 'function' || !isObject(value['route'])) return false;

@@ -30,7 +30,6 @@ interface AcceptedInput {
   responseType?: string;
 }
 
-/** Query class of routes without query parameters. */
 class NoQuery {
   readonly none = true;
 }
@@ -48,7 +47,7 @@ export const CheckedQuery = createParamDecorator(
 
 /**
  * Checks the syntax of a request after authentication and before authorization: media type, size, JSON, path ids and
- * query. Body fields are validated later, after the existence of the record is checked.
+ * query. It does not validate the fields of the body.
  */
 @Injectable()
 export class InputGuard implements CanActivate {
@@ -99,12 +98,10 @@ function readQuery(type: InputClass<object>, query: Request['query']): object {
   throw new ProblemError('invalid_parameter', `${detail.join('; ')}.`);
 }
 
-/** Rules for the files that a route accepts. */
 export interface FileRules {
   /** Media type of a file that is the whole body. A file may also be part of `multipart/form-data`. */
   type: string;
   maxBytes: number;
-  /** Description in the OpenAPI document. */
   description?: string;
   example?: string;
 }

@@ -25,14 +25,13 @@ export function PageOf<T>(type: Type<T>, count: ApiPropertyOptions = COUNT, maxI
 
 const COUNT = { type: 'integer', minimum: 0 } as const;
 
-/** Declares the page size of a list. */
 export const LimitParam = () =>
   IntegerParam(1, {
     default: DEFAULT_LIMIT,
     description: `Page size. Values above ${MAX_LIMIT} are treated as ${MAX_LIMIT}.`,
   });
 
-/** Declares the cursor parameter of a list, which is the id of the last record of the previous page. */
+/** Declares the cursor parameter of a list. The cursor is the id of the last record of the previous page. */
 export const AfterParam = () =>
   UuidParam(
     { description: 'Cursor from the `Link: rel="next"` header of the previous page.' },
@@ -57,10 +56,8 @@ export class CursorQuery {
   after?: string;
 }
 
-/** Returns the page size, at most `MAX_LIMIT`. */
 export const clampLimit = ({ limit = DEFAULT_LIMIT }: { limit?: number }) => Math.min(limit, MAX_LIMIT);
 
-/** Converts offset paging to the range of a database query. */
 export const toPageRange = (query: PageQuery) => ({ offset: query.offset, limit: clampLimit(query) });
 
 /** Returns the path and query of the next page (`Link: rel="next"`). @param after id of the last record of this page. */

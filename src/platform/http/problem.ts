@@ -9,10 +9,7 @@ export const MAX_DETAIL = 2000;
 
 /** Maximum length of the request path in an error response. A path cannot be longer than the request headers. */
 const MAX_TARGET = HEADER_BYTES;
-/**
- * Maximum number of conflicts in one error. The names and identifiers of a user can conflict, including up to 160
- * logins in authnames.
- */
+/** Maximum number of conflicts in one error. A user can have 160 logins in authnames, and several other identifiers. */
 const MAX_CONFLICTS = 200;
 /** Schema of a request id: an accepted `X-Request-Id` or a generated UUID. */
 export const REQUEST_ID = { maxLength: 64, pattern: '^[A-Za-z0-9._-]{1,64}$' } as const;

@@ -36,10 +36,12 @@ export const toLocalAddress = (user: unknown): string =>
   typeof user === 'string' && USER_NAME.test(user) ? `unix:${user}` : '';
 
 /**
- * Returns the network of an address, to which limits apply: the IPv4 address itself, or the /64 network of an IPv6 address.
+ * Returns the network to which the limits of an address apply: an IPv4 address itself, or the /64 network of an IPv6
+ * address.
  */
 export function toNetwork(ip: string): string {
-  // ipaddr.js 1 rejects most IPv6 addresses with a dotted suffix, which is not part of the network.
+  // ipaddr.js 1 rejects most IPv6 addresses with a dotted suffix. The suffix is not part of the /64 network, so zeros
+  // replace it.
   const readable = ipaddr.isValid(ip) ? ip : ip.replace(/:[\d.]+$/, ':0:0');
   if (!ipaddr.isValid(readable)) return ip;
   const address = ipaddr.process(readable);
@@ -49,8 +51,7 @@ export function toNetwork(ip: string): string {
 }
 
 /**
- * Maximum characters of `X-Forwarded-For` that are parsed, counted from the end, where each proxy appends an address. Enough
- * for more than twenty proxies.
+ * Maximum characters of `X-Forwarded-For` that are parsed, counted from the end, where each proxy appends an address.
  */
 export const MAX_FORWARDED = 1000;
 
@@ -94,7 +95,6 @@ export function isSafeMethod({ method }: { method: string }): boolean {
   return SAFE_METHODS.has(method);
 }
 
-/** Request header with the reason for a change. */
 export const AUDIT_REASON = 'X-Audit-Reason';
 export const MAX_REASON = 500;
 

@@ -32,7 +32,7 @@ export type Preparation = (request: Request, response: Response) => void;
 
 /**
  * Returns the options of built-in HTTPS, or undefined if HTTPS is not configured.
- * @throws EnvError if only one of the two settings is set, or if a file cannot be read.
+ * @throws EnvError if only one of `TLS_CERT_FILE` and `TLS_KEY_FILE` is set, or if a file cannot be read.
  */
 export function readTlsOptions({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: Env) {
   if (cert === undefined && key === undefined) return undefined;
@@ -49,7 +49,7 @@ export function readTlsOptions({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: Env) 
   };
 }
 
-/** Creates an observer that closes idle connections during shutdown, so that they do not delay it. */
+/** Creates an observer that closes idle connections during shutdown. */
 export function closeIdleOnShutdown(server: Server): RequestObserver {
   return {
     onRequestEnd: () => {
@@ -110,7 +110,7 @@ export function createSecurityHeaders(https: boolean): Preparation {
   const pages = toHeaders(BASE_POLICY);
   const docs = toHeaders(DOCS_POLICY);
   const consolePage = toHeaders(CONSOLE_POLICY);
-  // Responses contain personal data, so caches must not store them. Clients with an ETag revalidate with If-None-Match.
+  // Responses contain personal data, so caches must not store them.
   const api = toHeaders(BASE_POLICY, WITHOUT_PAGE_HEADERS);
   api.push(['Cache-Control', 'no-store']);
   const prefixes = { '/api/': api, '/scim': api, '/docs': docs, '/cons': consolePage };
@@ -118,7 +118,7 @@ export function createSecurityHeaders(https: boolean): Preparation {
   return (request, response) => {
     const headers = headersOfPrefix[request.url.slice(0, 5).toLowerCase()] ?? pages; // route matching ignores case
     for (const [name, value] of headers) response.setHeader(name, value);
-    if (headers === docs) varyByEncoding(response); // caches may store these files, compressed or not
+    if (headers === docs) varyByEncoding(response); // caches must separate compressed and uncompressed files
   };
 }
 
@@ -131,7 +131,7 @@ class HeaderRecorder extends ServerResponse {
   }
 }
 
-/** Computes the headers that helmet sets. They do not depend on the request, so each set is computed once. */
+/** Computes the headers that helmet sets. They do not depend on the request, so they are computed only once. */
 function computeHeaders(options: Parameters<typeof helmet>[0]): [string, string][] {
   const request = new IncomingMessage(new Socket());
   const response = new HeaderRecorder(request);
@@ -148,19 +148,18 @@ interface MessageClasses {
 
 /** Prepares a request and routes it, or rejects it with the given error. */
 type Serve = (request: IncomingMessage, response: ServerResponse, rejection?: ProblemError) => void;
-/** Sends the error response of a prepared request. */
 type Reject = (rejection: ProblemError, request: IncomingMessage, response: ServerResponse) => void;
 
 /** Maximum bytes of the request line and headers. Node's default, set explicitly so that no process option can raise it. */
 export const HEADER_BYTES = 16 * 1024;
 
-/** Deadline for the headers of a request, in milliseconds. */
+/** Deadline for the headers of a request. */
 const HEADERS_MILLIS = 15_000;
 
-/** Deadline for a whole request, in milliseconds. Allows for 100 MiB over a slow connection. */
+/** Deadline for a whole request. Allows for 100 MiB over a slow connection. */
 const REQUEST_MILLIS = 15 * 60 * 1000;
 
-/** Interval, in milliseconds, at which deadlines are checked. Node's default of 30 s would triple the header deadline. */
+/** Interval at which deadlines are checked. Node's default of 30 s would triple the header deadline. */
 const DEADLINE_CHECK_MILLIS = 2000;
 
 const LIMITS = {
@@ -174,9 +173,9 @@ const LIMITS = {
 };
 
 /**
- * Creates a server with size and time limits. Requests that the HTTP parser or a deadline rejects get the same error format,
- * request id, log line and metric as other requests.
- * @param tls options of HTTPS. The server uses HTTP when undefined.
+ * Creates a server with size and time limits. Requests that the HTTP parser or a deadline rejects get the same error
+ * format, request id, log line and metric as other requests.
+ * @param tls options of HTTPS. Undefined for HTTP.
  */
 export function createLimitedServer(
   tls: ServerOptions | undefined,
@@ -195,7 +194,7 @@ export function createLimitedServer(
     response.assignSocket(socket);
     response.once('finish', () => {
       response.detachSocket(socket);
-      response.emit('close'); // as Node.js does for responses that it sends itself
+      response.emit('close'); // Node.js does the same for responses that it sends itself
       closeGracefully(socket);
     });
     route(request, response, rejection);
@@ -226,7 +225,7 @@ export function createLimitedServer(
     const last = latestResponses.get(socket);
     const isReading = last !== undefined && !last.closed && !last.headersSent && !last.req.complete;
     if (isReading && errorCodeOf(error) === UNEXPECTED_END) {
-      socket.destroy(); // the client has disconnected, which the reader of the body reports
+      socket.destroy(); // the client has disconnected, and the reader of the body reports this
       return;
     }
     // A connection without any bytes gets no response, because browsers and load balancers open spare connections.
@@ -237,9 +236,9 @@ export function createLimitedServer(
     if (!last || last.closed) {
       respondOnSocket(socket, createPlaceholderRequest(classes, socket), rejection);
     } else if (last.headersSent) {
-      if (!last.writableEnded) socket.destroy(); // the client would take an error response for more of this response
+      if (!last.writableEnded) socket.destroy(); // the client would read an error response as part of this response
     } else if (last.req.complete) {
-      last.setHeader('Connection', 'close'); // the bytes after the last request are invalid
+      last.setHeader('Connection', 'close'); // the bytes after the last request are invalid, so no other request can follow
     } else {
       refuse(rejection, last.req, last);
       last.once('close', () => last.req.destroy()); // ends a pending read of the body
@@ -286,7 +285,7 @@ function createMalformedError(detail: string): ProblemError {
   return new ProblemError('malformed_request', detail);
 }
 
-/** Interval, in milliseconds, between log lines about refused connections. */
+/** Interval between log lines about refused connections. */
 const REPORT_MILLIS = 60_000;
 
 /**

@@ -99,7 +99,6 @@ export const normalizeLineInput = createTextNormalizer(normalizeLine);
 /** Normalizes multi-line text: NFC and trimmed. Empty text clears the field. */
 export const normalizeTextInput = createTextNormalizer(normalizeText);
 
-/** Maximum size of the value of a field. */
 export interface SizeLimits {
   /** Maximum characters of a text, and of each text in a list or an object. */
   text: number;

@@ -70,7 +70,6 @@ export const IntegerParam = (min: number, schema: QuerySchema = {}) => {
 /** Maximum repetitions of a parameter, so that all values fit into one SQL statement. */
 const MAX_REPEATS = 100;
 
-/** Declares a boolean parameter: `true` or `false`. */
 export const BooleanParam = (schema: QuerySchema = {}) =>
   applyDecorators(
     ApiPropertyOptional({ type: Boolean, ...schema }),
@@ -129,7 +128,6 @@ export const TextParam = (max: number, schema: QuerySchema = {}) =>
     ),
   );
 
-/** Declares a text parameter that must match a pattern. */
 export const PatternParam = (pattern: RegExp, message: string, schema: QuerySchema = {}) =>
   applyDecorators(
     ApiPropertyOptional({

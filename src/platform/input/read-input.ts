@@ -13,9 +13,7 @@ import {
   getSizeLimits,
 } from './field-rules.js';
 
-/** The result of `readInput`. */
 export interface CheckedInput<T> {
-  /** The input as it was sent. */
   raw: JsonObject;
   /** The input with normalized fields. */
   value: T;
@@ -100,10 +98,9 @@ interface CompiledField {
 /**
  * Reads client input as an instance of an input class. A missing field is undefined and an empty field is null. Types
  * are not coerced, and an unknown key is an error. Values are not transformed recursively, because members named
- * `constructor` or `then` would break a generic transformer.
- *
- * Oversized values are truncated and not normalized, so that the cost does not depend on the size of the input.
- * Errors of known fields are always reported, but errors of unknown keys only until the total reaches `MAX_ERRORS`.
+ * `constructor` or `then` would break a generic transformer. Oversized values are truncated and not normalized, so that
+ * the cost does not depend on the size of the input. Unknown keys are reported only until the total of errors reaches
+ * `MAX_ERRORS`.
  */
 export function readInput<T extends object>(type: InputClass<T>, raw: JsonObject): CheckedInput<T> {
   const fields = compiledFields.get(type) ?? compileFields(type);
@@ -142,8 +139,7 @@ const compiledFields = new WeakMap<object, ReadonlyMap<string, CompiledField>>()
 
 /**
  * Reads the rules of an input class from class-validator once. The function `validateSync` of class-validator would
- * collect the rules again for each value, which takes four times as long as checking them. An import validates a
- * hundred thousand values.
+ * collect the rules again for each value, which takes four times as long as checking them.
  */
 function compileFields(type: InputClass<object>): ReadonlyMap<string, CompiledField> {
   const checks = readChecks(type);
@@ -170,7 +166,7 @@ type RuleMetadata = Pick<ValidationMetadata, 'propertyName' | 'constraintCls' | 
   message?: ValidationMetadata['message'];
 };
 
-/** Returns the size limits of each field that decorators of class-validator declare. */
+/** Returns the size limits that decorators of class-validator declare for each field. */
 function readLimits(type: InputClass<object>): ReadonlyMap<string, Partial<SizeLimits>> {
   const storage = getMetadataStorage();
   const limits = new Map<string, Partial<SizeLimits>>();

@@ -5,7 +5,6 @@ import { CHOICES } from '../input/query-rules.js';
 import { describeHeader } from './shared-schemas.js';
 import { IDEMPOTENCY_KEY, REQUEST_BODY, REQUIRED_SCOPE } from './route-docs.js';
 
-/** Media type of a form with a file. */
 export const FORM = 'multipart/form-data';
 
 export interface SchemaObject {
@@ -45,7 +44,6 @@ function isOperation(value: unknown): value is Operation {
   return isObject(value) && 'responses' in value;
 }
 
-/** Response header that marks a replayed response, for the OpenAPI document. */
 const REPLAY_HEADERS = describeHeader(
   REPLAYED_HEADER,
   'Present if this is the stored response to an earlier request with the same Idempotency-Key.',
@@ -115,8 +113,8 @@ function addEnumsAndLimits(node: unknown): void {
 }
 
 /**
- * Sets `additionalProperties: false` on the schema of a JSON body and on its nested objects, because `readInput` rejects
- * unknown keys. SCIM bodies stay open, because SCIM ignores unknown keys.
+ * Sets `additionalProperties: false` on the schema of a JSON body and on its nested objects, because `readInput`
+ * rejects unknown keys. SCIM bodies are left out, because SCIM ignores unknown keys.
  */
 function forbidUnknownMembers(schema: SchemaObject | undefined, schemas: Record<string, SchemaObject>): void {
   const named = schema?.$ref === undefined ? schema : schemas[schema.$ref.split('/').at(-1) ?? ''];

@@ -28,11 +28,8 @@ export interface RouteDocs {
   /** The successful response. A text describes a response without a body. */
   answer: string | ApiResponseNoStatusOptions;
   links?: ReturnType<typeof createLinks>;
-  /** Error codes specific to this route. */
   errors?: readonly ErrorCode[];
-  /** Class of the JSON body. */
   body?: Type<unknown>;
-  /** Maps names to examples of the body. */
   examples?: Readonly<Record<string, object>>;
   /** Overrides parts of the schema of the id in the path. */
   id?: { description?: string; example?: string };
@@ -44,7 +41,6 @@ export interface RouteDocs {
   changesNothing?: true;
   /** Overrides the credentials that `Requires` implies. */
   security?: MethodDecorator;
-  /** Additional Swagger decorators. */
   more?: readonly MethodDecorator[];
 }
 
@@ -62,7 +58,6 @@ export const DescribeRoute = (operationId: string, summary: string, docs: RouteD
 
 type Headers = NonNullable<ApiResponseNoStatusOptions['headers']>;
 
-/** Describes a JSON response. */
 export function describeJson(description: string, type: Type<unknown>, headers: Headers = {}) {
   return { description, type, headers };
 }
@@ -73,12 +68,12 @@ export function describeCsv(description: string) {
 }
 
 /**
- * OpenAPI extension with the scope that an API key needs. With `any` every valid key is accepted, with `full` only a
- * key without scopes (full access), and with `none` no key.
+ * OpenAPI extension with the scope that an API key needs. `any`: every valid key is accepted. `full`: only a key that
+ * is not limited to scopes. `none`: no key.
  */
 export const REQUIRED_SCOPE = 'x-required-scope';
 
-/** OpenAPI extension that carries a request body with several media types until Swagger has built the document. */
+/** OpenAPI extension that stores a request body with several media types until Swagger has built the document. */
 export const REQUEST_BODY = 'x-request-body';
 
 /** Declares the `REQUIRED_SCOPE` of a route that needs credentials. */
@@ -121,7 +116,6 @@ export function applyRouteDocs(): void {
 
 type Target = Parameters<ClassDecorator>[0];
 
-/** Reads the decorators of a route from its handler and controller. */
 function readRoute(docs: NamedDocs, controller: Target, handler: Target) {
   const path = [controller, handler].map((each) => reflector.get<string>(PATH_METADATA, each)).join('/');
   const method = reflector.get<RequestMethod>(METHOD_METADATA, handler);
@@ -131,7 +125,6 @@ function readRoute(docs: NamedDocs, controller: Target, handler: Target) {
   return {
     docs,
     ...reflector.get(Accepts, handler),
-    /** Name of the id parameter in the path. */
     id: /:((?:\w+_)?id)\b/.exec(path)?.[1],
     status: status ?? (method === RequestMethod.POST ? 201 : 200),
     scope,
@@ -204,7 +197,6 @@ function describeBody({ docs: { body, examples = {} }, file }: Route): MethodDec
   return [ApiBody({ type: body, ...(named.length > 0 && { examples: Object.fromEntries(named) }) })];
 }
 
-/** Describes a file as the whole body or as part of a form. */
 const describeFileBody = ({ type, maxBytes, description, example }: FileRules) => {
   const file = { type: 'string', format: 'binary', maxLength: maxBytes };
   const form = { schema: { type: 'object', properties: { file }, required: ['file'] } };

@@ -2,17 +2,14 @@ import { HEADER_BYTES } from '../http/server.js';
 
 /** OpenAPI schemas and headers that several features share. */
 
-/** Schema of an id in a path or a response. */
 export const ID = { format: 'uuid', example: '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10' } as const;
 
 export const TIME = { format: 'date-time', example: '2026-01-31T08:15:30.123Z' } as const;
 export const NULLABLE_ID = { type: String, format: 'uuid', nullable: true } as const;
 export const NULLABLE_TIME = { type: String, format: 'date-time', nullable: true } as const;
 
-/** Addition to the schema of a case-insensitive id. */
 export const CASE_INSENSITIVE = { description: 'Case-insensitive.' } as const;
 
-/** Returns the schema of a list of texts. */
 export const describeTexts = (maxLength: number, maxItems: number) =>
   ({ type: 'array', items: { type: 'string', maxLength }, maxItems }) as const;
 
@@ -21,10 +18,8 @@ export const describeHeader = (name: string, description: string, schema: object
   [name]: { description, schema: { type: 'string', ...schema } },
 });
 
-/** Response header of a created record. */
 export const LOCATION = describeHeader('Location', 'Path of the created record.', { maxLength: 255 });
 
-/** Description of the response header `Link` of a list with cursor paging. */
 const LINK_HELP = 'Link to the next page, with `rel="next"`. Missing on the last page.';
 export const NEXT_PAGE_LINK = describeHeader('Link', LINK_HELP, { maxLength: HEADER_BYTES });
 

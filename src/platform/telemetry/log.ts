@@ -14,11 +14,10 @@ const MAX_BUFFERED = 2048;
 
 /** Maximum bytes buffered for a slow pipe reader. A busy service writes this much in a few seconds. */
 const MAX_BUFFERED_BYTES = 1024 * 1024;
-/** Delay, in milliseconds, before a write to a full pipe is retried. */
+/** Delay before a write to a full pipe is retried. */
 const RETRY_MILLIS = 50;
-/** Maximum time, in milliseconds, that the exiting process waits for a pipe reader. */
+/** Maximum time that the exiting process waits for a pipe reader. */
 const FINAL_FLUSH_MILLIS = 500;
-/** Error codes of writes that can be retried. */
 const RETRYABLE: readonly (string | undefined)[] = ['EAGAIN', 'EBUSY', 'EINTR'];
 const NEWLINE = 10;
 
@@ -69,7 +68,7 @@ export class LogOutput {
     return !this.timer && this.flush();
   }
 
-  /** Writes the buffer. @returns true if the buffer is empty afterwards. */
+  /** @returns true if the buffer is empty afterwards. */
   private flush(): boolean {
     for (let bytes = this.buffered.shift(); bytes; bytes = this.buffered.shift()) {
       this.bufferedBytes -= bytes.length;
@@ -156,8 +155,8 @@ export function ignoreOutputErrors(): void {
 
 /**
  * Writes one JSON line per event to standard output, or to standard error for commands. A terminal gets readable text
- * instead. Bodies, headers and query strings are never logged, because they contain secrets, and credentials elsewhere are
- * masked. Lines of requests are written in batches, once per iteration of the event loop.
+ * instead. Bodies, headers and query strings are never logged, because they contain secrets. Credentials in other texts
+ * are masked. Lines of requests are written in batches, once per iteration of the event loop.
  */
 @Injectable()
 export class Log implements RequestObserver {
@@ -220,13 +219,12 @@ export class Log implements RequestObserver {
     this.write();
   }
 
-  /** Logs an event at level info. */
   info(message: string, fields: Record<string, string | number> = {}): void {
     this.pino.info(fields, message);
     this.write();
   }
 
-  /** Logs a problem that does not stop the service, but that an operator should know about. */
+  /** Logs a problem that an operator should know about. */
   warn(message: string, fields: Record<string, string | number>): void {
     this.pino.warn(fields, message);
     this.write();
@@ -242,7 +240,6 @@ export class Log implements RequestObserver {
     this.add(maskSecrets(logged));
   }
 
-  /** True if lines are formatted for people instead of programs. */
   private get isPretty(): boolean {
     return this.format === undefined ? this.isTerminal : this.format === 'pretty';
   }

@@ -10,7 +10,6 @@ const isAcceptableId = (id: string): boolean => VALID_REQUEST_ID.test(id) && !ha
 /** The status of a complete response, or `aborted` if the client disconnected earlier. */
 export type RequestResult = number | 'aborted';
 
-/** Observes the end of every request. */
 export interface RequestObserver {
   /** Called after the response is sent or the client has disconnected. @param ms milliseconds since the request arrived. */
   onRequestEnd(request: Request, response: Response, ms: number, outcome: RequestResult): void;
@@ -38,9 +37,9 @@ export function observeRequests(...observers: readonly RequestObserver[]) {
 const CUT_OFF_STATUS = 500;
 
 /**
- * Returns the result of a request. A response that was complete before the connection closed no longer has a socket,
- * because Node.js detaches it. If the body of the request was not read, Node.js may detach the socket of the request
- * even earlier. An error of the response comes from the service, whereas a disconnect is an error of the socket.
+ * Returns the result of a request. A response without a socket is complete, because Node.js detaches the socket of a
+ * complete response. If the body of the request was not read, Node.js may detach the socket of the request even
+ * earlier. An error of the response comes from the service, and an error of the socket is a disconnect.
  */
 function getResult({ socket }: { socket: Socket | null }, response: Response): RequestResult {
   if (response.errored) return CUT_OFF_STATUS;

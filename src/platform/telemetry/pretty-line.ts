@@ -13,7 +13,7 @@ const NAME_LENGTH = 5;
 const SERVER_FAULT = 500;
 
 /**
- * Formats a JSON log line for people: local time, level, message and the other fields. Returns a line that is not JSON
+ * Formats a JSON log line for people: local time, level, message and the other fields. A line that is not JSON stays
  * unchanged.
  * @param isColored true for terminal colours.
  */

@@ -9,7 +9,6 @@ import { SqliteConnection, openFile } from '../sqlite/sqlite-connection.js';
 /** Number of rows in a batch. It is small, because a single row may contain a megabyte. */
 const BATCH_ROWS = 20;
 
-/** A table, and the names of the columns that are read or written. */
 export interface TableColumns {
   name: string;
   columns: readonly string[];
@@ -35,7 +34,6 @@ export interface Snapshot extends SeparateConnection {
 
 /** A transaction that replaces the rows of tables. Without a commit, nothing is changed. */
 export interface RestoreTransaction extends SeparateConnection {
-  /** Deletes all rows of a table. */
   deleteAll(table: string): Promise<void>;
   insert(table: TableColumns, rows: readonly SqlValue[][]): Promise<void>;
   commit(): Promise<void>;
@@ -76,7 +74,7 @@ function openOnFile(file: string, begin: string): Snapshot & RestoreTransaction 
       connection.insert(buildInsert(table), rows);
     },
     commit: async () => {
-      connection.exec('COMMIT'); // the log is written back to the file on close
+      connection.exec('COMMIT'); // SQLite writes the log back to the file on close
     },
     close: async () => {
       connection.close();
@@ -133,10 +131,7 @@ export async function isInUse(settings: DatabaseSettings): Promise<boolean> {
   return file === undefined ? hasOtherSessions(settings) : isFileOpen(file);
 }
 
-/**
- * Returns true if another process has the file open. Tries to leave the WAL mode, which SQLite refuses while another
- * process has the file open.
- */
+/** Returns true if SQLite refuses to leave the WAL mode, as it does while another process has the file open. */
 function isFileOpen(file: string): boolean {
   const connection = openFile(file);
   try {

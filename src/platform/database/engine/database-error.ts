@@ -85,7 +85,7 @@ const BROKEN = [
   'ER_NORMAL_SHUTDOWN',
   'ER_CLIENT_INTERACTION_TIMEOUT',
   1927, // MariaDB's ER_CONNECTION_KILLED, for which the driver has no name
-  // 1180 at COMMIT: the Galera node lost its cluster while it sent the write set. The other nodes may have received and
+  // 1180 at COMMIT: the Galera node lost its cluster while it sent the write set. The other nodes may or may not have
   // committed the write set, because `gcs_repl` fails with ENOTCONN in both cases.
   'ER_ERROR_DURING_COMMIT',
   // 3100: a hook of MySQL's group replication failed, possibly after the group had received the transaction.
@@ -120,9 +120,9 @@ const FAULTS = new Map<unknown, Fault>([
   ...AWAY.map((code) => [code, 'away'] as const),
 ]);
 
-/** Pattern of codes of a lock conflict on SQLite, including extended codes such as `SQLITE_BUSY_SNAPSHOT`. */
+/** Pattern of SQLite's codes for a lock conflict, including extended codes such as `SQLITE_BUSY_SNAPSHOT`. */
 const SQLITE_RACE = /^SQLITE_BUSY/;
-/** Pattern of codes of a SQLite file that cannot be used, including extended codes such as `SQLITE_IOERR_FSYNC`. */
+/** Pattern of SQLite's codes for a file that cannot be used, including extended codes such as `SQLITE_IOERR_FSYNC`. */
 const SQLITE_AWAY = /^SQLITE_(FULL|IOERR|CANTOPEN|READONLY)/;
 
 /** Converts a driver's error to a `DatabaseError` if its code is known. Returns any other error unchanged. */
@@ -183,7 +183,6 @@ export const isRefusal = (error: DatabaseError): boolean => hasCode(error, REFUS
 export const isServerWide = (error: DatabaseError): boolean =>
   hasCode(error, [...REFUSED, ...DENIED, 'PROTOCOL_SEQUENCE_TIMEOUT']);
 
-/** Returns true if the server has reached its limit of connections. */
 export const isConnectionLimit = (error: unknown): boolean => hasCode(error, ['ER_CON_COUNT_ERROR']);
 
 /** Creates the error of requests that arrive while the service shuts down. */
@@ -215,13 +214,11 @@ const STATEMENT_FAULTS: readonly Fault[] = ['race', 'moved'];
 const TRANSACTION_FAULTS: readonly Fault[] = [...STATEMENT_FAULTS, 'duplicate'];
 
 /**
- * Returns the milliseconds to wait before a retry, or undefined if the work must not be retried.
- *
- * After a race the pause is random, so that two writers do not collide again. After a broken connection the next
- * attempt uses another connection, possibly to another server. Work that may have been committed (`unknown`) is never
- * retried.
+ * Returns the milliseconds to wait before a retry, or undefined if the work must not be retried. After a race the pause
+ * is random, so that two writers do not collide again. Work that may have been committed (`unknown`) is never retried.
  * @param work `transaction` for work that reads before it writes and so detects duplicates, otherwise `statement`.
- * @param attempts number of attempts so far. @param millis time since the first attempt began.
+ * @param attempts number of attempts so far.
+ * @param millis time since the first attempt began.
  */
 export function computeRetryDelay(error: unknown, work: WorkKind, attempts: number, millis: number) {
   if (!(error instanceof DatabaseError) || millis >= DEADLINE_MILLIS) return undefined;

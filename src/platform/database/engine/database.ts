@@ -19,15 +19,15 @@ export async function readSqliteVersion(sql: Sql): Promise<string | undefined> {
 
 /** Options with which several processes of a service share a SQLite file. */
 export interface SharingOptions {
-  /** The write lock. The default lock assumes that no other process of the service writes. */
+  /** The default lock assumes that no other process of the service writes. */
   lock?: WriteLock;
   /** The program of the read workers. By default this process runs all reads. */
   reader?: string | undefined;
 }
 
 /**
- * Opens the database of `DATABASE_URL`. A file is opened at once, and a server is connected with the first statement. Loads
- * only the driver of that engine, because each driver takes several MiB of memory.
+ * Opens the database of `DATABASE_URL`. A file is opened at once, but a connection to a server only by the first
+ * statement. Loads only the driver of that engine, because each driver takes several MiB of memory.
  * @throws EnvError for invalid settings, and the driver's error for a file that cannot be opened.
  */
 export async function openDatabase(

@@ -1,8 +1,8 @@
 import { getMetadataArgsStorage } from 'typeorm';
 
 /**
- * A value that a statement can bind. Both engines reject all other values, because the drivers differ: SQLite's driver
- * rejects booleans, MySQL's driver does not, and Node.js 22 cuts a string at a NUL character.
+ * A value that a statement can bind. Both engines reject all other values, because the drivers treat them differently.
+ * They also reject strings with a NUL character, at which Node.js 22 cuts a string.
  */
 export type SqlValue = string | number | null;
 
@@ -11,7 +11,6 @@ export type Dialect = 'sqlite' | 'mysql';
 /** Runs statements with `?` placeholders, in the SQL that SQLite, MariaDB and MySQL share. */
 export interface Sql {
   readonly dialect: Dialect;
-  /** Returns the rows of a SELECT. */
   query<T extends object>(sql: string, params?: readonly SqlValue[]): Promise<T[]>;
   /** Returns the row of a SELECT that finds at most one row, such as a look-up by a key. */
   queryOne<T extends object>(sql: string, params?: readonly SqlValue[]): Promise<T | undefined>;
@@ -41,17 +40,16 @@ export interface OpenTransaction extends Sql {
  */
 export type WriteState = 'writable' | 'read_only' | 'out_of_sync';
 
-/** Number of connections in use, and of requests that wait for a connection. */
+/** Numbers of connections in use and of requests that wait for a connection. */
 export interface ConnectionUsage {
   inUse: number;
   waiting: number;
 }
 
 /**
- * A database engine. It runs single statements, each in a transaction of its own, and transactions.
- *
- * All methods of an engine and of its transactions throw a `DatabaseError` for each fault of the type `Fault`, such as a
- * race or an unreachable database, and the driver's error for all other failures.
+ * A database engine. It runs transactions, and single statements in transactions of their own. All methods of an engine
+ * and of its transactions throw a `DatabaseError` for each `Fault`, such as a race or an unreachable database, and the
+ * driver's error for all other failures.
  */
 export interface Engine extends Sql {
   /**
@@ -80,7 +78,10 @@ export async function countRows(sql: Sql, text: string, params: readonly SqlValu
  */
 export const MAX_PREPARED_LENGTH = 4096;
 
-/** @throws TypeError for the first invalid value. The message contains its position but never the value. */
+/**
+ * @throws TypeError for the first invalid value. The message contains the position of the value but never the value
+ * itself.
+ */
 export function assertBindable(params: readonly SqlValue[]): void {
   params.forEach((value: unknown, index) => {
     const isBindable =

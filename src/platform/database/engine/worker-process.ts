@@ -41,9 +41,7 @@ export class WorkerEndedError extends Error {
   }
 }
 
-/**
- * The calls that every worker process answers. It cannot answer while a statement runs, only between two statements.
- */
+/** The calls that every worker process answers. A worker process answers only between two statements. */
 export interface WorkerCalls {
   ping(): boolean;
 }
@@ -66,23 +64,19 @@ export interface WorkerLink<Handlers> {
   onExit?: (exit: string) => void;
 }
 
-/** A running worker process. */
 interface RunningWorker<Calls extends WorkerCalls, Handlers extends object> {
   child: ChildProcess;
   calls: BirpcReturn<Calls, Handlers>;
   exited: Promise<string>;
   /** Number of pings in a row that the process has not answered. */
   unanswered: number;
-  /** Number of unanswered pings above which the process is killed. */
   maxUnanswered: number;
 }
 
 /**
- * A separate process of this service. It starts with its first work and ends after a minute without work. A busy process
- * that leaves its pings unanswered is killed, because other processes may wait for a lock that it holds.
- *
- * It is a process rather than a thread, because a thread cannot be stopped inside a statement. A process can be killed at
- * any moment without ending the service (ADR 18).
+ * A separate process of this service. It starts with its first work and ends after a minute without work. A busy
+ * process that leaves its pings unanswered is killed, because other processes may wait for a lock that it holds. It is
+ * not a thread, because a thread cannot be stopped inside a statement (ADR 18).
  */
 export class WorkerProcess<Calls extends WorkerCalls, Handlers extends object> {
   private running: RunningWorker<Calls, Handlers> | undefined;
@@ -141,8 +135,8 @@ export class WorkerProcess<Calls extends WorkerCalls, Handlers extends object> {
   }
 
   /**
-   * Sends a ping, or kills the process if too many pings are unanswered. Counts pings rather than seconds, because this
-   * process may itself have been suspended.
+   * Sends a ping, or kills the process if too many pings are unanswered. The limit is a number of pings instead of a
+   * time, because this process may itself have been suspended.
    */
   private sendPing(): void {
     const { running } = this;
@@ -181,7 +175,8 @@ export class WorkerProcess<Calls extends WorkerCalls, Handlers extends object> {
       running.unanswered = 0;
       running.maxUnanswered = MAX_UNANSWERED;
     });
-    void Promise.resolve(calls.ping()).catch(() => undefined); // the answer shows that the process has loaded
+    // The answer to this ping shows that the process has loaded.
+    void Promise.resolve(calls.ping()).catch(() => undefined);
     child.unref(); // the worker process ends with this process and must not keep it alive
     child.channel?.unref();
     return running;
@@ -206,7 +201,7 @@ export class WorkerProcess<Calls extends WorkerCalls, Handlers extends object> {
 
 /**
  * Serves calls in a worker process. The worker process ends when its channel to the parent process closes.
- * @param eventNames calls to the parent process that return nothing.
+ * @param eventNames names of the calls to the parent process that return nothing.
  * @returns the calls to the parent process.
  */
 export function serveAsWorker<Calls extends object, Handlers extends WorkerCalls>(
@@ -226,11 +221,9 @@ export function serveAsWorker<Calls extends object, Handlers extends WorkerCalls
 }
 
 /**
- * Relays the output of a child process. Standard error of the child is written to standard error of this process.
- * Resolves when both streams have ended, because the event `close` of a child with a channel may never be emitted.
- *
- * The child gets pipes instead of the streams of this process. Otherwise Node.js would make these streams blocking
- * when the child starts or ends, and a slow reader of the log would then block the service.
+ * Relays the output of a child process, and resolves when both streams have ended. The event `close` of the child
+ * cannot be used, because it may never be emitted for a child with a channel. The child does not share the streams of
+ * this process, because Node.js would make them blocking, and a slow reader of the log would then block the service.
  * @param onLines receives whole lines of standard output.
  */
 async function relayOutput(
@@ -289,14 +282,13 @@ export class LineBuffer {
   }
 }
 
-/** Message of the migration process when the schema cannot be used, with the reason. */
+/** Message of the migration process with the reason why the schema cannot be used. */
 export interface MigrationRefusal {
   refusal: string;
 }
 
 /**
- * Runs `migrateAtStart` in a separate process, so that TypeORM does not stay in the memory of the service, which needs
- * it for nothing else.
+ * Runs `migrateAtStart` in a separate process, so that TypeORM's schema tools do not stay in the memory of the service.
  * @throws Error with the message of `migrateAtStart`, or with the exit code or signal of the process.
  */
 export async function runMigrator(program: string): Promise<void> {

@@ -7,15 +7,13 @@ import { LeaseEntity } from './lease.entity.js';
 
 const HEARTBEAT_MILLIS = 1000;
 
-/** End time of a free lease. It lies in the past. */
+/** End time of a free lease. */
 const NEVER = '1970-01-01 00:00:00.000';
-/** Owner id of a free lease. */
 const NO_OWNER = '00000000-0000-0000-0000-000000000000';
 
 /**
- * SQL for the current time of the database. The clocks of instances are not used, because an instance whose clock is ahead
- * would take leases that have not expired. If instances use different nodes of a cluster, they use the clocks of these
- * nodes.
+ * SQL for the current time of the database. The clocks of instances are not used, because an instance whose clock is
+ * ahead would take leases that have not expired.
  */
 const NOW: Record<Dialect, string> = {
   mysql: 'UTC_TIMESTAMP(3)',
@@ -29,10 +27,8 @@ const LATER: Record<Dialect, string> = {
 
 /**
  * Leases for work that only one instance may do at a time. A lease belongs to one instance until its end time, which
- * this instance can extend.
- *
- * The condition of an UPDATE decides which instance gets a lease (ADR 13). On Galera, two nodes may both find a lease
- * free and update it. Galera then certifies only one update. The other update is retried and finds the lease taken
+ * this instance can extend. The condition of an UPDATE decides which instance gets a lease (ADR 13). If two Galera
+ * nodes update a free lease at once, Galera certifies one update. The other update is retried and finds the lease taken
  * (ADR 15).
  */
 @Injectable()
@@ -43,8 +39,8 @@ export class Leases {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
   /**
-   * Runs `work` under a lease, which a heartbeat renews until the work ends. After a crash another instance can take
-   * the lease once `seconds` have passed.
+   * Runs `work` under a lease, which a heartbeat renews until the work ends. If this instance crashes, the lease
+   * expires after `seconds`.
    * @returns false, without running `work`, if another instance holds the lease.
    */
   async hold(name: string, seconds: number, work: () => Promise<void>): Promise<boolean> {
@@ -93,7 +89,9 @@ export class Leases {
     await this.database.execute(update, [NO_OWNER, NEVER, name, this.owner]);
   }
 
-  /** Returns true if an instance holds the lease. A crashed instance holds it until it expires. */
+  /**
+   * Returns true if an instance holds the lease, even if that instance has crashed and the lease has not expired yet.
+   */
   async isHeld(name: string): Promise<boolean> {
     return (await this.find(name))?.held === 1;
   }

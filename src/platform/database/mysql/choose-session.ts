@@ -20,7 +20,6 @@ export class NoWriterError extends Error {
   }
 }
 
-/** Functions that open and end sessions. */
 export interface SessionFunctions {
   open: (server: Server) => Promise<ServerSession>;
   end: (session: ServerSession) => unknown;
@@ -73,7 +72,6 @@ const isWritable = ({ state }: ServerSession): boolean => writeStateOf(state) ==
 const isDonor = ({ state: { readOnly, galera } }: ServerSession): boolean =>
   !readOnly && galera?.ready === true && galera.primary && galera.comment.startsWith('Donor');
 
-/** Returns the error to throw if no session was found. */
 async function buildNoSessionError(attempts: readonly Promise<ServerSession>[]): Promise<Error> {
   const results = await Promise.allSettled(attempts);
   const answers = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));

@@ -20,7 +20,6 @@ const ER_DUP_ENTRY = 1062;
 /** Error numbers of servers on which `local_infile` is off: MySQL 5, MySQL 8, MariaDB. The statement had no effect. */
 const DISABLED = new Set<unknown>([1148, 3948, 4166]);
 
-/** Connections to servers on which `local_infile` is off. */
 const infileDisabled = new WeakSet<Connection>();
 
 type RowValues = readonly SqlValue[][];
@@ -100,8 +99,8 @@ const SEPARATOR = ', ';
 const MAX_CHARACTERS = 2_000_000;
 
 /**
- * Average number of characters per value above which a prepared statement is cheaper than a statement that contains
- * the values as text. Documents are usually longer than this, and search words are shorter.
+ * Average number of characters per value above which a prepared statement is cheaper than a statement that contains the
+ * values as text.
  */
 const MIN_PREPARED_WIDTH = 64;
 

@@ -184,7 +184,7 @@ export class MysqlPool {
     if (use !== this.currentUse) this.request(waiter);
     else if (isConnectionLimit(error) && this.inUse.size > 0) this.waitingForRelease.push(waiter);
     else if (this.servers.length > 1 && !isConnectionLimit(error)) {
-      // Statements that run on an unreachable server would never get a response, so their connections are broken.
+      // Statements on an unreachable server would never get a response, so the pool breaks their connections.
       this.leaveServer(use, error.message);
     } else this.rejectWaiters(error);
   }
@@ -233,8 +233,9 @@ export class MysqlPool {
   }
 
   /**
-   * Returns true if an earlier node of the same Galera cluster is in sync again. Without a cluster, the pool does not
-   * return to an earlier server, because an old primary that becomes writable by mistake has outdated data.
+   * Returns true if a node of the same Galera cluster that comes earlier in `DATABASE_URL` is in sync again. Without a
+   * cluster, the pool does not return to an earlier server, because an old primary that becomes writable by mistake has
+   * outdated data.
    */
   private async hasEarlierNode({ server, watched }: ServerUse): Promise<boolean> {
     const earlier = this.servers.slice(0, this.servers.indexOf(server));

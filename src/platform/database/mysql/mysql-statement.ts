@@ -24,7 +24,6 @@ export const SERVER_MILLIS = 14_000;
 /** Number of the type `datetime` in the protocol. */
 const DATETIME = 12;
 
-/** Rows as the driver returns them, with the columns of `T`. */
 export type Rows<T extends object> = (T & RowDataPacket)[];
 export type Result = RowDataPacket[] | ResultSetHeader;
 export type Reject = (error: Error) => void;
@@ -75,11 +74,10 @@ export function sendStatement<T extends Result>(
       connection.query<T>(sql, [...params], handleResult);
     else connection.execute<T>(sql, [...params], handleResult);
   } catch (refused) {
-    fail(refused); // also stops the timer, which would close the connection while another request uses it
+    fail(refused); // without this call, the timer would close the connection while another request uses it
   }
 }
 
-/** Runs a statement as `sendStatement` does, and returns its result. */
 export function runQuery<T extends Result>(
   connection: Connection,
   sql: string,
@@ -122,7 +120,6 @@ function addMissingMillis(result: Result, fields: FieldPacket[]): void {
   }
 }
 
-/** Maps connections to the options with which they were opened. */
 const serverOptions = new WeakMap<Connection, ConnectionOptions>();
 
 /** Stores the options of a connection for `killStatement`. */
@@ -147,7 +144,7 @@ export function killStatement(connection: Connection): void {
     other.destroy();
   };
   other.on('error', closeConnection);
-  // The host name may now lead to another server, where the same number belongs to a different connection. The query
+  // The host name may now lead to another server, where this connection number belongs to another client. The query
   // therefore also compares the port of this client.
   const same = `SELECT 1 FROM information_schema.processlist WHERE id = ${threadId} AND host LIKE '%:${port}'`;
   other.query<RowDataPacket[]>(same, (error, rows) => {

@@ -88,7 +88,7 @@ export class MysqlEngine implements Engine {
         await tx.insert(statement, rows);
         await tx.commit();
       } finally {
-        await tx.rollback().catch(() => undefined); // the first error is the one to report
+        await tx.rollback().catch(() => undefined); // report the first error, not the error of the rollback
       }
     });
   }
@@ -165,7 +165,7 @@ export class MysqlEngine implements Engine {
   }
 
   /**
-   * Runs a statement with retries, and returns the part of its result that `read` selects. It uses callbacks, which are
+   * Runs a statement with retries, and returns the part of its result that `read` selects. Uses callbacks, which are
    * cheaper than promises.
    */
   private runSingle<R extends Result, T>(

@@ -13,7 +13,6 @@ export interface ServerSession {
   readonly state: ServerState;
 }
 
-/** The version and state that a server reports. */
 export interface ServerState {
   version: string;
   readOnly: boolean;
@@ -29,7 +28,6 @@ interface GaleraState {
   comment: string;
 }
 
-/** The row that `STATE` selects. */
 interface StateRow {
   version: string;
   read_only: string | number;
@@ -56,9 +54,9 @@ const SETTINGS = [
   'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
 ];
 /**
- * Statement that enables causal reads on Galera: a statement first waits until its node has applied all earlier commits of
- * the cluster. The value 7 is the sum of 1 for reads and starts of transactions, and of 2 and 4 for single changes, because
- * their conditions read too (`UPDATE … WHERE owner = ?`).
+ * Statement that enables causal reads on Galera: a statement first waits until its node has applied all earlier commits
+ * of the cluster. The value 7 is a sum: 1 for reads and starts of transactions, 2 and 4 for single changes, whose
+ * conditions read too (`UPDATE … WHERE owner = ?`).
  */
 const CAUSAL_READS = 'SET SESSION wsrep_sync_wait = 7';
 /** Error number for an unknown variable, which a server without Galera reports. */
@@ -82,7 +80,8 @@ export async function openSession(server: Server): Promise<ServerSession> {
     const connected = connection.promise().connect();
     await connected.catch((error: unknown) => Promise.reject(toConnectError(error)));
     const state = await readState(connection);
-    // Enables causal reads. On a node that is out of sync, they would delay the check of its state.
+    // Causal reads are enabled after the state is read, because they would delay this read on a node that is out of
+    // sync.
     await setUpConnection(connection, server);
     return { connection, server, state };
   } catch (error) {
@@ -91,7 +90,6 @@ export async function openSession(server: Server): Promise<ServerSession> {
   }
 }
 
-/** Reads the current state of the server. */
 export async function readState(connection: Connection): Promise<ServerState> {
   const [row] = await runQuery<Rows<StateRow>>(connection, STATE);
   if (!row) throw new Error('The database server reported no state.');
@@ -128,7 +126,6 @@ export function toConnectError(error: unknown): Error {
   return known instanceof DatabaseError ? new DatabaseError('away', known.cause) : known;
 }
 
-/** Closes a connection after its last statement. */
 export const endConnection = (connection: Connection): Promise<void> => connection.promise().end();
 
 export const endSession = ({ connection }: ServerSession): Promise<void> => endConnection(connection);

@@ -90,7 +90,7 @@ function enableWal(connection: DatabaseSync): void {
   }
 }
 
-/** Runs `work`, and gives errors of the driver the name of SQLite's result code as their `code`. */
+/** Runs `work`. Sets the `code` of the driver's errors to the name of SQLite's result code. */
 export function runWithResultCode<T>(work: () => T): T {
   try {
     return work();
@@ -154,7 +154,10 @@ export class SqliteConnection {
 
   constructor(private readonly connection: DatabaseSync) {}
 
-  /** Opens a connection that fails at once if another connection holds the lock, because a wait would block the thread. */
+  /**
+   * Opens a connection whose statements fail at once if another connection holds the lock, because a wait would block
+   * the thread.
+   */
   static open(file: string): SqliteConnection {
     const connection = openFile(file);
     connection.exec('PRAGMA busy_timeout = 0');
@@ -241,7 +244,6 @@ export class SqliteConnection {
  */
 const stabilizePlan = (sql: string): string => sql.replaceAll('LIMIT ?', 'LIMIT ?+0');
 
-/** Runs `work`, and converts errors of the driver with `toDatabaseError`. */
 function convertErrors<T>(work: () => T): T {
   try {
     return work();
@@ -250,7 +252,6 @@ function convertErrors<T>(work: () => T): T {
   }
 }
 
-/** Converts a row from a list of values to an object. */
 export function toRowObject(names: readonly string[], values: unknown): object {
   const row: Record<string, unknown> = {};
   if (!Array.isArray(values)) return row;

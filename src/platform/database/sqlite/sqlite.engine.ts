@@ -53,10 +53,10 @@ export class SqliteEngine implements Engine {
 
   /**
    * @param checkpointer writes the log back if there is no `reader`.
-   * @param reader runs the SELECT statements that no index limits, and writes the log back. Without a reader, this
-   * process does both.
-   * @param stoppableReader runs the SELECT statements that a signal may stop. A stop kills the process of this
-   * reader, so the reader does nothing else.
+   * @param reader runs the SELECT statements that may read a whole table, and writes the log back. Without a reader,
+   * this process does both.
+   * @param stoppableReader runs the SELECT statements that a signal may stop. A stop kills the process of this reader,
+   * so the reader does nothing else.
    */
   constructor(
     private readonly connection: SqliteConnection,
@@ -140,7 +140,7 @@ export class SqliteEngine implements Engine {
 
   /**
    * Starts to write the log back after a commit if the log is long. SQLite itself would do this inside a COMMIT and
-   * block this thread, while a read worker does it in a separate process. The check costs a microsecond.
+   * block this thread, while a read worker does it in a separate process.
    */
   private writeBackIfLong(): void {
     if (!this.isWritingBack && this.countLogPages() >= this.nextWriteBack) this.startWriteBack();
@@ -149,7 +149,7 @@ export class SqliteEngine implements Engine {
   private startWriteBack(): void {
     this.isWritingBack = true;
     this.writeBack()
-      .catch(() => undefined) // the check after the next commit starts a new attempt
+      .catch(() => undefined) // after a failure, the next commit starts a new attempt
       .finally(() => {
         this.isWritingBack = false;
       });

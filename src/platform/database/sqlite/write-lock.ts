@@ -10,7 +10,7 @@ export interface WriteLockCalls {
   releaseLock: () => void;
 }
 
-/** The calls of `WriteLockCalls` as seen by the calling process, in which each call returns a promise. */
+/** `WriteLockCalls` as the calling process sees them: each call returns a promise. */
 interface LockOwner {
   takeLock(): Promise<number>;
   releaseLock(): Promise<void>;
@@ -32,14 +32,13 @@ export class WriteLock {
     return this.slot.waiting;
   }
 
-  /** Number of times that the lock has been taken so far. */
   get takeCount(): number {
     return this.slot.grantCount;
   }
 
   /**
-   * True if other writers need the lock. In the process that manages the lock: if writers wait. In another process:
-   * if other writers have held the lock between the last two writes of this process.
+   * True if other writers need the lock. In the process that manages the lock, this means that writers wait. In another
+   * process, it means that other writers held the lock between the last two writes of that process.
    */
   get isContended(): boolean {
     return this.owner ? this.otherHolders > 0 : this.slot.waiting > 0;
@@ -50,7 +49,6 @@ export class WriteLock {
     return this.owner ? this.takeFrom(this.owner) : this.slot.acquire();
   }
 
-  /** Runs `work` while it holds the lock. */
   async run<T>(work: () => Promise<T>): Promise<T> {
     const release = await this.take();
     try {
