@@ -92,7 +92,7 @@ test('the blown fuse of an API key prevents only that key from blocking active u
   expect((await block(client, sixth)).status).toBe(429);
 });
 
-test('resetting the fuse of an API key lifts its limit for an hour, after which counting starts anew', async () => {
+test('a reset fuse does not limit its API key for one hour, and then counts from zero', async () => {
   const [{ id, client }, uuids] = [await aKey(), await createUsers(12)];
   await blockAll(client, uuids.slice(0, 4));
   const before = await countBlown();
@@ -169,7 +169,7 @@ test('the fuse of an API key counts only users blocked in the last hour, and old
   expect(row?.n).toBe(3);
 });
 
-test('FUSE_PERCENT is a percentage of the users who were active before the changes', async () => {
+test('FUSE_PERCENT is a percentage of the users who were active before the API key blocked any', async () => {
   const [{ client }, uuids] = [await aKey(), await createUsers(8)];
   const { Count: active } = (await app.key.get('/users/search?status=Active&limit=1')).body;
   setLimits(1, Math.ceil(600 / (active as number))); // a little more than six users
@@ -193,7 +193,7 @@ const buildKeyActor = (id: string): KeyActor => ({
   profile: 'standard',
 });
 
-test('a change set counts every user that it blocks towards the fuse of the API key', async () => {
+test('every user whom a change set blocks counts towards the fuse of the API key', async () => {
   const [{ id }, uuids] = [await aKey(), await createUsers(4)];
   const caller = { actor: buildKeyActor(id), requestId: 'test', ip: '' };
   const changes = uuids.map((uuid) => ({

@@ -91,7 +91,7 @@ describe('a new API key', () => {
     expect((await app.key.get('/api_keys')).body.Count).toBe(before);
   });
 
-  test('has a maker: the user, the API key or the system that created it', async () => {
+  test('names its creator in the field maker: a user, an API key or the system', async () => {
     const webmaster = await app.login();
     const { uuid } = (await webmaster.get('/users/me')).body;
     const byUser = await createKey({}, webmaster);
@@ -132,7 +132,7 @@ describe('an API key with networks and an expiry but without scopes', () => {
   test.each<[string, object]>([
     ['the same limits', OWN],
     ['narrower limits', narrower],
-    ['single addresses of its networks', { ...narrower, networks: ['10.0.0.1', '2001:db8::1'] }],
+    ['single addresses from its own networks', { ...narrower, networks: ['10.0.0.1', '2001:db8::1'] }],
     ['unknown_fields set to ignore', { ...narrower, unknown_fields: 'ignore' }],
   ])('can create a key with %s', async (_, body) => {
     expect((await maker.post('/api_keys', { name: 'x', ...body })).status).toBe(201);
@@ -172,7 +172,7 @@ describe('an API key with networks', () => {
     expect((await withIp(client, '11.0.0.1').get('/status')).status).toBe(200);
   });
 
-  test('updates its last use and IP address at most once a minute, not for refused requests', async () => {
+  test('stores the time and IP address of an accepted request at most once a minute', async () => {
     const { client, key } = await createKey({ networks: ['10.0.0.0/8'] });
     const readLastUse = async () => {
       const { Results } = (await app.key.get('/api_keys')).body;

@@ -47,7 +47,7 @@ const readSealCounts = () =>
     'SELECT seal, hour, action, value FROM audit_counts ORDER BY seal, hour, action',
   );
 
-test('audit counts include every event once, before and after it is sealed and after it is purged', async () => {
+test('audit counts include each event exactly once, even after the event is sealed or purged', async () => {
   const old = Date.now() - 35 * DAY;
   await insert(old, 3);
   await insert(Date.now() - 3 * HOUR, 2);

@@ -164,7 +164,7 @@ describe('the audit of an import', () => {
       .flat()
       .map(({ changes }) => changes.find(({ field }: Json) => field === 'username').new);
 
-  test('names in every event the users who started and approved the import', async () => {
+  test('lists in every event who started and who approved the import', async () => {
     const { Results } = (await app.key.get(`/audit?actor=${run.id}`)).body;
     expect(Results.length).toBeGreaterThanOrEqual(4);
     const people = {
@@ -177,7 +177,7 @@ describe('the audit of an import', () => {
     expect(lines[0]).toMatch(/,StartedBy,ApprovedBy,Reason$/);
     expect(lines[1]).toMatch(new RegExp(`,${uploader.uuid},${approver.uuid},$`));
   });
-  test('is found if the actor filter is the user who started or approved the import', async () => {
+  test('is found with the actor filter set to the user who started or approved the import', async () => {
     expect(await readCreated(uploader)).toEqual(['p9', 'p3', 'p2', 'p1']);
     expect(await readCreated(approver)).toEqual(['p3', 'p2', 'p1']);
     const find = (who: Json, more = '') => app.key.get(`/audit?actor=${who.uuid}${more}`);
@@ -197,14 +197,14 @@ describe('the audit of an import', () => {
     expect(Results[0].actor).toMatchObject({ kind: 'import', name });
     expect(Results[0].summary).toContain(`${name} created the user: username set`);
   });
-  test('shows in the events of a revert who started the revert', async () => {
+  test('shows who started a revert in the events of the revert', async () => {
     const self = await app.login('approver', PASSWORD);
     const revert = (await self.post(`/imports/${run.id}/revert`)).body;
     await self.get(`/imports/${revert.id}/events`);
     const [row] = (await app.key.get(`/audit?actor=${revert.id}&action=user.blocked`)).body.Results;
     expect(row.actor.started_by.id).toBe(approver.uuid);
   });
-  test('is listed together with the other events of the API key that started it, newest first', async () => {
+  test('is listed with the other events of the API key that started the import, newest first', async () => {
     const key = (await app.key.post('/api_keys', { name: 'nightly' })).body;
     const client = app.guest.with({ 'x-api-key': key.key });
     for (let i = 0; i < 6; i++) {

@@ -45,11 +45,11 @@ const OLD_TIME = new Date(END - 3 * DAY).toISOString().replace('T', ' ').slice(0
 
 test.each([
   ['old time', 'sealed', OLD_TIME],
-  ['other end of its range', 'until_id', uuidv7({ msecs: END - 45 * MINUTE })],
+  ['other end of the sealed period', 'until_id', uuidv7({ msecs: END - 45 * MINUTE })],
   ['empty list of events', 'members', ''],
   ['fewer rows', 'row_count', 2],
   ['other hash', 'hash', 'f'.repeat(64)],
-])('verification fails if a seal was created while another seal was forged: %s', async (_, name, value) => {
+])('verification fails if a seal was created while an older seal was forged: %s', async (_, name, value) => {
   await insert(END - 40 * MINUTE);
   await sealWithChange(name, 2, value);
   await expectFault();

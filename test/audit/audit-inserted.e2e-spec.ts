@@ -56,7 +56,7 @@ describe('inserted audit events with a past time', () => {
     'of the last minute of the sealed hour': END - MINUTE,
     'of the hour that is not sealed': END + MINUTE,
   };
-  test('are reported if they are older than late events can be, and no seal ever covers them', async () => {
+  test('are reported and never sealed if they are too old to be late events', async () => {
     await sealHours();
     const random = Array.from({ length: 60 }, () => Math.floor(SEALED_AT - Math.random() ** 3 * 3 * HOUR));
     const times = [...Object.values(TOO_OLD), ...Object.values(YOUNG), ...random];
@@ -91,7 +91,7 @@ test('events of hours in which no seal was created are sealed later and not repo
   expect(badIdsOf(await verify())).toEqual([late]);
 });
 
-test('a seal covers at most 10,000 late events, and the next seal covers the rest', async () => {
+test('a seal covers at most 10,000 late events, and the next seal covers the other late events', async () => {
   await sealHours();
   for (let part = 0; part < 3; part++) await insert(END - (part + 1) * MINUTE, 3400);
   await seal(NEXT_SEAL);
@@ -136,7 +136,7 @@ describe('inserted audit events with a future time', () => {
   });
 });
 
-describe('audit ids that the service does not generate', () => {
+describe('audit event ids that the service does not generate', () => {
   const OF_SEALED = uuidv7({ msecs: END - 30 * MINUTE });
   const IDS = [
     '',

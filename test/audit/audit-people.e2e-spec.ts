@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => app.end());
 
-test('the recorded users who started, approved and reverted imports match the audit events', async () => {
+test('the records of who started, approved or reverted an import match the audit events', async () => {
   const file = csv('ExternalId,Username,Email', 'A1,one,one@example.org');
   const plan = await runImport(app.key, file, 'dry_run=true');
   for (const word of ['apply', 'revert']) {
@@ -48,7 +48,7 @@ test('audit verification finds one changed or removed starter or approver among 
   }
 });
 
-test('audit verification accepts a missing event or starter of an import from before the first seal', async () => {
+test('verification accepts a missing event or starter if the import precedes the first seal', async () => {
   await execute('DELETE FROM audit_seals');
   const run = await aRun(app);
   await seal(sealTimeAfter(1));

@@ -80,7 +80,7 @@ describe('audit verification of the user who started an import', () => {
     await insertStarter(END + HOUR + MINUTE);
     expect(await verify()).toMatchObject({ fault: null, bad_count: 0 });
   });
-  test('finds a fault if the event of the import is missing before it is due to be purged', async () => {
+  test('finds a fault if the event of the import is missing before its purge is due', async () => {
     await insertStarter(Date.now() - (DAYS - 1) * DAY);
     expect((await verify()).bad[0]?.message).toMatch(/without a matching event$/);
   });

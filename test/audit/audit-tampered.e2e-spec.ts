@@ -131,7 +131,7 @@ const ROWS: [what: string, table: Table, where: () => string, fault: RegExp][] =
 ];
 
 describe.each(ROWS)('audit verification of %s', (_, table, where, fault) => {
-  test.each(Object.entries(TABLES[table]))('finds a changed value of %s', async (column, value) => {
+  test.each(Object.entries(TABLES[table]))('finds a changed value of column %s', async (column, value) => {
     expect(await findFault(`UPDATE ${table} SET ${column} = '${value}' WHERE ${where()}`)).toMatch(fault);
   });
 });
@@ -200,7 +200,7 @@ test.each<[what: string, fault: RegExp, statements: () => string[]]>([
   expect(await findFault(...statements())).toMatch(fault);
 });
 
-test('audit verification with a separately stored seal finds removed newest seals and a rebuilt chain', async () => {
+test('a separately stored seal lets verification find removed newest seals and a rebuilt chain', async () => {
   const saved = (await readSeals()).at(-1)!;
   expect((await verify(saved)).fault).toBeNull();
   await execute('DELETE FROM audit_seals WHERE number >= ?', [saved.number]);
@@ -231,7 +231,7 @@ if (ENGINE === 'sqlite') {
     await findFault(`UPDATE ${table} SET ${column} = ${value} WHERE ${where()}`);
   });
 
-  test('verification finds a second starter of an import, stored with the import id as bytes', async () => {
+  test('verification finds a second starter of an import even if the id is stored as bytes', async () => {
     await findFault(`INSERT INTO audit_runs VALUES (CAST('${run}' AS BLOB), 'started', 'system', NULL)`);
   });
 

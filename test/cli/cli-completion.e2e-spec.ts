@@ -33,7 +33,7 @@ const CASES: [line: string[], offered: string[], notOffered: string[]][] = [
   [['keys', 'users', ''], ['create'], ['find']],
 ];
 
-test.each(['bash', 'zsh', 'fish'])('%s completion offers commands and options', async (shell) => {
+test.each(['bash', 'zsh', 'fish'])('%s completion of rollcall offers commands and options', async (shell) => {
   if (!isInstalled(shell)) {
     process.stderr.write(`skipped: ${shell} is not installed\n`);
     return;

@@ -104,7 +104,7 @@ describe.each(TARGETS)('rollcall imports on the %s', (target) => {
     expect([rest.err, JSON.parse(rest.out).Results.map(({ line }: Json) => line)]).toEqual(['', [4]]);
   });
 
-  test('"approve" waits for the import, prints the result and has the exit codes of "import"', async () => {
+  test('"approve" waits for the import, prints the result and exits with the codes of "import"', async () => {
     const { id } = await parkRun();
     const { code, out, err } = await run('approve', id);
     expect([code, out]).toEqual([0, expect.stringContaining(`Import ${id}: completed\n`)]);
@@ -193,7 +193,7 @@ test.each([
   expect(err).toContain(reason);
 });
 
-test('imports --url reads the key in ROLLCALL_KEY and reports a wrong key or no connection', async () => {
+test('rollcall imports --url uses ROLLCALL_KEY and reports a wrong key or unreachable service', async () => {
   const refused = await runImports(['list', '--url', app.url, '--key', 'wrong']);
   expect([refused.code, refused.out, refused.err]).toEqual([
     2,
@@ -210,7 +210,7 @@ test('imports --url reads the key in ROLLCALL_KEY and reports a wrong key or no 
   expect((await runImports(['list', '--url', `${app.url}/`], { ROLLCALL_KEY: API_KEY })).code).toBe(0);
 });
 
-test('an import can be reverted even if a revert of it is planned or was rejected', async () => {
+test('an import can be reverted after a revert of the import was planned or rejected', async () => {
   const { id } = await runImport(app.key, buildFile(3, '1'), `dataset=${name}`);
   const plan = await app.key.post(`/imports/${id}/revert?dry_run=true`);
   expect((await awaitRun(app.key, plan.body.id)).state).toBe('planned');
@@ -224,7 +224,7 @@ test('an import can be reverted even if a revert of it is planned or was rejecte
   expect((await awaitRun(app.key, plan.body.id)).state).toBe('superseded');
 });
 
-test.each([[['--help']], [['revert', '--help']]])('imports %j prints the exit codes', async (args) => {
+test.each([[['--help']], [['revert', '--help']]])('rollcall imports %j lists exit codes', async (args) => {
   const { code, out, err } = await runImports(args);
   expect([code, err]).toEqual([0, '']);
   expect(out).toContain('Exit codes of approve and revert');

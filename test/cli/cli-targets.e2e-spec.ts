@@ -51,7 +51,7 @@ describe.each(TARGETS)('rollcall on the %s', (target) => {
     expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('--action')]);
   });
 
-  test('"users export" writes the CSV of the API, into a file that only its owner can read', async () => {
+  test('"users export" writes the same CSV as the API to a file that only its owner can read', async () => {
     await create(app.key, { external_id: `E-${target}` });
     const expected = (await app.key.get('/users/export.csv')).text;
     const out = join(app.database.folder, `export-${target}.csv`);
@@ -124,7 +124,7 @@ describe.each(TARGETS)('rollcall on the %s', (target) => {
     expect(JSON.parse((await run(['users', 'deleted', '--since', since, '--json'])).out).Count).toBe(0);
   });
 
-  test('"users block" continues after a rejected user and records the reason in the audit', async () => {
+  test('"users block" continues after a rejected user and records --reason in the audit', async () => {
     const user = await create(app.key);
     const reason = 'gelöscht: 100 % “alt”';
     const block = ['users', 'block', 'admin', user.uuid, '--reason'];

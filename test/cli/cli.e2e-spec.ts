@@ -50,7 +50,7 @@ test('importing samples/users.csv creates its users, and a second import changes
   expect((await runRollcall(['import', out])).out).toMatch(/unchanged +15\n/);
 });
 
-test('import exits with 1 if some rows fail, with 2 if all rows fail or the file is rejected', async () => {
+test('rollcall import exits with 1 if some rows fail, and with 2 if no row can be imported', async () => {
   const good = 'p,p,p@example.org,Active';
   const some = await runRollcall(['import', writeFile('some.csv', 'q,q,bad,Active', good)]);
   expect([some.code, /2 +email +invalid_format +must be an e-mail address/.test(some.out)]).toEqual([

@@ -56,7 +56,7 @@ describeConsole('the console when a request fails', (service) => {
     await page.button('I have copied it').click();
   });
 
-  test('a retried import or profile change takes effect once if the first response was lost', async () => {
+  test('a retried import or user change takes effect once if the first response was lost', async () => {
     page = await service.openAsAdmin('/console/imports/new?dataset=lost');
     await loseResponse('**/imports?*', 'POST');
     const path = join(service.folder, 'lost.csv');

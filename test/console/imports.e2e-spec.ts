@@ -76,7 +76,7 @@ describeConsole('imports in the console', (service) => {
     expect(body.Results[0].email).toBe('ada.approved@example.org');
   });
 
-  test('an import can be rejected in a dialog that shows the number of unchanged users', async () => {
+  test('an import can be rejected in a dialog that shows how many users stay unchanged', async () => {
     const run = await parkRun('rejected');
     page = await service.openAsAdmin(`/console/imports/${run.id}`);
     await page.button('Reject').click();

@@ -29,7 +29,7 @@ describeConsole(`the console with ${USERS} users and a plan of ${ROWS} rows`, (s
 
   const countElements = (page: ConsolePage): Promise<number> => page.page.locator('*').count();
 
-  test('a plan with 1,200 rows waits for approval and contains all rows', async () => {
+  test('an import plan with 1,200 rows waits for approval and contains all rows', async () => {
     const { state, counts } = (await service.key.get(`/imports/${run}`)).body;
     expect([state, counts]).toEqual(['needs_approval', expect.objectContaining({ updated: ROWS })]);
   });

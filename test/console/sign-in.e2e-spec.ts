@@ -66,7 +66,7 @@ describeConsole('signing in to the console', (service) => {
     await page.waitForTitle('Sign in to Rollcall');
   });
 
-  test('a sign-in dialog appears when the session has ended, and the search continues after sign-in', async () => {
+  test('if the session has ended, a search shows a sign-in dialog and continues after sign-in', async () => {
     page = await service.openAsAdmin('/console/users');
     await page.waitForTitle('Users');
     const { body } = await service.key.get('/users/search?username=admin');

@@ -40,7 +40,12 @@ const TABLE: [string, string, Send, (number | undefined)[]][] = [
   ['POST /users', '', (c) => c.post('/users', aUser()), [401, 401, 401, 403, 403, 201, 201]],
   ['GET /users/{user_id}', 'another user', (c, t) => c.get(`/users/${t.other}`), others(200)],
   ['GET /users/{user_id}', 'the caller', (c, t) => c.get(`/users/${t.own}`), OWN],
-  ['GET /users/{user_id}', 'the caller, in capitals', (c, t) => c.get(`/users/${t.own.toUpperCase()}`), OWN],
+  [
+    'GET /users/{user_id}',
+    'the caller (id in capitals)',
+    (c, t) => c.get(`/users/${t.own.toUpperCase()}`),
+    OWN,
+  ],
   ['PUT /users/{user_id}', 'another user', (c, t) => c.put(`/users/${t.other}`, { phone: '1' }), others(403)],
   ['PUT /users/{user_id}', 'the caller', (c, t) => c.put(`/users/${t.own}`, { phone: '1' }), OWN],
 ];

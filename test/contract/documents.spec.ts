@@ -71,7 +71,7 @@ test.each(documents)('the document %s names only existing files', (document) => 
   expect(named.filter((name) => !exists(name))).toEqual([]);
 });
 
-test.each(documents)('the commands of the document %s are tested or have a reason not to be', (document) => {
+test.each(documents)('each command in the document %s has a test or a reason to have no test', (document) => {
   const blocks = readBlocks(document).filter(({ kind }) => kind === 'sh');
   for (const { noRun } of blocks) if (noRun !== undefined) expect(noRun).toMatch(/\w{2,}.* \w{2,}/);
   const guides = files.filter((file) => /^test\/.*guides?\.e2e-spec\.ts$/.test(file)).map(read);

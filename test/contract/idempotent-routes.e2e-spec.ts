@@ -136,7 +136,7 @@ async function countEffects(table?: string): Promise<number[]> {
   return (await Promise.all(counts)).map((row) => row?.count ?? 0);
 }
 
-test('the idempotency tests cover all routes that change data, and each documents Idempotency-Key', () => {
+test('all routes that change data are in the idempotency tests and document Idempotency-Key', () => {
   expect(UNSAFE.map(([route]) => route).sort()).toEqual([...Object.keys(ROUTES), LOGOUT, PREVIEW].sort());
   for (const [route, { parameters }] of UNSAFE) {
     if (route === PREVIEW) continue;
@@ -148,7 +148,7 @@ test('the idempotency tests cover all routes that change data, and each document
 });
 
 describe.each(Object.keys(ROUTES))('%s', (route) => {
-  test('takes effect once when it is retried, and rejects its Idempotency-Key for a different request', async () => {
+  test('takes effect once if retried, and rejects a different request with its Idempotency-Key', async () => {
     const { path, body, other, table, settles } = (await ROUTES[route]?.()) as Case;
     const key = randomUUID();
     const unknown = path.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, UNKNOWN_ID);

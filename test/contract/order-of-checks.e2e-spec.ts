@@ -67,22 +67,22 @@ function findExpected(faults: readonly Fault[]): string[] {
   return present.filter(({ rank }) => rank === first).map(({ problem }) => problem);
 }
 
-test('a PUT of a user without faults returns 200', async () => {
+test('PUT /users/{user_id} without faults returns 200', async () => {
   expect((await send(new Set())).status).toBe(200);
 });
 
-test.each(FAULTS)('a PUT of a user with $fault returns $problem', async ({ fault, problem }) => {
+test.each(FAULTS)('PUT /users/{user_id} with $fault returns $problem', async ({ fault, problem }) => {
   expect(toText(await send(new Set([fault])))).toBe(problem);
 });
 
 const pairs = FAULTS.flatMap((first, index) =>
   FAULTS.slice(index + 1).map((then) => [first.fault, then.fault] as const),
 );
-test.each(pairs)('a PUT of a user reports %s before %s', async (...pair) => {
+test.each(pairs)('PUT /users/{user_id} reports %s before %s', async (...pair) => {
   expect(findExpected(pair)).toContain(toText(await send(new Set(pair))));
 });
 
-test('a PUT of a user with several faults returns the first fault in the documented order', async () => {
+test('PUT /users/{user_id} with several faults returns the first fault in the documented order', async () => {
   for (let from = 0; from < FAULTS.length; from++) {
     const faults = FAULTS.slice(from).map(({ fault }) => fault);
     expect(findExpected(faults)).toContain(toText(await send(new Set(faults))));

@@ -73,7 +73,7 @@ test.each(Object.entries(CATALOGUE))('/problems/%s explains the error', async (c
 });
 
 test.each(['nothing', 'constructor', '__proto__', '', 'internal/x', '%00'])(
-  '/problems/%s returns 404, because it is not an error code',
+  '/problems/%s names no error code and returns 404',
   async (code) => {
     const page = await app.guest.fetch('GET', `/problems/${code}`);
     expect([page.status, page.body?.code]).toEqual([404, 'not_found']);
@@ -135,12 +135,15 @@ test('a SCIM error has the media type application/scim+json, even for a browser'
   expect(headers['content-type']).toMatch(/^application\/scim\+json/);
 });
 
-test.each(['/', '/nowhere', '/problems/not_found'])('the CSP of %s allows only its style', async (path) => {
-  const { text, headers } = await raw('GET', path, path === '/' ? '*/*' : BROWSERS[0]!);
-  const [, style = ''] = /<style>([^]*)<\/style>/.exec(text) ?? [];
-  const hash = createHash('sha256').update(style).digest('base64');
-  expect(headers['content-security-policy']).toMatch(
-    /^default-src 'none'; style-src '[^']+'; base-uri 'none'/,
-  );
-  expect(headers['content-security-policy']).toContain(`'sha256-${hash}'`);
-});
+test.each(['/', '/nowhere', '/problems/not_found'])(
+  'the CSP of the page %s permits only the style element of the page',
+  async (path) => {
+    const { text, headers } = await raw('GET', path, path === '/' ? '*/*' : BROWSERS[0]!);
+    const [, style = ''] = /<style>([^]*)<\/style>/.exec(text) ?? [];
+    const hash = createHash('sha256').update(style).digest('base64');
+    expect(headers['content-security-policy']).toMatch(
+      /^default-src 'none'; style-src '[^']+'; base-uri 'none'/,
+    );
+    expect(headers['content-security-policy']).toContain(`'sha256-${hash}'`);
+  },
+);

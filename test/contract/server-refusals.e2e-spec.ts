@@ -174,7 +174,7 @@ test.each([
   expect(await sendBytes(app.url, bytes)).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
 });
 
-test('invalid bytes after a valid request do not prevent its response', async () => {
+test('a valid request gets a response even if invalid bytes follow', async () => {
   const connection = await RawConnection.open(app.url);
   connection.socket.write(`GET /api/0.3/status HTTP/1.1\r\n${HOST}\r\nHELLO\r\n\r\n`);
   const text = await connection.ended;

@@ -23,7 +23,7 @@ let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
 
-test('the tests of unknown keys cover more than 20 closed and more than 20 open object schemas', () => {
+test('unknown keys are tested in many object schemas that forbid them and many that allow them', () => {
   const closed = OBJECTS.filter(({ isClosed }) => isClosed).length;
   expect(closed).toBeGreaterThan(20);
   expect(OBJECTS.length - closed).toBeGreaterThan(20);

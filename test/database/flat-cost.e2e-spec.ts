@@ -77,7 +77,7 @@ test.each(WORK)('the number of rows read by %s does not grow with the number of 
   expect(many).toBeLessThanOrEqual(RATIO * few);
 });
 
-describe('the number of rows read for a page does not grow with its depth', () => {
+describe('the number of rows read for a page does not grow with the number of earlier pages', () => {
   const sorts = ['updated', 'created', 'firstname', 'surname', 'username', 'email', 'external_id', 'status'];
   const walks = sorts.flatMap((sort) => ['asc', 'desc'].map((order) => ({ sort, order, limit: 25 })));
 
@@ -88,7 +88,7 @@ describe('the number of rows read for a page does not grow with its depth', () =
     return measureEffort(app, () => check(app.key.get(next)));
   };
 
-  test.each(walks)('for a cursor of sort=$sort&order=$order', async (walk) => {
+  test.each(walks)('for a cursor with sort=$sort and order=$order', async (walk) => {
     const first = await measureEffort(app, searchPage(walk));
     for (const depth of DEPTHS)
       expect(await costAfter(walk, depth * MANY)).toBeLessThanOrEqual(RATIO * first);

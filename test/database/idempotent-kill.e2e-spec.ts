@@ -33,7 +33,7 @@ async function loseResponse(service: Process, path: string, body: object, key: s
 test.each([
   ['/users', () => aUser(), 'user.created'],
   ['/api_keys', () => ({ name: randomUUID() }), 'api_key.created'],
-] as const)('POST %s takes effect once if it is retried after a kill', async (path, make, action) => {
+] as const)('POST %s takes effect once if it is retried after a service kill', async (path, make, action) => {
   const [body, key] = [make(), randomUUID()];
   await loseResponse(await Process.startService(settings()), path, body, key);
   const client = clientOf(await Process.startService(settings()));

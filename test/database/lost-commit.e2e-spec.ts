@@ -33,7 +33,7 @@ onMariadb('a lost database connection (MariaDB only)', () => {
   test.each([
     ['applied', true, 1],
     ['not applied', false, 0],
-  ])('a connection lost at a COMMIT that is %s returns outcome_unknown', async (_, arrives, made) => {
+  ])('POST returns outcome_unknown if the connection is lost at COMMIT (%s)', async (_, arrives, made) => {
     const body = aUser();
     breakAtCommit(body, arrives);
     const lost = await app.key.post('/users', body);

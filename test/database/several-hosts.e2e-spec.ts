@@ -95,7 +95,7 @@ onMariadb('a database primary and its replica (MariaDB only)', () => {
     await expectStored(answers);
   });
 
-  test('with only reads, the service leaves a demoted database server and does not return', async () => {
+  test('a service that only reads leaves a demoted database server and does not switch back', async () => {
     primary.sql('SET GLOBAL read_only = 0');
     replica.sql('SET GLOBAL read_only = 1');
     while ((await readPort()) !== Number(new URL(primary.url).port)) await delay(100);

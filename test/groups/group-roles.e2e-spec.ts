@@ -40,7 +40,7 @@ describe('roles of groups', () => {
     expect((await master.get('/users/me')).status).toBe(401);
   });
 
-  test('match the role filter, which counts a user once even if the role is also direct', async () => {
+  test('match the role filter, which counts a user who also has the role directly only once', async () => {
     const before = await countUsers('role=Previewer');
     await change({ group_roles: ['Previewer'] });
     await change({ roles: ['Organisational user', 'Previewer'] });

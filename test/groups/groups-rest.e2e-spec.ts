@@ -128,7 +128,7 @@ describe('GET /groups/{group_id}', () => {
 describe('PUT /groups/{group_id}', () => {
   const pathOf = ({ uuid }: { uuid: string }) => `/groups/${uuid}`;
 
-  test('accepts roles in any case, and writes nothing if the roles are unchanged', async () => {
+  test('accepts roles in upper or lower case, and writes nothing if the roles are unchanged', async () => {
     const group = await aGroup(app);
     const { body, headers } = await key.put(pathOf(group), { roles: ['EDITOR', 'author'] });
     expect(body).toMatchObject({ uuid: group.uuid, roles: ['Author', 'Editor'] });
@@ -171,7 +171,7 @@ describe('PUT /groups/{group_id}', () => {
     expect([answer.status, ...fieldErrorsOf(answer)]).toEqual([422, [field, code]]);
   });
 
-  test('accepts the current ETag in If-Match with or without the W/ prefix, and returns 412 for others', async () => {
+  test('returns 412 unless If-Match has the current ETag, with or without the W/ prefix', async () => {
     const group = await aGroup(app);
     const put = (tag: string, role: string) => key.put(pathOf(group), { roles: [role] }, { 'if-match': tag });
     expect((await put('W/"1"', 'Editor')).status).toBe(200);

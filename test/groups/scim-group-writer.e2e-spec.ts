@@ -48,7 +48,7 @@ describe('the audit of group members', () => {
   });
 });
 
-test('group names are unique in any case, and external ids are unique but case-sensitive', async () => {
+test('group names are unique regardless of case, and external ids are unique by exact case', async () => {
   await aGroup(app, { display_name: 'Straße', external_id: 'X' });
   await expect(aGroup(app, { display_name: ' STRASSE' })).rejects.toMatchObject({
     code: 'display_name_taken',

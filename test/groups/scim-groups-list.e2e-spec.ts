@@ -122,7 +122,7 @@ describe('SCIM group lists', () => {
   });
 });
 
-test('a page of SCIM groups ends at 10,000 members in total, and the next page continues there', async () => {
+test('a page of SCIM groups ends at 10,000 members, and the next page starts at the next group', async () => {
   const members = Array.from({ length: LARGE }, (_, n) => seededUuid(n));
   const large: string[] = [];
   for (let n = 1; n <= 3; n++) large.push((await aGroup(app, { display_name: `Large ${n}`, members })).uuid);

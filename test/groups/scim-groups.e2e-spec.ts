@@ -64,7 +64,7 @@ describe('POST /Groups', () => {
     expect(errorOf(answer)).toEqual([400, 'invalidValue', expect.stringContaining(detail)]);
   });
 
-  test('returns 400 if a member is a group, and 409 with the id of the holder of a taken name', async () => {
+  test('returns 400 if a member is a group, and 409 with the id of a group with the same name', async () => {
     const other = await aGroup({ externalId: 'taken' });
     const refused = await scim.post('/Groups', { displayName: aName(), members: toRefs(jane, other.id) });
     expect(errorOf(refused)).toEqual([400, 'invalidValue', expect.stringContaining(other.id)]);

@@ -31,14 +31,14 @@ const REFUSED = [
   ['of type text/plain', 'POST /api/0.3/users', 'key', { 'content-type': 'text/plain', ...length }, 415],
   ['that is too long', 'POST /api/0.3/users', 'key', { ...JSON_TYPE, ...withLength(MIB + 1) }, 413],
   [
-    'in gzip that is too long',
+    'that is too long and compressed with gzip',
     'POST /api/0.3/users',
     'key',
     { ...JSON_TYPE, 'content-encoding': 'gzip', ...withLength(MIB + 1) },
     413,
   ],
   [
-    'of a login that is too long',
+    'that is too long for a login',
     'POST /api/0.3/sessions/login',
     'nobody',
     { ...JSON_TYPE, ...withLength(4097) },
@@ -79,7 +79,7 @@ test('the response to a rejected request body closes the connection, even if the
     }),
   ));
 
-test.each(REFUSED)('a request body %s gets no 100 Continue', async (_, line, who, headers, status) => {
+test.each(REFUSED)('no 100 Continue is sent for a request body %s', async (_, line, who, headers, status) => {
   const expecting = { ...headersOf(who), ...headers, expect: '100-continue' };
   const connection = await RawConnection.openWithRequest(app.url, line, expecting);
   const text = await connection.ended;
@@ -111,7 +111,7 @@ test.each([
     '--b\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\nExternalId\n\r\n--b--\r\n',
     202,
   ],
-])('%s with valid headers gets 100 Continue', async (_, line, type, body, status) => {
+])('100 Continue is sent for %s with valid headers', async (_, line, type, body, status) => {
   const expecting = { expect: '100-continue', ...withLength(body.length) };
   const headers = { ...app.key.headers, ...type, ...expecting };
   const connection = await RawConnection.openWithRequest(app.url, line, headers);

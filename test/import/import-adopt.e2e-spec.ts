@@ -55,7 +55,7 @@ test('an import row fails with unknown_reference if the row that would adopt its
   ]);
 });
 
-test('an import row is refused with cycle if the user it adopts already manages its manager', async () => {
+test('an import row fails with cycle if it adopts the manager of its own manager', async () => {
   const [first, second] = await createUnlinked('c', 2);
   await app.key.put(`/users/${first?.uuid}`, { manager_uuid: second?.uuid });
   const run = await runImport(

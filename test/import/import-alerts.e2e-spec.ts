@@ -116,7 +116,7 @@ test('an import that waits for approval sends one signed alert with its guards b
   expect(receiver.alerts).toHaveLength(1);
 });
 
-test('a stopping service waits for the response to an alert, so the next start does not send it again', async () => {
+test('a stopping service awaits the response to an alert, and a restart sends no second alert', async () => {
   receiver.delayMillis = 300;
   const app = await start(getHookSettings());
   await createWaitingRun(app);
@@ -189,7 +189,7 @@ test('with IMPORT_FOUR_EYES, the sender of an import cannot approve it, but anot
   expect((await master.post(`/imports/${id as string}/apply`)).status).toBe(202);
 });
 
-test('with IMPORT_FOUR_EYES, an API key counts as its creator, and so do keys created with it', async () => {
+test('with IMPORT_FOUR_EYES, an API key and its creator cannot approve imports of each other', async () => {
   const app = await start({ IMPORT_FOUR_EYES: 'true' });
   const master = await app.login();
   const created = await master.post('/api_keys', { name: 'connector' });

@@ -68,7 +68,7 @@ describe('an import row with too few or too many cells', () => {
     ]);
   });
 
-  test('is written to failed.csv with its cells unchanged and fails again until they are corrected', async () => {
+  test('is written unchanged to failed.csv and fails again until its cells are corrected', async () => {
     const { rows, run, id } = people(2);
     const short = `${id(7)},seven,${id(7)}@example.org`;
     const long = `${id(8)},eight,${id(8)}@example.org,1,Lee, Jr`;
@@ -102,7 +102,7 @@ describe('an import row with too few or too many cells', () => {
 });
 
 describe('an import file without a line break at its end', () => {
-  test('fails with cut_short if the last completed file of its data set had one', async () => {
+  test('fails with cut_short if the last completed file of its data set ended in a line break', async () => {
     const { rows, run } = people(9);
     const file = csv(HEAD, ...rows);
     await run(file);
@@ -110,7 +110,7 @@ describe('an import file without a line break at its end', () => {
     expect(after).toMatchObject({ state: 'failed', problems: [{ code: 'cut_short' }] });
     expect(countsOf(await run(file))).toEqual({ unchanged: 9 });
   });
-  test('is imported if the last completed file (not a dry or failed run) had none either', async () => {
+  test('is imported if the last completed file, ignoring dry runs, ended without a line break', async () => {
     const { rows, run } = people(9);
     const file = csv(HEAD, ...rows);
     expect((await run(file.trimEnd())).state).toBe('completed');
@@ -120,7 +120,7 @@ describe('an import file without a line break at its end', () => {
     expect((await run(file)).state).toBe('completed');
     expect((await run(file.trimEnd())).problems[0]?.code).toBe('cut_short');
   });
-  test('is imported if only files of other data sets had one', async () => {
+  test('is imported if only files of other data sets ended in a line break', async () => {
     const [a, b] = [people(3), people(3)];
     await a.run(csv(HEAD, ...a.rows));
     expect((await b.run(csv(HEAD, ...b.rows).trimEnd())).state).toBe('completed');

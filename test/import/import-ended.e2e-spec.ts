@@ -21,7 +21,7 @@ afterAll(() => app.end());
 
 const readRun = async (id: string) => (await app.key.get(`/imports/${id}`)).body;
 
-test.each([1, 2])('a completed import is not run again after %i stale reads of the queue', async (stale) => {
+test.each([1, 2])('a completed import does not run again (stale reads of the queue: %i)', async (stale) => {
   const run = await runImport(app.key, fileOf(`stale${stale}`));
   const next = jest.spyOn(app.app.get(ImportRunsRepository), 'findNextToRun');
   for (let i = 0; i < stale; i++) next.mockResolvedValueOnce(run.id);

@@ -53,7 +53,7 @@ test('an import that would blow the fuse of its API key waits until another cred
   expect(await blockOne(client)).toBe(200); // the fuse does not count an approved run
 });
 
-test('the fuse of an API key adds up users blocked by its requests and by its imports of all data sets', async () => {
+test('an API key fuse counts users blocked by its requests and its imports of all data sets', async () => {
   const [{ client }, one, two] = [await aKey(app), await aDataset(3), await aDataset(3)];
   const first = await runImport(client, fileOf(one.name, 3, 2), `dataset=${one.name}`);
   expect([first.state, fuseOf(first)]).toEqual([

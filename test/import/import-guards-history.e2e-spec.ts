@@ -96,13 +96,13 @@ test('an import that reverses the latest changes of its data set hits the old_fi
   expect(guard.examples[0]).toEqual({ line: 2, external_id: `${dataset}-0`, old: '+49 0', new: '+44 1000' });
 });
 
-test('users whom the last import created and the next one lacks count for the old_file guard', async () => {
+test('users created by one import and missing in the next import count for the old_file guard', async () => {
   expectPassed(await send(60));
   expectPassed(await send(65, undefined, '&missing=block'));
   expectWaiting(await send(60, (i) => (i === 1 ? { phone: '+49 1' } : {}), '&missing=block'), 'old_file');
 });
 
-test('an import into the wrong data set waits for approval, and later imports pass once it is approved', async () => {
+test('an import into the wrong data set needs approval, but later imports into it do not', async () => {
   expectPassed(await send(40));
   const importOther = (change?: (i: number) => Cells) =>
     runImport(app.key, fileOf(40, change), `dataset=${dataset}-typo`);

@@ -95,7 +95,7 @@ describe('an import that waits for a decision', () => {
     const old = (await app.key.get(`/imports/${run.id}`)).body;
     expect([newer.state, old.state, old.problems[0].code]).toEqual(['completed', 'superseded', 'newer_run']);
   });
-  test('creates users with the uuids of its plan if it is a dry run that is applied', async () => {
+  test('that is a dry run creates users with the uuids of its plan when it is applied', async () => {
     const file = csv(COLUMNS, ...rows(3));
     const plan = await runImport(app.key, file, `dataset=${dataset}&dry_run=true`);
     expect([plan.state, plan.dry_run, countsOf(plan)]).toEqual(['planned', true, { created: 3 }]);

@@ -40,7 +40,7 @@ const DAMAGES: [string, (set: string) => string[][]][] = [
   ['an invalid phone', (set) => [person(set, 4).with(3, '#REF!')]],
 ];
 
-test.each(DAMAGES)('a user is not missing if the import row fails with %s', async (name, damaged) => {
+test.each(DAMAGES)('a user is not missing if the import row of the user fails: %s', async (name, damaged) => {
   const set = `f-${name.replaceAll(' ', '-')}`;
   const rows = people(set);
   await runImport(app.key, file(rows), `dataset=${set}`);

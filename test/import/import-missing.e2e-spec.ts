@@ -15,10 +15,10 @@ afterAll(async () => app.end());
 const statusOf = async (id: string) => (await findUser(app.key, id)).status;
 
 test.each([
-  ['keep', { reported: 0, blocked: 0 }, 'Active', []],
-  ['report', { reported: 1, blocked: 0 }, 'Active', ['missing']],
-  ['block', { reported: 1, blocked: 1 }, 'Blocked', ['missing']],
-])('with missing=%s, imports count %j and leave missing users %s', async (missing, counts, after, listed) => {
+  ['keep', 'Active', { reported: 0, blocked: 0 }, []],
+  ['report', 'Active', { reported: 1, blocked: 0 }, ['missing']],
+  ['block', 'Blocked', { reported: 1, blocked: 1 }, ['missing']],
+])('after an import with missing=%s, missing users are %s', async (missing, after, counts, listed) => {
   const dataset = `dataset=${missing}`;
   const rows = people(`${missing}-`, 9);
   await runImport(app.key, csv(HEAD, ...rows), dataset);

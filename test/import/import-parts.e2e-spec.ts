@@ -38,7 +38,7 @@ test('an import is refused if its file was purged beforehand, and the file can b
   expect([run.state, countsOf(run)]).toEqual(['completed', { created: 1 }]);
 });
 
-test('a queued import keeps its stored file after a purge and after a new upload with its id', async () => {
+test('neither a purge nor a new file with the same id removes the file of a queued import', async () => {
   const id = idOf('b');
   const leases = new Leases(app.app.get(DATABASE));
   while (!(await leases.take(IMPORT_LEASE, 3600)));

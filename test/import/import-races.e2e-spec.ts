@@ -57,7 +57,7 @@ onMariadb(
   },
 );
 
-test('an import worker that unknowingly lost its lease deletes no rows planned by another', async () => {
+test('an import worker that lost its lease deletes no rows planned by another import worker', async () => {
   const { id } = await runImport(app.key, fileOf('n'), 'dry_run=true');
   const planned = await rowsOf(app.key, id);
   expect(planned).toHaveLength(1);

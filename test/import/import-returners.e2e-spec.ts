@@ -51,7 +51,7 @@ test('an import with returning=report reports returning users and leaves them bl
   expect(await statusOf('noted-0')).toBe('Blocked');
 });
 
-test('an import leaves a user blocked by hand blocked with a warning, but updates the other fields', async () => {
+test('an import does not reactivate a user blocked by hand, but warns and updates other fields', async () => {
   const rows = people('hand', 5);
   await runImport(app.key, file(rows), 'dataset=hand');
   const { uuid } = await findUser(app.key, 'hand-1');
@@ -72,9 +72,9 @@ test('an import leaves a user blocked by hand blocked with a warning, but update
 });
 
 test.each([
-  ['who is blocked again by hand stays blocked with a warning', ['Active', 'Blocked'], 'blocked_elsewhere'],
-  ['who is saved as Blocked over the API is reactivated', ['Blocked'], undefined],
-])('in the next import, a missing user %s', async (how, statuses, warned) => {
+  ['and then by hand stays blocked with a warning', ['Active', 'Blocked'], 'blocked_elsewhere'],
+  ['and saved as Blocked over the API is reactivated by the next import', ['Blocked'], undefined],
+])('a user who was blocked as missing %s', async (how, statuses, warned) => {
   const dataset = how.includes('saved') ? 'saved' : 'twice';
   const rows = await blockTwo(dataset);
   const { uuid } = await findUser(app.key, `${dataset}-0`);

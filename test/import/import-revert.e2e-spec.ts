@@ -17,7 +17,7 @@ async function revert(id: string) {
   return awaitRun(app.key, answer.body.id);
 }
 
-test('an import revert restores old values, blocks new users and reports values that changed since', async () => {
+test('an import revert restores old values, blocks new users and reports later changes', async () => {
   await runImport(
     app.key,
     csv(

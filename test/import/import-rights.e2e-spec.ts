@@ -146,7 +146,7 @@ test.each<[string, (interrupt: () => Promise<never>) => void]>([
     },
   ],
 ])(
-  'if an import is interrupted while %s and its key is then revoked, the import writes nothing more',
+  'an import that is interrupted while %s writes nothing more if its key is revoked',
   async (phase, interrupt) => {
     const countUsers = async () => (await app.key.get('/users/search?limit=1')).body.Count as number;
     const [starter, before] = [await aKey(app), await countUsers()];

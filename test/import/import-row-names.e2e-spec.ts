@@ -122,7 +122,7 @@ test('GET /imports/{id}/rows filters rows of every outcome by external_id', asyn
     });
 });
 
-test('reverted_by of an import is the id of its revert, but not of a planned or rejected revert', async () => {
+test('reverted_by of an import names its revert and ignores planned or rejected reverts', async () => {
   const run = await runImport(app.key, csv(HEAD, person('a', 'Ann', 'Lee')));
   expect(run.reverted_by).toBeNull();
   const plan = (await app.key.post(`/imports/${run.id}/revert?dry_run=true`, {})).body;

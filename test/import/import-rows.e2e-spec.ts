@@ -162,7 +162,7 @@ describe('import rows with the same identifier', () => {
     expect((await rowsOf(app.key, run.id)).map((row) => row.external_id)).toEqual([toId('a'), toId('a')]);
     expect((await findUser(app.key, toId('a'))).phone).toBe('1');
   });
-  test('fail if the identifier is a username or e-mail, even in another case or in the other field', async () => {
+  test('fail if the identifier is a username or e-mail, even if its case or field differs', async () => {
     const [a, b, c, d, e, f] = ['a', 'b', 'c', 'd', 'e', 'f'].map(toId);
     const file = csv(
       HEAD,

@@ -96,7 +96,7 @@ test('the import worker regularly checks waiting imports and cancels the imports
   expect(endOf(await readRun(id))).toEqual(ENDED);
 });
 
-test('imports of valid credentials keep waiting for a decision, even after their user has logged out', async () => {
+test('imports of valid credentials keep waiting for a decision even after the user logs out', async () => {
   const [key, webmaster] = [await aKey(app), await aWebmaster(app)];
   const ids = [(await createWaiting(key)).id, (await createWaiting(webmaster)).id, await createPlan(key)];
   expect((await webmaster.client.post('/sessions/logout')).status).toBe(200);
@@ -160,7 +160,7 @@ describe('a decision about an import', () => {
     expect((await awaitRun(app.key, id)).state).toBe('completed');
   });
 
-  test('to revert it leaves the requesting user active, and the revert reports self_block', async () => {
+  test('to revert it does not block the deciding user, and the revert reports self_block', async () => {
     const name = randomUUID();
     const file = csv(COLUMNS, person(name, 'Active', 'Webmaster'));
     const run = await runImport(app.key, file, PRIVILEGED);

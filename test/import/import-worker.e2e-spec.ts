@@ -39,7 +39,7 @@ async function startWriting(client: Client, rows: string): Promise<string> {
   }
 }
 
-test('the first import starts one import worker, whose runs and log lines appear in the service', async () => {
+test('the first import starts one import worker, whose log lines appear in the service output', async () => {
   const service = await start('info');
   expect(childrenOf(service.pid)).toEqual([]);
   const client = clientOf(service);

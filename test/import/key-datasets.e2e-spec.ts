@@ -44,16 +44,19 @@ test('an API key for the data set hr can upload an import form only with the fie
   expect((await sendForm('hr')).status).toBe(202);
 });
 
-test.each(['apply', 'cancel', 'reject', 'revert'])('a key can %s only runs of its data set', async (word) => {
-  const dryRun = `dry_run=${String(word !== 'revert')}`;
-  const [own, other] = [
-    await runImport(app.key, file(), `${dryRun}&dataset=hr`),
-    await runImport(app.key, file(), `${dryRun}&dataset=it`),
-  ];
-  expect(problemOf(await decide(hr, other.id, word))).toEqual(REFUSED);
-  expect((await reader.get(`/imports/${other.id as string}`)).body.state).toBe(other.state);
-  expect((await decide(hr, own.id, word)).status).toBe(202);
-});
+test.each(['apply', 'cancel', 'reject', 'revert'])(
+  'an API key for the data set hr can %s only imports of this data set',
+  async (word) => {
+    const dryRun = `dry_run=${String(word !== 'revert')}`;
+    const [own, other] = [
+      await runImport(app.key, file(), `${dryRun}&dataset=hr`),
+      await runImport(app.key, file(), `${dryRun}&dataset=it`),
+    ];
+    expect(problemOf(await decide(hr, other.id, word))).toEqual(REFUSED);
+    expect((await reader.get(`/imports/${other.id as string}`)).body.state).toBe(other.state);
+    expect((await decide(hr, own.id, word)).status).toBe(202);
+  },
+);
 
 test('a key for one data set gets 403, not 409, for a decision about an ended import of another data set', async () => {
   const ended = await runImport(app.key, file(), 'dataset=it');

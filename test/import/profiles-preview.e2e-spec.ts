@@ -118,11 +118,11 @@ describe('an import preview', () => {
     ['Column 7', ['ann@example.org', 'bob@example.org'], 'Email'],
     ['Column 8', ['+44 20 7946 0001', '020 7946 0002'], 'Phone'],
     ['Column 9', ['ACTIVE', 'DEPROVISIONED'], 'Status'],
-    ['Column 10', ['43', '44'], null],
+    ['Column 10', ['43', '44'], 'nothing'],
     ['Initial passwd', ['x', 'y'], 'ignore'],
-  ])('makes a suggestion for column %j, values %j: %s', async (name, [first, second], expected) => {
+  ])('suggests for the column %j with the values %j: %s', async (name, [first, second], expected) => {
     const answer = await preview(csv(`"${name}",Twitter`, `${first ?? ''},`, `${second ?? ''},`));
-    expect(columnsOf(answer)[0]).toEqual([name, 'unknown', expected]);
+    expect(columnsOf(answer)[0]).toEqual([name, 'unknown', expected === 'nothing' ? null : expected]);
   });
 
   test('suggests each column once, and no column that the file already has', async () => {

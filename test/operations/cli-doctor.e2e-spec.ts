@@ -88,7 +88,7 @@ test('doctor reports a database without users or keys as warnings and exits with
   expect(empty.out).toContain('rollcall keys create NAME');
 });
 
-test.each(['revoked', 'expires'])('doctor warns if every API key has a past time in %s', async (column) => {
+test.each(['revoked', 'expires'])('doctor warns if no API key is valid (past time in %s)', async (column) => {
   await runOnce((app) => databaseOf(app).execute(`UPDATE api_keys SET ${column} = ?`, [inSeconds(-1)]));
   expect(parseOut(await runDoctor())).toContain('warn api keys');
 });

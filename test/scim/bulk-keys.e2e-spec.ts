@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => app.end());
 
 describe('the API key of a Bulk request', () => {
-  test('permits only the operations of its scopes, and the others get 403', async () => {
+  test('permits only the operations of its scopes, and other operations get 403', async () => {
     const key = await createScimClient(app, { scopes: ['users:write'] });
     const { body } = await send(key, [post('a'), group('g'), post('b')]);
     expect(statusesOf(body.Operations)).toEqual(['201', '403', '201']);
@@ -29,7 +29,7 @@ describe('the API key of a Bulk request', () => {
 });
 
 describe('a Bulk request with an Idempotency-Key', () => {
-  test('takes effect once, and returns 422 if the key is sent with another body', async () => {
+  test('takes effect once, and a different body with the same Idempotency-Key returns 422', async () => {
     const headers = { 'idempotency-key': randomUUID() };
     const operations = [post('a'), post('b', { userName: '' }), group('g', 'bulkId:a')];
     const first = await send(scim, operations, {}, headers);

@@ -120,7 +120,7 @@ describe('a bulkId', () => {
     expect(statusesOf(gone)).toEqual(['201', '204', '404']);
   });
 
-  test('of a failed or unknown operation makes operations that refer to it fail with 400', async () => {
+  test('of a failed or unknown operation makes operations that use the bulkId fail with 400', async () => {
     const taken = await provision(scim);
     const [below, last] = [aScimUser(), aScimUser()];
     below[ENTERPRISE] = { manager: { value: 'bulkId:bad' } };

@@ -119,7 +119,7 @@ describe('in SCIM, an API key without the webmasters scope', () => {
     expect((await narrow.post('/Users', aScimUser({ userName: operator.username }))).status).toBe(409);
   });
 
-  test('can update a Webmaster who has an externalId, but no status, role, identifier or password', async () => {
+  test('can change a Webmaster with an externalId, except status, role, identifier or password', async () => {
     const path = `/Users/${linked.uuid}`;
     expect((await narrow.patch(path, replace('title', 'Boss'), replace('name.givenName', 'B'))).status).toBe(
       200,

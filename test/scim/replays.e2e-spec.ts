@@ -36,17 +36,20 @@ async function replay(profile: string, steps: readonly Step[], until = 'the end'
   return { failed, left };
 }
 
-test.each(Object.keys(REPLAYS) as Provider[])('a %s replay passes, leaving no resources', async (profile) => {
-  expect(await replay(profile, REPLAYS[profile])).toEqual({ failed: [], left: [0, 0] });
-});
+test.each(Object.keys(REPLAYS) as Provider[])(
+  'the SCIM replay %s passes and leaves no resources',
+  async (profile) => {
+    expect(await replay(profile, REPLAYS[profile])).toEqual({ failed: [], left: [0, 0] });
+  },
+);
 
-test('a replay reports unexpected responses and removes its resources', async () => {
+test('a SCIM replay reports unexpected responses and removes its resources', async () => {
   const { failed, left } = await replay('standard', REPLAYS.entra);
   expect(failed).toContainEqual(['disable: "False"', 'status 200 instead of 204']);
   expect(left).toEqual([0, 0]);
 });
 
-test('an interrupted replay removes its resources', async () => {
+test('an interrupted SCIM replay removes its resources', async () => {
   const { failed, left } = await replay('okta', REPLAYS.okta, 'push a group with a member');
   expect({ failed, left }).toEqual({ failed: [], left: [0, 0] });
 });
@@ -59,14 +62,14 @@ test.each<[string, Partial<Step>, string]>([
   ['a wrong element of a list', { answer: { Resources: [{}, { id: 'x' }] } }, 'Resources[1].id is '],
   ['a value that should be a list', { answer: { startIndex: [] } }, 'startIndex is not a list'],
   ['a wrong resource after the step', { after: { startIndex: { deep: 1 } } }, 'startIndex is not an object'],
-])('a replay reports %s', async (_what, changes, problem) => {
+])('a SCIM replay reports %s', async (_what, changes, problem) => {
   await provision(scimOf(app));
   const page: Step = { title: 'page', method: 'GET', path: '/Users?count=2', status: 200, ...changes };
   const { failed } = await replay('standard', [page]);
   expect(failed).toEqual([['page', expect.stringContaining(problem)]]);
 });
 
-test('a replay skips steps that need a user who was not created', async () => {
+test('a SCIM replay skips steps that need a user who was not created', async () => {
   const { failed } = await replay(
     'okta',
     REPLAYS.okta.filter(({ method }) => method === 'PUT'),
@@ -76,7 +79,7 @@ test('a replay skips steps that need a user who was not created', async () => {
   );
 });
 
-test('a replay lists the resources that it could not delete', async () => {
+test('a SCIM replay lists the resources that it could not delete', async () => {
   const server = createServer((request, response) => {
     response.statusCode = request.method === 'POST' ? 201 : 503;
     response.end(JSON.stringify({ id: 'made', detail: 'not now' }));

@@ -38,7 +38,7 @@ async function countReads(request: Promise<Answer>): Promise<number> {
 test.each([
   ['one user', () => Array.from({ length: 200 }, (_, n) => patch(id, 'title', `Title ${n}`))],
   ['groups', () => Array.from({ length: 100 }, (_, n) => group(`g${n}`, ...members.slice(0, 20)))],
-])('SCIM reads get responses during a large Bulk with operations on %s', async (_, operations) => {
+])('SCIM read requests get responses during a large Bulk with operations on %s', async (_, operations) => {
   expect(await countReads(sendBulk(scim, operations()))).toBeGreaterThan(20);
 });
 

@@ -40,7 +40,7 @@ describe('SCIM credentials', () => {
     }
   });
 
-  test('a session cookie is ignored, alone or together with an API key', async () => {
+  test('a session cookie is ignored, with or without an API key', async () => {
     const { cookie = '' } = (await app.login()).headers;
     expect((await withHeaders({ cookie }).fetchChecked('GET', LIST)).status).toBe(401);
     const both = withHeaders({ cookie, authorization: `Bearer ${API_KEY}`, origin: 'https://evil.example' });
@@ -50,7 +50,7 @@ describe('SCIM credentials', () => {
 });
 
 describe('SCIM conditional requests', () => {
-  test('accept * or the current ETag in If-Match, with or without the W/ prefix, and return 412 for others', async () => {
+  test('succeed if If-Match is * or the current ETag, with or without W/, else return 412', async () => {
     const { id } = await provision(scim);
     const put = (ifMatch: string, title: string) =>
       scim.put(`/Users/${id}`, { userName: `c-${id}`, title }, { 'if-match': ifMatch });
@@ -62,7 +62,7 @@ describe('SCIM conditional requests', () => {
     expect((await scim.delete(`/Users/${id}`, { 'if-match': '"4"' })).status).toBe(204);
   });
 
-  test('return 304 if If-None-Match has the current version', async () => {
+  test('return 304 if If-None-Match is * or the current ETag, with or without W/', async () => {
     const { id } = await provision(scim);
     for (const [tag, status] of [
       ['W/"1"', 304],
@@ -84,7 +84,7 @@ describe('SCIM conditional requests', () => {
 });
 
 describe('SCIM requests', () => {
-  test('may have a trailing slash, unknown parameters and either JSON media type', async () => {
+  test('may have a trailing slash, unknown query parameters or the media type application/json', async () => {
     expect((await scim.get('/Users/?count=0&api-version=2')).status).toBe(200);
     const body = JSON.stringify(aScimUser());
     const plain = { 'content-type': 'application/json; charset=utf-8', accept: 'application/json' };
@@ -92,7 +92,7 @@ describe('SCIM requests', () => {
     expect([answer.status, answer.headers['content-type']]).toEqual([201, 'application/json; charset=utf-8']);
   });
 
-  test('may have attributes in any case, and ignore empty, unknown and read-only attributes', async () => {
+  test('accept any case in attribute names, and ignore empty, unknown and read-only attributes', async () => {
     const { body } = await scim.post('/Users', {
       USERNAME: `any-${Date.now()}@example.org`,
       Active: 'False',
@@ -116,7 +116,7 @@ describe('SCIM requests', () => {
     });
   });
 
-  test('return their X-Request-Id, and take effect only once with the same Idempotency-Key', async () => {
+  test('return the X-Request-Id of the client and take effect once for each Idempotency-Key', async () => {
     const body = aScimUser();
     const headers = { 'x-request-id': 'mine-1', 'idempotency-key': 'once-1' };
     const [one, two] = [await scim.post('/Users', body, headers), await scim.post('/Users', body, headers)];

@@ -105,7 +105,7 @@ test('a PUT with the response of GET does not change a user created by an import
   await putBack(found.id);
 });
 
-test('a change by the REST API replaces the matching SCIM values and keeps the other values', async () => {
+test('a change by the REST API replaces only the SCIM values of the changed fields', async () => {
   const { id } = await provision(scim, {
     ...FULL,
     externalId: 'full-2',
@@ -138,7 +138,7 @@ test('a change by the REST API replaces the matching SCIM values and keeps the o
   expect((await app.key.get(`/users/${id}`)).body.email).toBe('new@example.org');
 });
 
-test('the last primary email, or else the work email, becomes the email of the user', async () => {
+test('the last primary SCIM email, or else the work email, becomes the email of the user', async () => {
   const two = [
     { value: 'p1@example.org', primary: true },
     { value: 'p2@example.org', primary: true },

@@ -6,7 +6,7 @@ import { cookieOf } from '../support/app/people.js';
 describe.each<[string, string, Record<string, string>]>([
   ['with the default name', '__Host-rollcall_session', {}],
   ['with a configured name', 'intranet.sid', { SESSION_COOKIE_NAME: 'intranet.sid' }],
-])('the session cookie %s, if BASE_URL is https,', (_, cookieName, settings) => {
+])('if BASE_URL is https, the session cookie %s', (_, cookieName, settings) => {
   let app: TestApp;
   beforeAll(async () => {
     app = await TestApp.start({ BASE_URL: 'https://people.example.org/', ...settings });

@@ -46,7 +46,7 @@ test('at an IP address over its limit, the 429 for a failed username lasts over 
   expect(problemOf(await login('name-0', PASSWORD))).toEqual([429, 'login_throttled']);
 });
 
-test('at an IP address over its limit, users who logged in there before do not wait, others wait a second', async () => {
+test('at an IP address over its limit, only users who never logged in there wait a second', async () => {
   const [regular, newcomer] = [
     await create(app.key, { password: PASSWORD }),
     await create(app.key, { password: PASSWORD }),
@@ -79,7 +79,7 @@ test('nine failed logins from different IP addresses throttle a username, even i
   }
 });
 
-test('failed logins at other IP addresses do not lock users out where they logged in before', async () => {
+test('failed logins elsewhere do not throttle a user at the IP address of an earlier login', async () => {
   const { username } = await create(app.key, { password: PASSWORD });
   expect((await login(username, PASSWORD)).status).toBe(200);
   for (let time = 0; time < 9; time++) await login(username, `wrong ${time}`, ipOf(time));
@@ -105,7 +105,7 @@ test('a successful login does not clear the failed logins of its IP address', as
   expect((await login('name-0')).status).toBe(429);
 });
 
-test('an IP address over its limit admits one new username per second, and at most ten logins wait', async () => {
+test('at an IP address over its limit, one new username per second may log in and ten may wait', async () => {
   await exhaustOffice();
   const throttle = app.app.get(LoginThrottle);
   const client = new AbortController();

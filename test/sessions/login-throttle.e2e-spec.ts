@@ -59,7 +59,7 @@ describe('five failed logins with one username', () => {
     expect((await login(other.username, PASSWORD)).status).toBe(200);
   });
 
-  test('are counted together even if some of them use the email of that user instead', async () => {
+  test('lead to 429 even if some of them use the email of the user instead of the username', async () => {
     const { username, email } = await create(app.key, { password: PASSWORD });
     await fail(3, username);
     await fail(2, email);

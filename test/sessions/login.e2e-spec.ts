@@ -34,9 +34,9 @@ test.each([
 });
 
 test.each([
-  ['trimmed', PASSWORD, `${PASSWORD} `],
-  ['compared without regard to case', PASSWORD, PASSWORD.toUpperCase()],
-])('the password of a login is never %s', async (_, password, other) => {
+  ['an extra space at the end', PASSWORD, `${PASSWORD} `],
+  ['a different case', PASSWORD, PASSWORD.toUpperCase()],
+])('a login fails if the password is sent with %s', async (_, password, other) => {
   const user = await create(app.key, { password });
   expect(problemOf(await login(user.username, other))).toEqual([401, 'login_failed']);
   expect((await login(user.username, password)).status).toBe(200);
@@ -96,7 +96,7 @@ describe('a refused login', () => {
     expect(Math.min(...work)).toBeGreaterThan(Math.max(...work) / 3);
   });
 
-  test('also results from a username with different accents', async () => {
+  test('is the response to a username that differs only in accents', async () => {
     expect(problemOf(await login('Zoe Strauß'))).toEqual([401, 'login_failed']);
   });
 });

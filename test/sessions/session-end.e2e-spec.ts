@@ -63,7 +63,7 @@ describe('a logout with an API key', () => {
 test.each<[string, object, object]>([
   ['is blocked', {}, { status: 'Blocked' }],
   ['becomes a Webmaster', {}, { roles: ['Webmaster'] }],
-  ['becomes a Webmaster with other roles', { roles: ['Editor'] }, { roles: ['Editor', 'Webmaster'] }],
+  ['becomes a Webmaster and keeps other roles', { roles: ['Editor'] }, { roles: ['Editor', 'Webmaster'] }],
   ['loses the role Webmaster', { roles: ['Webmaster'] }, { roles: [] }],
   ['gets a new password', {}, { password: 'another long password' }],
   ['loses the password', {}, { password: null }],

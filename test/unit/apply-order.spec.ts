@@ -14,7 +14,7 @@ test.each<[string, Link[], number[][]]>([
   ['two rows depend on each other and on a third row', [[2, 3], [3, 2], [3, 4]], [[2, 3]]], // prettier-ignore
   ['a row depends on itself', [[2, 2]], [[2]]],
   ['the same dependency is listed twice', [[2, 3], [2, 3], [3, 4]], [[3], [2]]], // prettier-ignore
-])('import rows are ordered so that each row follows the rows it depends on: %s', (_, links, groups) => {
+])('import rows are ordered by their dependencies: %s', (_, links, groups) => {
   expect(findRowGroups(links).map((group) => group.toSorted((a, b) => a - b))).toEqual(groups);
 });
 
@@ -31,7 +31,7 @@ function findReachable(links: readonly Link[], size: number): boolean[][] {
   return reach;
 }
 
-test('with random dependencies, the rows of each cycle form one group, after the rows that it needs', () => {
+test('random dependencies are grouped by cycle, and each group follows the rows that it needs', () => {
   const random = createRandom(20_250_103);
   for (let round = 0; round < 500; round++) {
     const size = 2 + random(12);

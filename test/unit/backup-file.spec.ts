@@ -119,7 +119,7 @@ test.each([
     { ...HEADER, tables: HEADER.tables.map((table) => ({ ...table, columns: ['id'] })) },
     /schema of Rollcall 1\.2\.3, which differs/,
   ],
-])('a backup with %s is refused, and the error names its release', async (_case, header, message) => {
+])('the error for a backup with %s names the release of the backup', async (_case, header, message) => {
   await write(header);
   await expect(read()).rejects.toThrow(message);
 });

@@ -15,7 +15,7 @@ function countBatches(
   });
 }
 
-test('if other writers are active, write transactions get more batches until they take 12 ms', () => {
+test('with other active writers, write transactions grow to a duration of 12 ms', () => {
   expect(countBatches(6, () => 2)).toEqual([1, 2, 4, 6, 6, 6]);
 });
 
@@ -28,7 +28,7 @@ test('after a slow write transaction, the next transaction has only one batch', 
   expect(countBatches(6, (transaction) => (transaction === 4 ? 20 : 1))).toEqual([1, 2, 4, 8, 12, 1]);
 });
 
-test('without other writers, transactions grow to 40 ms, and they shrink when another process writes', () => {
+test('write transactions grow to 40 ms without other writers, and shrink if another process writes', () => {
   const alone = countBatches(
     30,
     () => 2,

@@ -37,7 +37,7 @@ describe('operations of a Bulk request', () => {
 });
 
 test.each<[string, unknown, string]>([
-  ['names in any case are accepted', { METHOD: 'post', Path: 'users/', BULKID: 'x', Data: {} }, 'good'],
+  ['names in another case are accepted', { METHOD: 'post', Path: 'users/', BULKID: 'x', Data: {} }, 'good'],
   ['a PATCH with a list as data is accepted', { method: 'PATCH', path: '/Users/1', data: [] }, 'good'],
   ['a DELETE without data is accepted', { method: 'DELETE', path: '/Groups/1' }, 'good'],
   ['a POST without a bulkId is refused', { method: 'POST', path: '/Users', data: {} }, 'invalid_value'],

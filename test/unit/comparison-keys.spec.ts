@@ -34,7 +34,7 @@ describe('usernames and e-mail addresses', () => {
     expect(toLoginKey(one)).not.toBe(toLoginKey(other));
   });
 
-  test('every letter except the capital sharp s has the same comparison key in any case', () => {
+  test('every letter except the capital sharp s has one comparison key for both cases', () => {
     const broken: string[] = [];
     for (let code = 0x41; code < 0x1_0000; code++) {
       const letter = String.fromCodePoint(code);

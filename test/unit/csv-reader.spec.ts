@@ -43,7 +43,7 @@ describe.each(CHUNKINGS)('the CSV reader, input %s', (_, size) => {
     expect(await readCsv(new ByteSource(Buffer.from(text), size))).toEqual({ header: ['a'], rows });
   });
 
-  test('uses the encoding of the import options, refuses invalid bytes and unknown encodings', async () => {
+  test('uses the requested encoding, and refuses invalid bytes and unknown encodings', async () => {
     const text = Buffer.from('a,b\n1,Jos\xe9\n', 'latin1');
     expect((await readCsv(new ByteSource(text, size), { encoding: 'windows-1252' })).rows).toEqual({
       2: ['1', 'José'],

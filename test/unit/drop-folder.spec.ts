@@ -111,7 +111,7 @@ const swap = async (kind: (typeof SWAPS)[number][1], path: string) => {
 };
 
 test.each(SWAPS)(
-  '%s is not read if it replaces a dropped file after its check and before it is opened',
+  '%s is not read if it replaces a dropped file between the check and the opening of the file',
   async (reason, kind) => {
     await deliver('of the deliverer');
     const file = await claim('a.csv');
@@ -127,7 +127,7 @@ test.each(SWAPS)(
   },
 );
 
-test.each(SWAPS)('%s is not read if it replaces a dropped file before its claim', async (reason, kind) => {
+test.each(SWAPS)('%s is not read if it replaces a dropped file before the claim', async (reason, kind) => {
   await deliver('of the deliverer');
   before = {
     rename: async () => {
@@ -140,7 +140,7 @@ test.each(SWAPS)('%s is not read if it replaces a dropped file before its claim'
   await expect(collect(drop.read(file, signal))).rejects.toMatchObject({ reason });
 });
 
-test('a claim moves a file into the original processing folder even if a link takes its place', async () => {
+test('a claim uses the original processing folder even if a link replaces the folder', async () => {
   await deliver('of the deliverer');
   await fs.mkdir(join(folder, 'elsewhere'));
   before = {

@@ -232,7 +232,7 @@ describe('secret settings', () => {
     expect(message).toBe(`Invalid settings:\n- ${name}_FILE must not be set together with ${name}`);
   });
 
-  test.each(secrets)('the error for a file with an invalid %s does not show its content', (name) => {
+  test.each(secrets)('the error for a file with an invalid %s does not show the content', (name) => {
     const content = REFUSED[name]?.at(-1) ?? '';
     const message = errorOf(writeSecret(name, content));
     expect(message).toBe(errorOf({ [name]: content }));

@@ -37,8 +37,8 @@ describe('a thrown value', () => {
     ['an unknown path', new HttpException('Cannot GET /x', 404), 'not_found'],
     ['an unexpected error', new Error('secret'), 'internal'],
     ['a string', 'secret', 'internal'],
-    ['undefined', undefined, 'internal'],
-    ['null', null, 'internal'],
+    ['the value undefined', undefined, 'internal'],
+    ['the value null', null, 'internal'],
   ])('is converted to an error of the error catalogue: %s', (_, thrown, code) => {
     expect(toProblemError(thrown).code).toBe(code);
   });

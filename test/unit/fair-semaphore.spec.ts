@@ -50,7 +50,7 @@ test('the semaphore never grants more slots than it has', async () => {
   expect([began.length, semaphore.waiting, semaphore.grantCount]).toEqual([3, 2, 3]);
 });
 
-test('the semaphore limits the slots of one key and grants the other slots to other keys', async () => {
+test('the semaphore limits the slots of one key and grants the remaining slots to other keys', async () => {
   const { began, call, end } = drive({ slots: 9, slotsPerKey: 2 });
   for (const name of ['a1', 'a2', 'a3', 'b1']) void call(name);
   await flushPromises();
@@ -107,7 +107,7 @@ test.each<[string, (index: number) => [account: string, network: string]]>([
   expect([semaphore.waiting, refused.length]).toEqual([5, 14]);
 });
 
-test('at its network limit, a new account replaces a waiting caller of the busiest account', async () => {
+test('in a network at its limit, a new account replaces a caller of the busiest account', async () => {
   const { semaphore, began, refused, enter, end } = drive({ slots: 1, waiting: 10, waitingPerKey: 5 });
   repeat(20, () => enter('flood', 'office'));
   await flushPromises();
@@ -139,7 +139,7 @@ test('a caller with a new key is refused if the queue is full and each key has o
   expect([semaphore.waiting, refused]).toEqual([3, ['user 4', 'user 5']]);
 });
 
-test('a caller over the limit of its own key is refused, and the error marks its key as the cause', async () => {
+test('a caller over the limit of its key is refused, and the error marks the key as the cause', async () => {
   const { semaphore, refused, errors, call } = drive({ slots: 1, waitingPerKey: 3 });
   for (const name of ['a1', 'a2', 'a3', 'a4', 'a5', 'b1']) void call(name);
   await flushPromises();
@@ -178,7 +178,7 @@ test('a slot that is released twice serves only one caller, and failed work rele
   expect(await semaphore.run([], () => Promise.resolve('served'))).toBe('served');
 });
 
-test('a timed-out caller is refused, and the error states whether its own key held the slots', async () => {
+test('the error for a timed-out caller states whether the key of that caller held the slots', async () => {
   jest.useFakeTimers({ doNotFake: ['setImmediate'] });
   try {
     const { semaphore, errors, call } = drive({ slots: 1, waitMillis: 1000 });

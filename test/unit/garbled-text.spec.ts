@@ -62,17 +62,16 @@ test('a long text with many accents is checked for garbled text in linear time',
   expect(isLinear(40_000, createCheck)).toBe(true);
 });
 
-test.each([
-  ['M?ller', true],
-  ['Jos?', true],
-  ['?smund', true],
-  ['MÃ¼ller', true],
-  ['M\ufffdller', true],
-  ['Müller', false],
-  ['São', false],
-  ['JOÃO', false],
-  ['Ann', false],
-  ['', false],
-])('the name %p of a new user counts as garbled: %p', (name, broken) => {
-  expect(isBrokenName(name)).toBe(broken);
-});
+test.each(['M?ller', 'Jos?', '?smund', 'MÃ¼ller', 'M\ufffdller'])(
+  'the name %p of a new user counts as garbled',
+  (name) => {
+    expect(isBrokenName(name)).toBe(true);
+  },
+);
+
+test.each(['Müller', 'São', 'JOÃO', 'Ann', ''])(
+  'the name %p of a new user does not count as garbled',
+  (name) => {
+    expect(isBrokenName(name)).toBe(false);
+  },
+);

@@ -68,7 +68,7 @@ test('a planned change is found by user, field and value', () => {
   expect(changes.findLine('u4711', 'phone', '+4711')).toBeUndefined();
 });
 
-test('a change set over its memory limit keeps only some users, but every change of each', () => {
+test('over the memory limit, only the planned changes of a sample of users are kept', () => {
   const changes = new PlannedChanges();
   const count = 300_000;
   for (let i = 1; i <= count; i++) changes.add(`u${i}`, 'phone', i, i);

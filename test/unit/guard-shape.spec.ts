@@ -63,9 +63,14 @@ describe('the guards on the values of a column', () => {
 test.each<[string, number, (i: number) => [string, string], boolean]>([
   ['four values cut at one length pass', 4, (i) => [`Featherstone${i}`, 'Feathe'], false],
   ['five values cut at one length trip', 5, (i) => [`Featherstone${i}`, 'Feathe'], true],
-  ['five of different lengths pass', 5, (i) => [`Featherstone${i}`, 'Featherstone'.slice(0, 4 + i)], false],
+  [
+    'five values cut at different lengths pass',
+    5,
+    (i) => [`Featherstone${i}`, 'Featherstone'.slice(0, 4 + i)],
+    false,
+  ],
   ['five values cut at a word end pass', 5, () => ['Smith-Jones', 'Smith'], false],
-])('the guard on truncated values in 400 rows: %s', (_, cut, values, hit) => {
+])('of 400 rows, %s the guard on truncated values', (_, cut, values, hit) => {
   const all = evaluate({ rows: 400, matched: 400, shape: shapeOf(cut, 'surname', values) });
   expect(all.some((guard) => guard.name === 'garbled_text' && guard.hit)).toBe(hit);
 });

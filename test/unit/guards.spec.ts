@@ -50,7 +50,7 @@ describe.each(['deactivations', 'reactivations'] as const)('the guard on %s', (n
     [200, 200, 1_000_000, 'none'],
     [200, 201, 1_000_000, 400],
   ])(
-    'exceeded limit with %d changes after %d in the past week and %d active users: %s',
+    'exceeded weekly limit with %d new changes, %d earlier changes and %d active users: %s',
     (value, before, activeInScope, limit) => {
       const week = { deactivations: 0, reactivations: 0, [name]: before };
       expect(findHits({ activeInScope, [name]: tally(value), week })).toEqual(
@@ -68,15 +68,15 @@ describe('the guards of a small data set', () => {
     rows: 8,
     ...plan,
   });
-  test.each<[string, number, (count: number) => Partial<PlanNumbers>]>([
-    ['deactivations', 3, (count) => ({ deactivations: tally(count) })],
-    ['reactivations', 5, (count) => ({ reactivations: tally(count) })],
-    ['users of another data set', 4, (count) => ({ foreign: { ...tally(count), known: 0 } })],
-    ['changed phones', 2, (count) => ({ shape: change('phone', count) })],
-    ['emptied phones', 2, (count) => ({ shape: clear('phone', count) })],
-    ['changed roles', 2, (count) => ({ shape: change('roles', count) })],
-    ['new and lost external ids', 3, (count) => ({ linked: 8, newKeys: tally(count), lostKeys: count })],
-  ])('accept at most this number of %s among 49 linked users: %d', (_, most, plan) => {
+  test.each<[number, string, (count: number) => Partial<PlanNumbers>]>([
+    [3, 'deactivations', (count) => ({ deactivations: tally(count) })],
+    [5, 'reactivations', (count) => ({ reactivations: tally(count) })],
+    [4, 'users of another data set', (count) => ({ foreign: { ...tally(count), known: 0 } })],
+    [2, 'changed phones', (count) => ({ shape: change('phone', count) })],
+    [2, 'emptied phones', (count) => ({ shape: clear('phone', count) })],
+    [2, 'changed roles', (count) => ({ shape: change('roles', count) })],
+    [3, 'new and lost external ids', (count) => ({ linked: 8, newKeys: tally(count), lostKeys: count })],
+  ])('accept at most %d %s', (most, _, plan) => {
     expect(findHits(small(plan(most)))).toEqual([]);
     expect(findHits(small(plan(most + 1)))).not.toEqual([]);
   });
@@ -95,8 +95,11 @@ test.each<[number, number, string]>([
   expect(findHits({ newKeys: tally(count), lostKeys })).toEqual(hits);
 });
 
-test.each<[number | null, number, Missing, number | 'none']>([
-  [null, 1, 'block', 'none'],
+test('the guard on shrunken files passes the first file', () => {
+  expect(findHits({ lastRows: null, rows: 1 }, 'block')).toEqual([]);
+});
+
+test.each<[number, number, Missing, number | 'none']>([
   [1000, 800, 'block', 'none'],
   [1000, 799, 'block', 800],
   [1000, 1, 'keep', 'none'],
@@ -105,7 +108,7 @@ test.each<[number | null, number, Missing, number | 'none']>([
   [3, 1, 'block', 2],
   [8, 6, 'block', 7],
 ])(
-  'a file that shrinks from %p to %d rows with missing=%s › exceeded limit: %s',
+  'exceeded limit of a file that shrinks from %d to %d rows with missing=%s: %s',
   (lastRows, rows, missing, limit) => {
     expect(findHits({ lastRows, rows }, missing)).toEqual(
       limit === 'none' ? [] : [['shrunken_file', rows, limit]],

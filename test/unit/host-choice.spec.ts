@@ -59,20 +59,25 @@ const NONE = 'WSREP_CLUSTER_STATUS=Disconnected;WSREP_PROVIDER_NAME=;WSREP_READY
 const SYNCED = galeraState('ON', 'Primary', 'Synced');
 const DONOR = galeraState('ON', 'Primary', 'Donor/Desynced');
 
-describe('the write state of a database server', () => {
+describe('the write state', () => {
   test.each([
-    ['MySQL', 0, undefined, 'writable'],
-    ['MariaDB without Galera', 0, NONE, 'writable'],
-    ['MariaDB built without Galera', 0, null, 'writable'],
-    ['a replica', 1, NONE, 'read_only'],
-    ['a replica of a newer MariaDB', 'ON', NONE, 'read_only'],
-    ['a primary of a newer MariaDB', 'OFF', NONE, 'writable'],
-    ['a synchronized node', 0, SYNCED, 'writable'],
-    ['a read-only node', 1, SYNCED, 'read_only'],
-    ['a donor', 0, DONOR, 'out_of_sync'],
-    ['a joining node', 0, galeraState('OFF', 'Primary', 'Joining: receiving State Transfer'), 'out_of_sync'],
-    ['a node without cluster', 0, galeraState('OFF', 'non-Primary', 'Initialized'), 'out_of_sync'],
-  ])('is derived from its variables: %s', (_, read_only, wsrep, expected) => {
+    ['MySQL', 'writable', 0, undefined],
+    ['MariaDB without Galera', 'writable', 0, NONE],
+    ['MariaDB built without Galera', 'writable', 0, null],
+    ['a replica', 'read_only', 1, NONE],
+    ['a replica of a newer MariaDB', 'read_only', 'ON', NONE],
+    ['a primary of a newer MariaDB', 'writable', 'OFF', NONE],
+    ['a synchronized Galera node', 'writable', 0, SYNCED],
+    ['a read-only Galera node', 'read_only', 1, SYNCED],
+    ['a Galera donor', 'out_of_sync', 0, DONOR],
+    [
+      'a joining Galera node',
+      'out_of_sync',
+      0,
+      galeraState('OFF', 'Primary', 'Joining: receiving State Transfer'),
+    ],
+    ['a Galera node without a cluster', 'out_of_sync', 0, galeraState('OFF', 'non-Primary', 'Initialized')],
+  ])('of %s is %s', (_, expected, read_only, wsrep) => {
     const row = { version: '10.11', read_only, ...(wsrep !== undefined && { wsrep }) };
     expect(writeStateOf(toServerState(row))).toBe(expected);
   });
@@ -125,7 +130,7 @@ describe('the choice among several database hosts', () => {
   test('takes a Galera donor if no synchronized node is available', async () => {
     expect((await choose(away, [DONOR], away)).chosen).toBe('b');
   });
-  test('fails with "moved" without a writable server and with "away" without a response', async () => {
+  test('fails with "moved" if no server is writable, and with "away" if no server responds', async () => {
     await expect(choose([NONE, 1], away, [NONE, 1])).rejects.toMatchObject({
       fault: 'moved',
       cause: {

@@ -24,7 +24,7 @@ test.each<[Sort, Position['key'], number]>([
   ['relevance', 0, 0],
   ['relevance', 12, 0],
   ['updated', '2026-01-31 08:15:30.123', 0],
-])('a page cursor for sort %s and key %j has range %i and is decoded unchanged', (sort, key, range) => {
+])('a page cursor for sort %s and key %j has key range %i and is decoded unchanged', (sort, key, range) => {
   const text = encodeCursor([sort, 'asc'], rangesOf(sort), { key, uuid: UUID });
   expect(text).toBe(encode([sort, 'asc', range, key, UUID]));
   expect(decode(text, sort)).toEqual({ key, uuid: UUID });

@@ -55,7 +55,7 @@ test('logging to an unread pipe does not block and keeps whole lines in limited 
   closeSync(reader);
 });
 
-test('log lines for a closed pipe are lost, and the first write to a new reader returns their count', () => {
+test('the first write to a reopened pipe returns the number of log lines that were lost', () => {
   const output = new LogOutput(writer);
   output.write(LINE);
   closeSync(reader);
@@ -67,7 +67,7 @@ test('log lines for a closed pipe are lost, and the first write to a new reader 
 });
 
 test.each([1, 2])(
-  'after %d partial writes of a log line, its rest is lost and the next log line is a separate line',
+  'if a pipe closes after %d partial writes of a log line, the next log line is still separate',
   async (cuts) => {
     const output = new LogOutput(writer);
     output.write(`${'y'.repeat(300_000)}\n`);

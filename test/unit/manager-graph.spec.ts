@@ -53,7 +53,7 @@ test('the manager graph uses the existing manager of a user whose row has failed
   expect([...graph.listOrderPairs()]).toEqual([]);
 });
 
-test('the manager graph prefers the manager from a change to the stored manager, in either order', () => {
+test('the manager graph prefers a changed manager over a stored manager, whichever is added first', () => {
   for (const rowFirst of [true, false]) {
     const graph = new ManagerGraph(rowFirst ? LIST_STORAGE : MAP_STORAGE);
     if (!rowFirst) graph.addExistingManager('b', 'a');
@@ -64,7 +64,7 @@ test('the manager graph prefers the manager from a change to the stored manager,
   }
 });
 
-test('a row with a new manager depends on the rows of all higher managers, across unchanged users', () => {
+test('a row with a new manager depends on the row of a higher manager, even across an unchanged user', () => {
   const graph = buildGraph(
     [
       [2, 'a', 'b', null],
@@ -93,7 +93,7 @@ const hasCircle = (managers: Managers): boolean =>
     return at !== null;
   });
 
-test('applying random rows that are outside cycles in order never creates a management cycle', () => {
+test('random rows outside management cycles, applied in order, never create a management cycle', () => {
   const random = createRandom(20_250_104);
   let undone = 0;
   for (let round = 0; round < 3_000; round++) {

@@ -83,7 +83,7 @@ test.each([
   expect([maskSecrets(text), maskKeys(text), hasSecret(text)]).toEqual([text, text, false]);
 });
 
-test('a random identifier is masked if all secrets are, but not if only API keys are masked', () => {
+test('masking all secrets masks a random identifier, but masking only API keys does not', () => {
   const subject = createToken();
   expect([maskKeys(subject), maskSecrets(subject)]).toEqual([subject, '***']);
 });

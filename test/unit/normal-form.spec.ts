@@ -9,7 +9,7 @@ test('text in any language is converted to the requested Unicode normal form', (
   expect(toNormalForm('กี่', 'NFC')).toBe('กี่'.normalize('NFC'));
 });
 
-test('a letter with 30 combining marks is normalized, with 32 it is left unchanged and refused', () => {
+test('a letter with 30 combining marks is normalized, and a letter with 32 is unchanged and refused', () => {
   expect(toNormalForm(marks(30), 'NFC')).toBe(marks(30).normalize('NFC'));
   expect(toNormalForm(marks(32), 'NFC')).toBe(marks(32));
   expect([isCleanText(marks(30)), isCleanText(marks(32))]).toEqual([true, false]);

@@ -19,7 +19,7 @@ test('with more instances than cores, each instance hashes one password at a tim
   ]);
 });
 
-test('the error for a password hash over the queue limit is held until the client disconnects', async () => {
+test('a password over the hash queue limit is refused after a delay or a disconnect', async () => {
   const passwords = new PasswordService(loadEnv({ HASH_QUEUE_LIMIT: '1' }));
   const hash = (name: string, signal?: AbortSignal) =>
     passwords.hash('a password', { account: name, network: name, signal }).catch(() => 'refused');

@@ -87,19 +87,24 @@ test.each([
 });
 
 test.each([
-  ['*.csv', 'a.CSV', true],
-  ['hr-*.csv', 'hr-.csv', true],
-  ['hr-*.csv', 'xhr-1.csv', false],
-  ['hr-??.csv', 'hr-12.csv', true],
-  ['hr-??.csv', 'hr-123.csv', false],
-  ['*a*b*', 'xxaxxbxx', true],
-  ['*a*b*', 'xxbxxaxx', false],
-  ['', '', true],
-  ['*', '', true],
-  ['a.c', 'abc', false],
-  ['ü?*', 'Üx', true],
-])('the file name pattern %j matches %j: %j', (pattern, name, expected) => {
-  expect(matchesPattern(pattern, name)).toBe(expected);
+  ['*.csv', 'a.CSV'],
+  ['hr-*.csv', 'hr-.csv'],
+  ['hr-??.csv', 'hr-12.csv'],
+  ['*a*b*', 'xxaxxbxx'],
+  ['', ''],
+  ['*', ''],
+  ['ü?*', 'Üx'],
+])('the file name pattern %j matches %j', (pattern, name) => {
+  expect(matchesPattern(pattern, name)).toBe(true);
+});
+
+test.each([
+  ['hr-*.csv', 'xhr-1.csv'],
+  ['hr-??.csv', 'hr-123.csv'],
+  ['*a*b*', 'xxbxxaxx'],
+  ['a.c', 'abc'],
+])('the file name pattern %j does not match %j', (pattern, name) => {
+  expect(matchesPattern(pattern, name)).toBe(false);
 });
 
 test('a file name pattern with many stars is matched in linear time', () => {

@@ -12,7 +12,7 @@ describe('a release', () => {
     .split(/^## .*$/m)
     .slice(1);
 
-  test('follows the unreleased changes at the start of the changelog', () => {
+  test('comes after a section of unreleased changes in the changelog', () => {
     expect(headings[0]).toBe('## Unreleased');
     expect(sections[0]?.trim()).not.toBe('');
   });

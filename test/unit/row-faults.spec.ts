@@ -22,13 +22,13 @@ const rowOf = (id: string, millis = NOON) => ({
 const validate = (faults: RowFaults, id = ID, millis = NOON, { hasId = true, isIntact = true } = {}) =>
   faults.checkForm({ row: rowOf(id, millis), hasId, isIntact });
 
-test.each([0, 1, -MINUTE, MINUTE])('an audit row with a time %d ms after its id is accepted', (by) => {
+test.each([0, 1, -MINUTE, MINUTE])('an audit row is accepted if its time and id differ by %d ms', (by) => {
   const faults = new RowFaults();
   expect([validate(faults, ID, NOON + by), faults.count]).toEqual([true, 0]);
 });
 
 test.each([-MINUTE - 1, MINUTE + 1, 2 * MINUTE, 60 * MINUTE])(
-  'an audit row with a time %d ms after its id is reported',
+  'an audit row is reported if its time and id differ by %d ms',
   (by) => {
     const faults = new RowFaults();
     expect([validate(faults, ID, NOON + by), faults.named]).toEqual([

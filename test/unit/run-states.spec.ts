@@ -23,7 +23,7 @@ test('an import run can leave every state except a final state', () => {
   expect(left).toEqual(FINAL);
 });
 
-test('a wrong transition of an import run throws LeaseLostError for a worker, wrong_state otherwise', () => {
+test('an invalid run transition throws LeaseLostError for a worker and wrong_state for other actors', () => {
   for (const name of names) {
     for (const state of RUN_STATES) {
       if (edges.some(([each, from]) => each === name && from === state)) continue;

@@ -108,7 +108,7 @@ describe('a seal entry for a late audit event', () => {
   test('of the first sealing pass is refused', () => {
     expect(check(idOf(NOON - 1), { at: looks(PASS) })).toMatch(/was inserted/);
   });
-  test('in one of several seals of a sealing pass is compared with the previous pass', () => {
+  test('is compared with the previous sealing pass if one pass writes several seals', () => {
     expect(check(idOf(NOON - 1), { at: looks(BEFORE, PASS, PASS, PASS) })).toBeUndefined();
     expect(check(idOf(BEFORE - LATE_MILLIS - 1), { at: looks(BEFORE, PASS, PASS) })).toMatch(/was inserted/);
   });

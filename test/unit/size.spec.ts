@@ -30,11 +30,11 @@ const read = (raw: Record<string, unknown>) => {
 
 test.each([
   ['normalizes a text that may shrink to ten characters', { text: 'x'.repeat(40) }, ['text too_long'], 1],
-  ['refuses a longer text without normalization', { text: 'x'.repeat(42) }, ['text too_long'], 0],
-  ['refuses a million blanks without normalization', { text: ' '.repeat(1_000_000) }, ['text too_long'], 0],
+  ['refuses a text of 42 characters before normalization', { text: 'x'.repeat(42) }, ['text too_long'], 0],
+  ['refuses a million blanks before normalization', { text: ' '.repeat(1_000_000) }, ['text too_long'], 0],
   ['normalizes a list of three texts', { list: ['a', 'b', 'c'] }, [], 1],
-  ['refuses a longer list without normalization', { list: ['a', 'b', 'c', 'd'] }, ['list too_long'], 0],
-  ['refuses a list with a long text without normalization', { list: ['x'.repeat(42)] }, ['list too_long'], 0],
+  ['refuses a list of four texts before normalization', { list: ['a', 'b', 'c', 'd'] }, ['list too_long'], 0],
+  ['refuses a list with a long text before normalization', { list: ['x'.repeat(42)] }, ['list too_long'], 0],
 ])('readInput %s', (_, raw, errors, formed) => {
   expect(read(raw)).toEqual(errors);
   expect(seen).toHaveLength(formed);

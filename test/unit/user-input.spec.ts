@@ -81,11 +81,11 @@ describe('an empty or missing value', () => {
   test.each(['hide_email', 'hide_phone_numbers'])('clears the boolean field %s', (field) => {
     expectStored(field, null, null);
   });
-  test('of one entry in authname or social_media is stored, which removes the entry', () => {
+  test('is stored as empty for an entry of authname or social_media', () => {
     expectStored('authname', { saml: [] }, { saml: [] });
     expectStored('social_media', { twitter: null, linkedin: ' ' }, { twitter: '', linkedin: '' });
   });
-  test('is refused as required if the username and email of a new user are missing', () => {
+  test('is refused as required for the username and email of a new user', () => {
     expect(faultsOf(NewUserInput, { username: undefined, email: undefined })).toEqual([
       { field: 'username', code: 'required', message: 'is required' },
       { field: 'email', code: 'required', message: 'is required' },

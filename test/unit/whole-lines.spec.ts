@@ -4,7 +4,7 @@ import { LineBuffer } from '../../src/platform/database/engine/worker-process.js
 /** Lines of another process arrive in pieces and are passed on whole, with their ends, in bounded memory. */
 const TEXT = 'one\n\nthree, and longer\nfour\n';
 
-test.each(Array.from(TEXT, (_, n) => n + 1))('pieces of %d characters are passed on as lines', (size) => {
+test.each(Array.from(TEXT, (_, n) => n + 1))('output pieces of %d characters become whole lines', (size) => {
   const lines = new LineBuffer();
   const taken: string[] = [];
   for (let at = 0; at < TEXT.length; at += size) taken.push(lines.add(TEXT.slice(at, at + size)));

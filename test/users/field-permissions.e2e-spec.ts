@@ -113,7 +113,7 @@ describe.each(['External user', 'member'])("a PUT of one's own profile (%s)", (w
     expect(await readCurrent()).toEqual(before);
   });
 
-  test('accepts the current roles in any order, and roles and UUIDs in any case', async () => {
+  test('accepts the current roles in any order, and roles and UUIDs in upper case', async () => {
     const before = await readCurrent();
     const answer = await put({
       roles: [...before.roles].reverse().map((role: string) => ` ${role.toUpperCase()}`),
@@ -124,7 +124,7 @@ describe.each(['External user', 'member'])("a PUT of one's own profile (%s)", (w
   });
 });
 
-test('a PUT by users of their own profile accepts "" or null for unset restricted fields', async () => {
+test('users may send "" or null for unset restricted fields in a PUT of their own profile', async () => {
   const { user, client } = await aPerson(app);
   for (const empty of ['', null]) {
     const body = {

@@ -50,7 +50,7 @@ function sortNames(sortBy: string, order: (typeof ORDERS)[number], users: User[]
 const build = (count: number): User[] => Array.from({ length: count }, (_, n) => buildPerson(n));
 const keepSeeded = (list: readonly string[]): string[] => list.filter((name) => /^u\d{7}$/.test(name));
 
-test('a SCIM cursor from a list below the scan limit stays valid when the list exceeds it', async () => {
+test('a SCIM cursor stays valid when the list grows past the scan limit', async () => {
   const [scim] = scims;
   if (!scim) throw new Error('no client');
   const begun: [sortBy: string, sortOrder: (typeof ORDERS)[number], page: Json][] = [];
@@ -74,7 +74,7 @@ test('a SCIM cursor from a list below the scan limit stays valid when the list e
 });
 
 test.each(SORTS.flatMap((sortBy) => ORDERS.map((order) => [sortBy, order] as const)))(
-  'a SCIM list of more users than the scan limit is sorted by %s, %s',
+  'a SCIM list of more users than the scan limit is sorted by %s in %s order',
   async (sortBy, sortOrder) => {
     for (const scim of scims)
       for (const filter of ['', 'active eq true', 'userName sw "u0"']) {

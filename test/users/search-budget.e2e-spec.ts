@@ -86,7 +86,7 @@ function sendAbortable(client: Client, path: string): { leave: () => void; left:
 }
 
 describe('a search with ten prefixes that match almost all users', () => {
-  test('is stopped after SEARCH_TIMEOUT, also in the database, with an error that names a prefix', async () => {
+  test('is stopped after SEARCH_TIMEOUT, even in the database, and the error names a prefix', async () => {
     const started = performance.now();
     const answer = await member.get(ATTACK);
     const seconds = (performance.now() - started) / 1000;
@@ -119,7 +119,7 @@ describe('a search with ten prefixes that match almost all users', () => {
 });
 
 describe('searches that never end', () => {
-  test('let a search of another actor run after at most one of them has ended', async () => {
+  test('delay a search of another actor at most until one of them has ended', async () => {
     const order: string[] = [];
     const note = (name: string) => (answer: Answer) => {
       order.push(name);
@@ -137,7 +137,7 @@ describe('searches that never end', () => {
     await waitUntilWorking(false);
   });
 
-  test('run two at a time, while some wait and the others return 429', async () => {
+  test('run at most two at a time, and excess searches return 429 with Retry-After', async () => {
     const answers = await Promise.all(Array.from({ length: 60 }, () => member.get(ENDLESS)));
     const refused = answers.filter(({ status }) => status === 429);
     expect(refused.length).toBeGreaterThanOrEqual(8);

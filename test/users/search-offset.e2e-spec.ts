@@ -42,7 +42,7 @@ const WALKS: [Query, string, string][] = [
   ],
 ];
 
-test.each(WALKS)('search pages by offset equal the result of plain SQL: %o', async (query, where, order) => {
+test.each(WALKS)('search pages by offset match a plain SQL query: %o', async (query, where, order) => {
   for (let offset = 425, page = 0; offset <= USERS + 25; offset += 25, page++) {
     const [found, expected] = await load(page % 3 ? app : other, { ...query, offset }, where, order);
     expect({ offset, found }).toEqual({ offset, found: expected });
@@ -54,7 +54,7 @@ const CHANGES: [string, () => Promise<unknown>][] = [
   ['another instance changes a user', () => other.key.put(`/users/${seededUuid(3)}`, { phone: '1' })],
   ['a user is blocked', () => app.key.put(`/users/${seededUuid(1500)}`, { status: 'Blocked' })],
 ];
-test.each(CHANGES)('the next page of a search is right if %s after the previous page', async (_, change) => {
+test.each(CHANGES)('the next search page is exact even if %s after the previous page', async (_, change) => {
   for (const [query, where, order] of WALKS) {
     await search(app.key, { ...query, offset: 1000 });
     await change();
@@ -63,7 +63,7 @@ test.each(CHANGES)('the next page of a search is right if %s after the previous 
   }
 });
 
-test('the next page of a search includes users whom an import has only linked to its data set meanwhile', async () => {
+test('the next search page includes users whom an import has linked since the previous page', async () => {
   const walk = { managed_by: 'claims', sort: 'username', order: 'asc' } as const;
   const unlink = (from: number, to: number) =>
     databaseOf(app).execute('UPDATE users SET managed_by = NULL WHERE uuid >= ? AND uuid < ?', [

@@ -30,7 +30,7 @@ const countRows = async () => (await databaseOf(app).query('SELECT id FROM user_
 const readCount = async (instance: TestApp) =>
   (await instance.key.get('/users/search?limit=1')).body['Count'];
 
-test('instances that merge rows of user_counts concurrently count every change once', async () => {
+test('concurrent merges of user_counts rows on two instances count every change once', async () => {
   const before = Number(await readCount(app));
   await createMany(app.key, Array(200).fill({}));
   const folds = [app, second, app, second].map(({ app }) => app.get(UserCounts).fold());
@@ -61,7 +61,11 @@ onMariadb('concurrent transactions on MariaDB (SQLite has one writer at a time)'
 
   /** Changes of one user each. Their rules do not depend on other users. */
   const CHANGES: Record<string, (uuid: string) => UserChange> = {
-    create: () => ({ kind: 'create', uuid: uuidv7(), patch: fill({ firstname: 'Kim', surname: 'Lee' }) }),
+    'create a user': () => ({
+      kind: 'create',
+      uuid: uuidv7(),
+      patch: fill({ firstname: 'Kim', surname: 'Lee' }),
+    }),
     'create a Webmaster': () => ({ kind: 'create', uuid: uuidv7(), patch: fill({ roles: ['Webmaster'] }) }),
     'change a field': (uuid) => ({ kind: 'update', uuid, patch: { phone: '1' } }),
     'change a name': (uuid) => ({ kind: 'update', uuid, patch: { firstname: 'Sam', surname: 'Lee' } }),
@@ -73,27 +77,30 @@ onMariadb('concurrent transactions on MariaDB (SQLite has one writer at a time)'
     'remove the manager': (uuid) => ({ kind: 'update', uuid, patch: { manager_uuid: null } }),
   };
 
-  test.each(Object.keys(CHANGES))('an open transaction (%s) does not block other users', async (name) => {
-    const buildChange = async (of: string): Promise<UserChange> => {
-      const { uuid } = await create(app.key, { firstname: 'Kim', surname: 'Lee' });
-      const change = CHANGES[of]?.(uuid);
-      if (!change) throw new Error(of);
-      return change;
-    };
-    const held = await buildChange(name);
-    const others = await Promise.all(Object.keys(CHANGES).map(buildChange));
-    const tx = await open();
-    try {
-      expect((await apply(tx, held))[0]?.outcome).not.toBe('error');
-      for (const change of others) {
-        const other = await open();
-        const outcomes = await apply(other, change).finally(() => other.rollback());
-        expect(outcomes[0]?.outcome).not.toBe('error');
+  test.each(Object.keys(CHANGES))(
+    'an open transaction (%s) blocks no changes of other users',
+    async (name) => {
+      const buildChange = async (of: string): Promise<UserChange> => {
+        const { uuid } = await create(app.key, { firstname: 'Kim', surname: 'Lee' });
+        const change = CHANGES[of]?.(uuid);
+        if (!change) throw new Error(of);
+        return change;
+      };
+      const held = await buildChange(name);
+      const others = await Promise.all(Object.keys(CHANGES).map(buildChange));
+      const tx = await open();
+      try {
+        expect((await apply(tx, held))[0]?.outcome).not.toBe('error');
+        for (const change of others) {
+          const other = await open();
+          const outcomes = await apply(other, change).finally(() => other.rollback());
+          expect(outcomes[0]?.outcome).not.toBe('error');
+        }
+      } finally {
+        await tx.rollback();
       }
-    } finally {
-      await tx.rollback();
-    }
-  });
+    },
+  );
 
   test('removing the role Webmaster waits for an open transaction that removes it from another user', async () => {
     const [a, b] = await Promise.all(

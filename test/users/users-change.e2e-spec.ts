@@ -103,9 +103,9 @@ describe('a PUT with unchanged values', () => {
   const readers: [string, (user: Json) => Promise<Client> | Client][] = [
     ['an API key', () => app.key],
     ['a Webmaster', () => app.login()],
-    ['that user', (user: Json) => app.login(user.username, PASSWORD)],
+    ['the user', (user: Json) => app.login(user.username, PASSWORD)],
   ];
-  test.each(readers)('changes nothing if the user was read and sent by %s', async (_, reader) => {
+  test.each(readers)('changes nothing if %s sends back the response of a GET', async (_, reader) => {
     const { uuid, username } = await createFull();
     const client = await reader({ username });
     const before = await client.get(`/users/${uuid}`);

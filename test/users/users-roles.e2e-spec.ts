@@ -16,7 +16,7 @@ test('GET /roles lists the built-in roles and the roles of EXTRA_ROLES', async (
   expect([Count, Results]).toEqual([ROLES.length, ROLES.map((name) => ({ name }))]);
 });
 
-test('the roles of EXTRA_ROLES are accepted in any case', async () => {
+test('the roles of EXTRA_ROLES are accepted in upper or lower case', async () => {
   expect((await create(app.key, { roles: [' gÄRTNER ', 'NIGHT shift'] })).roles).toEqual(EXTRA);
 });
 

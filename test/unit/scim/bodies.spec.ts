@@ -138,7 +138,7 @@ describe('a SCIM list', () => {
   ])('with %j is refused as %s', (parameters, code) => {
     expect(problemOf(() => readListQuery(parameters, USER)).code).toBe(code);
   });
-  test('is sorted by the primary element, with unassigned values last or, in descending order, first', () => {
+  test('is sorted by the primary element, with unassigned values last (first in descending order)', () => {
     const people = [
       { id: '1', emails: [{ value: 'c' }, { value: 'a', primary: true }] },
       { id: '2' },

@@ -84,7 +84,7 @@ describe('a SCIM filter', () => {
   });
 });
 
-test('names in a SCIM filter are resolved to the schema, and a complex attribute to its value', () => {
+test('a parsed SCIM filter has the attributes of the schema, their value sub-attribute and UTC times', () => {
   expect(parseFilter('EMAILS eq "X"', USER)).toEqual({
     kind: 'compare',
     path: { attribute: USER.findAttribute('emails'), sub: USER.findAttribute('emails')?.findSub('value') },

@@ -82,7 +82,7 @@ describe('the SCIM PATCH operation replace', () => {
     ['accepts a manager as an object', `${E}:manager`, { value: 'm2', displayName: 'B' }, MANAGED],
     ['accepts a manager as a list', `${E}:manager`, [{ value: 'm2' }], MANAGED],
     ['sets manager.value', `${E}:manager.value`, 'm2', MANAGED],
-    ['accepts a path in any case', 'URN:ietf:params:scim:schemas:core:2.0:user:NAME.GIVENNAME', 'J', NAMED_J],
+    ['ignores the case of a path', 'URN:ietf:params:scim:schemas:core:2.0:user:NAME.GIVENNAME', 'J', NAMED_J],
     [
       'sets several attributes without a path',
       undefined,
