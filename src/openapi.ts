@@ -35,7 +35,7 @@ function createDocument(app: INestApplication): OpenAPIObject {
     .addTag('users', 'Create, read, search and change users.')
     .addTag('groups', 'Groups from identity providers, and the roles that their members get.')
     .addTag('imports', 'CSV files: compare them with the current users, check the plan, and apply it.')
-    .addTag('api keys', 'Create, reset and revoke the keys of connectors.')
+    .addTag('api keys', 'Create and revoke the API keys of connectors, and reset their fuses.')
     .addTag('audit', 'The record of all changes.')
     .addTag('scim', 'SCIM 2.0: identity providers create, find, change and delete users and groups.')
     .addTag('status', 'Status of the service.')

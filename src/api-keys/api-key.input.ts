@@ -78,7 +78,7 @@ export class ApiKeyInput {
     example: ['users:read', 'users:write'],
     description:
       `Scopes of the key: ${SCOPES.join(', ')}, or \`imports:write:<dataset>\` for the runs of one data set. ` +
-      'No scope implies another. Missing or null: the full Webmaster level.',
+      'No scope implies another. Missing or null: all permissions of a Webmaster.',
   })
   @Rule('invalid_value', `must contain only ${SCOPES.join(', ')} or imports:write:<dataset>`, (value) =>
     isListOf(value, isScope),

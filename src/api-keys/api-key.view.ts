@@ -11,7 +11,7 @@ import { stateOf } from './api-key.repository.js';
 class MakerDto {
   @ApiProperty({
     enum: ['key', 'user', 'system', 'unknown'],
-    description: '`system`: the service or its command line. `unknown`: not recorded by an earlier version.',
+    description: '`system`: the service or its command line. `unknown`: created by an earlier version.',
   })
   kind!: string;
   @ApiProperty(NULLABLE_ID) id!: string | null;
@@ -23,12 +23,12 @@ const describeList = (maxLength: number, description: string) =>
 export class ApiKeyDto {
   @ApiProperty({
     format: 'uuid',
-    description: 'The key itself contains the last 12 digits of this id.',
+    description: 'The last 12 digits of this id are part of the key.',
   })
   id!: string;
   @ApiProperty({ example: 'HR connector', maxLength: 255 }) name!: string;
   @ApiProperty({ enum: ['active', 'expired', 'revoked'] }) state!: string;
-  @ApiProperty(describeList(80, 'Scopes of the key. null: full Webmaster level.')) scopes!: string[] | null;
+  @ApiProperty(describeList(80, 'Scopes of the key. null: all permissions.')) scopes!: string[] | null;
   @ApiProperty(describeList(50, 'Networks from which the key may be used. null: any network.')) networks!:
     string[] | null;
   @ApiProperty({ enum: UNKNOWN_FIELDS, description: 'How unknown fields of a user are handled.' })
@@ -39,12 +39,13 @@ export class ApiKeyDto {
   @ApiProperty({ format: 'date-time' }) created!: string;
   @ApiProperty(NULLABLE_TIME) expires!: string | null;
   @ApiProperty(NULLABLE_TIME) revoked!: string | null;
-  @ApiProperty({ ...NULLABLE_TIME, description: 'Last use. May be a minute old.' }) last_used!: string | null;
+  @ApiProperty({ ...NULLABLE_TIME, description: 'Time of the last use, to the minute. Null if never used.' })
+  last_used!: string | null;
   @ApiProperty({
     type: String,
     maxLength: 64,
     nullable: true,
-    description: 'IP address of the last use.',
+    description: 'IP address of the last use. Null if unknown.',
   })
   last_address!: string | null;
 }

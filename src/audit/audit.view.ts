@@ -22,7 +22,7 @@ const VALUE = { ...FIELD_VALUE, description: 'Null if there was no value. Absent
 const COUNT = { type: 'integer', minimum: 0, maximum: 1000, example: 3 } as const;
 const COUNT_IS_EXACT = {
   example: true,
-  description: 'If false, there are at least `Count` events. Counting stops at 1,000.',
+  description: 'If false, `Count` is a lower bound, because counting stops at 1,000.',
 } as const;
 
 /** Maximum number of changes per event. Users have more fields than all other targets, but fewer than this number. */
@@ -53,7 +53,7 @@ class AuditTargetDto {
   @ApiProperty({ enum: TARGET_KINDS, example: 'user' }) kind!: string;
   @ApiProperty({
     format: 'uuid',
-    description: 'All zeros if there is no target, such as for a failed login of an unknown user.',
+    description: 'Id of the target. All zeros without a target, as for a failed login of an unknown user.',
   })
   id!: string;
   @ApiProperty(NAME) name!: string;
@@ -69,7 +69,7 @@ export const REASON = {
 const USER_NAME = {
   maxLength: 255,
   example: 'jane.doe',
-  description: 'Current username of the user that the value refers to. Empty if the user was deleted.',
+  description: 'Current username of the user whose uuid is the value. Empty if the user was deleted.',
 };
 
 /** Usernames for the old and the new value of a change whose values are UUIDs of users. */
@@ -139,9 +139,9 @@ function presentChange(change: AuditChange, nameOf: NameResolver): AuditChangeDt
 const HASH = { maxLength: 64, pattern: '^[0-9a-f]{64}$' } as const;
 
 class AuditSealDto {
-  @ApiProperty({ type: 'integer', minimum: 1, example: 4711, description: 'Consecutive, starting at 1.' })
+  @ApiProperty({ type: 'integer', minimum: 1, example: 4711, description: 'Seals are numbered from 1 on.' })
   number!: number;
-  @ApiProperty({ format: 'date-time', description: 'Start time of the pass that created the seal.' })
+  @ApiProperty({ format: 'date-time', description: 'Time when the service began to create the seal.' })
   sealed!: string;
   @ApiProperty({
     format: 'date-time',
@@ -154,7 +154,7 @@ class AuditSealDto {
     minimum: 0,
     example: 0,
     description:
-      'Number of events covered by this seal that were stored late, after the seal for their period had been created.',
+      'Number of late events that this seal covers. A late event was stored after its period was sealed.',
   })
   late_events!: number;
   @ApiProperty({ ...HASH, description: 'Hash of the seal. Store a copy outside the service.' })

@@ -85,7 +85,10 @@ export class RunVerifier {
     const deleted = await bounds.findDeletedUntil();
     for (const { id, target_id, action } of missing) {
       if (id >= deleted && id >= bounds.first)
-        faults.add(target_id, `is an import whose record of who ${PARTS.get(action)} it was removed`);
+        faults.add(
+          target_id,
+          `is an import without a record of who ${PARTS.get(action)} it: the record was removed`,
+        );
     }
   }
 }

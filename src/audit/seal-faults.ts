@@ -108,7 +108,7 @@ export function findLateFault(
   if (!row) return id < deleted ? undefined : `was removed: seal ${number} covers it as a late event`;
   if (hashRow(row) !== row_hash) return `was changed: its hash differs from the hash in seal ${number}`;
   if (isInFuture(id, times.current))
-    return `was inserted afterwards: seal ${number} covers it, but its time is later than the seal`;
+    return `was inserted: seal ${number} covers it, but it is newer than the seal`;
   const start = times.previous === undefined ? MAX_ID : toFirstId(toMillis(times.previous) - LATE_MILLIS);
   if (id >= start && id < previous.until_id) return undefined;
   return `was inserted: seal ${number} covers it as a late event, but it is not late`;

@@ -104,7 +104,7 @@ export class SealKeys {
     const text = JSON.stringify([...SEAL_FORMAT, number, previous, ...SEAL_FACTS.map((name) => facts[name])]);
     if (key_id === '') return hash('sha256', text);
     const key = this.byName.get(key_id);
-    if (key === undefined) throw new Error('Unknown seal key.');
+    if (key === undefined) throw new Error('AUDIT_SEAL_KEY does not contain the key of the seal.');
     return createHmac('sha256', key).update(text).digest('hex');
   }
 }

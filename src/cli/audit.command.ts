@@ -24,7 +24,7 @@ const createListCommand = (application: Application) =>
   createCommand('list', 'list events, newest first')
     .option('--actor <id>', 'id of the user, API key or import that caused the event')
     .option('--actor-kind <kind>', 'kind of actor: key, user, import, system or anonymous')
-    .option('--action <action...>', 'actions such as user.blocked; matches any of them')
+    .option('--action <action...>', 'only events with one of these actions, such as user.blocked')
     .option('--target <id>', 'id of the affected user, group, session, API key or import')
     .option('--field <name>', 'name of a changed field')
     .option('--since <time>', 'only events at or after this time, such as 2026-01-31 or 2026-01-31T12:00:00Z')
@@ -72,10 +72,10 @@ function format({ seals, rows, late, purged, unsealed, newest, fault, bad_count,
     const count = bad_count === 0 ? '' : `     ${bad_count} faulty events:\n${others}`;
     return `BAD  ${seal === undefined ? 'audit' : `seal ${seal}`}${range}: ${message}.\n${count}`;
   }
-  const deletable = purged > 0 ? `, the events of the first ${purged} seals may be deleted` : '';
+  const deletable = purged > 0 ? `, of which the first ${purged} are past their retention time` : '';
   const lines = [`OK   ${rows} events match their seals (${seals} seals${deletable}).`];
   if (late > 0)
-    lines.push(`     ${late} of them were stored after their hour was sealed, so a later seal covers them.`);
+    lines.push(`     ${late} events were stored after their hour was sealed, so a later seal covers them.`);
   lines.push(`     ${unsealed} events are not sealed yet.`);
   if (newest) {
     const created = `created ${newest.sealed.slice(0, 16)} UTC ${newest.keyed ? 'with' : 'without'} a key`;
@@ -88,6 +88,6 @@ function format({ seals, rows, late, purged, unsealed, newest, fault, bad_count,
 function parseExpected(text: string): { number: number; hash: string } {
   const [, number, hash] = /^([1-9]\d{0,8}):([0-9a-f]{64})$/.exec(text) ?? [];
   if (number === undefined || hash === undefined)
-    throw new InvalidArgumentError('It must be a number and a hash as printed by verify, such as 7:0f3a….');
+    throw new InvalidArgumentError('Pass a number and a hash as printed by verify, such as 7:0f3a….');
   return { number: Number(number), hash };
 }

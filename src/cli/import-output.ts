@@ -19,7 +19,7 @@ export function formatSummary(run: ImportRunDto): string {
   const counts = Object.entries(run.counts).filter(([, rows]) => rows > 0);
   if (counts.length > 0) parts.push(toTable([['Outcome', 'Rows'], ...counts]));
   const { reported, blocked } = run.missing;
-  if (reported > 0) parts.push(`Missing from the file: ${reported} users, ${blocked} of them blocked\n`);
+  if (reported > 0) parts.push(`Users missing from the file: ${reported}, newly blocked: ${blocked}\n`);
   const hits = run.guards.filter(({ hit }) => hit);
   if (hits.length > 0) parts.push('Guards that tripped:\n', ...hits.map(formatGuard));
   // If the run failed, shows all problems. Otherwise shows only the first ones, up to `MAX_PROBLEMS`.
@@ -122,7 +122,7 @@ export function formatPreview(preview: Preview): string {
   const { encoding, delimiter, columns, rows, problems } = preview;
   const separator = delimiter === '\t' ? 'tab' : (delimiter ?? '?');
   const parts = [`\nEncoding ${encoding ?? '?'}, delimiter ${separator}\n`];
-  if (preview.guard_limits) parts.push(`Limits of the profile: ${formatLimits(preview.guard_limits)}\n`);
+  if (preview.guard_limits) parts.push(`Guard limits (profile): ${formatLimits(preview.guard_limits)}\n`);
   const meaning = columns.map(({ source, column, use, suggestion }) => [
     shorten(source),
     column ?? (use === 'unknown' ? 'unknown' : use),

@@ -40,14 +40,14 @@ interface ImportFlags extends Target {
 export const createImportCommand = (application: Application) =>
   createWriteCommand('import', 'import a CSV file of users ("-" for standard input)')
     .argument('<file>')
-    .option('--dry-run', 'only create a plan, without writing anything')
+    .option('--dry-run', 'only create a plan, without changing any user')
     .option('--preview', 'only show how the file would be read, and its problems')
     .option('--profile <name>', 'name of a profile, or a JSON file with a profile')
     .option('--mode <mode>', 'changes to apply: upsert, create_only or update_only')
     .option('--missing <what>', 'action for users missing from the file: keep, report or block')
-    .option('--returning <what>', 'action for users who are no longer missing: reactivate or report')
+    .option('--returning <what>', 'action for blocked users who are no longer missing: reactivate or report')
     .option('--dataset <name>', 'name of the data set')
-    .option('--part <name>', 'name of this file, if the data set has several files')
+    .option('--part <name>', 'name of the part that this file contains, if the data set has several files')
     .option('--blank-cells <what>', 'effect of blank cells: clear or keep')
     .option('--adopt <field>', 'link users without an external id by this field: email or username')
     .option('--default-roles <roles>', 'roles for new users without roles in their row, separated by ;')
@@ -55,7 +55,7 @@ export const createImportCommand = (application: Application) =>
     .option('--encoding <name>', 'encoding of the file, such as windows-1252')
     .option('--ignore-unknown-columns', 'ignore unknown columns instead of rejecting the file')
     .option('--allow-privileged', 'allow changes to the status and roles of Webmasters')
-    .option('--expected-rows <number>', 'reject the file if it has a different number of rows')
+    .option('--expected-rows <number>', 'reject the file unless it has this number of rows')
     .option('--approve', 'approve the import if it waits for approval')
     .addHelpText('after', IMPORT_CODES)
     .action(async (file: string, { approve, preview, ...flags }: ImportFlags, command: Command) => {
@@ -258,7 +258,7 @@ export const createImportsCommand = (application: Application) => {
     .addHelpText('afterAll', IMPORTS_CODES)
     .addCommand(
       createCommand('list', 'list runs, newest first')
-        .option('--state <state...>', 'states such as needs_approval; matches any of them')
+        .option('--state <state...>', 'only runs in one of these states, such as needs_approval')
         .option('--dataset <name>', 'only runs of this data set')
         .option('--limit <number>', 'number of runs, at most 100', '25')
         .option('--offset <number>', 'number of runs to skip', '0')
@@ -281,9 +281,9 @@ export const createImportsCommand = (application: Application) => {
     )
     .addCommand(
       createRunCommand('rows', 'list rows of a run with their changes and errors, without unchanged rows')
-        .option('--outcome <outcome...>', 'outcomes such as error; matches any of them')
+        .option('--outcome <outcome...>', 'only rows with one of these outcomes, such as error')
         .option('--code <code>', 'code of the first error or warning of a row')
-        .option('--external-id <id...>', 'external ids; matches any of them')
+        .option('--external-id <id...>', 'only rows with one of these external ids')
         .option('--limit <number>', 'number of rows, at most 100', '25')
         .option('--after <line>', 'only rows after this line')
         .action((id: string, flags: Target, self: Command) => {
@@ -295,15 +295,13 @@ export const createImportsCommand = (application: Application) => {
           });
         }),
     )
-    .addCommand(
-      createDecisionCommand('approve', 'apply', 'apply a planned or waiting run, and wait for its end'),
-    )
-    .addCommand(createDecisionCommand('reject', 'reject', 'reject a planned or waiting run'))
+    .addCommand(createDecisionCommand('approve', 'apply', 'apply or approve a run, and wait until it ends'))
+    .addCommand(createDecisionCommand('reject', 'reject', 'reject a plan or a run awaiting approval'))
     .addCommand(
       createDecisionCommand('cancel', 'cancel', 'cancel a run at its next batch; applied changes remain'),
     )
     .addCommand(
-      createDecisionCommand('revert', 'revert', 'undo a run with a new run, and wait for its end').option(
+      createDecisionCommand('revert', 'revert', 'undo a run with a new run, and wait for the new run').option(
         '--dry-run',
         'only create a plan, which "imports approve" applies',
       ),

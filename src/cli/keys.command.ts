@@ -24,7 +24,7 @@ interface CreateOptions extends Target {
 
 export const createKeysCommand = (application: Application) =>
   new Command('keys')
-    .description('create, list and revoke API keys, and reset their fuse')
+    .description('create, list and revoke API keys, and reset their fuses')
     .addHelpText('afterAll', EXIT_HELP)
     .addCommand(createCreateCommand(application))
     .addCommand(createListCommand(application))
@@ -68,7 +68,7 @@ const createCreateCommand = (application: Application) =>
         };
         const created = await service.call<NewApiKeyDto>('POST', 'api_keys', { body });
         print(flags, created, `${created.key}\n`);
-        process.stderr.write(`This is key ${created.id}. It is shown only once, so store it now.\n`);
+        process.stderr.write(`Id: ${created.id}. The key is shown only once, so store it now.\n`);
       }),
     );
 
@@ -115,7 +115,10 @@ const createRevokeCommand = (application: Application) =>
     );
 
 const createFuseCommand = (application: Application) =>
-  createWriteCommand('fuse', 'reset the fuse of a key, so that it can block any number of users for an hour')
+  createWriteCommand(
+    'fuse',
+    'reset the fuse of a key, so that the key can block any number of users for an hour',
+  )
     .argument('<id>')
     .action((text: string, flags: Target) =>
       application.runWithClient(flags, async (service) => {
@@ -146,6 +149,6 @@ export function parseExpiry(text: string): DbTime {
   const known = /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(toMillis(day));
   // Compares the parsed date with the argument, because `Date` reads 31 February as a day in March.
   if (!known || toDbTime(new Date(toMillis(day))) !== day || day <= now())
-    throw new InvalidArgumentError('It must be a future date such as 2027-01-31 or a period such as 90d.');
+    throw new InvalidArgumentError('Pass a future date such as 2027-01-31 or a period such as 90d.');
   return day;
 }

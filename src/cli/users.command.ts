@@ -53,7 +53,7 @@ export function createUsersCommand(application: Application): Command {
     .addCommand(createDeletedCommand(application))
     .addCommand(createRestoreCommand(application))
     .addCommand(
-      createCommand('export', 'export users as CSV in the format of an import')
+      createCommand('export', 'export users as a CSV file that can be imported')
         .option('--all', 'include users without an external id')
         .option('--out <file>', 'write to a file readable only by you, instead of standard output')
         .action(({ all, out, ...flags }: Target & { all?: true; out?: string }) =>
@@ -68,7 +68,7 @@ const createFindCommand = (application: Application) =>
   createCommand('find', 'find users that match all words and filters')
     .argument('[words...]', 'words of names, addresses or external ids; jan* matches the start of a word')
     .option('--status <status...>', 'status: Active or Blocked')
-    .option('--role <role...>', 'roles; matches any of them')
+    .option('--role <role...>', 'only users with one of these roles')
     .option('--managed-by <dataset>', 'only users of this data set')
     .option('--manager-uuid <uuid>', 'only users who report to this manager')
     .option('--sort <field>', 'field to sort by, such as surname or updated')
@@ -123,7 +123,10 @@ const createDeletedCommand = (application: Application) =>
     });
 
 const createRestoreCommand = (application: Application) =>
-  createWriteCommand('restore', 'restore a deleted user without its groups, within SCIM_DELETED_DAYS days')
+  createWriteCommand(
+    'restore',
+    'restore a user deleted in the last SCIM_DELETED_DAYS days, but not the group memberships',
+  )
     .argument('<uuid>', 'UUID as listed by "users deleted"')
     .action((text: string, flags: Target) => {
       const path = `users/${toCanonicalUuid('<uuid>', text)}/restore`;

@@ -29,15 +29,15 @@ export class GroupRolesInput {
   @ReadOnly({ type: String, readOnly: true, maxLength: 255 }, 'If sent, it must equal the current value.')
   external_id?: unknown;
 
-  @ReadOnly({ type: 'integer' }, 'Ignored.')
+  @ReadOnly({ type: 'integer' }, 'Ignored if sent.')
   member_count?: unknown;
 
-  @ReadOnly({ type: 'array', items: { type: 'string', format: 'uuid' }, maxItems: 1000 }, 'Ignored.')
+  @ReadOnly({ type: 'array', items: { type: 'string', format: 'uuid' }, maxItems: 1000 }, 'Ignored if sent.')
   members?: unknown;
 
-  @ReadOnly({ type: String, format: 'date-time' }, 'Ignored.')
+  @ReadOnly({ type: String, format: 'date-time' }, 'Ignored if sent.')
   created?: unknown;
 
-  @ReadOnly({ type: String, format: 'date-time' }, 'Ignored.')
+  @ReadOnly({ type: String, format: 'date-time' }, 'Ignored if sent.')
   updated?: unknown;
 }

@@ -73,7 +73,7 @@ export class GroupsController {
       'the scope `webmasters`. If the roles are invalid for one member, nothing is changed. The response of GET is ' +
       'accepted as the body.',
     id: ID,
-    ifMatch: 'ETag of the group as it was read. The request fails with 412 if the group has changed since.',
+    ifMatch: 'Last ETag that the client read. The request fails with 412 if the group has changed since.',
     body: GroupRolesInput,
     examples: { give: { roles: ['Editor'] }, take: { roles: [] } },
     answer: describeJson('The group after the change.', GroupDto, ETAG),

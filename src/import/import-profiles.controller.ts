@@ -36,7 +36,7 @@ const NameParam = (example: string) =>
     example,
   });
 const IF_MATCH =
-  'ETag of the profile as it was read. The request fails with 412 if the profile has changed since.';
+  'Last ETag that the client read. The request fails with 412 if the profile has changed since.';
 
 @ApiController('import_profiles', 'imports')
 export class ImportProfilesController {
@@ -81,7 +81,7 @@ export class ImportProfilesController {
     more: [NameParam('payroll')],
     ifMatch: IF_MATCH,
     ifNoneMatch:
-      'Send `*` to create a new profile only. The request then fails with 412 if a profile with this name exists.',
+      'Send `*` to create a profile without replacing an existing one. If the name is in use, the request fails with 412.',
     body: ProfileInput,
     examples: {
       payroll: {
@@ -130,7 +130,7 @@ export class ImportProfilesController {
   @Delete(':name')
   @DescribeRoute('deleteImportProfile', 'Delete a saved profile', {
     description:
-      'Existing runs keep their own copy of the profile. If a built-in profile has the same name, it becomes available again.',
+      'Existing runs keep their own copy of the profile. A built-in profile with the same name becomes available again.',
     more: [NameParam('payroll')],
     ifMatch: IF_MATCH,
     answer: 'The profile was deleted.',

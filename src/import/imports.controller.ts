@@ -36,7 +36,7 @@ const Decision = (action: string, summary: string, description: string, ...codes
     Post(`:import_id/${action}`),
     DescribeRoute(`${action}Import`, summary, {
       description,
-      answer: describeRun('The run after the decision.'),
+      answer: describeRun('The run after the request. For `revert`: the new run.'),
       errors: ['wrong_state', ...codes],
     }),
     HttpCode(202),
@@ -73,7 +73,7 @@ export class ImportsController {
 
   @Get()
   @DescribeRoute('listImports', 'List imports, newest first', {
-    description: 'Each run includes its first problems (errors and warnings).',
+    description: 'The `problems` of each run contain the errors and warnings of at most 50 rows.',
     answer: describeJson('A page of runs.', ImportRunPageDto),
   })
   @Requires('imports.read')
@@ -97,7 +97,7 @@ export class ImportsController {
 
   @Get(':import_id')
   @DescribeRoute('getImport', 'Get an import: state, progress, counts and guards', {
-    description: 'Returns the same run that `watchImport` sends as events.',
+    description: 'Returns the run in the form in which `watchImport` sends it.',
     answer: describeJson('The run.', ImportRunDto),
   })
   @Requires('imports.read')
@@ -153,8 +153,7 @@ export class ImportsController {
       'Sends a `progress` event with the run immediately and after every change. The stream ends when the run ends or waits for a decision.',
     answer: {
       description:
-        'Events with `event: progress`, and one line of JSON in `data:`. The schema describes the data of one event, as ' +
-        'client generators expect.',
+        'Events with `event: progress`, and one line of JSON in `data:`. The schema describes this JSON.',
       content: { 'text/event-stream': { schema: { $ref: getSchemaPath(ImportRunDto) } } },
     },
   })
@@ -172,8 +171,8 @@ export class ImportsController {
 
   @Decision(
     'apply',
-    'Apply a plan, or approve a parked run',
-    'The run is planned again first. If the new plan differs, the run ends as `superseded`. If the plan would block your own ' +
+    'Apply a plan, or approve a run awaiting approval',
+    'Plans the run again first. If the new plan differs, the run ends as `superseded`. If the plan would block your own ' +
       'account, the request fails with 403 `self_block`. The run ends as `cancelled` if the user or API key that started it ' +
       'no longer has the required rights.',
     'self_block',
@@ -199,7 +198,7 @@ export class ImportsController {
     return this.presentAccepted(await this.imports.cancel(id, caller), caller, response);
   }
 
-  @Decision('reject', 'Reject a plan or a parked run', 'Ends the run without applying its changes.')
+  @Decision('reject', 'Reject a plan or run awaiting approval', 'Ends the run without applying its changes.')
   async reject(
     @Param('import_id') id: string,
     @CurrentCaller() caller: Caller,
@@ -211,7 +210,7 @@ export class ImportsController {
   @Decision(
     'revert',
     'Undo a run',
-    'Creates a new run. The new run restores values that have not changed since, blocks users whom the original run created, and reports everything else as conflicts.',
+    'Creates a new run. The new run restores values that have not changed since the original run, blocks users whom the original run created, and reports all other changes as conflicts.',
   )
   @Accepts({ query: RevertQuery })
   async revert(

@@ -48,11 +48,12 @@ class ImportProgressDto {
     description: 'Number of processed rows. A planned row counts in part, and an applied row counts fully.',
   })
   rows_done!: number;
-  @ApiProperty({ ...NULLABLE_INTEGER, description: 'Null until the whole file has been read.' })
+  @ApiProperty({ ...NULLABLE_INTEGER, description: 'Rows in the file. Null until the whole file is read.' })
   rows_total!: number | null;
   @ApiProperty({ type: 'integer', minimum: 0, maximum: 100, description: 'Progress of the run in percent.' })
   percent!: number;
-  @ApiProperty({ ...NULLABLE_INTEGER, description: 'Estimated seconds left.' }) eta_seconds!: number | null;
+  @ApiProperty({ ...NULLABLE_INTEGER, description: 'Estimated seconds until the run ends. Null if unknown.' })
+  eta_seconds!: number | null;
 }
 
 class ImportMissingDto {
@@ -64,7 +65,7 @@ class ImportGuardExampleDto {
   @ApiProperty({
     ...NULLABLE_INTEGER,
     example: 17,
-    description: 'Null if the user is missing from the file.',
+    description: 'Line in the file. Null for a missing user.',
   })
   line!: number | null;
   @ApiProperty({ maxLength: 255, example: 'HR-10042' }) external_id!: string;
@@ -113,7 +114,7 @@ class RowErrorDto {
     description: 'Content of the cell. Long content is truncated.',
   })
   value?: string;
-  @ApiPropertyOptional({ format: 'uuid', description: 'Id of the other user in a conflict.' }) uuid?: string;
+  @ApiPropertyOptional({ format: 'uuid', description: 'Id of the conflicting user, if any.' }) uuid?: string;
 }
 
 class ImportProblemDto extends RowErrorDto {
@@ -151,7 +152,7 @@ export class ImportRunDto {
       'Guard limits that the profile sets. Null if there are none. `guards` contains the limits in effect.',
   })
   guard_limits!: GuardOverrides | null;
-  @ApiProperty({ ...NULLABLE_ID, description: 'Id of the run that this run reverts.' })
+  @ApiProperty({ ...NULLABLE_ID, description: 'Id of the run that this run reverts. Null for an import.' })
   reverts!: string | null;
   @ApiProperty({
     ...NULLABLE_ID,
@@ -165,7 +166,7 @@ export class ImportRunDto {
     nullable: true,
     properties: ACTOR,
     required: ['kind', 'id'],
-    description: 'Actor who approved the run or applied its plan. Null before that.',
+    description: 'Actor who approved the run or applied its plan. Null until then.',
   })
   approved_by!: ImportActorDto | null;
   @ApiProperty({ format: 'date-time' }) created!: string;
@@ -176,7 +177,7 @@ export class ImportRunDto {
     type: 'object',
     properties: COUNTS,
     required: [...ROW_OUTCOMES],
-    description: 'Number of rows per outcome, or per expected outcome in a plan. Includes all rows.',
+    description: 'Number of rows per outcome (in a plan: per expected outcome), including unchanged rows.',
   })
   counts!: Counts;
   @ApiProperty({ type: ImportMissingDto }) missing!: ImportMissingDto;
@@ -192,7 +193,7 @@ export class ImportRunDto {
 export class ImportRunPageDto extends PageOf(ImportRunDto) {}
 
 export class ImportRowDto {
-  @ApiProperty({ type: 'integer', nullable: true, description: 'Null if the user is missing from the file.' })
+  @ApiProperty({ type: 'integer', nullable: true, description: 'Line in the file. Null for a missing user.' })
   line!: number | null;
   @ApiProperty({ enum: [...ROW_OUTCOMES, 'missing'] }) outcome!: string;
   @ApiProperty({ maxLength: 255, example: 'HR-10042' }) external_id!: string;

@@ -24,8 +24,8 @@ class ResourceListDto extends ScimListDto {
 
 const DocResource = buildListDocs('users and groups', 'resources', ResourceListDto);
 const DESCRIPTION =
-  'Returns users, then groups. Omits the type that the scopes of the key do not permit. A filter on an attribute that ' +
-  'only one type has matches only this type. To find only one type, filter by `meta.resourceType eq "Group"`.';
+  'Returns users, then groups. Omits users or groups if the scopes of the key do not permit them. If only one resource ' +
+  'type has the attribute of a filter, only this type is found. To find only groups, filter by `meta.resourceType eq "Group"`.';
 
 /** Serves the search for users and groups in one list. */
 @ScimController()

@@ -12,7 +12,7 @@ import type { User } from './model/user.js';
 
 /** Maximum number of group roles in the OpenAPI file. It is larger than the number of roles that exist. */
 const MAX_GROUP_ROLES = 200;
-const HIDEABLE = { description: 'Empty if the user hides it from the caller.' } as const;
+const HIDEABLE = { description: 'Empty if the user hides this field from the caller.' } as const;
 const Line = (maxLength: number, example: string, schema: ApiPropertyOptions = {}) =>
   ApiProperty({ maxLength, example, ...schema });
 

@@ -113,7 +113,7 @@ export class UsersController {
 
   @Get(':user_id')
   @DescribeRoute('getUser', 'Get a user', {
-    description: 'Returns the fields of the user that the caller may see.',
+    description: 'Returns a user, but only with the fields that the caller may see.',
     id: CASE_INSENSITIVE,
     ifNoneMatch: 'ETag of the response that the client already has.',
     answer: describeJson('The user, with the fields that the caller may see.', UserDto, ETAG),
@@ -134,7 +134,7 @@ export class UsersController {
       'Changes only the fields in the body. Null or an empty string, list or object clears an optional field. ' +
       'If one field is invalid, nothing is changed. The response of GET is accepted as the body.',
     id: CASE_INSENSITIVE,
-    ifMatch: 'ETag of the user as it was read. The request fails with 412 if the user has changed since.',
+    ifMatch: 'Last ETag that the client read. The request fails with 412 if the user has changed since.',
     body: ChangedUserInput,
     examples: {
       phone: { phone: '+44 20 7946 0999' },

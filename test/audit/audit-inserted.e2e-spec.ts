@@ -121,7 +121,7 @@ describe('inserted audit events with a future time', () => {
       expect([badIdsOf(result), result.fault?.seal]).toEqual([[id], undefined]); // the seals are valid and continue
       expect(Date.parse(`${result.newest!.sealed.replace(' ', 'T')}Z`)).toBe(time);
     }
-    expect((await verify()).bad[0]?.message).toContain('its time is later than the seal');
+    expect((await verify()).bad[0]?.message).toContain('it is newer than the seal');
     await execute('DELETE FROM audit_events WHERE id = ?', [id!]);
     expect((await verify()).bad[0]?.message).toContain('was removed');
   });

@@ -178,7 +178,7 @@ test.each([
   [['x', '--network=10.1.2.3/8'], 'networks must contain only networks such as'],
   [['x', '--unknown-fields=drop'], 'Allowed choices are refuse, ignore'],
   [['a\nb'], 'control characters'],
-  [['x', '--expires=0d'], 'must be a future date'],
+  [['x', '--expires=0d'], 'Pass a future date'],
 ])('rollcall keys create with arguments %j is rejected and creates no key', async (args, message) => {
   const before = await countStored();
   const { code, out, err } = await runKeys(['create', ...args]);

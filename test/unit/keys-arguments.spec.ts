@@ -19,7 +19,7 @@ test('the API key expiry "90d" means 90 days from now', () => {
 
 test('the expiry date of an API key may be tomorrow, but not today', () => {
   jest.useFakeTimers({ now: Date.parse('2026-02-28T23:59:59.999Z') });
-  expect(() => parseExpiry('2026-02-28')).toThrow('must be a future date');
+  expect(() => parseExpiry('2026-02-28')).toThrow('Pass a future date');
   expect(parseExpiry('2026-03-01')).toBe('2026-03-01 00:00:00.000');
 });
 
@@ -38,5 +38,5 @@ test.each([
   '90',
   '',
 ])('the API key expiry %j is refused', (text) => {
-  expect(() => parseExpiry(text)).toThrow('must be a future date');
+  expect(() => parseExpiry(text)).toThrow('Pass a future date');
 });

@@ -100,7 +100,7 @@ describe('a seal entry for a late audit event', () => {
     ['one millisecond too old', idOf(BEFORE - LATE_MILLIS - 1), /it is not late/],
     ['from the time span of its own seal', idOf(NOON), /was inserted/],
     ['from the end of the time span of its own seal', idOf(NOON + 59 * MINUTE), /was inserted/],
-    ['from the future', idOf(PASS + LATE_MILLIS + 1), /its time is later than the seal/],
+    ['from the future', idOf(PASS + LATE_MILLIS + 1), /it is newer than the seal/],
     ['with an invalid id', `${idOf(NOON - 1).slice(0, 35)}z`, /never creates such an id/],
   ])('%s is refused', (_, id, message) => {
     expect(check(id)).toMatch(message);

@@ -38,7 +38,7 @@ export class FuseBlownError extends ProblemError {
     seconds: number,
   ) {
     const detail =
-      `The fuse of API key ${keyId} has blown: the key may block ${limit} users within an hour, and this change would make it ${count}. ` +
+      `The fuse of API key ${keyId} has blown: the key may block ${limit} users within an hour, and with this change it would have blocked ${count}. ` +
       `Try again in ${seconds} seconds, or reset the fuse with another credential (POST /api_keys/{id}/fuse).`;
     super('fuse_blown', detail, { headers: { 'Retry-After': String(seconds) } });
   }

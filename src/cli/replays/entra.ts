@@ -86,7 +86,7 @@ export const ENTRA: readonly Step[] = [
     },
   ),
   buildChangeStep(
-    'update: Add of missing elements',
+    'update: Add elements that are missing',
     [
       { op: 'Add', path: 'phoneNumbers[type eq "mobile"].value', value: '+44 7700 900123' },
       { op: 'Add', path: 'addresses[type eq "work"].formatted', value: 'Columbus' },

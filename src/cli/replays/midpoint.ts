@@ -72,7 +72,7 @@ export const MIDPOINT: readonly Step[] = [
   buildPageStep('first page of a search', 1),
   buildPageStep('second page of a search', 2),
   buildPutStep(
-    'update: PUT of a partial user',
+    'update: PUT with only some attributes',
     user,
     { schemas: [USER_URN], name: { givenName: 'Pro', familyName: 'Test' } },
     {

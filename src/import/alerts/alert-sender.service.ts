@@ -89,7 +89,7 @@ async function runCommand(command: string, { type, body }: Alert, signal: AbortS
   child.stdin.end(body);
   try {
     const [code, ended] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
-    if (code !== 0) throw new AlertError(`NOTIFY_COMMAND failed with ${code ?? ended ?? 'nothing'}`);
+    if (code !== 0) throw new AlertError(`NOTIFY_COMMAND failed with ${code ?? ended ?? 'no code'}`);
   } catch (error) {
     throw error instanceof AlertError ? error : new AlertError(`NOTIFY_COMMAND: ${reasonOf(error)}`);
   }

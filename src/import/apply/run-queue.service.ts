@@ -144,7 +144,7 @@ export class RunQueue {
     const run = await this.transactions.run(async (tx) => {
       const parts = await this.files.lockParts(tx, file.runId);
       if (parts !== file.parts)
-        throw createUnavailableError('The stored file is incomplete. Send it again.', 1);
+        throw createUnavailableError('The stored file is incomplete. Upload the file again.', 1);
       const queued = createRun(file, options, caller, profile);
       await this.runs.insert(tx, queued);
       await this.audit.recordRunStart(tx, caller, queued.id, toStartChanges(queued));

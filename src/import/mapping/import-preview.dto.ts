@@ -11,13 +11,13 @@ const MAX_PROBLEMS = PREVIEW_ROWS * 100 + 3 * MAX_COLUMNS;
 const NULLABLE = { type: String, nullable: true } as const;
 
 export class PreviewColumnDto {
-  @ApiProperty({ maxLength: 524_288, example: 'E-Mail', description: 'Header as spelled in the file.' })
+  @ApiProperty({ maxLength: 524_288, example: 'E-Mail', description: 'Column header, as in the file.' })
   source!: string;
   @ApiProperty({
     ...NULLABLE,
     maxLength: 64,
     example: 'Email',
-    description: 'Import column that the source column fills.',
+    description: 'Import column that the source column fills. Null if there is none.',
   })
   column!: string | null;
   @ApiProperty({
@@ -29,7 +29,7 @@ export class PreviewColumnDto {
     ...NULLABLE,
     maxLength: 64,
     example: null,
-    description: 'Suggestion for an unknown column: an import column or `ignore`.',
+    description: 'Suggestion for an unknown column: an import column or `ignore`. Null if there is none.',
   })
   suggestion!: string | null;
 }
@@ -52,13 +52,18 @@ class PreviewRowDto {
 /** An error of a row or of the whole file. */
 export class PreviewProblemDto {
   @ApiProperty({ type: 'integer', nullable: true, example: 2 }) line!: number | null;
-  @ApiProperty({ maxLength: 100, example: 'email', description: 'Empty for an error of the whole file.' })
+  @ApiProperty({
+    maxLength: 100,
+    example: 'email',
+    description: 'Field with the error. Empty if the error affects the whole file.',
+  })
   field!: string;
   @ApiProperty({ maxLength: 32, example: 'invalid_format' }) code!: string;
   @ApiProperty({ maxLength: 2000, example: 'must be an e-mail address' }) message!: string;
   @ApiPropertyOptional({ maxLength: 255, description: 'Cell content. Truncated if long.' }) value?: string;
-  @ApiPropertyOptional({ format: 'uuid', description: 'Id of the other user in a conflict.' }) uuid?: string;
-  @ApiProperty({ description: 'True if an import would reject the whole file.' }) refuses!: boolean;
+  @ApiPropertyOptional({ format: 'uuid', description: 'Id of the conflicting user, if any.' }) uuid?: string;
+  @ApiProperty({ description: 'True if an import rejects the file because of this error.' })
+  refuses!: boolean;
 }
 
 class PreviewFileDto {

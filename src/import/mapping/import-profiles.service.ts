@@ -156,7 +156,7 @@ export class ImportProfiles {
     const { profile, errors } = checkProfile(document, this.settings);
     if (errors.length > 0) throw createValidationError(errors);
     if (JSON.stringify(profile).length > MAX_DOCUMENT) {
-      const message = `may have at most ${MAX_DOCUMENT} characters, including the rest of the profile`;
+      const message = `makes the profile too long: a profile may have at most ${MAX_DOCUMENT} characters`;
       throw createValidationError([{ field: 'columns', code: 'too_long', message }]);
     }
     return profile;

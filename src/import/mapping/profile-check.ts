@@ -115,7 +115,7 @@ class ProfileCheck {
       this.addError(
         'columns',
         'required',
-        'must fill ExternalId, which is needed to match rows to users, unless set fills it',
+        'must map a source column to ExternalId, unless an entry in `set` fills ExternalId',
       );
   }
 
@@ -127,7 +127,7 @@ class ProfileCheck {
       this.addError('default_roles', 'unknown_role', 'must contain only roles of this service');
     if (profile.pattern === undefined) return;
     for (const name of listSupervisedOptions(profile))
-      this.addInvalid(name, 'cannot be set together with pattern, because schedules do not support it');
+      this.addInvalid(name, 'is not supported by schedules, so it cannot be set together with pattern');
   }
 
   checkGuards(members: readonly [string, unknown][]): void {

@@ -99,7 +99,7 @@ export class ProfileInput extends ImportOptions {
     type: String,
     maxLength: MAX_VALUE_LENGTH,
     description:
-      'Name pattern of the files in the drop folder that use this profile. `*` matches any characters and `?` matches one.',
+      'Files in the drop folder use this profile if their names match this pattern. `*` matches any characters, and `?` matches one character.',
   })
   @IsString()
   @MaxLength(MAX_VALUE_LENGTH)

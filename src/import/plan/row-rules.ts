@@ -57,7 +57,7 @@ const BLOCKED_ELSEWHERE: RowError = {
   field: 'status',
   code: 'blocked_elsewhere',
   message:
-    'stays Blocked, because the user was not blocked for being missing from this data set. Reactivate the user manually if this is wrong',
+    'stays Blocked, because no import of this data set blocked the user for being missing. If this is wrong, reactivate the user manually',
 };
 /**
  * Warning for a user who was blocked as missing and is in the file again, but is not reactivated because of the

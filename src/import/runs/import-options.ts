@@ -94,36 +94,36 @@ export class ImportOptions {
 
   @ChoiceParam(MISSING_MODES, {
     default: 'keep',
-    description: 'Active users of the data set who are missing from the file: keep, report or block them.',
+    description: 'Action for active users of the data set who are not in the file: keep, report or block.',
   })
   missing: (typeof MISSING_MODES)[number] = 'keep';
 
   @ChoiceParam(RETURNING_MODES, {
     default: 'reactivate',
     description:
-      'Users who were blocked because they were missing from the file, and who are in the file again: reactivate or report them.',
+      'Action for users who were blocked because they were missing from the file, and who are in the file again: reactivate or report.',
   })
   returning: (typeof RETURNING_MODES)[number] = 'reactivate';
 
   @OwnDatasetParam({
     default: 'default',
     description:
-      'Name of the source: 1 to 64 characters of A-Z a-z 0-9 . _ -. The name scim is reserved for identity providers.',
+      'Name of the data set, which contains the users of one source: 1 to 64 characters of A-Z a-z 0-9 . _ -. The name scim is reserved for identity providers.',
   })
   dataset: string = 'default';
 
   @DatasetParam({
     description:
-      'Part of the data set that the file contains. Only users of this part can be missing, and only older plans of this part are replaced.',
+      'Name of the part of the data set that the file contains. Only users of this part can be missing from the file, and only older plans of this part are replaced.',
   })
   part?: string;
 
-  @ChoiceParam(['clear', 'keep'], { default: 'clear', description: 'Empty cells clear or keep the value.' })
+  @ChoiceParam(['clear', 'keep'], { default: 'clear', description: 'Effect of an empty cell on the value.' })
   blank_cells: 'clear' | 'keep' = 'clear';
 
   @ChoiceParam(['none', 'email', 'username'], {
     default: 'none',
-    description: 'Link a row to a user without an external id who has the same e-mail address or username.',
+    description: 'Field that links a row to a user who has no external id yet. `none`: users are not linked.',
   })
   adopt: 'none' | 'email' | 'username' = 'none';
 
@@ -145,7 +145,7 @@ export class ImportOptions {
   })
   allow_privileged: boolean = false;
 
-  @IntegerParam(1, { description: 'Reject the file if it has a different number of rows.' })
+  @IntegerParam(1, { description: 'Expected number of rows. A file with a different number is rejected.' })
   expected_rows?: number;
 }
 

@@ -60,7 +60,7 @@ export function checkBaseUrl({ HOST, baseUrl }: Env): Finding[] {
   return warn(
     'address',
     `${address} is not https, and HOST=${HOST} is reachable from other machines: passwords and API keys are sent ` +
-      'unencrypted. Put a proxy with TLS in front, and set BASE_URL to its address',
+      'unencrypted. Put a proxy with TLS in front of the service, and set BASE_URL to its address',
   );
 }
 
@@ -137,13 +137,13 @@ async function checkServer(sql: Sql, env: Env): Promise<Finding[]> {
 export function checkPool(env: Pick<Env, 'DATABASE_POOL_SIZE' | 'WORKERS'>, max: number): Finding[] {
   const { DATABASE_POOL_SIZE: size, WORKERS } = env;
   const factor = WORKERS > 1 ? ` times WORKERS=${WORKERS}` : '';
-  const message = `DATABASE_POOL_SIZE=${size}${factor} of ${max} connections`;
+  const message = `DATABASE_POOL_SIZE=${size}${factor}, max_connections=${max}`;
   return size * WORKERS > max
     ? warn('connections', `${message}. Lower DATABASE_POOL_SIZE, or raise max_connections`)
     : ok('connections', message);
 }
 
-const PENDING = 'some are pending: run "rollcall migrate", or start the service with MIGRATE_ON_START=true';
+const PENDING = 'pending migrations: run "rollcall migrate", or start the service with MIGRATE_ON_START=true';
 
 const checkMigrations = (pending: boolean): Finding[] =>
   pending ? warn('migrations', PENDING) : ok('migrations', 'none pending');

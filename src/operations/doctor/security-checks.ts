@@ -151,15 +151,15 @@ export async function checkDropFolder({ IMPORT_FOLDER, IMPORT_WORK_FOLDER }: Env
       );
     if (IMPORT_WORK_FOLDER === undefined || resolve(IMPORT_WORK_FOLDER) === resolve(IMPORT_FOLDER)) {
       return (mode & GROUP_OR_OTHERS_WRITE) === 0
-        ? ok('drop folder', 'only the owner can write to it')
-        : warn('drop folder', 'its group can change files during their import. Set IMPORT_WORK_FOLDER');
+        ? ok('drop folder', `only the owner can write to ${IMPORT_FOLDER}`)
+        : warn('drop folder', "the folder's group can change files during imports. Set IMPORT_WORK_FOLDER");
     }
     const work = existsSync(IMPORT_WORK_FOLDER) ? (await stat(IMPORT_WORK_FOLDER)).mode : 0;
     return (work & GROUP_OR_OTHERS_WRITE) === 0
       ? ok('drop folder', 'other users cannot change files during their import')
       : fail(
           'drop folder',
-          `others can write to ${IMPORT_WORK_FOLDER}. Run chmod go-w ${IMPORT_WORK_FOLDER}`,
+          `other users can write to ${IMPORT_WORK_FOLDER}. Run chmod go-w ${IMPORT_WORK_FOLDER}`,
         );
   } catch (error) {
     return fail('drop folder', `cannot be checked (${codeOf(error)})`);

@@ -53,13 +53,13 @@ export class Gauges implements OnModuleInit {
     );
     metrics.addGauge(
       'rollcall_import_last_completed_timestamp_seconds',
-      'Time of the last completed import, 0 if there is none.',
+      'Unix time of the last completed import in seconds, 0 if there is none.',
       'max',
       async () => toSeconds(await imports.findLastCompleted()),
     );
     metrics.addGauge(
       'rollcall_audit_last_seal_timestamp_seconds',
-      'Time of the newest audit seal, 0 if there is none.',
+      'Unix time of the newest audit seal in seconds, 0 if there is none.',
       'max',
       async () => toSeconds(await sealer.findLastSealTime()),
     );

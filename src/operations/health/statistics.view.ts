@@ -53,13 +53,13 @@ class DatasetDto {
 
 class ImportNumbersDto {
   @ApiPropertyOptional({
-    description: 'True if no import was completed within IMPORT_OVERDUE_HOURS. Absent if this is not set.',
+    description: 'True if no import was completed within IMPORT_OVERDUE_HOURS. Missing without this setting.',
   })
   overdue?: boolean;
   @ApiProperty(describeCount('Runs that wait for approval because a guard tripped.')) needs_approval!: number;
   @ApiProperty(describeCount('Planned dry runs that can be applied.')) planned!: number;
   @ApiProperty(describeCount('Runs in progress or queued.')) running!: number;
-  @ApiProperty({ type: [DatasetDto], maxItems: MAX_DATASETS, description: 'Sorted by name. At most 100.' })
+  @ApiProperty({ type: [DatasetDto], maxItems: MAX_DATASETS, description: 'Data sets by name, at most 100.' })
   datasets!: DatasetDto[];
 }
 
@@ -73,7 +73,7 @@ class KeyNumbersDto {
   @ApiProperty({
     type: [ExpiringKeyDto],
     maxItems: MAX_EXPIRING,
-    description: 'Keys that expire within 30 days, soonest first. At most a hundred.',
+    description: 'At most 100 keys that expire within 30 days, soonest first.',
   })
   expiring!: ExpiringKeyDto[];
   @ApiProperty(describeCount('Keys whose fuse has blown within the last hour.')) fuses_blown!: number;
@@ -81,7 +81,7 @@ class KeyNumbersDto {
 
 class FailedLoginsDto {
   @ApiProperty({
-    ...describeCount('Counted at most once a minute per name and address.', 3),
+    ...describeCount('Failed logins, at most one a minute per name and address.', 3),
     maximum: 10_000,
   })
   last_24_hours!: number;
@@ -105,7 +105,7 @@ export class DayDto {
   @ApiProperty(describeCount()) deleted = 0;
   @ApiProperty(describeCount()) restored = 0;
   @ApiProperty(describeCount(undefined, 7)) logins = 0;
-  @ApiProperty(describeCount('Counted at most once a minute per name and address.')) failed_logins = 0;
+  @ApiProperty(describeCount('Failed logins, at most one a minute per name and address.')) failed_logins = 0;
   @ApiProperty(describeCount('Completed imports, including imports with errors.', 1)) imports_completed = 0;
   @ApiProperty(describeCount()) imports_failed = 0;
   @ApiProperty(describeCount()) imports_rejected = 0;

@@ -14,7 +14,7 @@ class StatusDto {
   @ApiProperty({ type: 'integer', description: 'Time in seconds since 1970.', example: 1769847330 })
   timestamp!: number;
   @ApiPropertyOptional({
-    description: 'True if no import was completed within IMPORT_OVERDUE_HOURS. Absent if this is not set.',
+    description: 'True if no import was completed within IMPORT_OVERDUE_HOURS. Missing without this setting.',
   })
   import_overdue?: boolean;
   @ApiProperty(TIME) datetime!: string;

@@ -43,7 +43,7 @@ export const CATALOGUE = {
     status: 400,
     title: 'The SCIM path is malformed or names an unknown attribute',
     remedy:
-      'Use an attribute of `/scim/v2/Schemas`. Write the schema URN before an attribute of an extension.',
+      'Use an attribute that `/scim/v2/Schemas` lists. Write the schema URN before an attribute of an extension.',
   },
   no_target: {
     status: 400,
@@ -139,7 +139,7 @@ export const CATALOGUE = {
     status: 409,
     title: 'An authname belongs to another user',
     remedy:
-      'The error contains the uuid of the other user. Two users cannot share a login name of an authentication method.',
+      'The error contains the uuid of the other user. Remove the login name from that user, or choose another login name.',
   },
   display_name_taken: {
     status: 409,
@@ -197,7 +197,7 @@ export const CATALOGUE = {
     status: 431,
     title: 'The headers of the request are too large',
     remedy:
-      'Send fewer cookies or a shorter query. The request line and the headers may have 16 KiB in total.',
+      'Send fewer cookies or a shorter query. The request line and the headers may have at most 16 KiB in total.',
   },
   search_too_broad: {
     status: 422,

@@ -90,7 +90,7 @@ export const ChoiceParam = (choices: readonly string[], schema: QuerySchema = {}
 
 /** Declares a parameter with fixed values that may be repeated. */
 export const ChoicesParam = (choices: readonly string[], schema: QuerySchema = {}) => {
-  const rule = { message: `must be one of ${choices.join(', ')}, at most ${MAX_REPEATS} times` };
+  const rule = { message: `must be one of ${choices.join(', ')}, repeated at most ${MAX_REPEATS} times` };
   return applyDecorators(
     ApiPropertyOptional({ enum: [...choices], isArray: true, maxItems: MAX_REPEATS, ...schema }),
     Normalize(toList),
@@ -101,7 +101,7 @@ export const ChoicesParam = (choices: readonly string[], schema: QuerySchema = {
 
 /** Declares a text parameter that may be repeated. The caller validates values that depend on settings. */
 export const TextsParam = (max: number, schema: QuerySchema = {}) => {
-  const rule = { message: `must have 1 to ${max} characters, at most ${MAX_REPEATS} times` };
+  const rule = { message: `must have 1 to ${max} characters, repeated at most ${MAX_REPEATS} times` };
   const each = { ...rule, each: true };
   const items = { type: 'string', maxLength: max };
   return applyDecorators(

@@ -8,7 +8,7 @@ export const TIME = { format: 'date-time', example: '2026-01-31T08:15:30.123Z' }
 export const NULLABLE_ID = { type: String, format: 'uuid', nullable: true } as const;
 export const NULLABLE_TIME = { type: String, format: 'date-time', nullable: true } as const;
 
-export const CASE_INSENSITIVE = { description: 'Case-insensitive.' } as const;
+export const CASE_INSENSITIVE = { description: 'Uuid of the record. Case-insensitive.' } as const;
 
 export const describeTexts = (maxLength: number, maxItems: number) =>
   ({ type: 'array', items: { type: 'string', maxLength }, maxItems }) as const;

@@ -12,7 +12,7 @@ export class Metrics implements RequestObserver {
   private readonly registry = new Registry();
   private readonly requests = new Histogram({
     name: 'http_request_duration_seconds',
-    help: 'Duration of requests by method, route and status. The status is aborted if the client disconnected early.',
+    help: 'Duration of requests in seconds, by method, route and status. Status aborted: the client disconnected early.',
     labelNames: ['method', 'route', 'status'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [this.registry],

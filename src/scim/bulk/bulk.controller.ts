@@ -29,11 +29,11 @@ export class BulkController {
   @Post('Bulk')
   @DescribeRoute('runScimBulk', 'Create, change and delete users and groups in one request', {
     description:
-      `A request may have 4 MiB, ${MAX_OPERATIONS} operations, and 50 operations that set a password. Operations are executed in ` +
+      `A request may have at most 4 MiB, ${MAX_OPERATIONS} operations, and 50 operations that set a password. Operations are executed in ` +
       'request order, except that an operation waits for the operations that it refers to by `bulkId:…` in a path, a `value` or ' +
       'a `$ref`. Operations on users are applied in sets, and unique values are checked after each set. Groups are changed one ' +
       'by one. If an operation fails, only operations that refer to it fail too. Each operation needs the scope that it would ' +
-      'need as a separate request. After `failOnErrors` errors, in request order, no more operations are executed. If a request ' +
+      'need as a separate request. The request stops after `failOnErrors` errors, counted in request order. If a request ' +
       'with an `Idempotency-Key` was interrupted, repeating it continues where it stopped.',
     body: BulkRequestDto,
     examples: {
@@ -57,7 +57,7 @@ export class BulkController {
             bulkId: 'guides',
             data: {
               schemas: [GROUP_SCHEMA],
-              displayName: 'Guides of the lane',
+              displayName: 'City guides',
               members: [{ value: 'bulkId:noa' }, { value: 'bulkId:kim' }],
             },
           },

@@ -11,14 +11,18 @@ class BulkOperationDto {
   @ApiProperty({ maxLength: 10, enum: ['POST', 'PUT', 'PATCH', 'DELETE'] }) method!: string;
   @ApiPropertyOptional({ ...BULK_ID, description: 'Required for POST. Must be unique within the request.' })
   bulkId?: string;
-  @ApiPropertyOptional({ ...VERSION, description: 'ETag of the resource as it was read, as in If-Match.' })
+  @ApiPropertyOptional({ ...VERSION, description: 'Last ETag that the client read, as in If-Match.' })
   version?: string;
-  @ApiProperty({ maxLength: 1000, example: '/Users', description: 'Add `/{id}` for PUT, PATCH and DELETE.' })
+  @ApiProperty({
+    maxLength: 1000,
+    example: '/Users',
+    description: '`/Users` or `/Groups`, followed by `/{id}` unless the method is POST.',
+  })
   path!: string;
   @ApiPropertyOptional({
     type: 'object',
     additionalProperties: true,
-    description: 'The body of a separate request. For PATCH, the list of operations is sufficient.',
+    description: 'The same body as in a separate request. For PATCH, the list of operations is sufficient.',
   })
   data?: object;
 }

@@ -37,7 +37,7 @@ const Discovery = (
   const errors = docs.length > 0 ? (['not_found'] as const) : [];
   return applyDecorators(
     Get(path),
-    DescribeRoute(id, summary, { answer: describeJson(summary, type), more: docs, errors }),
+    DescribeRoute(id, summary, { answer: describeJson('The requested data.', type), more: docs, errors }),
     AnyKey(),
   );
 };

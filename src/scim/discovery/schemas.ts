@@ -263,7 +263,7 @@ export const ROLLCALL_USER: SchemaDefinition = {
     defineRoles('groupRoles', 'The roles that the user has through groups.', {}, ON_REQUEST),
     defineAttribute(
       'managedBy',
-      'The data set that manages the user. scim: an identity provider.',
+      'The data set that manages the user. The data set scim stands for an identity provider.',
       ON_REQUEST,
     ),
     defineAttribute('lastAccess', 'When the user was last active.', { type: 'dateTime', ...ON_REQUEST }),

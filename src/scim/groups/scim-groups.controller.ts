@@ -51,7 +51,7 @@ export class ScimGroupsController {
   @Get()
   @DocGroup.list(
     'listScimGroups',
-    'Sorted by creation time, or by `sortBy`. A page ends early once it contains 10,000 members. With ' +
+    'Sorted by creation time, or by `sortBy`. A page ends early when its groups have 10,000 members in total. With ' +
       '`excludedAttributes=members`, members are not read. Filters on displayName, externalId, id, members, meta.created ' +
       'and meta.lastModified use an index.',
     'displayName eq "Newsroom"',
@@ -101,7 +101,9 @@ export class ScimGroupsController {
   }
 
   @Get(':id')
-  @DocGroup.get('getScimGroup', { description: 'Includes all members, unless they are excluded.' })
+  @DocGroup.get('getScimGroup', {
+    description: 'Without `excludedAttributes=members`, includes all members.',
+  })
   @Requires('groups.read')
   @AcceptsScim()
   async get(

@@ -122,7 +122,7 @@ export function buildListDocs(target: string, resourceNames: string, type: Type<
       DescribeRoute(id, `Find ${target}`, { ...listed, description, more: describeListParameters(filter) }),
     search: (id: string, description: string, examples: Examples) => {
       const search = { body: ScimSearchDto, examples, changesNothing: true } as const;
-      return DescribeRoute(id, `Find ${target} by POST`, { ...listed, ...search, description });
+      return DescribeRoute(id, `Find ${target} with a POST request`, { ...listed, ...search, description });
     },
   };
 }
@@ -147,7 +147,7 @@ export function buildResourceDocs({ description, resource, list, taken, ofChange
   const changed = [...taken, ...ofChanges];
   const change = {
     more: VIEW_PARAMETERS,
-    ifMatch: `ETag of the ${noun} as it was read, with or without W/. The request fails with 412 if the ${noun} has changed since.`,
+    ifMatch: `Last ETag that the client read, with or without W/. The request fails with 412 if the ${noun} has changed since.`,
     answer: describeJson(`The ${noun} after the change.`, resource, ETAG),
   };
   const applied = ApiResponse({ status: 204, description: 'The change was applied.', headers: ETAG });

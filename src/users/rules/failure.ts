@@ -63,7 +63,7 @@ export function toFailureProblem(failures: readonly Failure[]): ProblemError {
   if (invalid.length > 0) return createValidationError(invalid);
   const conflicts = failures.flatMap(({ field, uuid }): Conflict[] => (uuid ? [{ field, uuid }] : []));
   const [first] = failures;
-  if (!first) throw new Error('a change without failures has no problem');
+  if (!first) throw new Error('a problem needs at least one failure');
   const detail = failures.map(({ field, message }) => `${field} ${message}`.trim()).join('; ');
   if (conflicts.length === 0) return new ProblemError(toErrorCode(first), `${detail}.`);
   return new ProblemError(toErrorCode(first), `Nothing was changed: ${detail}.`, { conflicts });

@@ -84,7 +84,7 @@ export class UserInput {
     minLength: MIN_PASSWORD_MIN_LENGTH,
     example: 'correct horse battery staple',
     description:
-      'At least PASSWORD_MIN_LENGTH (12) characters of any kind. Spaces at the start and end are kept. Must not be easy to guess. ' +
+      'At least PASSWORD_MIN_LENGTH characters (default 12) of any kind. Spaces at the start and end are kept. Must not be easy to guess. ' +
       'null removes the password. The user can then not log in with a password.',
   })
   password?: string | null;
@@ -92,7 +92,7 @@ export class UserInput {
   @Url({ example: 'https://intranet.example.org/jane.png' })
   user_avatar?: string | null;
 
-  @Reference({ example: null, description: 'Uuid of another user, who must not report to this user.' })
+  @Reference({ example: null, description: 'Uuid of the manager. Managers must not report to the user.' })
   manager_uuid?: string | null;
 
   @Paragraphs({ max: MAX.aboutMe, example: 'Runs the London office.\nLikes maps.' })
@@ -124,7 +124,7 @@ export class NewUserInput extends UserInput {
 /** Body of a change after its read-only fields were removed. */
 export type WritableUserInput = UserInput & { current_password?: string | null };
 
-const READ_ONLY = { readOnly: true, nullable: true, description: 'Ignored.' } as const;
+const READ_ONLY = { readOnly: true, nullable: true, description: 'Ignored if sent.' } as const;
 const READ_ONLY_TIME = { type: String, format: 'date-time', readOnly: true, nullable: true } as const;
 
 /**

@@ -96,7 +96,7 @@ export class SearchBudget {
       return createUnavailableError('Too many other users are searching. Try again later.', seconds);
     return new ProblemError(
       'rate_limited',
-      `Too many broad searches. At most ${MAX_RUNNING} run at a time, and ${MAX_WAITING} wait for up to ${WAIT_TIMEOUTS * seconds} seconds. Try again later.`,
+      `Too many broad searches are running. At most ${MAX_RUNNING} run at a time, and ${MAX_WAITING} wait for up to ${WAIT_TIMEOUTS * seconds} seconds. Try again later.`,
       { headers: { 'Retry-After': String(seconds) } },
     );
   }

@@ -93,7 +93,7 @@ export class UserWriter {
     toError: (failures: readonly Failure[]) => Error = toFailureProblem,
   ): Promise<User> {
     const [outcome] = await this.apply(tx, [change], caller);
-    if (!outcome) throw new Error('A set of one change has no outcome.');
+    if (!outcome) throw new Error('The writer returned no outcome for the change.');
     if (outcome.outcome === 'error') throw toError(outcome.failures);
     return outcome.user;
   }

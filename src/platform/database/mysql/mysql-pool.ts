@@ -253,13 +253,13 @@ export class MysqlPool {
   private leaveServer(use: ServerUse, reason?: string): void {
     if (use !== this.currentUse) return;
     this.currentUse = undefined;
-    if (use.watched) breakConnection(use.watched.connection, 'the pool left the server');
+    if (use.watched) breakConnection(use.watched.connection, 'the pool stopped using the server');
     for (const [connection, itsUse] of this.serverUses) {
       if (itsUse !== use) continue;
       if (!this.inUse.has(connection)) void endConnection(connection);
       else if (reason !== undefined) breakConnection(connection, reason);
     }
-    this.rejectWaiters(new DatabaseError('moved', new Error(reason ?? 'the pool left the server')));
+    this.rejectWaiters(new DatabaseError('moved', new Error(reason ?? 'the pool stopped using the server')));
   }
 
   /**
