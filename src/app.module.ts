@@ -14,10 +14,13 @@ import { OperationsModule } from './operations/operations.module.js';
 import { TelemetryModule } from './platform/telemetry/telemetry.module.js';
 import { UsersModule } from './users/users.module.js';
 
-/** The root module, which contains every feature. It is loaded after `migrateAtStart` has migrated the schema. */
+/** Root module. Load it after `migrateAtStart` has migrated the schema. */
 @Module({})
 export class AppModule {
-  /** @param programs paths of the worker programs. If a program is missing, this process does its work. */
+  /**
+   * @param programs paths of the worker programs. Without the path of a program, this process does the work of that
+   * program.
+   */
   static forRoot(env: Env, programs?: WorkerPrograms): DynamicModule {
     return {
       module: AppModule,

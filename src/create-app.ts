@@ -47,10 +47,11 @@ const UNPREFIXED = [
 ];
 
 /**
- * Creates the application, initialised but not yet listening, on a migrated schema (`migrateAtStart`).
- * @throws Error if the application cannot start.
- * @param programs paths of the worker programs. If a path is missing, this process does the work of that program itself.
+ * Creates the application on a migrated schema (`migrateAtStart`), without listening yet.
+ * @param programs paths of the worker programs. Without the path of a program, this process does the work of that
+ * program.
  * @param isService false for the application of a command, which starts no background work and ignores signals.
+ * @throws Error if the application cannot start.
  */
 export async function createApp(
   env: Env,
@@ -101,8 +102,8 @@ export async function createApp(
 }
 
 /**
- * Adds the documentation and starts the background work, which a command does not need. The documentation comes after
- * the API routes, which get more requests.
+ * Adds the documentation and starts the background work, neither of which a command needs. The documentation is added
+ * after the API routes, because they get more requests.
  */
 async function startService(app: NestExpressApplication): Promise<void> {
   serveDocs(app);

@@ -5,7 +5,7 @@ import { FORM, type Operation, type SchemaObject, listOperations } from './platf
 
 /** The OpenAPI document as shown on the page `/docs`. Clients get the unchanged document. */
 
-/** Paths under `/api/0.3/` that the page lists first, in the order of a typical workflow. */
+/** Paths under `/api/0.3/` that the page lists first, in the order of typical use. */
 const PATHS = `
   sessions/login users/search users users/{user_id} users/me users/{user_id}/history imports imports/preview
   imports/{import_id} imports/{import_id}/rows imports/{import_id}/apply imports/{import_id}/reject
@@ -54,8 +54,7 @@ function showAsForm(operation: Operation): void {
   operation.parameters = operation.parameters.filter(({ name }) => !form.properties?.[name]);
   const fields = Object.entries(options).map(([name, field]): [string, SchemaObject] => {
     const { schema, ...described } = moveValuesToDescription(field);
-    // Without an example, Swagger UI would invent a value for the field. The empty example is safe, because the
-    // service ignores an empty field.
+    // Without an example, Swagger UI would invent a value. The service ignores an empty field.
     return [name, { ...schema, ...described, example: '' }];
   });
   const first = { ...(dry_run && { dry_run: { ...dry_run, default: true } }), file };
@@ -83,7 +82,7 @@ function moveValuesToDescription(
   return { schema, ...(parts.length > 0 && { description: parts.join(' ') }) };
 }
 
-/** Removes the examples of all error responses of an operation except one, because all errors have the same form. */
+/** Removes the error examples of an operation except one, because all errors have the same form. */
 function keepOneExample({ responses }: Operation): void {
   const errors = Object.entries(responses).filter(([status]) => Number(status) >= 400);
   const [, kept] = errors.find(([status]) => status === '422') ?? errors[0] ?? [];

@@ -32,7 +32,8 @@ class WorkerModule {
 }
 
 void runProgram('The import worker cannot start.', async () => {
-  const env = loadEnv(); // uses the settings that the service has read, even if `.env` has changed since
+  // The settings are the ones that the service has read, even if `.env` has changed since then.
+  const env = loadEnv();
   env.DATABASE_POOL_SIZE = Math.min(env.DATABASE_POOL_SIZE, POOL_SIZE);
   const service = serveAsWorker<ServiceCalls, ImportWorkerCalls>(
     {

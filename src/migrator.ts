@@ -7,7 +7,8 @@ import { ENTITIES } from './entities.js';
 
 // The program that checks the schema and migrates it before the service starts.
 
-process.on('disconnect', () => process.exit()); // ends with the process that started this program
+// End with the process that started this program.
+process.on('disconnect', () => process.exit());
 migrateAtStart(loadEnv(), ENTITIES).then(
   () => process.exit(),
   (error: unknown) => {

@@ -45,17 +45,15 @@ function createDocument(app: INestApplication): OpenAPIObject {
   completeDocument(document);
   for (const operation of listOperations(document)) {
     const { operationId, description, [REQUIRED_SCOPE]: scope } = operation;
-    if (operationId.includes('_')) throw new Error(`${operationId} lacks @DescribeRoute`); // ids that Swagger generates contain `_`
+    // Swagger has generated an id that contains `_`.
+    if (operationId.includes('_')) throw new Error(`${operationId} lacks @DescribeRoute`);
     const note = SCOPE_NOTES[scope ?? ''] ?? `An API key needs the scope \`${scope}\`.`;
     if (scope !== undefined) operation.description = [description, note].filter(Boolean).join('\n\n');
   }
   return document;
 }
 
-/**
- * Maps the required scope of a route to a note. The note is appended to the description of the route, so that Swagger
- * UI shows it.
- */
+/** Maps the required scope of a route to a note, which is appended to the description of the route for Swagger UI. */
 const SCOPE_NOTES: Readonly<Record<string, string>> = {
   none: 'API keys cannot use this route.',
   any: 'Any valid API key can use this route.',
@@ -69,8 +67,8 @@ const SCOPE_NOTES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Paths under `/docs` that are served: the page, its assets and the documents. Other files of the package, such as source
- * maps, are not served.
+ * Paths under `/docs` that are served: the page, its assets and the documents. Other files of the package, such as
+ * source maps, are hidden.
  */
 const SERVED: ReadonlySet<string> = new Set(
   `/ /swagger-ui.css /swagger-ui-bundle.js /swagger-ui-standalone-preset.js /swagger-ui-init.js
@@ -80,7 +78,8 @@ const SERVED: ReadonlySet<string> = new Set(
 /** Serves Swagger UI at `/docs`. */
 export function serveDocs(app: INestApplication): void {
   const script = readScript();
-  let page: OpenAPIObject | undefined; // shown only on the page, because clients get the unchanged document
+  // The page shows this document. Clients get the unchanged document.
+  let page: OpenAPIObject | undefined;
   app.use('/docs/page.js', (_request: Request, response: Response) => {
     response.type('text/javascript').send(script);
   });

@@ -101,7 +101,9 @@ export type KeyProfile = (typeof PROFILES)[number];
 /** The profile of users, and of API keys that lack a profile of their own. */
 export const DEFAULT_PROFILE: KeyProfile = 'standard';
 
-/** Scopes of an API key. No scope includes another scope, except that `imports:write` includes every data set. */
+/**
+ * Scopes of an API key. They do not include each other, but `imports:write` includes every `imports:write:<dataset>`.
+ */
 export const SCOPES = [
   'users:read',
   'users:write',

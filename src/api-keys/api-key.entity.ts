@@ -15,30 +15,23 @@ export class ApiKeyEntity {
   @Column({ ...time(), nullable: true }) revoked!: string | null;
   /** Time at which the key was last used, precise to one minute. */
   @Column({ ...time(), nullable: true }) last_used!: string | null;
-  /**
-   * Null if the key has all permissions of a Webmaster. Scopes and networks are never updated, because no rights may be
-   * added to a key.
-   */
+  /** Null if the key has all permissions of a Webmaster. Never updated, because a key must not gain rights. */
   @Column({ ...longText(), nullable: true }) scopes!: JsonText<Scope[]> | null;
   /** Null if the key can be used from any network. */
   @Column({ ...longText(), nullable: true }) networks!: JsonText<string[]> | null;
   @Column(bool()) ignores_unknown_fields!: number;
   /** The kind of the actor that created the key. Null for keys that were created by earlier versions of the service. */
   @Column({ ...ascii(10), nullable: true }) maker_kind!: string | null;
-  /**
-   * The uuid of the user, or the id of the key, that created this key. Null if the service or its command line created
-   * the key.
-   */
+  /** Uuid of the user, or id of the key, that created this key. Null if the service or its command line did. */
   @Column({ ...uuid(), nullable: true }) maker_id!: string | null;
   /** The client address of the use at `last_used`. */
   @Column({ ...text(64), nullable: true }) last_address!: string | null;
-  /** Null for the profile `standard`. Like `scopes`, the profile is never updated. */
+  /** Null for the profile `standard`. Never updated. */
   @Column({ ...ascii(16), nullable: true }) profile!: KeyProfile | null;
 }
 
 /**
- * A user that an API key has blocked. Rows are inserted but never updated, so that concurrent changes do not wait for
- * each other.
+ * A user that an API key has blocked. Rows are never updated, so that concurrent changes do not wait for each other.
  */
 @Entity('key_deactivations', { withoutRowid: true })
 @Index('ix_key_deactivations_time', ['time'])
@@ -54,6 +47,6 @@ export class KeyFuseEntity {
   @PrimaryColumn(uuid()) key_id!: string;
   /** Time at which the fuse last blew. Null if the fuse was reset since then. */
   @Column({ ...time(), nullable: true }) blown!: string | null;
-  /** Until this time the key may block any number of users. Users that it blocked before this time no longer count. */
+  /** End of the period in which the key may block any number of users. Users blocked before this time do not count. */
   @Column({ ...time(), nullable: true }) open_until!: string | null;
 }

@@ -23,7 +23,7 @@ import {
 } from '../platform/input/field-rules.js';
 import { isDbTime, now } from '../platform/common/time.js';
 
-/** Maximum number of scopes of a key, and also of its networks. */
+/** Maximum number of scopes of a key, and maximum number of its networks. */
 export const MAX_LIST_ITEMS = 32;
 export const UNKNOWN_FIELDS = ['refuse', 'ignore'] as const;
 

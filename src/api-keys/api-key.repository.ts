@@ -40,7 +40,6 @@ export class ApiKeyRepository {
     );
   }
 
-  /** Returns the key and locks its row until the transaction ends. */
   async lock(tx: Sql, id: string): Promise<ApiKeyEntity | undefined> {
     return tx.queryOne(`SELECT ${COLUMNS} FROM api_keys WHERE id = ?${lockClauseOf(tx)}`, [id]);
   }

@@ -67,10 +67,7 @@ export class KeyFuseDto {
   open_until!: string;
 }
 
-/**
- * Converts a row to the public view of the key. Fields are copied one by one, so that the hash of the key is never
- * exposed.
- */
+/** Converts a row to the public view of the key. Copies field by field, so that the hash is never exposed. */
 export function presentApiKey(row: ApiKeyEntity): ApiKeyDto {
   const { id, name, scopes, networks, last_address } = row;
   return {

@@ -23,15 +23,12 @@ const FORMAT = /^rollcall_[0-9a-f]{12}_[A-Za-z0-9_-]{43}_[0-9a-f]{8}$/;
 /** Maximum number of creators that `findCreatorChain` follows. */
 const MAX_CREATORS = 200;
 /**
- * Precision of `last_used`, in milliseconds. A lower precision means that a busy key does not cause a write with every
- * request.
+ * Precision of `last_used`, in milliseconds. It is low, so that a busy key does not cause a write with every request.
  */
 const LAST_USED_MILLIS = 60_000;
-/**
- * Maximum length of a stored address, in characters. Longer addresses are truncated, because a proxy may send any text.
- */
+/** Maximum length of a stored address, in characters. A proxy may send any text, so longer addresses are truncated. */
 const MAX_ADDRESS_LENGTH = 64;
-/** Maximum number of cached pairs of key and address. A pair that is not in the cache is looked up in the audit. */
+/** Maximum number of pairs of key and address in the cache. Other pairs are looked up in the audit. */
 const MAX_ADDRESSES = 10_000;
 
 @Injectable()
@@ -49,16 +46,15 @@ export class ApiKeysService {
   ) {}
 
   /**
-   * Finds the key that a client has sent.
+   * Finds the key that a client has sent, and stores its use unless the key is rejected.
    * @param ip address of the client.
    * @returns the actor of the key, or undefined if the key is unknown, expired or revoked.
    * @throws ProblemError `unauthenticated` if the checksum shows that the key was mistyped, `network_not_permitted` if
-   * the key is limited to other networks. The use of a rejected key is not stored.
+   * the key may not be used from this address.
    */
   async authenticate(key: string, ip: string): Promise<KeyActor | undefined> {
     const found = await this.repository.findByHash(sha256(key));
-    // The checksum is verified only for unknown keys, because the first key can be set by an operator, with a wrong
-    // checksum.
+    // The checksum is verified only for unknown keys, because operators can set a first key with a wrong checksum.
     if (!found) assertNotMistyped(key);
     if (!found || stateOf(found, now()) !== 'active') return undefined;
     const actor = toKeyActor(found);
@@ -68,10 +64,7 @@ export class ApiKeysService {
     return actor;
   }
 
-  /**
-   * Stores the time and the address of a use of the key, at most once a minute. An error is logged and does not fail
-   * the request.
-   */
+  /** Stores the time and address of a use, at most once a minute. An error is logged and does not fail the request. */
   private async storeUse(id: string, ip: string): Promise<void> {
     this.pendingUses.add(id);
     try {
@@ -83,10 +76,7 @@ export class ApiKeysService {
     }
   }
 
-  /**
-   * Records in the audit that a key is used from an address for the first time. If this fails, the next request with
-   * the key tries again.
-   */
+  /** Records the first use of a key from an address in the audit. After an error, the next request tries again. */
   async recordAddress(id: string, ip: string): Promise<void> {
     const use = `${id} ${ip}`;
     if (!this.recordedAddresses.has(use)) await this.storeAddress(id, ip, use);
@@ -104,8 +94,7 @@ export class ApiKeysService {
   }
 
   /**
-   * Returns the actor for the id of a key, or undefined if the key is not active. It is meant for work that continues
-   * after its request.
+   * Returns the actor of a key, or undefined if the key is not active. Use it for work that continues after the request.
    * @param sql the current transaction, if any.
    */
   async findActor(id: string, sql?: Sql): Promise<KeyActor | undefined> {
@@ -113,15 +102,12 @@ export class ApiKeysService {
     return found && stateOf(found, now()) === 'active' ? toKeyActor(found) : undefined;
   }
 
-  /** Returns true if the key exists and has not expired. Calling this method does not count as a use of the key. */
+  /** Returns true if the key exists and is neither expired nor revoked. Does not count as a use of the key. */
   async isActive(id: string): Promise<boolean> {
     return (await this.findActor(id)) !== undefined;
   }
 
-  /**
-   * Returns the id of a key, followed by the id of its creator, the id of that creator's creator, and so on, up to a
-   * user.
-   */
+  /** Returns the id of a key, followed by the ids of its direct and indirect creators, up to a user. */
   async findCreatorChain(id: string): Promise<string[]> {
     const ids = [id];
     for (let key = await this.repository.find(id); key?.maker_id && ids.length <= MAX_CREATORS;) {
@@ -131,7 +117,6 @@ export class ApiKeysService {
     return ids;
   }
 
-  /** Lists all keys, newest first. */
   async list(): Promise<ApiKeyEntity[]> {
     return this.repository.list();
   }
@@ -143,7 +128,8 @@ export class ApiKeysService {
   }
 
   /**
-   * Creates a key and returns its row together with the key itself, which cannot be read again later.
+   * Creates a key.
+   * @returns its row and the key itself, which cannot be read later.
    * @throws ProblemError `insufficient_scope` if the new key would expire later than the key of the caller,
    * `network_not_permitted` if the new key would be valid in more networks.
    */
@@ -155,7 +141,7 @@ export class ApiKeysService {
     return { row, key };
   }
 
-  /** Stores the hash of a key that was generated before, and records the creation of the key in the audit. */
+  /** Stores the hash of an already generated key, and records the creation in the audit. */
   async insertKey(
     tx: Sql,
     input: ApiKeyInput,
@@ -215,7 +201,7 @@ function createForbiddenAddressError(ip: string): ProblemError {
 const isUsedRecently = ({ last_used }: ApiKeyEntity): boolean =>
   last_used !== null && toMillis(last_used) >= Date.now() - LAST_USED_MILLIS;
 
-/** Throws an error if an API key tries to create a key with more networks or a later expiry time than its own. */
+/** Throws an error if an API key creates a key with more networks or a later expiry time than its own. */
 function assertWithinOwnRights({ networks, expires }: ApiKeyInput, { actor }: Caller): void {
   const own = rightsOf(actor);
   if (own.networks !== null && !(networks && areNetworksWithin(networks, own.networks))) {
@@ -229,16 +215,15 @@ function assertWithinOwnRights({ networks, expires }: ApiKeyInput, { actor }: Ca
 }
 
 /**
- * Generates a key of the form `rollcall_<public id>_<32 random bytes>_<checksum>`. Secret scanners can recognize this
- * form and verify the checksum offline. The public id is the end of the key's id, so an operator who sees a leaked key
- * can tell which key to revoke.
+ * Generates a key of the form `rollcall_<public id>_<32 random bytes>_<checksum>`, whose checksum secret scanners can
+ * verify offline. The public id is the end of the key's id, so that an operator can find and revoke a leaked key.
  */
 export function generateApiKey(id = uuidv7()): string {
   const body = `${PREFIX}_${id.slice(-12)}_${createToken()}`;
   return `${body}_${computeChecksum(body)}`;
 }
 
-/** Returns true if the text has the form of a generated key but a wrong checksum. Most likely the key was mistyped. */
+/** Returns true if the text has the form of a generated key but a wrong checksum. It was probably mistyped. */
 export function isMistyped(key: string): boolean {
   const end = key.lastIndexOf('_');
   return FORMAT.test(key) && key.slice(end + 1) !== computeChecksum(key.slice(0, end));

@@ -20,15 +20,15 @@ export interface SealRange {
   last: number;
 }
 
-/** Reads the stored counts of sealed events, and counts single events through the index on actions (ADR 13). */
+/** Counts audit events: sealed events from stored counts, single events through the index on actions (ADR 13). */
 @Injectable()
 export class AuditCountsRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
   /**
-   * Sums the stored counts of the seals in a range by action and day. Ignores hours before `from`.
+   * Sums the stored counts of a range of seals by action and day. Ignores hours before `from`.
    * @param offset UTC offset of the days, in hours.
-   * @returns one entry per action and day. Its `hour` is the first hour of the day.
+   * @returns one entry per action and day, whose `hour` is the first hour of the day.
    */
   async countByDay(
     { after, last }: SealRange,
@@ -65,7 +65,7 @@ export class AuditCountsRepository {
     return (await this.database.queryOne<{ id: string }>(sql))?.id;
   }
 
-  /** Deletes the stored counts of the seal with this number and of all earlier seals. */
+  /** Deletes the stored counts of this seal and of all earlier seals. */
   async deleteUntil(seal: number): Promise<void> {
     await this.database.execute('DELETE FROM audit_counts WHERE seal <= ?', [seal]);
   }

@@ -11,10 +11,7 @@ export const MAX_DAYS = 90;
 const RETENTION_MILLIS = (MAX_DAYS + 2) * 24 * 3_600_000;
 /** Maximum number of events that one query counts per action. */
 const MAX_COUNTED = 10_000;
-/**
- * Maximum number of unsealed hours to count. Usually only one hour is unsealed, but there can be more after a
- * downtime.
- */
+/** Maximum number of unsealed hours to count. There is usually one, but there can be more after a downtime. */
 const MAX_UNSEALED_HOURS = 6;
 
 /** Range of hours in which not all events were counted. `from` is inclusive, `until` is exclusive. */
@@ -23,7 +20,6 @@ interface Gap {
   until: number;
 }
 
-/** Number of audit events by action and day. */
 export interface DailyCounts {
   /** Number of events per action and day. The `hour` of an entry is any hour of its day. */
   counts: ActionCount[];
@@ -31,8 +27,8 @@ export interface DailyCounts {
 }
 
 /**
- * Counts audit events by action (ADR 28). The counts of sealed events are stored when the seal is created. Unsealed
- * events, usually of the last hour, are counted on each request.
+ * Counts audit events by action (ADR 28). Counts of sealed events are stored with the seal. Unsealed events, usually
+ * those of the last hour, are counted on each request.
  */
 @Injectable()
 export class AuditCounts {
@@ -69,15 +65,13 @@ export class AuditCounts {
     return { count: Math.min(count, MAX_COUNTED), exact: count <= MAX_COUNTED };
   }
 
-  /** Deletes stored counts that are older than the maximum period that a client can request. */
+  /** Deletes stored counts that are too old for any client to request. */
   async purge(): Promise<void> {
     const seal = await this.seals.findLastNumberBefore(toFirstId(Date.now() - RETENTION_MILLIS));
     if (seal !== undefined) await this.repository.deleteUntil(seal);
   }
 
-  /**
-   * Counts unsealed events hour by hour. Skips events before the hour `from`, and events with an id less than `id`.
-   */
+  /** Counts unsealed events hour by hour. Skips events before the hour `from` and events with ids less than `id`. */
   private async countNew(actions: readonly AuditAction[], from: number, id = MIN_ID): Promise<DailyCounts> {
     const now = hourOf(Date.now());
     const first = Math.max(from, now - MAX_UNSEALED_HOURS + 1);
@@ -99,7 +93,6 @@ const KNOWN_ACTIONS: ReadonlySet<string> = new Set(ACTIONS);
 
 /** Converts milliseconds to full hours since 1970 (UTC). */
 const hourOf = (millis: number): number => Math.floor(millis / HOUR_MILLIS);
-/** Returns the smallest possible event id of an hour, which is given in hours since 1970 (UTC). */
 const toFirstIdOfHour = (hour: number): string => toFirstId(hour * HOUR_MILLIS);
 
 /** Counts events by action and hour. Unknown actions are ignored. */
@@ -113,7 +106,6 @@ export class HourCounts {
     this.hours.set(hour, actions.set(action, (actions.get(action) ?? 0) + 1));
   }
 
-  /** Returns the counts as rows of `audit_counts` for the seal with this number. */
   toRows(seal: number): AuditCountEntity[] {
     return [...this.hours].flatMap(([hour, actions]) =>
       [...actions].map(([action, value]) => ({ seal, hour, action, value })),

@@ -50,7 +50,7 @@ export const TARGET_KINDS = [
 /** Target id of events that concern all users or an unknown username. */
 export const NO_TARGET = '00000000-0000-0000-0000-000000000000';
 
-/** Field name under which the changes of an event record the reason given for the request. */
+/** Field name under which an event records the reason that was given for the request. */
 export const REASON_FIELD = 'given_reason';
 
 export type { FieldChange as AuditChange };
@@ -61,7 +61,6 @@ export interface Party {
   id: string | null;
 }
 
-/** Parties that started and approved an import run. */
 export interface RunParties {
   started_by?: Party;
   /** Absent if the run needed no approval. */
@@ -72,10 +71,7 @@ export interface RunParties {
 export interface AuditRecord {
   id: string;
   time: DbTime;
-  /**
-   * Actor of the event. For an import, also contains the parties that started and approved the import. A party is absent if
-   * it is unknown.
-   */
+  /** Actor of the event. For an import, also the parties that started and approved it, if known. */
   actor: Party & RunParties;
   action: AuditAction;
   target: { kind: string; id: string };
@@ -101,7 +97,7 @@ export function toFirstId(millis: number): string {
   return uuidv7({ msecs: Math.max(0, millis), random: new Uint8Array(16), seq: 0 });
 }
 
-/** Returns an exclusive upper bound for a range that includes `id` as its last id. The bound itself is not a valid id. */
+/** Returns an exclusive upper bound that includes `id` itself. The bound is not a valid id. */
 export const toExclusiveBound = (id: string): string => `${id}0`;
 
 /** Period within which repeated events, such as failed logins, are recorded only once. */
@@ -109,12 +105,12 @@ export const MINUTE_MILLIS = 60_000;
 
 /**
  * Creates the id of an event that is recorded at most once a minute. All instances create the same id for the same
- * `text` and minute. The id contains the start of the minute as its time.
+ * `text` and minute. The time in the id is the start of the minute.
  */
 export function createMinuteId(text: string, millis: number): string {
   const minute = millis - (millis % MINUTE_MILLIS);
   const bytes = parse(toFirstId(minute));
   const digest = Buffer.from(sha256(text), 'hex');
-  for (let at = 9; at < bytes.length; at++) bytes[at] = digest[at] ?? 0; // bytes 0 to 8 hold the time, version and variant
+  for (let at = 9; at < bytes.length; at++) bytes[at] = digest[at] ?? 0; // bytes 0 to 8 contain the time, version and variant
   return stringify(bytes);
 }

@@ -17,8 +17,8 @@ interface NameSource {
 export type NameResolver = (party: Party) => string;
 
 /**
- * Looks up the current names for the ids in audit events, because the audit stores only ids. Each feature registers
- * the tables that contain its names. All names from one table are read together.
+ * Looks up current names, because audit events contain only ids. Each feature registers the tables with its names. All
+ * names from one table are read together.
  */
 @Injectable()
 export class AuditNames {
@@ -30,7 +30,6 @@ export class AuditNames {
     for (const kind of kinds) this.sources.set(kind, source);
   }
 
-  /** Loads the current names of all actors and targets of these events. */
   async loadNames(records: readonly AuditRecord[]): Promise<NameResolver> {
     const idsBySource = new Map<NameSource, Set<string>>();
     for (const { kind, id } of records.flatMap(partiesOf)) {
@@ -55,7 +54,7 @@ function partiesOf({ actor, target, changes }: AuditRecord): Party[] {
 
 const usersOf = (change: AuditChange): Party[] => findUserIds(change).map((id) => ({ kind: 'user', id }));
 
-/** Usernames of the users that the old and new value of a change refer to. */
+/** Usernames for the old and the new value of a change. Each value is the UUID of a user. */
 export interface ChangedUserNames {
   old_name?: string;
   new_name?: string;
@@ -64,14 +63,14 @@ export interface ChangedUserNames {
 /** Fields whose values are UUIDs of users. */
 const USER_FIELDS: readonly string[] = ['manager_uuid'];
 
-/** Returns the UUIDs of the users that the old and the new value of a change refer to. */
+/** Returns the UUIDs of users in the old and the new value of a change. */
 export function findUserIds({ field, old, new: value }: AuditChange): string[] {
   if (!USER_FIELDS.includes(field)) return [];
   return [old, value].filter((uuid) => typeof uuid === 'string' && uuid !== '') as string[];
 }
 
 /**
- * Returns the usernames for the old and the new value of a change whose values are UUIDs of users.
+ * Returns the usernames for a change whose values are UUIDs of users.
  * @param usernameOf returns the current username, or an empty string for a deleted user.
  */
 export function findUserNames(change: AuditChange, usernameOf: (uuid: string) => string): ChangedUserNames {

@@ -42,16 +42,12 @@ export type RunEvent = Pick<AuditEventEntity, 'id' | 'target_id' | 'action' | 'a
 export class AuditRunsRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** Stores the party that started or approved an import. */
   async saveParty(tx: Sql, run_id: string, part: RunPart, { actor }: Caller): Promise<void> {
     const row = { run_id, part, person_kind: actor.kind, person_id: actor.id };
     await upsertRows(tx, AuditRunEntity, ['run_id', 'part'], [row]);
   }
 
-  /**
-   * Returns the parties that started or approved these imports. Invalid ids are ignored, because the service never creates
-   * them.
-   */
+  /** Returns the parties that started or approved these imports. Skips invalid ids, which the service never creates. */
   async findParties(runs: readonly string[]): Promise<AuditRunEntity[]> {
     return selectIn<AuditRunEntity>(
       this.database,
@@ -102,9 +98,9 @@ export class AuditRunsRepository {
   }
 
   /**
-   * Deletes the rows of imports with an id less than `until`, unless an import run or an audit event still refers to
-   * the import. An existing run protects its rows, because it may still wait for approval and write events. Rows with
-   * an invalid id are retained as evidence of tampering.
+   * Deletes the rows of imports with an id less than `until`, except if a run or an audit event still refers to the
+   * import. A run may wait for approval and write events later. Rows with an invalid id are retained as evidence of
+   * tampering.
    */
   async purge(until: string): Promise<void> {
     const { dialect } = this.database;
@@ -129,8 +125,8 @@ export class AuditRunsRepository {
   }
 
   /**
-   * Returns the given imports that an import run or an audit event still refers to. Runs are read before events, so a
-   * run that is deleted between the two reads is still found through its events.
+   * Returns the given imports to which a run or an audit event still refers. Reads runs before events, so a run that is
+   * deleted between the two reads is still found through its events.
    */
   private async filterReferenced(runs: readonly string[]): Promise<Set<string>> {
     const referenced = new Set<string>();
@@ -139,7 +135,7 @@ export class AuditRunsRepository {
     };
     addIds(await selectIn(this.database, runs, (list) => `SELECT id FROM import_runs WHERE id IN (${list})`));
     for (const [column, index] of REFERENCES) {
-      // Looks up only the newest event of each import, because one import may have a large number of events.
+      // Looks up only the newest event of each import, because an import can have many events.
       const hint = indexHintOf(this.database, index);
       const toSql = (list: string) => `SELECT run_id AS id, (SELECT e.id FROM audit_events AS e${hint}
             WHERE e.${column} = audit_runs.run_id ORDER BY e.id DESC LIMIT 1) AS event
@@ -151,8 +147,8 @@ export class AuditRunsRepository {
   }
 
   /**
-   * Returns the last run id of the page that follows the run id `at`, or undefined after the last page. Both ids are
-   * in hexadecimal.
+   * Returns the last run id of the page after the run id `at`, or undefined after the last page. Both ids are in
+   * hexadecimal.
    */
   private async findPageEnd(at: string): Promise<string | undefined> {
     const { dialect } = this.database;

@@ -25,7 +25,6 @@ const MEMBERS = 100;
 /** Number that is less than any seal number in the database, even a manipulated one. */
 const MIN_NUMBER = -(2 ** 53);
 
-/** Seal without its list of members. */
 export type Seal = Omit<AuditSealEntity, 'members'>;
 
 /** Seal as the driver returned it. */
@@ -39,7 +38,7 @@ const EVENT_COLUMNS = ROW_COLUMNS.map((name) => `e.${name}`).join(', ');
 const ENTRY = ['late.id', 'late.seal', 'late.row_hash'];
 const ENTRIES = 200;
 const IDS = 500;
-/** Maximum number of invalid entries of `audit_late_events` to report. */
+/** Maximum number of invalid ids in `audit_late_events` to report. */
 const UNKNOWN = 20;
 
 /** Entry of `audit_late_events` with its audit event. `row` is undefined if the event is missing. */
@@ -58,8 +57,7 @@ interface LateEventRow extends Omit<AuditEventEntity, 'id'>, Omit<AuditLateEvent
 }
 
 /**
- * Stores and reads seals. Reads page by page in the order of the key, which limits memory and the duration of each
- * statement.
+ * Stores and reads seals. Reads page by page in the order of the key, to limit memory and the time of each statement.
  */
 @Injectable()
 export class AuditSealRepository {
@@ -120,7 +118,6 @@ export class AuditSealRepository {
   }
 
   /**
-   * Stores a seal.
    * @throws DatabaseError with the fault `duplicate` if another instance has already stored a seal with this number.
    */
   async insert(
@@ -131,7 +128,7 @@ export class AuditSealRepository {
   ): Promise<void> {
     await insertRows(tx, AuditSealEntity, [seal]);
     await insertRows(tx, AuditLateEventEntity, late);
-    // Removes stored counts of this and later seal numbers. They exist only if later seals were deleted by tampering.
+    // Removes stored counts of this and later seals. They exist only if seals were deleted by tampering.
     await tx.execute('DELETE FROM audit_counts WHERE seal >= ?', [seal.number]);
     await insertRows(tx, AuditCountEntity, counts);
   }
@@ -147,10 +144,7 @@ export class AuditSealRepository {
       await this.database.execute(update, [from, Math.min(from + MEMBERS, until)]);
   }
 
-  /**
-   * Deletes the entries of `audit_late_events` with an id less than `id` that belong to seals up to `number`. Their
-   * events are already deleted.
-   */
+  /** Deletes the entries of `audit_late_events` for seals up to `number` with an id less than `id`. */
   async deleteLateEntries(number: number, id: string): Promise<void> {
     for (;;) {
       const rows = await this.database.query<{ id: string }>(

@@ -36,7 +36,6 @@ const INDEXES = {
 
 const indexNameOf = ({ column }: IndexedFilter): string => INDEXES[column];
 
-/** Selects the ids of the imports that a user or API key started or approved. */
 const RUNS_OF_PERSON = 'SELECT DISTINCT run_id FROM audit_runs WHERE person_id = ?';
 
 /** Converts the time range of a filter and the cursor `after` to a range of event ids, which sort by time. */
@@ -46,7 +45,6 @@ function toIdRange({ since, until }: AuditFilter, after: string | undefined): Id
   return { low: since === undefined ? MIN_ID : toFirstId(toMillis(since)), high: last < end ? last : end };
 }
 
-/** Returns the parts of a filter that apply to indexed columns. */
 function toIndexedFilters({ target, actor, action }: AuditFilter): IndexedFilter[] {
   return [
     ...(target === undefined ? [] : [{ column: 'target_id' as const, values: [target.toLowerCase()] }]),
@@ -55,10 +53,7 @@ function toIndexedFilters({ target, actor, action }: AuditFilter): IndexedFilter
   ];
 }
 
-/**
- * Combines all conditions of a filter except the chosen indexed filter into one SQL condition. Returns undefined if
- * no conditions remain.
- */
+/** Combines all conditions of a filter except the chosen one. Returns undefined if no conditions remain. */
 function buildOtherConditions(filter: AuditFilter, chosen: IndexedFilter | undefined): Clause | undefined {
   const others = toIndexedFilters(filter).filter(({ column }) => column !== chosen?.column);
   const conditions = [...others.map(toCondition), ...toUnindexedConditions(filter)];
@@ -92,8 +87,8 @@ const MAX_COUNT_PARTS = 10;
 const COLUMNS = 'id, time, actor_kind, actor_id, action, target_kind, target_id, changes, request_id, ip';
 
 /**
- * Events to read from newest to oldest, usually all events with one value of an indexed column. Only events with ids
- * less than `before` are still unread.
+ * Events to read, newest first, usually all events with one value of an indexed column. Events with ids less than
+ * `before` are not yet read.
  */
 interface Source {
   condition: Clause | undefined;
@@ -134,8 +129,7 @@ export class AuditWalkRepository {
         : await this.readPage(source, range, size, columns);
       found.push(...rows);
       if (isDone) sources.splice(sources.indexOf(source), 1);
-      // Unread events have ids less than `seen`, so the found events from `seen` on can be returned in their final
-      // order.
+      // All unread events have ids less than `seen`, so the order of the events from `seen` on is final.
       const seen = sources.reduce((highest, { before }) => (before > highest ? before : highest), '');
       const ready = found.filter(({ id }) => id >= seen);
       found = found.filter(({ id }) => id < seen);
@@ -164,8 +158,8 @@ export class AuditWalkRepository {
   }
 
   /**
-   * Returns the indexed filter that matches the fewest events. The events are counted, because the query planner
-   * cannot estimate their number.
+   * Returns the indexed filter that matches the fewest events. Counts the events, because the query planner cannot
+   * estimate their number.
    */
   private async chooseFilter(filter: AuditFilter, range: IdRange): Promise<IndexedFilter | undefined> {
     const filters = toIndexedFilters(filter);
@@ -221,10 +215,7 @@ export class AuditWalkRepository {
     return { rows, isDone: rows.length < size };
   }
 
-  /**
-   * Scans the next rows of a source and returns the events that meet the conditions `rest`, which the index does not
-   * cover.
-   */
+  /** Scans the next rows of a source. Returns the events that also meet `rest`, the conditions outside the index. */
   private async readPart(
     source: Source,
     { low }: IdRange,

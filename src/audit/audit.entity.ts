@@ -3,7 +3,7 @@ import type { ChangesText } from '../platform/common/field-changes.js';
 import { ascii, int, longText, text, time, uuid } from '../platform/database/engine/columns.js';
 import type { AuditAction } from './audit-event.js';
 
-/** Audit event. The table is append-only. Ids are UUIDs of version 7, so they sort by time. */
+/** Audit event, which is never changed. Ids are UUIDs of version 7, so they sort by time. */
 @Entity('audit_events')
 @Index('ix_audit_events_target', ['target_id', 'id'])
 @Index('ix_audit_events_actor', ['actor_id', 'id'])
@@ -22,13 +22,9 @@ export class AuditEventEntity {
   @Column(text(64)) ip!: string;
 }
 
-/** Role of a party in an import. */
 export type RunPart = 'started' | 'approved';
 
-/**
- * Party that started or approved an import. Stored once per run rather than in each event, because a run writes an event for
- * every changed user.
- */
+/** Party that started or approved an import. Stored once per run, because a run can write many events. */
 @Entity('audit_runs', { withoutRowid: true })
 @Index('ix_audit_runs_person', ['person_id', 'run_id'])
 export class AuditRunEntity {
@@ -39,9 +35,7 @@ export class AuditRunEntity {
   @Column({ ...uuid(), nullable: true }) person_id!: string | null;
 }
 
-/**
- * Seal that covers the events from the end of the previous seal to `until_id` (exclusive), and late events (ADR 19).
- */
+/** Seal over the events from the end of the previous seal to `until_id` (exclusive), and over late events (ADR 19). */
 @Entity('audit_seals')
 @Index('ix_audit_seals_until', ['until_id'])
 export class AuditSealEntity {
@@ -59,14 +53,14 @@ export class AuditSealEntity {
   /** Id of the key from AUDIT_SEAL_KEY. Empty if the seal was created without a key. */
   @Column(ascii(16)) key_id!: string;
   @Column(ascii(64)) hash!: string;
-  /** Six bytes per sealed event, in base64, to recognise inserted events. Null once the events were deleted. */
+  /** Six bytes per sealed event, in base64, for finding inserted events. Null after the events were deleted. */
   @Column({ ...longText(), nullable: true }) members!: string | null;
   @Column(ascii(64)) members_hash!: string;
 }
 
 /**
- * Event that a seal covers although its id is outside the range of the seal, because the event is late or has a
- * future time (ADR 19).
+ * Event that a seal covers although its id is outside the range of the seal: a late event, or an event with a future
+ * time (ADR 19).
  */
 @Entity('audit_late_events', { withoutRowid: true })
 @Index('ix_audit_late_events_seal', ['seal', 'id'])

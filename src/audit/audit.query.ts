@@ -39,7 +39,6 @@ export class AuditFilter {
   until?: string;
 }
 
-/** Query of one page of audit events. */
 export class AuditQuery extends AuditFilter {
   @LimitParam()
   limit: number = 25;

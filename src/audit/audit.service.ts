@@ -30,15 +30,12 @@ import { AuditRunsRepository } from './audit-runs.repository.js';
 import { AuditWalkRepository } from './audit-walk.repository.js';
 import { Sealer } from './sealer.service.js';
 
-/** Appends and deletes audit events. Uses hand-written SQL, because appends are part of bulk writes (ADR 13). */
+/** Appends and deletes audit events. Uses hand-written SQL, because bulk writes append events (ADR 13). */
 @Injectable()
 export class AuditRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /**
-   * Appends events.
-   * @param tx transaction of the recorded change. By default, the events are appended without a transaction.
-   */
+  /** @param tx transaction of the recorded change. By default, the events are appended without a transaction. */
   async append(events: readonly AuditEventEntity[], tx: Sql = this.database): Promise<void> {
     await insertRows(tx, AuditEventEntity, events);
   }
@@ -52,7 +49,6 @@ export class AuditRepository {
     }
   }
 
-  /** Returns true if the target has an event with this action and client address. */
   async hasEvent(target: string, action: AuditAction, ip: string): Promise<boolean> {
     const found = await this.database.queryOne(
       'SELECT id FROM audit_events WHERE target_id = ? AND action = ? AND ip = ? LIMIT 1',
@@ -63,7 +59,7 @@ export class AuditRepository {
 
   /** Deletes up to `limit` of the oldest rows with an id less than `until`. @returns the number of deleted rows. */
   async deleteBefore(until: string, limit: number): Promise<number> {
-    // Looks up the last id to delete, because MariaDB would scan the whole table for a list of ids or a subquery.
+    // Looks up the last id first, because MariaDB would scan the whole table for a list of ids or a subquery.
     const [oldest] = await this.database.query<{ last: string | null }>(
       'SELECT MAX(id) AS last FROM (SELECT id FROM audit_events WHERE id < ? ORDER BY id LIMIT ?) AS oldest',
       [until, limit],
@@ -73,26 +69,26 @@ export class AuditRepository {
   }
 }
 
-/** Event to be recorded. The id, time and actor are added when it is recorded. */
+/** Event to be recorded, without the id, time and actor. */
 export interface AuditEvent {
   action: AuditAction;
   target: { kind: (typeof TARGET_KINDS)[number]; id: string };
   changes?: readonly AuditChange[] | Changes;
 }
 
-/** Page of events. `last` is the id of the last event of the page, or undefined if no more events follow. */
+/** Page of events. `last` is the id of its last event, or undefined on the last page. */
 export interface AuditPage {
   records: AuditRecord[];
   nameOf: NameResolver;
   last: string | undefined;
 }
 
-/** Maximum length of the username stored for a failed login. */
+/** Maximum length of the username stored for a failed login, in characters. */
 const MAX_NAME_LENGTH = 64;
 const PAGE_SIZE = 500;
 const PURGE_ROWS = 500;
 
-/** Caller that is recorded with an event. Unlike `Caller`, it can also be a client without credentials. */
+/** Caller that is recorded with an event. Unlike `Caller`, it can be a client without credentials. */
 interface RecordedCaller {
   actor: { kind: (typeof ACTOR_KINDS)[number]; id: string | null };
   requestId: string;
@@ -100,7 +96,7 @@ interface RecordedCaller {
   reason?: string;
 }
 
-/** Records events in the transaction of the change, so that a change and its event are stored together or not at all. */
+/** Records events, usually in the transaction of a change, so that both are stored together or not at all. */
 @Injectable()
 export class AuditService {
   /** Maximum time for reading one page of events, in milliseconds. */
@@ -118,20 +114,19 @@ export class AuditService {
     this.maxMillis = SEARCH_TIMEOUT * 1000;
   }
 
-  /** Records the events of a change in the transaction of the change. */
   async record(tx: Sql, caller: Caller, events: readonly AuditEvent[]): Promise<void> {
     await this.repository.append(toRows(caller, events), tx);
   }
 
-  /** Records an event without a transaction. Use it for events that do not belong to a change. */
+  /** Records an event that does not belong to a change. */
   async recordWithoutTransaction(caller: RecordedCaller, event: AuditEvent): Promise<void> {
     await this.repository.append(toRows(caller, [event]));
   }
 
   /**
    * Records a failed login. All instances together record one event per minute, username and network, dated at the
-   * start of the minute. The username is cut to 64 characters, and API keys and session tokens in it are masked. The
-   * recorded text may still be a password that was typed into the wrong field.
+   * start of the minute. Truncates the username, and masks API keys and session tokens in it. The text may still be a
+   * password that was typed into the wrong field.
    * @param key comparison key of the username.
    * @param user id of the user, undefined for an unknown username.
    */
@@ -147,7 +142,7 @@ export class AuditService {
     if (row) await this.repository.appendOnce(Object.assign(row, { id, time: timeOf(id) }));
   }
 
-  /** Records an export of users. @param isComplete true if users without an external id were exported as well. */
+  /** @param isComplete true if the export includes users without an external id. */
   async recordExport(caller: Caller, isComplete: boolean): Promise<void> {
     const target = { kind: 'users', id: NO_TARGET } as const;
     const changes = [{ field: 'all', new: isComplete }];
@@ -164,13 +159,11 @@ export class AuditService {
     });
   }
 
-  /** Records the start of an import and the party that started it. */
   async recordRunStart(tx: Sql, caller: Caller, id: string, changes: readonly AuditChange[]): Promise<void> {
     await this.runs.saveParty(tx, id, 'started', caller);
     await this.record(tx, caller, [{ action: 'import.created', target: { kind: 'import', id }, changes }]);
   }
 
-  /** Records the approval of an import and the party that approved it. */
   async recordRunApproval(tx: Sql, caller: Caller, id: string): Promise<void> {
     await this.runs.saveParty(tx, id, 'approved', caller);
     await this.record(tx, caller, [{ action: 'import.approved', target: { kind: 'import', id } }]);
@@ -193,7 +186,6 @@ export class AuditService {
     return { records, nameOf, last: found.length > limit ? records.at(-1)?.id : undefined };
   }
 
-  /** Counts the events that match a filter. If `exact` is false, there may be more events than `count`. */
   async count(filter: AuditFilter): Promise<{ count: number; exact: boolean }> {
     return this.rows.count(filter);
   }
@@ -204,8 +196,8 @@ export class AuditService {
   }
 
   /**
-   * Deletes events older than AUDIT_RETENTION_DAYS, and the stored parties of imports that no run or event refers to
-   * any more. Deletes in short statements, so that other writers wait only briefly.
+   * Deletes events older than AUDIT_RETENTION_DAYS, and the stored parties of imports without a run or event. Short
+   * statements keep other writers from waiting long.
    */
   async purge(): Promise<void> {
     await this.counts.purge();
@@ -223,7 +215,7 @@ export class AuditService {
   }
 }
 
-/** Converts events to rows. The time of a row is taken from its id, so rows have the same order by time and by id. */
+/** Converts events to rows. The time of a row is taken from its id, so both sort in the same order. */
 function toRows(caller: RecordedCaller, events: readonly AuditEvent[]): AuditEventEntity[] {
   const ids = createOrderedUuids(events.length);
   const [first] = ids;
@@ -243,9 +235,7 @@ function toRows(caller: RecordedCaller, events: readonly AuditEvent[]): AuditEve
   }));
 }
 
-/**
- * Adds the reason of the request to the changes, so that the seal also covers the reason and searches also find it.
- */
+/** Adds the reason of the request to the changes, so that the seal covers it and searches find it. */
 function addReason(changes: AuditEvent['changes'], reason: string | undefined): Changes {
   const all = changes instanceof Changes ? changes : Changes.fromList(changes ?? []);
   return reason === undefined ? all : Changes.fromList([...all.list, { field: REASON_FIELD, new: reason }]);

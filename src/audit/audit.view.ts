@@ -25,7 +25,7 @@ const COUNT_IS_EXACT = {
   description: 'If false, `Count` is a lower bound, because counting stops at 1,000.',
 } as const;
 
-/** Maximum number of changes per event. Users have more fields than all other targets, but fewer than this number. */
+/** Maximum number of changes per event. No target has this many fields. */
 export const MAX_CHANGES = 100;
 
 const NAME = {
@@ -65,7 +65,7 @@ export const REASON = {
   description: `Value of the ${AUDIT_REASON} header. Empty if no reason was sent.`,
 } as const;
 
-/** OpenAPI schema of the username that is shown for the UUID of a user, such as the value of `manager_uuid`. */
+/** OpenAPI schema of the username for the UUID of a user in a change. */
 const USER_NAME = {
   maxLength: 255,
   example: 'jane.doe',
@@ -108,7 +108,7 @@ export function EventPageOf<T>(type: Type<T>) {
 
 export class AuditPageDto extends EventPageOf(AuditEventDto) {}
 
-/** Returns the response for an audit event. A change of a secret contains only the field name. */
+/** Returns the response for an audit event. For a changed secret, it contains only the field name. */
 export function presentEvent(record: AuditRecord, nameOf: NameResolver): AuditEventDto {
   const { time, actor, target, changes } = record;
   return {
@@ -180,7 +180,7 @@ export const presentSeal = (seal: Seal, purged: number): AuditSealDto => ({
   purged: seal.number <= purged,
 });
 
-/** Columns of the CSV file: the name, and a function that returns the cell for an event. */
+/** Columns of the CSV file: each name with a function that returns the cell for an event. */
 const CSV: readonly (readonly [name: string, cell: (record: AuditRecord) => string | null | undefined])[] = [
   ['Time', ({ time }) => toIso(time)],
   ['ActorKind', ({ actor }) => actor.kind],

@@ -9,24 +9,15 @@ const STEPS: Readonly<Record<string, string>> = { started: 'import.created', app
 const PARTS = new Map(Object.entries(STEPS).map(([part, action]) => [action, part]));
 const BATCH_SIZE = 200;
 
-/**
- * Event ids that limit which imports can be verified. The events of earlier imports may have been deleted or never
- * recorded.
- */
+/** Limits of the imports that can be verified. Events of earlier imports may have been deleted or never recorded. */
 export interface Bounds {
   /** Returns the id before which the retention may have deleted events. */
   findDeletedUntil: () => Promise<string>;
-  /**
-   * Smallest event id of the time at which the first seal was created. Earlier imports may come from a release that did not
-   * record starts and approvals.
-   */
+  /** Smallest event id for the time of the first seal. Earlier imports may lack start and approval events. */
   first: string;
 }
 
-/**
- * Check of the events that recorded the start or the approval of an import. Call `add` for each audit event, and
- * `finish` after the last one.
- */
+/** Check of start and approval events of imports. Call `add` for each audit event, and `finish` after the last one. */
 export interface EventCheck {
   add: (event: RunStep) => Promise<void>;
   finish: () => Promise<void>;
@@ -39,10 +30,7 @@ type RunStep = Pick<SealedRow, 'id' | 'target_id' | 'action'>;
 export class RunVerifier {
   constructor(private readonly repository: AuditRunsRepository) {}
 
-  /**
-   * Starts a check of import events. The check reports an import whose start or approval was recorded as an event,
-   * but whose party is not stored.
-   */
+  /** Starts a check that reports imports with a start or approval event but without the stored party. */
   startCheck(faults: RowFaults, bounds: Bounds): EventCheck {
     let events: RunStep[] = [];
     const checkBatch = async () => {
@@ -60,8 +48,8 @@ export class RunVerifier {
   }
 
   /**
-   * Checks the stored parties of all imports. Reports a party without a start or approval event, and a party that
-   * differs from the newest such event.
+   * Checks the stored parties of all imports. Reports a party that has no start or approval event, or that differs from
+   * the newest such event.
    */
   async verify(faults: RowFaults, bounds: Bounds): Promise<void> {
     for await (const rows of this.repository.readAll()) {

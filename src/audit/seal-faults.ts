@@ -16,7 +16,7 @@ export const INVALID_ID = 'has an id that the service does not create: it was in
 /** Maximum number of faults to list. Further faults are only counted. */
 const MAX_NAMED = 100;
 
-/** Collects the faults of single events. Unlike the fault of a seal, such a fault does not stop the verification. */
+/** Collects faulty events. Unlike a faulty seal, a faulty event does not stop the verification. */
 export class RowFaults {
   count = 0;
   readonly named: RowFault[] = [];
@@ -27,7 +27,7 @@ export class RowFaults {
   }
 
   /**
-   * Reports an event whose id, time or stored format the service cannot have written.
+   * Reports an event with an id, time or stored format that the service never writes.
    * @returns true if the event is valid.
    */
   checkForm(read: ReadRow): boolean {
@@ -40,8 +40,8 @@ export class RowFaults {
 function findFormFault({ row: { id, time }, hasId, isIntact }: ReadRow): string | undefined {
   if (!hasId || !isEventId(id)) return INVALID_ID;
   if (!isIntact) return 'is stored in a format that the service does not write: it was changed';
-  // Early releases stored failed logins with an exact time, but with an id of the start of the minute. Differences of
-  // up to a minute are therefore accepted.
+  // Early releases stored failed logins with an exact time and an id of the start of the minute. Differences of up to a
+  // minute are therefore accepted.
   if (Math.abs(toMillis(time) - millisOf(id)) <= MINUTE_MILLIS) return undefined;
   return 'has a time that differs from its id: it was changed';
 }
@@ -55,14 +55,14 @@ export interface SealRef {
 /** Properties of a seal that are needed to verify the next seal. */
 export type Previous = Pick<Seal, 'number' | 'hash' | 'until_id' | 'purged'>;
 
-/** Times of the sealing pass that created the current seal and of the sealing pass before it. */
+/** Times of two sealing passes: the pass that created the current seal, and the pass before it. */
 export class SealingTimes {
   current: DbTime | undefined;
   previous: DbTime | undefined;
 
   /**
-   * Moves on to the next seal, which was created by the pass at the time `sealed`. The times stay the same if that
-   * pass also created the previous seal.
+   * Continues with the next seal, which the pass at the time `sealed` created. The times stay the same if that pass
+   * also created the previous seal.
    */
   advance(sealed: DbTime): void {
     if (sealed === this.current) return;
@@ -71,7 +71,7 @@ export class SealingTimes {
   }
 }
 
-/** Verifies a seal without its events. Returns a description of the fault, or undefined if the seal is valid. */
+/** Verifies a seal without its events. Returns a description of the fault, if any. */
 export function findChainFault(
   { seal, isIntact }: ReadSeal,
   previous: Previous,
@@ -94,7 +94,7 @@ export function findChainFault(
 }
 
 /**
- * Verifies a late event. Returns a description of the fault, or undefined if the event is valid.
+ * Verifies a late event. Returns a description of the fault, if any.
  * @param deleted id before which the retention may have deleted events.
  */
 export function findLateFault(

@@ -19,7 +19,6 @@ import { type Bounds, RunVerifier, type EventCheck } from './run-verifier.servic
 import { LATE_MILLIS, Members, NO_SEAL, RowsHash, SealKeys } from './seal.js';
 import { SealedRowsRepository } from './sealed-rows.repository.js';
 
-/** First fault of a verification. */
 interface SealFault {
   /** Number of the faulty seal. Undefined if the fault does not concern a seal. */
   seal: number | undefined;
@@ -30,7 +29,6 @@ interface SealFault {
   message: string;
 }
 
-/** Result of an audit verification. */
 export interface AuditReport {
   /** Number of verified seals. */
   seals: number;
@@ -44,17 +42,15 @@ export interface AuditReport {
   unsealed: number;
   newest: { number: number; hash: string; sealed: DbTime; keyed: boolean } | null;
   /**
-   * Fault of a seal, at which the verification stopped. If all seals are valid, the first faulty event, or null if
-   * there are no faults.
+   * First fault, or null. A faulty seal stops the verification. Faulty events are reported here only if all seals are
+   * valid.
    */
   fault: SealFault | null;
-  /** Number of faulty events. */
   bad_count: number;
   /** First hundred faulty events. */
   bad: readonly RowFault[];
 }
 
-/** State of a running audit verification. */
 interface State {
   verdict: Omit<AuditReport, 'fault' | 'bad_count' | 'bad'>;
   faults: RowFaults;
@@ -135,7 +131,7 @@ export class SealVerifier {
 
   private async verifySeal(seal: Seal, previous: Previous, state: State): Promise<string | undefined> {
     state.times.advance(seal.sealed);
-    // Reads the members before `findDeletedUntil`. Otherwise members that the retention deletes between the two reads
+    // Reads the members before calling `findDeletedUntil`. Otherwise members that the retention deletes in between
     // would look like tampering.
     const members = await this.seals.findMembers(seal.number);
     const isPurged = seal.until_id <= (await this.findDeletedUntil());
@@ -155,9 +151,7 @@ export class SealVerifier {
     return this.verifyLateEvents(seal, previous, state);
   }
 
-  /**
-   * Returns the id before which the retention may have deleted events. A running service may move this bound at any time.
-   */
+  /** Returns the id before which the retention may have deleted events. It can change during the verification. */
   private async findDeletedUntil(): Promise<string> {
     const last = await this.seals.findLast();
     return (await this.seals.find(last?.purged ?? 0))?.until_id ?? NO_SEAL.until_id;
@@ -165,7 +159,7 @@ export class SealVerifier {
 
   /**
    * Hashes the events that a seal covers. Reports an event as inserted if its id is in the range of the seal, but
-   * neither this seal nor a later one can cover the event.
+   * neither this seal nor a later seal can cover it.
    */
   private async hashRows(
     { number, until_id: until }: Seal,
@@ -189,8 +183,8 @@ export class SealVerifier {
   }
 
   /**
-   * Verifies the late events of a seal and reports the faulty ones. Returns a message if the list of late events was
-   * itself changed.
+   * Verifies the late events of a seal and reports faulty events. Returns a message if the list of late events was
+   * changed.
    */
   private async verifyLateEvents(seal: Seal, previous: Previous, state: State): Promise<string | undefined> {
     const hash = new RowsHash();
@@ -202,7 +196,7 @@ export class SealVerifier {
     }
     const deleted = await this.findDeletedUntil();
     const fits = hash.count === seal.late_count && hash.digest() === seal.late_hash;
-    // Late entries may be missing from a purged seal, because the retention deletes them after their events.
+    // Entries of late events may be missing for a purged seal, because the retention deletes them after their events.
     const isPurged = seal.until_id <= deleted;
     if (!fits && !(isPurged && hash.count < seal.late_count)) return LATE_CHANGED;
     for (const event of events) {
@@ -264,7 +258,6 @@ function findMissingSealFault(
   return isEmpty ? 'there are events but no seals. The service creates a seal after each hour' : undefined;
 }
 
-/** Creates a fault that does not concern a particular seal. */
 const toFault = (message: string): SealFault => ({ seal: undefined, from: null, until: null, message });
 
 const toSealFault = ({ number, until_id }: Seal, previous: Previous, message: string): SealFault => ({

@@ -5,9 +5,8 @@ import type { AuditEventEntity, AuditLateEventEntity, AuditSealEntity } from './
 const SEAL_FORMAT = ['rollcall audit seal', 2] as const;
 
 /**
- * Maximum delay, in milliseconds, between the time of an event and its commit. An event that is committed later
- * counts as inserted by tampering. Clocks of instances may differ by 10 minutes, and `TransactionRunner` commits no
- * transaction older than 4 minutes.
+ * Maximum delay between the time of an event and its commit, in milliseconds. A later commit counts as tampering.
+ * Clocks of instances may differ by 10 minutes, and `TransactionRunner` commits no transaction older than 4 minutes.
  */
 export const LATE_MILLIS = 15 * 60_000;
 
@@ -78,9 +77,7 @@ export const hashRow = (row: SealedRow): string => hash('sha256', serialize(row)
 
 const serialize = (row: SealedRow): string => JSON.stringify(ROW_COLUMNS.map((name) => row[name]));
 
-/**
- * Keys of AUDIT_SEAL_KEY. A seal contains the id of the key with which it was created. New seals use the first key.
- */
+/** Keys of AUDIT_SEAL_KEY. A seal contains the id of its key. New seals use the first key. */
 export class SealKeys {
   private readonly byName: ReadonlyMap<string, string>;
   /** Id of the key for new seals. Empty if there is no key. */
@@ -96,7 +93,8 @@ export class SealKeys {
   }
 
   /**
-   * Computes the hash of a seal over its facts and the hash of the previous seal: HMAC-SHA-256, or SHA-256 without a key.
+   * Computes the hash of a seal over its columns and the hash of the previous seal: HMAC-SHA-256, or SHA-256 without a
+   * key.
    * @throws Error for an unknown key.
    */
   computeHash(facts: SealFacts, previous: string): string {
@@ -113,7 +111,7 @@ const MEMBER_BYTES = 6;
 
 /**
  * Members of a seal: the first six bytes of the hash of each sealed event id. They show which events were sealed, but
- * do not prove the contents of the events.
+ * not what the events contained.
  */
 export class Members {
   private readonly parts: Buffer[] = [];
@@ -135,7 +133,7 @@ export class Members {
     return (id) => known.has(toMember(id).readUIntBE(0, MEMBER_BYTES));
   }
 
-  /** Computes the hash of a list of members. The hash of the seal covers this hash. */
+  /** Computes the hash of a list of members, which the hash of the seal covers. */
   static hash(text: string): string {
     return hash('sha256', text);
   }

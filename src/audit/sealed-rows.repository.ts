@@ -13,7 +13,7 @@ import {
   parseStoredForm,
 } from './stored-form.js';
 
-/** Number of rows per statement. The number is small, so that the thread can do other work between two statements. */
+/** Number of rows per statement. It is small, so that other requests can run between two statements. */
 const ROWS = 100;
 /** Maximum number of invalid event ids to report. */
 const MAX_INVALID = 20;

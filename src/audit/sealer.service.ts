@@ -24,34 +24,32 @@ const DAY_MILLIS = 24 * HOUR_MILLIS;
  */
 const GRACE_MILLIS = 5 * 60_000;
 /**
- * Maximum number of events per seal. Limits the size of `members`, and the number of events that are in doubt if the
- * hash of a seal does not match.
+ * Maximum number of events per seal. It limits the size of `members`, and the number of events in doubt if a hash does
+ * not match.
  */
 const MAX_ROWS = 50_000;
-/** Maximum number of late events per seal. If there are more, the same pass creates another seal for them. */
+/** Maximum number of late events per seal. For more events, the same pass creates another seal. */
 const MAX_LATE = 10_000;
 
-/** State of one sealing pass. */
 interface SealingPass {
   /** Start of the pass. The pass sees everything that was committed before this time. */
   at: DbTime;
   millis: number;
-  /** First event id that this pass no longer seals. */
+  /** Smallest event id that this pass does not seal. */
   limit: string;
   /** True if seals cover all late events since the previous pass. */
   isLateCovered: boolean;
 }
 
-/** Entry for `audit_late_events` with the action of the event. */
 interface LateRow {
   entry: Omit<AuditLateEventEntity, 'seal'>;
   action: string;
 }
 
 /**
- * Seals the audit hour by hour (ADR 19). A seal covers the events that have been committed when their hour is sealed.
- * An event that is committed shortly afterwards is covered by the next seal as a late event. An event that is
- * committed even later counts as inserted by tampering.
+ * Seals the audit hour by hour (ADR 19). A seal covers the events that are committed when their hour is sealed. The
+ * next seal covers events that are committed shortly afterwards, as late events. An even later commit counts as
+ * tampering.
  */
 @Injectable()
 export class Sealer implements BeforeApplicationShutdown {
@@ -71,7 +69,7 @@ export class Sealer implements BeforeApplicationShutdown {
     this.keys = new SealKeys(env.AUDIT_SEAL_KEY);
   }
 
-  /** Checks every minute for hours that have ended and must be sealed. With several instances, only one of them seals. */
+  /** Starts to seal ended hours every minute. With several instances, only one of them seals. */
   start(): void {
     this.timer = setInterval(() => {
       this.busy ??= this.run()
@@ -90,9 +88,7 @@ export class Sealer implements BeforeApplicationShutdown {
     await this.busy;
   }
 
-  /**
-   * Seals all hours that ended at least `GRACE_MILLIS` before the time `millis`, unless another instance is sealing.
-   */
+  /** Seals all hours that ended at least `GRACE_MILLIS` before `millis`, unless another instance is sealing. */
   async run(millis = Date.now()): Promise<void> {
     const sealableUntil = millis - GRACE_MILLIS;
     const limit = toFirstId(sealableUntil - (sealableUntil % HOUR_MILLIS));
@@ -106,7 +102,6 @@ export class Sealer implements BeforeApplicationShutdown {
     });
   }
 
-  /** Returns the time of the newest seal, or null if there is none. */
   async findLastSealTime(): Promise<DbTime | null> {
     return (await this.repository.findLast())?.sealed ?? null;
   }
@@ -118,9 +113,8 @@ export class Sealer implements BeforeApplicationShutdown {
   }
 
   /**
-   * Returns the id before which AUDIT_RETENTION_DAYS allows events to be deleted, or undefined if no events may be
-   * deleted. A seal records this id before the events are deleted, so that verification can distinguish the deletion
-   * from tampering.
+   * Returns the id before which AUDIT_RETENTION_DAYS allows events to be deleted, if any. A seal records this id before
+   * the deletion, so that verification can distinguish the deletion from tampering.
    */
   async findPurgeBound(): Promise<string | undefined> {
     if (this.env.AUDIT_RETENTION_DAYS === undefined) return undefined;
@@ -128,10 +122,7 @@ export class Sealer implements BeforeApplicationShutdown {
     return (await this.findPurgedSeal())?.until_id;
   }
 
-  /**
-   * Deletes the members and late entries of seals whose events were deleted. Call it after all events before the
-   * purge bound were deleted.
-   */
+  /** Deletes the members and late entries of seals whose events were deleted. Call it after the events are deleted. */
   async forgetDeletedRows(): Promise<void> {
     const purged = await this.findPurgedSeal();
     if (!purged) return;
@@ -145,7 +136,7 @@ export class Sealer implements BeforeApplicationShutdown {
 
   /**
    * Creates the next seal.
-   * @returns false if all events up to the limit are sealed, or if another instance has just created this seal.
+   * @returns false if all events up to the limit are sealed, or if another instance was faster.
    */
   private async sealNext(pass: SealingPass): Promise<boolean> {
     const last = await this.repository.findLast();
@@ -187,8 +178,8 @@ export class Sealer implements BeforeApplicationShutdown {
   }
 
   /**
-   * Finds events to seal whose ids are outside the ranges that are still to be sealed: late events (`missed`) and
-   * events with a future time.
+   * Finds events to seal outside the ranges that are still unsealed: late events (`missed`) and events with a future
+   * time.
    */
   private async findEventsOutsideRanges(last: Seal | undefined, { at }: SealingPass) {
     const missed = last ? await this.findLateEvents(last, at, MAX_LATE) : [];
@@ -211,7 +202,7 @@ export class Sealer implements BeforeApplicationShutdown {
   }
 
   /**
-   * Returns the end of the range that starts at `from`: the end of the hour of its first event, or `limit`, whichever is
+   * Returns the end of the range that starts at `from`: the end of the hour of its first event, or `limit` if it is
    * earlier.
    */
   private async findRangeEnd(from: string, limit: string): Promise<string> {
@@ -225,12 +216,11 @@ export class Sealer implements BeforeApplicationShutdown {
   }
 
   /**
-   * Finds late events: unsealed events in ranges that are already sealed. Skips events that are more than
-   * `LATE_MILLIS` older than the previous pass, because that pass should have sealed them.
+   * Finds late events: unsealed events in sealed ranges. Skips events more than `LATE_MILLIS` older than the previous
+   * pass, which should have sealed them.
    */
   private async findLateEvents(last: Seal, passTime: DbTime, limit: number): Promise<LateRow[]> {
-    // Goes back to the last seal of the previous pass, because the current pass may already have created several
-    // seals.
+    // Finds the last seal of the previous pass, because the current pass may already have created several seals.
     let previous: Seal | undefined = last;
     while (previous && previous.sealed >= passTime)
       previous = await this.repository.find(previous.number - 1);
@@ -242,8 +232,8 @@ export class Sealer implements BeforeApplicationShutdown {
   }
 
   /**
-   * Finds events with a future time, which the service cannot have written. A seal lists them now, because they would
-   * look like valid events once their time has come.
+   * Finds events with a future time, which the service cannot have written. They are recorded now, because they will
+   * look valid later.
    */
   private async findFutureEvents(passTime: DbTime, limit: number): Promise<LateRow[]> {
     const begin = toFirstId(toMillis(passTime) + LATE_MILLIS + 1);
@@ -267,8 +257,8 @@ export class Sealer implements BeforeApplicationShutdown {
   }
 
   /**
-   * Creates a function that returns true if a seal covers an event id. The function must be called with ids from `id`
-   * on, in ascending order.
+   * Creates a function that returns true if a seal covers an event id. Call it with ids from `id` on, in ascending
+   * order.
    */
   private async createSealedTest(id: string): Promise<(id: string) => boolean> {
     const ranges: { until: string; members: string }[] = [];

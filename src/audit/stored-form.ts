@@ -2,23 +2,20 @@ import { setImmediate } from 'node:timers/promises';
 import { type Clause, type Dialect, toClause } from '../platform/database/engine/sql.js';
 
 /**
- * SQLite stores more than its driver returns: bytes after a NUL character, bytes that are not UTF-8, and the type of each
- * value. These functions compare stored values with the values that were read. MariaDB and MySQL do not need this: a column
- * has one type, its texts are valid in its character set, and the driver returns them completely.
+ * SQLite stores more than its driver returns: bytes after a NUL character, bytes that are not UTF-8, and the type of
+ * each value. These functions compare stored values with the values that were read. MariaDB and MySQL do not need this,
+ * because their driver returns stored values unchanged.
  */
 
-/**
- * Builds an SQL expression that returns the columns as stored, as types and raw bytes. It is the literal `NULL` for
- * MariaDB and MySQL, whose driver returns stored values unchanged.
- */
+/** Builds an SQL expression for the types and raw bytes of the columns, or the literal `NULL` for MariaDB and MySQL. */
 export function toFormSql(dialect: Dialect, columns: readonly string[]): string {
   if (dialect === 'mysql') return 'NULL';
   return columns.map((name) => `typeof(${name}) || ' ' || hex(${name})`).join(` || ',' || `);
 }
 
 /**
- * Returns true if the driver returned exactly the stored values, and none of them contains a NUL character.
- * @param stored result of the expression from `toFormSql` for the same columns.
+ * Returns true if the driver returned exactly the stored values, none of which contains a NUL character.
+ * @param stored result of `toFormSql` for the same columns.
  */
 export function isIntact(stored: string | null, values: readonly unknown[]): boolean {
   return stored === null || (stored === values.map(toStoredForm).join(',') && !values.some(hasNul));
@@ -26,8 +23,8 @@ export function isIntact(stored: string | null, values: readonly unknown[]): boo
 
 /**
  * Converts the result of `toFormSql` to the values of the columns. Use it instead of reading the columns, because the
- * driver aborts the process on invalid UTF-8. `isIntact` returns false for values that are invalid UTF-8, or neither
- * text nor NULL.
+ * driver aborts the process on invalid UTF-8. `isIntact` returns false for invalid UTF-8, and for values that are
+ * neither text nor NULL.
  */
 export function parseStoredForm(stored: string): (string | null)[] {
   return stored.split(',').map((form) => {
@@ -47,19 +44,16 @@ function toStoredForm(value: unknown): string {
   return typeof value === 'string' ? `text ${hexOf(value)}` : 'other';
 }
 
-/**
- * SQL expression that converts a hexadecimal parameter to ASCII text, so that a page of rows can start after any
- * stored key.
- */
+/** SQL expression that converts a hexadecimal parameter to ASCII text, for a page that starts after any stored key. */
 export const textOfHex: Record<Dialect, string> = {
   sqlite: 'CAST(unhex(?) AS TEXT)',
   mysql: '(CONVERT(UNHEX(?) USING ascii) COLLATE ascii_bin)',
 };
 
 /**
- * Builds the condition for the lower bound `from` of a text column. Even without `from`, SQLite needs a condition,
- * because it sorts values of other types before or after texts. Do not add a second lower bound, because SQLite uses
- * only one of them to search its index.
+ * Builds the condition for the lower bound `from` of a text column. SQLite needs a condition even without `from`,
+ * because it sorts values of other types before or after texts. Do not add a second lower bound, because SQLite
+ * searches its index with only one of them.
  */
 export const buildMinCondition = (dialect: Dialect, column: string, from: string | undefined): Clause => {
   if (from !== undefined) return toClause(`${column} >= ?`, from);
@@ -71,15 +65,14 @@ export const buildMaxCondition = (dialect: Dialect, column: string, until?: stri
   return toClause(dialect === 'sqlite' ? `${column} < x''` : '1 = 1');
 };
 
-/** Builds the condition for keys that sort after the key with the bytes `hex`, in hexadecimal. */
+/** Builds the condition for keys after the key with the bytes `hex`, in hexadecimal. */
 export const buildAfterCondition = (dialect: Dialect, column: string, hex: string): Clause =>
   toClause(`${column} > ${textOfHex[dialect]}`, hex);
 
 /**
- * Reads rows page by page in the order of a key. Each page starts after the last key of the previous page as it is
- * stored. The key that the driver returned may be incomplete and would select the same row again. Other requests can
- * run between two pages.
- * @param read reads up to `size` rows that meet a condition on the key. The `at` of a row is its key as stored, in
+ * Reads rows page by page in the order of a key. Each page starts after the last stored key of the previous page. The
+ * key from the driver may be incomplete and would select the same row again. Other requests can run between two pages.
+ * @param read reads up to `size` rows that meet a condition on the key. The `at` of a row is its stored key, in
  * hexadecimal.
  */
 export async function* readByKey<Row extends { at: string }>(
@@ -99,6 +92,5 @@ export async function* readByKey<Row extends { at: string }>(
   }
 }
 
-/** Builds the condition for values that are not stored as text. */
 export const buildNonTextCondition = (dialect: Dialect, column: string): string =>
   dialect === 'sqlite' ? `(${column} < '' OR ${column} >= x'')` : '1 = 0';

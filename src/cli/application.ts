@@ -15,7 +15,7 @@ import { Log } from '../platform/telemetry/log.js';
 import { ServiceClient } from './service-client.js';
 import { type Target, readKey } from './target.js';
 
-/** Gives commands access to a running service, or to an application that is created for the command. */
+/** Gives commands access to a running service or to an application that is created for the command. */
 export class Application {
   /** @param create creates an application that starts no background work. */
   constructor(
@@ -61,12 +61,13 @@ export class Application {
   }
 
   /**
-   * Creates an application, runs `work` with it, and closes it. The log of the application is off unless `LOG_LEVEL`
-   * is set, and is written to standard error.
+   * Creates an application, runs `work` with it, and closes it. The application logs to standard error, and only if
+   * `LOG_LEVEL` is set.
    */
   private async openApp<T>(env: Env, work: (app: INestApplication) => Promise<T>): Promise<T> {
     if (!process.env['LOG_LEVEL']) env.LOG_LEVEL = 'silent';
-    env.SHUTDOWN_DELAY_SECONDS = 0; // load balancers do not need a delay, because only this command sends requests
+    // A load balancer needs no delay here, because only this command sends requests.
+    env.SHUTDOWN_DELAY_SECONDS = 0;
     env.TLS_CERT_FILE = undefined;
     env.TLS_KEY_FILE = undefined;
     await migrateAtStart(env, this.entities);
@@ -81,8 +82,8 @@ export class Application {
 }
 
 /**
- * Checks that the database file exists, so that a mistyped file name does not create an empty database.
- * @throws Error if the file is missing.
+ * Prevents a mistyped file name from creating an empty database.
+ * @throws Error if the database file is missing.
  */
 function assertDatabaseExists(env: Env): void {
   const file = sqliteFileOf(env);
@@ -93,8 +94,8 @@ function assertDatabaseExists(env: Env): void {
 }
 
 /**
- * Returns the name of the user who runs this command, restricted to characters that a header may contain. If the
- * command runs with `sudo`, returns the name of the original user.
+ * Returns the name of the user who runs this command, also if the command runs with `sudo`. Replaces characters that a
+ * header cannot contain.
  */
 function getUserName(): string {
   const name = process.env['SUDO_USER'] ?? getSystemUserName();

@@ -62,7 +62,6 @@ function toCells({ time, action, actor, target, ip, changes, reason }: AuditEven
   return [when, action, who, `${target.kind} ${target.id}`, ip, truncate(what, MAX_CHANGES_LENGTH)];
 }
 
-/** Formats the result of an audit verification as text. */
 function format({ seals, rows, late, purged, unsealed, newest, fault, bad_count, bad }: AuditReport): string {
   if (fault) {
     const { seal, from, until, message } = fault;

@@ -38,8 +38,7 @@ function collectWords(command: Command, path: string): CommandWords[] {
 }
 
 /**
- * Renders the script for Bash. For zsh, the script also starts the emulation of Bash completion. If no word matches,
- * the script completes file names.
+ * Renders the script for Bash, or for the Bash emulation of zsh. If no word matches, the script completes file names.
  */
 function renderPosix(nodes: readonly CommandWords[], target: Shell): string {
   const cases = nodes.map(({ path, words }) => `    '${path}') echo '${words.join(' ')}' ;;`);

@@ -173,7 +173,8 @@ async function assertRestorable(env: Env, entities: EntityClasses, replace?: str
  */
 async function countFaults(backup: BackupReader, application: Application): Promise<number | undefined> {
   const seals = backup.header.tables.find(({ name }) => name === 'audit_seals');
-  if (seals?.rows === 0) return undefined; // the backup is older than the first seal, which the service creates after an hour
+  // Without seals, the backup is older than the first seal, which the service creates after an hour.
+  if (seals?.rows === 0) return undefined;
   const { fault, bad_count: bad } = await application.verifyAudit();
   return fault ? Math.max(1, bad) : 0;
 }

@@ -2,11 +2,9 @@ import type { ImportRunDto, ImportRowDto } from '../import/imports.dto.js';
 import { formatMinute, partyOf, toTable } from './output.js';
 import type { Preview } from '../import/mapping/import-preview.js';
 
-/** Maximum number of problems in the summary of a run that has not failed. */
+/** Maximum number of problems in the summary of a run, unless the run failed. */
 const MAX_PROBLEMS = 20;
-/** Maximum number of problems in a preview. */
 const MAX_PREVIEW_PROBLEMS = 50;
-/** Maximum number of rows in a preview. */
 const MAX_PREVIEW_ROWS = 5;
 /** Maximum length of an old or new value in the list of rows, in characters. */
 const MAX_TEXT = 120;
@@ -22,20 +20,18 @@ export function formatSummary(run: ImportRunDto): string {
   if (reported > 0) parts.push(`Users missing from the file: ${reported}, newly blocked: ${blocked}\n`);
   const hits = run.guards.filter(({ hit }) => hit);
   if (hits.length > 0) parts.push('Guards that tripped:\n', ...hits.map(formatGuard));
-  // If the run failed, shows all problems. Otherwise shows only the first ones, up to `MAX_PROBLEMS`.
+  // A failed run shows all its problems.
   const problems = run.problems.slice(0, run.state === 'failed' ? undefined : MAX_PROBLEMS);
   parts.push(...formatProblems(problems), ...formatNextSteps(run, problems.length));
   return parts.join('\n');
 }
 
-/** Formats problems as a table with a heading. Returns an empty list if there are no problems. */
 function formatProblems(problems: ImportRunDto['problems'] | Preview['problems']): string[] {
   if (problems.length === 0) return [];
   const rows = problems.map(({ line, field, code, message }) => [line ?? '', field, code, message]);
   return ['Problems:\n', toTable([['Line', 'Field', 'Code', 'Message'], ...rows])];
 }
 
-/** Formats a guard: value, limit, hint, and example rows before and after the change. */
 function formatGuard({ name, field, value, limit, hint, examples }: ImportRunDto['guards'][number]): string {
   const head = `${name}${field === null ? '' : ` (${field})`}: ${value}, limit ${limit}. ${hint}\n`;
   if (examples.length === 0) return head;
@@ -63,7 +59,6 @@ function formatNextSteps({ id, state, counts, problems }: ImportRunDto, shown: n
   return hints;
 }
 
-/** Formats runs as a table. */
 export function formatRuns(runs: readonly ImportRunDto[]): string {
   const head = ['ID', 'STATE', 'CREATED (UTC)', 'DATA SET', 'ROWS', 'CHANGED', 'FAILED', 'FILE'];
   const cells = runs.map((run) => {
@@ -77,7 +72,6 @@ export function formatRuns(runs: readonly ImportRunDto[]): string {
   return toTable([head, ...cells]);
 }
 
-/** Formats all details of a run. */
 export function formatRun(run: ImportRunDto): string {
   const { file, options, profile, actor, approved_by: approver, created, finished, progress } = run;
   const { reverted_by: revert } = run;
@@ -95,7 +89,6 @@ export function formatRun(run: ImportRunDto): string {
   return `${formatSummary(run)}\n${toTable(facts)}`;
 }
 
-/** Formats rows as a table with their errors and changes. */
 export function formatRows(rows: readonly ImportRowDto[]): string {
   const cells = rows.map(({ line, outcome, external_id: externalId, name, errors, changes }) => {
     const changed = changes.map(
@@ -107,7 +100,6 @@ export function formatRows(rows: readonly ImportRowDto[]): string {
   return toTable([['Line', 'Outcome', 'ExternalId', 'Name', 'Details'], ...cells]);
 }
 
-/** Formats a value, shortened if it is long. */
 function shortenValue(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value ?? '');
   const cut = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT - 1)}…` : text;
@@ -150,7 +142,7 @@ function formatLimits(limits: NonNullable<Preview['guard_limits']>): string {
   return texts.join('; ');
 }
 
-/** Shortens a text, and replaces control characters, which a terminal would interpret. */
+/** Shortens a text and replaces control characters, which a terminal would interpret. */
 function shorten(text: string): string {
   const clean = text.replace(/\p{Cc}/gu, '\ufffd');
   return clean.length > MAX_CELL ? `${clean.slice(0, MAX_CELL - 1)}…` : clean;

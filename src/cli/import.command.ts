@@ -92,8 +92,8 @@ const toFile = (file: string): SentFile => ({ type: 'text/csv', name: nameOf(fil
 const isProfileFile = (profile: string): boolean => /\.json$|[/\\]/i.test(profile);
 
 /**
- * Creates the upload for an import with a local profile: a form with the CSV file and the profile from a JSON file.
- * The file has the format of `PUT /import_profiles/{name}`. A service accepts such a form only through its private
+ * Creates the form for an import with a local profile, which contains the CSV file and the profile. The profile is a
+ * JSON file in the format of `PUT /import_profiles/{name}`. A service accepts this form only through its private
  * socket.
  * @throws Error if the service is not local, or if the profile is unreadable or not a JSON object.
  */
@@ -130,9 +130,10 @@ function readDocument(path: string, text: string): JsonObject {
   return document;
 }
 
-/** Checks that the database has users. @throws Error if it does not, because its name may be mistyped. */
+/** @throws Error if the database has no users, which suggests a mistyped name. */
 async function assertHasUsers(service: ServiceClient): Promise<void> {
-  if (!service.isLocal) return; // the API key of a remote service proves that the service has users
+  // The API key of a remote service proves that the service has users.
+  if (!service.isLocal) return;
   const { Count } = await service.call<UserPageDto>('GET', 'users/search', { query: { limit: 1 } });
   if (Count === 0)
     throw new Error('This database has no users. Start the service once to create the first Webmaster.');
@@ -147,7 +148,6 @@ function getPreviewCode({ problems }: Preview): number {
   return problems.length > 0 ? SOME_FAILED : ALL_APPLIED;
 }
 
-/** Returns the exit code of a run that has ended. */
 function getExitCode({ state, counts, missing }: ImportRunDto): number {
   if (state !== 'completed' && state !== 'completed_with_errors' && state !== 'planned')
     return NOTHING_APPLIED;
@@ -159,7 +159,7 @@ function getExitCode({ state, counts, missing }: ImportRunDto): number {
 
 /**
  * Waits until an import ends or needs approval.
- * @param approve true to approve the import if it needs approval, and then to wait until it ends.
+ * @param approve true to approve an import that needs approval, and to wait until it ends.
  */
 async function followImport(service: ServiceClient, id: string, approve: boolean): Promise<ImportRunDto> {
   const stop = cancelOnInterrupt(service, id);
@@ -175,14 +175,15 @@ async function followImport(service: ServiceClient, id: string, approve: boolean
 }
 
 /**
- * Cancels the run on Ctrl-C. The run then ends at its next batch. A second Ctrl-C ends this program without waiting.
- * @returns a function that removes this handler of Ctrl-C.
+ * Cancels the run on the first Ctrl-C. The run then stops at its next batch. A second Ctrl-C ends this program
+ * immediately.
+ * @returns a function that removes this handler.
  */
 function cancelOnInterrupt(service: ServiceClient, id: string): () => void {
   const interrupt = (): void => {
     process.stderr.write('\nCancelling the import at the next batch. Press Ctrl-C again to exit now.\n');
     process.once('SIGINT', () => process.exit(NOTHING_APPLIED));
-    // Ignores the error if the run cannot be cancelled because it has just ended. Its state is reported anyway.
+    // Ignores an error, because the run may just have ended. The state of the run is reported anyway.
     decide(service, id, 'cancel').catch(() => undefined);
   };
   process.once('SIGINT', interrupt);
@@ -231,7 +232,6 @@ class Progress {
   }
 }
 
-/** Decision of an operator about an import run. */
 type Decision = 'apply' | 'reject' | 'cancel' | 'revert';
 
 /** Sends a decision about a run. @returns the run itself, or after `revert` the new run that reverts it. */

@@ -147,7 +147,7 @@ export function parseExpiry(text: string): DbTime {
   if (days !== undefined) return addSeconds(now(), Number(days) * DAY_SECONDS);
   const day = `${text} 00:00:00.000`;
   const known = /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(toMillis(day));
-  // Compares the parsed date with the argument, because `Date` reads 31 February as a day in March.
+  // `Date` reads 31 February as a day in March, so compare the result with the argument.
   if (!known || toDbTime(new Date(toMillis(day))) !== day || day <= now())
     throw new InvalidArgumentError('Pass a future date such as 2027-01-31 or a period such as 90d.');
   return day;

@@ -7,7 +7,7 @@ import { errorCodeOf } from '../platform/common/errors.js';
 /** File mode of output files. Only the owner can access these files, because they contain personal data. */
 const OWNER_ONLY = 0o600;
 
-/** Formats rows as aligned columns. Replaces control characters, which a terminal would interpret. */
+/** Formats rows as aligned columns, and replaces control characters, which a terminal would interpret. */
 export function toTable(cells: readonly (readonly (string | number)[])[]): string {
   const clean = (cell: string | number) =>
     typeof cell === 'number' ? cell : cell.replace(/\p{Cc}/gu, '\ufffd');
@@ -62,7 +62,10 @@ export const createProgressBar = (format: string): SingleBar | undefined =>
 
 type ShowRows = (rows: number) => void;
 
-/** Runs `work`, and shows its progress on a terminal. @param total number of rows of the complete work. */
+/**
+ * Runs `work` and shows its progress on a terminal.
+ * @param total number of rows after which the work is complete.
+ */
 export async function runWithProgress<T>(total: number, work: (show: ShowRows) => Promise<T>): Promise<T> {
   const bar = createProgressBar('{bar} {percentage}% {value} of {total} rows');
   bar?.start(total, 0);

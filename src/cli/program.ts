@@ -56,7 +56,6 @@ Settings are environment variables or lines of .env in this folder. Data is stor
 Webmaster and an API key, and prints them once. SIGTERM and SIGINT end the service with exit code 0.
 \`rollcall\` without a command also starts the service.`;
 
-/** Creates `rollcall start`, which runs the service in this process. */
 const createStartCommand = () =>
   new Command('start')
     .description('start the service')
@@ -83,7 +82,7 @@ const COMMANDS = [
 const NOTHING_DONE = 2;
 
 /**
- * Runs a command line. Ends the process if the command fails, or if commander handles the arguments itself, as for
+ * Runs a command line. Ends the process if the command fails, or after a request that commander handles, such as
  * `--help`.
  */
 export function runCommandLine(application: Application, args: readonly string[]): Promise<void> {
@@ -107,8 +106,8 @@ export function createProgram(application: Application, exit: (code: number) => 
 }
 
 /**
- * Adds the examples to the help of a command and of its subcommands. Also copies the settings of the parent command,
- * because commander copies settings only to commands that it creates itself.
+ * Adds the examples to the help of a command and its subcommands, and copies the settings of the parent command.
+ * Commander copies settings only to commands that it creates itself.
  */
 function setUpCommand(command: Command, parent: Command, path: string): Command {
   command.copyInheritedSettings(parent);

@@ -6,7 +6,6 @@ import { pipeline } from 'node:stream/promises';
 import { errorCodeOf, messageOf } from '../platform/common/errors.js';
 import { isObject } from '../platform/common/json.js';
 
-/** File that is sent as a stream. */
 export interface SentFile {
   type: string;
   name: string;
@@ -33,9 +32,15 @@ interface Connection {
 export class ServiceClient {
   /** Address of the service, as shown to operators. */
   readonly name: string;
-  /** True if requests use the private socket or the application of this process, and act as the service itself. */
+  /**
+   * True if the requests use the private socket or the application of this process. Such requests act as the service
+   * itself.
+   */
   readonly isLocal: boolean;
-  /** Minimum length of a new password. 0 for a service at `--url`, because only that service knows the minimum. */
+  /**
+   * Minimum length of a new password, in characters. 0 for a service at `--url`, because only that service knows its
+   * minimum.
+   */
   readonly passwordLength: number;
   private readonly base: URL;
 
@@ -104,13 +109,13 @@ export class ServiceClient {
       const { connect } = this.connection;
       const how = connect ? { createConnection: connect } : { agent: false };
       const sent = request(url, { ...options, ...how }, resolve);
-      sent.on('error', reject); // after the response has arrived, a call of `reject` does nothing
+      // Calling `reject` after the response has arrived does nothing.
+      sent.on('error', reject);
       if (typeof content === 'object') pipeline(content, sent).catch(reject);
       else sent.end(content);
     });
   }
 
-  /** Describes why the connection failed, and what to do. */
   private describeConnectionError(error: unknown): string {
     const why = errorCodeOf(error) ?? messageOf(error);
     if (this.isLocal) return `The service does not answer (${why}).`;

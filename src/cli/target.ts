@@ -5,13 +5,11 @@ import type { InputClass } from '../platform/common/fields.js';
 import type { JsonObject } from '../platform/common/json.js';
 import { readInput } from '../platform/input/read-input.js';
 
-/** Common options of commands that send requests to a service. */
 export interface Target {
   url?: string;
   key?: string;
   keyFile?: string;
   json?: true;
-  /** Reason of a change, which the audit records. */
   reason?: string;
 }
 
@@ -30,8 +28,8 @@ export const createCommand = (name: string, description: string): Command =>
     .option('--json', 'print as JSON')
     .hook('preAction', (self) => {
       if (self.getOptionValue('url') !== undefined) return;
-      // A key without --url is an error only if it was passed as an option. The variable ROLLCALL_KEY is ignored, because it may
-      // be set for other commands.
+      // Without --url, a key in an option is an error. A key in ROLLCALL_KEY is not, because the variable may be set
+      // for other commands.
       for (const flag of ['key', 'keyFile'])
         if (self.getOptionValueSource(flag) === 'cli')
           self.error(`error: option '${flag === 'key' ? '--key' : '--key-file'}' requires --url`);

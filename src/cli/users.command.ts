@@ -140,8 +140,8 @@ const changeUser = (service: ServiceClient, uuid: string, body: JsonObject): Pro
   service.call('PUT', `users/${uuid}`, { body });
 
 /**
- * Changes several users. All users are looked up first, so no user is changed if a name is mistyped. If one change is
- * rejected, the other changes are still made.
+ * Changes several users. Looks up all users first, so a mistyped name changes no user. If one change is rejected, the
+ * other changes are still made.
  */
 async function changeEach(
   service: ServiceClient,
@@ -174,7 +174,8 @@ async function findUser(service: ServiceClient, name: string): Promise<UserDto> 
     try {
       return await service.call('GET', `users/${name.toLowerCase()}`);
     } catch (error) {
-      if (error instanceof Error) unknown = error; // the text may instead be an external id that looks like a UUID
+      // The text may also be an external id that looks like a UUID.
+      if (error instanceof Error) unknown = error;
     }
   }
   for (const field of NAMES) {
@@ -192,7 +193,7 @@ function toRow(user: UserDto): string[] {
   return [user.uuid, user.status, user.username, user.email, name, user.external_id, user.roles.join(', ')];
 }
 
-/** Converts a field of a user to a row of the table with all fields. Returns an empty list if the value is empty. */
+/** Converts a field of a user to a list with one table row, or to an empty list if the value is empty. */
 function toTableRow([field, value]: [string, unknown]): [string, string][] {
   if (typeof value === 'string') return value === '' ? [] : [[field, value]];
   if (typeof value === 'boolean') return value ? [[field, 'yes']] : [];

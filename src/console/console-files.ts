@@ -48,7 +48,7 @@ export async function readConsoleFile(path: string, encoding: string): Promise<C
   };
 }
 
-/** Lists the files in the folder. Only these files are ever opened, so no other path can be read. */
+/** Lists the files in the folder. Only files in this list are ever opened. */
 async function listFiles(folder: URL): Promise<ReadonlySet<string>> {
   try {
     const assets = await readdir(new URL('assets/', folder));

@@ -11,7 +11,7 @@ import { GroupRepository } from './group.repository.js';
 import type { Group } from './group.js';
 import type { MemberChange } from './member-change.js';
 
-/** The users that a change adds to a group and the users that it removes, each sorted by uuid. */
+/** The users that a change adds to a group and removes from it, each sorted by uuid. */
 export interface MemberDelta {
   added: readonly string[];
   removed: readonly string[];
@@ -23,8 +23,8 @@ export const NO_DELTA: MemberDelta = { added: [], removed: [] };
 const BATCH_SIZE = 500;
 
 /**
- * Reads and changes the members of groups. The cost of a change depends on the number of members added or removed, not
- * on the size of the group. Changes run in the transaction of the caller.
+ * Reads and changes members of groups in the transaction of the caller. The cost depends on the number of members added
+ * or removed, not on the size of the group.
  */
 @Injectable()
 export class GroupMembers {
@@ -35,21 +35,17 @@ export class GroupMembers {
     private readonly settings: UserSettings,
   ) {}
 
-  /** See `GroupRepository.listMembers`. */
   readonly listMembers: GroupRepository['listMembers'] = (...group) => this.repository.listMembers(...group);
 
-  /** See `GroupRepository.mapMembers`. */
   readonly mapMembers: GroupRepository['mapMembers'] = (...ids) => this.repository.mapMembers(...ids);
 
-  /** See `GroupRepository.listGroups`. */
   readonly listGroups: GroupRepository['listGroups'] = (...users) => this.repository.listGroups(...users);
 
-  /** See `GroupRepository.exceedsSize`. */
   readonly exceedsSize: GroupRepository['exceedsSize'] = (...group) => this.repository.exceedsSize(...group);
 
   /**
-   * Computes which users a change adds and removes, compared with the current members, and locks the users to add.
-   * Unknown user ids are ignored: this service assigns ids, so they can never become valid.
+   * Computes which users a change adds and removes, and locks the users to add. Ignores unknown user ids, which can
+   * never become valid because this service assigns ids.
    * @throws ProblemError `validation_failed` if a member to add is a group.
    */
   async resolveDelta(tx: Sql, group: string, change: MemberChange): Promise<MemberDelta> {
@@ -74,8 +70,7 @@ export class GroupMembers {
   async applyDelta(tx: Sql, group: Group, { added, removed }: MemberDelta, caller: Caller): Promise<void> {
     for await (const part of toBatches(added)) await this.repository.addMembers(tx, group.uuid, part);
     for await (const part of toBatches(removed)) {
-      // Users are locked before their memberships are deleted. The user writer uses the same order, so that the two
-      // cannot deadlock.
+      // The user writer also locks users before it deletes their memberships, so the two cannot deadlock.
       if (group.roles.length > 0) await this.directory.lock(tx, part);
       await this.repository.removeMembers(tx, group.uuid, part);
     }
@@ -95,8 +90,7 @@ export class GroupMembers {
   }
 
   /**
-   * Sets the group roles of each user to the roles of all groups of the user (ADR 25). Skips users whose group roles
-   * are already correct.
+   * Sets the group roles of each user to the roles of all groups of the user (ADR 25).
    * @param users at most a few hundred.
    * @param field the field to name in an error: `members` or `roles`.
    * @throws ProblemError `validation_failed` with the users who cannot have these roles, or an error of the user
@@ -123,7 +117,6 @@ export class GroupMembers {
     if (errors.length > 0) throw createValidationError(errors);
   }
 
-  /** Returns the users in `users` who are members of the group. */
   async filterMembers(tx: Sql, group: string, users: readonly string[]): Promise<Set<string>> {
     return collectByBatch(users, (part) => this.repository.filterMembers(tx, group, part));
   }
@@ -141,7 +134,7 @@ export class GroupMembers {
 type FindUuids = (part: readonly string[]) => Promise<Iterable<string>>;
 
 /**
- * Splits the users into batches and calls `find` for each batch, one after another.
+ * Calls `find` for the users in batches, one after another.
  * @returns all uuids that `find` returns.
  */
 async function collectByBatch(users: readonly string[], find: FindUuids): Promise<Set<string>> {
@@ -150,10 +143,7 @@ async function collectByBatch(users: readonly string[], find: FindUuids): Promis
   return found;
 }
 
-/**
- * Splits the values into batches. Lets other requests run between two batches, because SQLite statements block this
- * thread.
- */
+/** Splits the values into batches. Lets other requests run in between, because SQLite statements block this thread. */
 async function* toBatches(values: readonly string[]): AsyncGenerator<readonly string[]> {
   for (let from = 0; from < values.length; from += BATCH_SIZE) {
     if (from > 0) await setImmediate();

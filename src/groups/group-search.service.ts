@@ -18,7 +18,6 @@ import { GROUP_COLUMNS } from './group.repository.js';
 
 export type GroupSort = 'uuid' | 'display_name' | 'external_id' | 'created' | 'updated';
 
-/** The order of a list of groups. */
 export interface GroupOrder extends PageOrder {
   sort: GroupSort;
 }
@@ -27,14 +26,13 @@ export interface GroupOrder extends PageOrder {
 const MAX_SORTED_IN_MEMORY = 500;
 
 /**
- * Reads pages of groups, in any order that has an index. Uses hand-written SQL (ADR 13). SQL conditions refer to the
- * table of groups by the alias `u`, and a group must meet all of them.
+ * Reads pages of groups, in any order that has an index. Uses hand-written SQL (ADR 13). Conditions refer to the table
+ * of groups as `u`.
  */
 @Injectable()
 export class GroupSearch {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** Counts the groups that meet all conditions. */
   async count(conditions: readonly Clause[]): Promise<number> {
     const { sql, params } = buildWhere(conditions);
     return countRows(this.database, `SELECT COUNT(*) AS n FROM user_groups u WHERE ${sql}`, params);
@@ -48,8 +46,8 @@ export class GroupSearch {
     total: number,
   ): Promise<KeysetPage<Group>> {
     if (window.limit === 0 || window.offset >= total) return { rows: [], last: undefined };
-    // Database engines do not choose well between the index of a condition and the index of the sort order. A small
-    // result is therefore sorted in memory.
+    // Database engines choose badly between the index of a condition and the index of the sort order. A small result is
+    // therefore sorted in memory.
     if (conditions.length > 0 && total <= MAX_SORTED_IN_MEMORY) {
       return sortPage(await this.select(conditions), createPositionGetter(order), order.order, window);
     }
@@ -74,19 +72,13 @@ export class GroupSearch {
   }
 }
 
-/**
- * Returns the columns to sort by. For a unique key, `uuid` is not added, because MariaDB would then not use the unique
- * index.
- */
+/** Returns the columns to sort by. Omits `uuid` for a unique key, because MariaDB would otherwise not use its index. */
 function sortColumnsOf({ key, unique, only }: KeyRange, { order }: GroupOrder): string {
   const columns = only !== undefined ? ['u.uuid'] : unique ? [key] : [key, 'u.uuid'];
   return columns.map((column) => `${column} ${order.toUpperCase()}`).join(', ');
 }
 
-/**
- * Returns a function that returns the position of a group in the order. The key of the position is null for a group
- * without an external id.
- */
+/** Returns a function that computes the position of a group. Its key is null for a group without an external id. */
 export const createPositionGetter =
   ({ sort }: GroupOrder) =>
   (group: Group): Position => {
@@ -96,8 +88,8 @@ export const createPositionGetter =
   };
 
 /**
- * Creates an order. In ascending order, groups without an external id come last. In descending order, they come first
- * (RFC 7644, section 3.4.2.3).
+ * Creates an order. Groups without an external id come last if ascending, first if descending (RFC 7644, section
+ * 3.4.2.3).
  */
 export function createGroupOrder(sort: GroupSort, order: Direction): GroupOrder {
   const range = RANGES[sort];

@@ -15,22 +15,17 @@ import type { MemberChange } from './member-change.js';
 
 /** A change of a group, with validated and normalized values. */
 export interface GroupChange {
-  /**
-   * Returns the new values of the fields, for the group in its current, locked state. Throws an error if the change is
-   * invalid.
-   */
+  /** Returns the new values of the fields for the locked group. Throws an error if the change is invalid. */
   toFields: (current: Group) => GroupFields;
-  /**
-   * Returns the change of the members. It is called in the transaction, because it can depend on the current members.
-   */
+  /** Returns the change of the members. Called in the transaction, because it can depend on the current members. */
   toMembers?: (tx: Sql, current: Group) => MemberChange | Promise<MemberChange>;
   /** Versions that `If-Match` allows. If the group has another version, the change fails. */
   ifVersions?: readonly number[] | undefined;
 }
 
 /**
- * Writes every change of a group. Each method runs in the transaction of the caller, which may be retried after a race.
- * A lock on the row of a group makes concurrent changes of this group wait. Changes of other groups do not wait.
+ * Writes all changes of groups, in the transaction of the caller, which may be retried after a race. Locks the row of
+ * the group, so that only changes of the same group wait.
  */
 @Injectable()
 export class GroupWriter {
@@ -114,8 +109,8 @@ export class GroupWriter {
   }
 
   /**
-   * Throws an error if another group has the same name or external id. The error contains the uuid of that group. If a
-   * concurrent transaction takes the value, the unique index rejects the write and the transaction is retried.
+   * Throws an error with the uuid of the other group if it has the same name or external id. If a concurrent
+   * transaction takes the value, the unique index rejects the write and the transaction is retried.
    */
   private async assertUnique(tx: Sql, before: Group | undefined, after: Group): Promise<void> {
     const [old, row] = [before && toGroupRow(before), toGroupRow(after)];
@@ -146,12 +141,10 @@ export class GroupWriter {
 export const createGroupNotFoundError = (uuid: string): ProblemError =>
   new ProblemError('not_found', `There is no group ${uuid}.`);
 
-/** Maximum number of members that are listed in one audit event. */
 export const MAX_MEMBERS_PER_EVENT = 500;
 
 /**
- * Converts the removed and added members to field changes for the audit, as old and new values. Creates several field
- * changes if there are too many members for one audit event.
+ * Converts the changed members to field changes for the audit. Splits them if there are too many for one audit event.
  */
 function toFieldChanges({ added, removed }: MemberDelta): FieldChange[] {
   if (removed.length > 0 && added.length > 0 && removed.length + added.length <= MAX_MEMBERS_PER_EVENT)
@@ -168,7 +161,7 @@ const splitIntoParts = (users: readonly string[]): (readonly string[])[] =>
   );
 
 /**
- * Checks that the caller has the scope `webmasters` if the members of a group with the role Webmaster change.
+ * Requires the scope `webmasters` to change the members of a group with the role Webmaster.
  * @throws ProblemError `insufficient_scope`.
  */
 function assertScopeForMembers({ actor }: Caller, { roles }: Group, { added, removed }: MemberDelta): void {

@@ -11,24 +11,18 @@ import { int, longText, text, time, uuid } from '../platform/database/engine/col
 export class GroupEntity {
   @PrimaryColumn(uuid()) uuid!: string;
   @Column(text(255)) display_name!: string;
-  /**
-   * Comparison key of the display name. It is computed in the same way as for a username (`model/comparison-keys.ts`).
-   */
+  /** Comparison key of the display name, computed as for a username (`model/comparison-keys.ts`). */
   @Column(text(255)) display_name_key!: string;
   @Column({ ...text(255), nullable: true }) external_id!: string | null;
-  /** JSON array with the canonical names of the roles that members of the group get. Null if there are no roles. */
+  /** JSON array with the canonical names of the roles that members of the group get. Null if there are none. */
   @Column({ ...longText(), nullable: true }) roles!: JsonText<readonly string[]> | null;
   @Column(time()) created!: string;
   @Column(time()) updated!: string;
-  /**
-   * Version of the group, which is part of its ETag. Increases by one with every change of the group or its members.
-   */
+  /** Part of the ETag. Increases by one with every change of the group or its members. */
   @Column(int()) version!: number;
 }
 
-/**
- * A membership of a user in a group. If a user is deleted, the user writer also deletes the memberships of the user.
- */
+/** A membership of a user in a group. The user writer deletes the memberships of deleted users. */
 @Entity('group_members', { withoutRowid: true })
 @Index('ix_group_members_user', ['user_uuid', 'group_uuid'])
 export class GroupMemberEntity {

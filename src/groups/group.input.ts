@@ -8,8 +8,7 @@ const ReadOnly = (schema: ApiPropertyOptions, description: string) =>
   applyDecorators(ApiPropertyOptional({ ...schema, readOnly: true, description }), Allow());
 
 /**
- * Body of `PUT /groups/{group_id}`. Clients may send the response of GET with changed roles. The fields that identity
- * providers write cannot be changed.
+ * Body of `PUT /groups/{group_id}`. Clients may send the response of GET with changed roles. Only the roles can change.
  */
 export class GroupRolesInput {
   @Required()

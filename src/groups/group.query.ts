@@ -4,7 +4,6 @@ import { MAX_GROUP_EXTERNAL_ID, MAX_GROUP_NAME } from './group.js';
 
 const SORTS = ['display_name', 'created', 'updated'] as const;
 
-/** Query parameters of `GET /groups`. */
 export class GroupQuery {
   @IntegerParam(0, { default: 0, description: 'Number of groups to skip. Cannot be combined with `after`.' })
   offset?: number;

@@ -23,16 +23,14 @@ const BATCH_SIZE = 5000;
 
 type UniqueColumn = 'display_name_key' | 'external_id';
 
-/** A group, as shown in the list of groups of a user. */
 type NamedGroup = Pick<Group, 'uuid' | 'display_name'>;
 
-/** The roles that a user gets from one group. */
 interface GroupRoles {
   user_uuid: string;
   roles: JsonText<readonly string[]>;
 }
 
-/** Reads and writes groups and their members. Uses hand-written SQL for row locks and for sets of any size (ADR 13). */
+/** Stores groups and their members. Uses hand-written SQL for row locks and for sets of any size (ADR 13). */
 @Injectable()
 export class GroupRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
@@ -42,21 +40,18 @@ export class GroupRepository {
     return row && toGroup(row);
   }
 
-  /**
-   * Finds a group and locks it. Until this transaction ends, no other transaction can change the group or its members.
-   */
+  /** Locks a group. Until this transaction ends, other transactions cannot change the group or its members. */
   async lock(tx: Sql, uuid: string): Promise<Group | undefined> {
     const row = await tx.queryOne<GroupRow>(`${SELECT} WHERE uuid = ?${lockClauseOf(tx)}`, [uuid]);
     return row && toGroup(row);
   }
 
-  /** Finds the group that has the given value in a unique column, and returns its uuid. */
+  /** Returns the uuid of the group that has the value in a unique column. */
   async findOwner(tx: Sql, column: UniqueColumn, key: string): Promise<string | undefined> {
     const sql = `SELECT uuid FROM user_groups WHERE ${column} = ?`;
     return (await tx.queryOne<{ uuid: string }>(sql, [key]))?.uuid;
   }
 
-  /** Returns the uuids in the list that belong to groups. */
   async filterGroups(tx: Sql, uuids: readonly string[]): Promise<string[]> {
     const toSql = (list: string) => `SELECT uuid FROM user_groups WHERE uuid IN (${list})`;
     return (await selectIn<{ uuid: string }>(tx, uuids, toSql)).map(({ uuid }) => uuid);
@@ -84,7 +79,6 @@ export class GroupRepository {
     return rows.map(({ user_uuid }) => user_uuid);
   }
 
-  /** Reads the members of a group, but at most `max`. */
   async listMembers(group: string, sql: Sql = this.database, max = Infinity): Promise<string[]> {
     const found: string[] = [];
     for (;;) {
@@ -96,7 +90,7 @@ export class GroupRepository {
     }
   }
 
-  /** Returns true if a group has more than `count` members. Reads only an index, not the rows. */
+  /** Returns true if a group has more than `count` members. Reads only an index. */
   async exceedsSize(group: string, count: number, sql: Sql = this.database): Promise<boolean> {
     const text = 'SELECT 1 AS one FROM group_members WHERE group_uuid = ? LIMIT 1 OFFSET ?';
     return (await sql.query<{ one: number }>(text, [group, count])).length > 0;
@@ -113,7 +107,10 @@ export class GroupRepository {
     return new Map([...byGroup].map(([group, own]) => [group, own.map(({ user_uuid }) => user_uuid)]));
   }
 
-  /** Reads the groups of users. @returns a map from the uuid of each user to the groups of the user, sorted by name. */
+  /**
+   * Reads the groups of users.
+   * @returns a map from the uuid of each user to the user's groups, sorted by name.
+   */
   async listGroups(users: readonly string[], sql: Sql = this.database): Promise<Map<string, NamedGroup[]>> {
     const toSql = (list: string) =>
       `SELECT m.user_uuid, g.uuid, g.display_name FROM group_members m JOIN user_groups g ON g.uuid = m.group_uuid
@@ -142,12 +139,12 @@ export class GroupRepository {
 
   /** @param users at most a few hundred. */
   async removeMembers(tx: Sql, group: string, users: readonly string[]): Promise<void> {
-    const target = tx.dialect === 'mysql' ? 'm ' : ''; // This is the only form in which MySQL accepts an index hint in a DELETE.
+    const target = tx.dialect === 'mysql' ? 'm ' : ''; // MySQL accepts an index hint in a DELETE only in this form
     const sql = `DELETE ${target}FROM group_members AS m${buildMembersWhere(tx, users)}`;
     await tx.execute(sql, [...users, group]);
   }
 
-  /** Reads the roles that users get from their groups. The result has one entry for each user and group. */
+  /** Reads the roles that users get from their groups, with one entry for each user and group. */
   async listGroupRoles(
     tx: Sql,
     users: readonly string[],
@@ -161,8 +158,8 @@ export class GroupRepository {
 }
 
 /**
- * Builds the index hint and the WHERE condition that select some users of one group. The parameters are the users,
- * followed by the group. Without the hint, MariaDB would use the index by group and read all members of a large group.
+ * Selects some users of one group. The parameters are the users, followed by the group. Without the index hint, MariaDB
+ * would read all members of a large group.
  */
 const buildMembersWhere = (sql: Sql, users: readonly string[]): string =>
   `${indexHintOf(sql, 'ix_group_members_user')} WHERE m.user_uuid IN (${toPlaceholders(users.length)}) AND m.group_uuid = ?`;

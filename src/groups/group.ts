@@ -18,7 +18,7 @@ export interface Group {
   roles: readonly string[];
   created: string;
   updated: string;
-  /** Version of the group. Increases by one with every change of the group or its members. */
+  /** Increases by one with every change of the group or its members. */
   version: number;
 }
 
@@ -31,9 +31,6 @@ export function toGroup(row: GroupRow): Group {
   return { ...row, external_id: row.external_id ?? '', roles: row.roles === null ? [] : fromJson(row.roles) };
 }
 
-/**
- * Converts a group to its row. The comparison key of the display name is computed in the same way as for a username.
- */
 export function toGroupRow(group: Group): GroupEntity {
   return {
     ...group,
@@ -43,7 +40,6 @@ export function toGroupRow(group: Group): GroupEntity {
   };
 }
 
-/** Lists the fields that differ between two states of a group, as field changes for the audit. */
 export function diffGroups(before: Group | undefined, after: Group | undefined): FieldChange[] {
   const fields = FIELDS.map((field) => ({ field, old: valueOf(before, field), new: valueOf(after, field) }));
   return fields.filter((change) => JSON.stringify(change.old) !== JSON.stringify(change.new));

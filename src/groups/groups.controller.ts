@@ -16,10 +16,7 @@ import { GroupsService } from './groups.service.js';
 const ETAG = describeHeader('ETag', 'Version of the group, to be sent as `If-Match`.', { maxLength: 64 });
 const ID = { ...CASE_INSENSITIVE, example: '0198f3a2-7b40-7d15-8f3a-5e0c9a417d22' } as const;
 
-/**
- * Lets operators read groups and set the roles of groups. Other fields of groups are written by identity providers over
- * SCIM.
- */
+/** Lets operators read groups and set their roles. Identity providers write the other fields over SCIM. */
 @ApiController('groups', 'groups')
 export class GroupsController {
   constructor(private readonly groups: GroupsService) {}

@@ -53,14 +53,17 @@ export class GroupsService {
     return { count, groups: rows, next };
   }
 
-  /** Finds a group. @param sql the transaction to read in, if any. @throws ProblemError `not_found`. */
+  /**
+   * @param sql the transaction to read in, if any.
+   * @throws ProblemError `not_found`.
+   */
   async get(uuid: string, sql?: Sql): Promise<Group> {
     const group = await this.repository.find(uuid, sql);
     if (!group) throw createGroupNotFoundError(uuid);
     return group;
   }
 
-  /** Returns the group and a page of its members. @throws ProblemError `not_found`. */
+  /** @throws ProblemError `not_found`. */
   async getDetails(uuid: string, query: GroupMembersQuery): Promise<GroupDetails> {
     const group = await this.get(uuid);
     const limit = Math.min(query.limit, MAX_MEMBERS);
@@ -135,7 +138,7 @@ function toConditions({ display_name, external_id, user_uuid }: GroupQuery): Cla
 const createMemberCondition = (user: string): Clause =>
   toClause('u.uuid IN (SELECT group_uuid FROM group_members WHERE user_uuid = ?)', user.toLowerCase());
 
-/** Returns an error for each read-only field whose sent value differs from the current value. */
+/** Returns an error for each read-only field that differs from the current value. */
 function findReadOnlyErrors(sent: GroupRolesInput, group: Group): FieldError[] {
   const errors = findIdMismatch('uuid', sent.uuid, group.uuid);
   for (const field of ['display_name', 'external_id'] as const) {

@@ -1,17 +1,16 @@
 import { isUuid } from '../platform/common/uuid.js';
 
 /**
- * A change of the members of a group. It combines several operations into the users to add and the users to remove, so
- * that other members need not be read. Ids that are not UUIDs are ignored.
+ * A change of the members of a group, as users to add and users to remove. It does not require reading the other
+ * members. Ids that are not UUIDs are ignored.
  */
 export class MemberChange {
   private readonly toAdd = new Set<string>();
   private readonly toRemove = new Set<string>();
   private isReplacing = false;
-  /** Users whose memberships this change neither adds nor removes. */
+  /** Users whose memberships this change must not add or remove. */
   ignoredUsers: ReadonlySet<string> = new Set();
 
-  /** Creates a change that replaces all members by the users with the given ids. */
   static createReplacement(ids: readonly string[]): MemberChange {
     const change = new MemberChange();
     change.replace(ids);
@@ -39,9 +38,7 @@ export class MemberChange {
     this.add(ids);
   }
 
-  /**
-   * True if the users in `added` replace all members of the group. Only in this case must the current members be read.
-   */
+  /** True if the users in `added` replace all members of the group. Only then are the current members needed. */
   get isReplacement(): boolean {
     return this.isReplacing;
   }

@@ -7,16 +7,15 @@ const TAG_BYTES = 16;
 
 /**
  * Computes the MAC of a request with the `Idempotency-Key` as secret. Equal requests with the same key have the same
- * MAC. Without the key, the MAC cannot be computed.
+ * MAC.
  */
 export function computeRequestMac(key: string, request: unknown): string {
   return createHmac('sha256', key).update(JSON.stringify(request)).digest('hex');
 }
 
 /**
- * Encrypts a response, so that only a client with its `Idempotency-Key` can read it (ADR 16). A response may contain
- * personal data, or a secret that is shown only once. Uses AES-256-GCM with a key derived from the `Idempotency-Key`
- * (RFC 5869).
+ * Encrypts a response, so that only a client with its `Idempotency-Key` can read it (ADR 16). Uses AES-256-GCM with a
+ * key derived from the `Idempotency-Key` (RFC 5869).
  * @param id primary key of the row that stores the response. The response can be decrypted only for this row.
  */
 export function encryptResponse(response: StoredResponse, key: string, id: string): string {

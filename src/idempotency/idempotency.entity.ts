@@ -12,7 +12,6 @@ export class IdempotencyEntity {
    * the request body cannot be guessed from the HMAC.
    */
   @Column(ascii(64)) request_mac!: string;
-  /** The response, encrypted with a key derived from the `Idempotency-Key` (`encrypted-response.ts`). */
   @Column(longText()) answer!: string;
   @Column(time()) created!: string;
 }

@@ -15,7 +15,7 @@ export class IdempotencyService {
   constructor(private readonly repository: IdempotencyRepository) {}
 
   /**
-   * Returns the request if no earlier request had the same `Idempotency-Key`.
+   * Returns the request if it is the first one with its `Idempotency-Key`.
    * @param hasFile true if the body is a file that is not yet read.
    * @throws ReplayedResponseError for a repeated request, ProblemError `validation_failed` for a different request with
    * the same key, `invalid_parameter` for a key that is not 1 to 255 printable ASCII characters.

@@ -12,7 +12,7 @@ import { computeRequestMac, encryptResponse, decryptResponse } from './encrypted
 
 export const RETENTION_SECONDS = 24 * 60 * 60;
 
-/** The data that identifies a request. It is the same for every repetition of the request. */
+/** The data that identifies a request, which every repetition of the request shares. */
 export interface RequestIdentity {
   /** Primary key of the stored response: SHA-256 of the client's credential and the `Idempotency-Key`. */
   id: string;
@@ -26,23 +26,20 @@ export interface RequestIdentity {
 
 /**
  * A request with an `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header, ADR 16). Its effect and its response
- * are written in one transaction. The response is stored under a primary key that equal requests share, so only one of
- * them can succeed. A rejected request writes nothing.
+ * are written in one transaction. Equal requests share the primary key of the response, so only one of them can
+ * succeed. A rejected request writes nothing.
  */
 export class IdempotentRequest implements RepeatableRequest {
   private readonly guardHeaders: ReadonlySet<string>;
   private readonly hasFile: boolean;
   private hasExpiredRow = false;
-  /**
-   * The MAC of the current content. It is cached because a Bulk request can have up to 4 MiB and many parts, which
-   * share this MAC.
-   */
+  /** The MAC of the current content. It is cached, because the many parts of a Bulk request of up to 4 MiB share it. */
   private cachedMac: { content: unknown; mac: string } | undefined;
   private heldTransaction: HeldTransaction | undefined;
   private commitCallbacks: (() => Promise<void>)[] = [];
   private rollbackCallbacks: (() => Promise<void>)[] = [];
 
-  /** @param response the response to the request. The headers that guards have already set are not stored with it. */
+  /** @param response response to the request. Its current headers, which guards have set, are not stored. */
   constructor(
     private readonly repository: IdempotencyRepository,
     private readonly request: RequestIdentity,
@@ -98,7 +95,7 @@ export class IdempotentRequest implements RepeatableRequest {
   }
 
   /**
-   * Runs the handler. If its commit loses a race, most likely against an equal request, the handler is run again.
+   * Runs the handler. If the commit loses a race, usually against an equal request, runs the handler again.
    * @throws any error of the handler, or ReplayedResponseError if the response to an equal request has been stored
    * since this request started.
    */
@@ -176,9 +173,8 @@ export class IdempotentRequest implements RepeatableRequest {
   }
 
   /**
-   * Throws the stored response, if there is one. The request may have failed because an equal request succeeded, or
-   * because its own commit succeeded despite the error. Any other error of this check is ignored, because the caller
-   * rethrows the error of the request.
+   * Throws the stored response, if there is one: an equal request may have succeeded, or this request despite the error
+   * of its commit. Any other error of this check is ignored, because the caller rethrows the error of the request.
    */
   private async assertNoStoredResponse(): Promise<void> {
     try {

@@ -12,7 +12,7 @@ import { ImportPreview } from './mapping/import-preview.js';
 import { RequestedOptions } from './runs/import-options.js';
 
 /**
- * Controller of previews. A preview contains rows of the file, so its response is never stored for idempotent requests.
+ * Controller of previews. Their responses contain rows of the file, so they are never stored for idempotent requests.
  */
 @ApiController('imports/preview', 'imports')
 export class ImportPreviewController {

@@ -23,14 +23,13 @@ import type { ImportRun } from './runs/import-run.js';
 
 const CSV = 'text/csv; charset=utf-8';
 
-/** Describes a response that contains a run, with its links. */
 const describeRun = (description: string) => ({
   description,
   type: ImportRunDto,
   links: createLinks(['getImport', 'listImportRows', 'downloadFailedRows'], 'import_id', 'id'),
 });
 
-/** Decorates a route with which an operator decides on a run. */
+/** Decorator for a route with which an operator decides on a run. */
 const Decision = (action: string, summary: string, description: string, ...codes: ErrorCode[]) =>
   applyDecorators(
     Post(`:import_id/${action}`),
@@ -231,7 +230,8 @@ export class ImportsController {
 
   private async *streamEvents(id: string, actor: Actor, response: Response): AsyncGenerator<string> {
     const disconnected = new AbortController();
-    response.setMaxListeners(20); // this response needs more than ten listeners, which Node.js would report as a leak
+    // This response needs more than ten listeners, which Node.js would report as a leak.
+    response.setMaxListeners(20);
     response.once('close', () => {
       disconnected.abort();
     });

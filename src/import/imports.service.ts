@@ -61,7 +61,7 @@ export class ImportsService {
   }
 
   /**
-   * Returns the response for a run, which contains its first problems, sorted by line.
+   * Returns the response for a run, with its first problems sorted by line.
    * @param sql the transaction of the caller, if any.
    */
   async present(run: ImportRun, sql?: Sql): Promise<ImportRunDto> {
@@ -75,7 +75,7 @@ export class ImportsService {
   }
 
   /**
-   * Returns a page of the stored rows of a run, sorted by line. The page starts after the line `after`.
+   * Returns a page of the stored rows of a run after the line `after`, sorted by line.
    * @throws ProblemError `not_found` for an unknown run.
    */
   async listRows(
@@ -93,10 +93,9 @@ export class ImportsService {
 
   /**
    * Requests that a plan or a parked run is applied. The run is planned again first, and ends as superseded if the new
-   * plan differs. From now on, it needs the rights of both its starter and its approver.
-   * @throws ProblemError `not_found`, `wrong_state` unless the run waits for a decision, or `insufficient_scope` for a
-   * key that may not change this data set. `reject` and `cancel` throw these errors too. Also throws `self_block` if
-   * the plan would block the caller, and `forbidden` for the starter if IMPORT_FOUR_EYES is on.
+   * plan differs. From then on, the run needs the rights of both its starter and its approver.
+   * @throws the errors of `decide`, ProblemError `self_block` if the plan would block the caller, or `forbidden` for
+   * the starter if IMPORT_FOUR_EYES is on.
    */
   async apply(id: string, caller: Caller): Promise<ImportRun> {
     await this.worker.endIfRevoked(id);
@@ -116,10 +115,7 @@ export class ImportsService {
     return this.decide(id, caller, 'reject');
   }
 
-  /**
-   * Stops a run. A queued run and a run that waits for a decision stop at once. A run in progress stops at its next
-   * batch.
-   */
+  /** Stops a run: at once if it is queued or waits for a decision, otherwise at its next batch. */
   async cancel(id: string, caller: Caller): Promise<ImportRun> {
     return this.decide(id, caller, 'cancel');
   }
@@ -162,7 +158,7 @@ export class ImportsService {
 
   /**
    * Deletes runs that finished more than IMPORT_RETENTION_DAYS ago, and leftovers of interrupted uploads. Plans that
-   * have waited for a decision for the same time end as superseded. Their files would otherwise be kept forever.
+   * have waited for a decision for the same time end as superseded. Otherwise, their files would be kept forever.
    */
   async purge(): Promise<void> {
     const oldest = addSeconds(now(), -this.env.IMPORT_RETENTION_DAYS * DAY_SECONDS);
@@ -181,7 +177,7 @@ export class ImportsService {
     const isDeletable = await this.transactions.run(async (tx) => {
       await this.runs.lock(tx, id);
       if ((await this.runs.listRevertsOf(id, tx)).some(({ finished }) => finished === null)) return false;
-      // Prevent a revert from now on, because the rows are deleted in several transactions.
+      // Rows are deleted in several transactions, so prevent a revert from now on.
       await this.runs.update(tx, id, { applied_batches: 0 });
       return true;
     });
@@ -192,8 +188,8 @@ export class ImportsService {
   }
 
   /**
-   * Counts the rows that match a filter. Uses the stored counts of the run if possible, because counting the rows again
-   * for every page would be slow.
+   * Counts the rows that match a filter. Uses the stored counts of the run if possible, because counting for every page
+   * would be slow.
    */
   private async countRows(run: ImportRun, filter: RowFilter): Promise<number> {
     const { counts, missing_reported: missing } = run;
@@ -207,7 +203,11 @@ export class ImportsService {
     return [...wanted].reduce((sum, outcome) => sum + (known[outcome] ?? 0), 0);
   }
 
-  /** Records a decision of an operator on a run, together with its audit event. */
+  /**
+   * Records a decision of an operator on a run, with its audit event.
+   * @throws ProblemError `not_found`, `wrong_state` if the state of the run does not allow the decision, or
+   * `insufficient_scope` for a key that may not change this data set.
+   */
   private async decide(
     id: string,
     caller: Caller,
@@ -234,8 +234,8 @@ const revertOptionsOf = ({ dataset }: ImportRun, dryRun: boolean): ImportOptions
   Object.assign(new ImportOptions(), { dataset, dry_run: dryRun });
 
 /**
- * Returns true if a revert has changed users or may still change them, so that no second revert is allowed. Returns
- * false for a plan that was not applied, and for a revert that failed or was stopped.
+ * Returns true if a revert has changed users or may still change them, so that no second revert is allowed. This
+ * excludes plans that were not applied, and reverts that failed or were stopped.
  */
 const isEffectiveRevert = ({ state, dry_run: dryRun, approved }: ImportRun): boolean =>
   (!dryRun || approved) && !['failed', 'cancelled', 'rejected', 'superseded'].includes(state);

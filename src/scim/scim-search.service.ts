@@ -23,8 +23,8 @@ const NOTHING: ResourcePage = { resources: [], total: 0, next: undefined };
 const [OF_USERS, OF_GROUPS] = ['u', 'g'];
 
 /**
- * Searches users and groups in one list (RFC 7644, section 3.4.3). All users come before the groups. Resource types
- * that the key may not read are left out.
+ * Searches users and groups in one list (RFC 7644, section 3.4.3). Users come before groups. Omits resource types that
+ * the key may not read.
  */
 @Injectable()
 export class ScimSearch {

@@ -27,7 +27,6 @@ const DESCRIPTION =
   'Returns users, then groups. Omits users or groups if the scopes of the key do not permit them. If only one resource ' +
   'type has the attribute of a filter, only this type is found. To find only groups, filter by `meta.resourceType eq "Group"`.';
 
-/** Serves the search for users and groups in one list. */
 @ScimController()
 export class SearchController {
   constructor(private readonly search: ScimSearch) {}

@@ -9,15 +9,13 @@ import { Metrics } from '../platform/telemetry/metrics.js';
 import { NETWORKS } from './model/formats.js';
 import { ChangedUserInput, NewUserInput, type WritableUserInput } from './rules/user.input.js';
 
-/** Name of the response header that lists the ignored fields. */
 const IGNORED_FIELDS = 'X-Ignored-Fields';
 /**
- * Maximum length of the header value, in characters. Names that do not fit are replaced by their number, such as `+3`.
+ * Maximum length of the header `X-Ignored-Fields`, in characters. The number of further names is appended, as in `+3`.
  */
 const MAX_HEADER = 1000;
 const MAX_NAME = 64;
 
-/** OpenAPI description of the header `X-Ignored-Fields`. */
 export const IGNORED_HEADER = describeHeader(
   IGNORED_FIELDS,
   'Names of unknown fields in the body, which were ignored. Only sent to an API key with `unknown_fields: "ignore"`. `+3` at the end ' +
@@ -26,16 +24,15 @@ export const IGNORED_HEADER = describeHeader(
 );
 
 /**
- * Fields that POST or PUT accepts. A field that only one of the two routes accepts is not ignored by the other route:
- * `uuid` in a POST is an error.
+ * Fields that POST or PUT accepts. Neither route ignores a field that only the other accepts: `uuid` in a POST is an
+ * error.
  */
 const KNOWN_FIELDS: ReadonlySet<string> = new Set([...fieldsOf(NewUserInput), ...fieldsOf(ChangedUserInput)]);
 const KNOWN_NETWORKS: ReadonlySet<string> = new Set(NETWORKS);
 
 /**
  * Removes unknown fields from the request body if the API key has `unknown_fields: "ignore"`. It helps connectors that
- * always send the fields of a larger product. The remaining fields are validated as usual, so an invalid value is still
- * an error.
+ * always send the fields of a larger product.
  */
 @Injectable()
 export class UnknownFieldsInterceptor implements NestInterceptor {
@@ -58,7 +55,6 @@ export class UnknownFieldsInterceptor implements NestInterceptor {
   }
 }
 
-/** Returns the body without its unknown fields, and the names of the unknown fields. */
 function splitFields(body: JsonObject): { known: JsonObject; ignored: string[] } {
   const ignored: string[] = [];
   const filterKnown = (object: JsonObject, names: ReadonlySet<string>, path: string): [string, unknown][] =>
@@ -71,15 +67,13 @@ function splitFields(body: JsonObject): { known: JsonObject; ignored: string[] }
   if (!isObject(links)) return { known, ignored };
   const knownLinks = filterKnown(links, KNOWN_NETWORKS, 'social_media.');
   const isCleared = Object.keys(links).length === 0;
-  // If all networks that were sent are unknown, the field is removed. An empty object would clear it.
+  // Removes the field if all sent networks are unknown, because an empty object would clear it.
   if (knownLinks.length > 0 || isCleared) known['social_media'] = Object.fromEntries(knownLinks);
   else delete known['social_media'];
   return { known, ignored };
 }
 
-/**
- * Formats the names of fields for the response header. Characters that are not allowed in a header are replaced by `?`.
- */
+/** Formats field names for the response header. Replaces characters that a header may not contain by `?`. */
 export function formatNames(names: readonly string[]): string {
   const parts: string[] = [];
   let length = 0;
@@ -108,10 +102,7 @@ const SELF_FIELDS = new Set([
   'hide_phone_numbers',
 ]);
 
-/**
- * Fields that a request may contain but that are never written. They are accepted because clients send back what they
- * have read.
- */
+/** Fields that are accepted but never written, because clients send back what they have read. */
 const READ_ONLY = new Set(['uuid', 'created', 'updated', 'last_access', 'attributes', 'group_roles']);
 
 export function omitReadOnlyFields(sent: ChangedUserInput): WritableUserInput {
@@ -120,8 +111,8 @@ export function omitReadOnlyFields(sent: ChangedUserInput): WritableUserInput {
 
 /**
  * Returns the sent fields that users may change in their own profile. Other fields are accepted only with their current
- * value. They are left out of the result, because writing them could undo a concurrent change by a Webmaster.
- * @param sent the result of `readInput`, in the form in which it would be stored.
+ * value. They are omitted, because writing them could undo a concurrent change by a Webmaster.
+ * @param sent the result of `readInput`.
  * @param shown the profile as its owner sees it.
  * @throws ProblemError `field_not_permitted` with the names of the other fields whose value differs.
  */
@@ -141,10 +132,7 @@ function isUnchanged(sent: unknown, shown: unknown): boolean {
   return JSON.stringify(toComparable(sent)) === JSON.stringify(toComparable(shown));
 }
 
-/**
- * Converts a value for the comparison in `isUnchanged`. Empty values become null. The items of a list, such as roles,
- * are case-folded and sorted.
- */
+/** Converts a value for comparison. Empty values become null. List items, such as roles, are case-folded and sorted. */
 function toComparable(value: unknown): unknown {
   if (value === '') return null;
   if (Array.isArray(value)) return value.length === 0 ? null : value.map(foldRole).toSorted();

@@ -8,7 +8,7 @@ const PICTURE = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" rol
 <path d="M10 60c2-14 11-20 22-20s20 6 22 20z" fill="#8593a6"/></svg>
 `;
 
-/** Serves the default avatar, which is the picture for users without an avatar. */
+/** Serves the default avatar, the picture for users without an avatar. */
 @ApiExcludeController()
 @Controller()
 export class AvatarController {
@@ -16,8 +16,7 @@ export class AvatarController {
   @Public()
   @Header('Content-Type', 'image/svg+xml')
   @Header('Cache-Control', 'public, max-age=86400')
-  // Intranet pages of other origins may embed this picture, because `user_avatar` in responses contains its URL. The
-  // picture contains no personal data.
+  // Intranet pages may embed this picture, whose URL is in `user_avatar`. It contains no personal data.
   @Header('Cross-Origin-Resource-Policy', 'cross-origin')
   @Header('Content-Security-Policy', "default-src 'none'")
   getPicture(): string {

@@ -10,10 +10,10 @@ import type { User } from './model/user.js';
 export type { DeletedUser };
 
 const DAY_SECONDS = 24 * 60 * 60;
-/** Default value of `since`. It is earlier than the deletion of any user. */
+/** Default value of `since`, earlier than the deletion of any user. */
 const EPOCH = '1970-01-01 00:00:00.000';
 
-/** Lists, restores and purges deleted users. They are retained for `SCIM_DELETED_DAYS` days (ADR 23). */
+/** Lists, restores and purges deleted users, who are retained for `SCIM_DELETED_DAYS` days (ADR 23). */
 @Injectable()
 export class DeletedUsers {
   constructor(
@@ -35,8 +35,8 @@ export class DeletedUsers {
   }
 
   /**
-   * Restores a deleted user with the password and the user's own roles, but without groups, reports and sessions. If
-   * the manager of the user no longer exists, the user is restored without a manager.
+   * Restores a deleted user with the password and the user's own roles, but without groups, reports and sessions.
+   * Clears a manager who no longer exists.
    * @throws ProblemError `not_found`, or a conflict if another user has taken one of the identifiers.
    */
   async restore(uuid: string, caller: Caller): Promise<User> {
@@ -46,10 +46,7 @@ export class DeletedUsers {
     );
   }
 
-  /**
-   * Permanently removes deleted users whose retention period is over. Works in batches, so that other writers are never
-   * blocked for long.
-   */
+  /** Permanently removes deleted users after their retention period. Batches keep other writers from waiting long. */
   async purge(): Promise<void> {
     const until = addSeconds(now(), -this.env.SCIM_DELETED_DAYS * DAY_SECONDS);
     while (await this.repository.purge(until));

@@ -18,7 +18,7 @@ export class UserChanges {
     private readonly settings: UserSettings,
   ) {}
 
-  /** Validates all fields of a change except the password, which `validatePassword` validates. */
+  /** Validates all fields of a change except the password. */
   validate<T extends UserInput>(
     current: User,
     input: Pick<CheckedInput<T>, 'value' | 'errors'>,
@@ -27,7 +27,7 @@ export class UserChanges {
   }
 
   /**
-   * Validates the new password of a change whose other fields are already validated.
+   * Validates the new password of an otherwise validated change.
    * @returns an empty list or one error.
    */
   async validatePassword({ input, errors, after }: ValidatedChange<UserInput>): Promise<FieldError[]> {
@@ -36,7 +36,7 @@ export class UserChanges {
   }
 
   /**
-   * Hashes the new password of a change. Call it before the transaction, because it is slow.
+   * Hashes the new password of a change. This is slow, so call it before the transaction.
    * @returns undefined if the password does not change, null if it is removed.
    */
   async hashPassword({ password }: UserInput, caller: Caller): Promise<string | null | undefined> {

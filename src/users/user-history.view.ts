@@ -12,9 +12,7 @@ import { truncate } from '../platform/common/text.js';
 import { NULLABLE_ID } from '../platform/openapi/shared-schemas.js';
 import { REQUEST_ID } from '../platform/http/problem.js';
 
-/**
- * Maximum length of a summary, in characters. It is enough for all fields of a user, because long values are truncated.
- */
+/** Maximum length of a summary, in characters. It is enough for all fields of a user, with truncated values. */
 const MAX_SUMMARY = 10_000;
 
 class NamedActorDto {
@@ -42,7 +40,7 @@ class HistoryEventDto {
 
 export class HistoryPageDto extends EventPageOf(HistoryEventDto) {}
 
-/** Converts an audit event of a user to a history entry, with the name of the actor and a summary in words. */
+/** Converts an audit event of a user to a history entry, with a summary in words. */
 export function presentHistory(record: AuditRecord, nameOf: NameResolver): HistoryEventDto {
   const { target: _, actor, ...rest } = presentEvent(record, nameOf);
   const name = formatActor(record.actor, nameOf);
@@ -62,8 +60,8 @@ const PREDICATES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the name of an actor, as in `import staff.csv (started by jane, approved by joe)`. If the name is unknown,
- * returns the kind of the actor.
+ * Returns the name of an actor, as in `import staff.csv (started by jane, approved by joe)`, or the kind of an actor
+ * without a name.
  */
 function formatActor(
   { started_by, approved_by, ...actor }: AuditRecord['actor'],

@@ -29,8 +29,7 @@ import { UsersService } from './users.service.js';
 
 @Module({
   imports: [AuditModule, SessionsModule, ApiKeysModule],
-  // Controllers with fixed paths must be listed before the controller of `users/:user_id`, which would match their
-  // paths.
+  // List controllers with fixed paths before the controller of `users/:user_id`, which would match their paths.
   controllers: [
     DeletedUsersController,
     UserRestoreController,

@@ -38,12 +38,11 @@ export class UsersService {
     private readonly fuse: KeyFuse,
   ) {}
 
-  /** Finds a user. @param sql the transaction to read in, if any. */
+  /** @param sql the transaction to read in, if any. */
   async find(uuid: string, sql?: Sql): Promise<User | undefined> {
     return this.repository.find(uuid, sql);
   }
 
-  /** Finds a user and locks the user until the transaction ends. */
   async lock(tx: Sql, uuid: string): Promise<User | undefined> {
     return (await this.writer.lock(tx, [uuid])).get(uuid);
   }
@@ -52,7 +51,6 @@ export class UsersService {
     return this.repository.findCredentials(name);
   }
 
-  /** Finds the login data of a user and locks the user until the transaction ends. */
   async lockCredentials(tx: Sql, uuid: string): Promise<Credentials | undefined> {
     return this.repository.lockCredentials(tx, uuid);
   }
@@ -65,7 +63,7 @@ export class UsersService {
     return assertVisible(await this.repository.find(uuid), uuid, caller);
   }
 
-  /** Creates a user. @returns the uuid of the new user. */
+  /** @returns the uuid of the new user. */
   async create(input: CheckedInput<NewUserInput>, caller: Caller): Promise<string> {
     const change = this.changes.validate<WritableUserInput>(createEmptyUser('', now()), input);
     await this.assertValid(undefined, change, caller);
@@ -79,7 +77,7 @@ export class UsersService {
   }
 
   /**
-   * Changes the fields that were sent. If one of them is invalid, no field is changed.
+   * Changes the sent fields, or no field if one of them is invalid.
    * @param ifVersions versions that `If-Match` allows.
    * @returns the user after the change.
    */
@@ -107,9 +105,7 @@ export class UsersService {
     return this.fuse.runChange(caller, () => this.transactions.run(write, caller));
   }
 
-  /**
-   * Validates a change that sets a password, and hashes the password. Both are too slow to be done in the transaction.
-   */
+  /** Validates a change that sets a password, and hashes the password. This is too slow for the transaction. */
   private async preparePassword(
     uuid: string,
     input: CheckedInput<ChangedUserInput>,
@@ -122,7 +118,7 @@ export class UsersService {
     return { hash, proven: isWebmaster(caller.actor) ? undefined : user };
   }
 
-  /** Validates a change of a user. Users who are not Webmasters can change only some fields of their own profile. */
+  /** Validates a change of a user. Users who are not Webmasters can change only parts of their own profile. */
   private validate(
     user: User,
     { value, errors }: CheckedInput<ChangedUserInput>,
@@ -139,10 +135,7 @@ export class UsersService {
     return this.changes.validate(user, { value: sent, errors: fieldErrors });
   }
 
-  /**
-   * Throws an error unless the change is valid.
-   * @throws ProblemError `self_block`, `insufficient_scope` or `validation_failed` with all errors, in this order.
-   */
+  /** @throws ProblemError `self_block`, `insufficient_scope` or `validation_failed` with all errors, in this order. */
   private async assertValid(
     before: User | undefined,
     change: ValidatedChange<WritableUserInput>,
@@ -155,7 +148,7 @@ export class UsersService {
     if (errors.length > 0) throw createValidationError(errors);
   }
 
-  /** Validates `current_password` if users change their own password. Webmasters may omit it. */
+  /** Validates `current_password` when users change their own password. Webmasters may omit it. */
   private async validateProof(
     user: User,
     { password, current_password }: WritableUserInput,
@@ -175,10 +168,7 @@ export class UsersService {
     await this.repository.touch(uuid, now(), tx);
   }
 
-  /**
-   * Hashes a password again if the stored hash was created with older parameters. The caller must have verified the
-   * password.
-   */
+  /** Hashes a verified password again if the stored hash has outdated parameters. */
   async refreshHash(uuid: string, stored: string, password: string, requester: Requester): Promise<void> {
     if (!this.passwords.isOutdated(stored)) return;
     await this.repository.replaceHash(uuid, stored, await this.passwords.hash(password, requester));
@@ -194,14 +184,14 @@ const UNEXPECTED_PROOF: FieldError = {
 const isProofError = ({ field }: FieldError): boolean => field === UNEXPECTED_PROOF.field;
 const isSent = (value: string | null | undefined): boolean => value !== undefined && value !== null;
 
-/** Returns the user if the caller may see this user. @throws ProblemError `not_found`. */
+/** @throws ProblemError `not_found` if the user is missing, or hidden from the caller. */
 function assertVisible(user: User | undefined, uuid: string, { actor }: Caller): User {
   if (user && (user.status === 'Active' || isWebmaster(actor) || isSelf(actor, uuid))) return user;
   throw new ProblemError('not_found', `There is no user ${uuid}.`);
 }
 
 /**
- * Checks two rules that the user writer also checks, so that their errors are reported before field errors.
+ * Checks two rules of the user writer early, so that their errors come before field errors.
  * @throws ProblemError `self_block`, `insufficient_scope`.
  */
 function assertAllowed(

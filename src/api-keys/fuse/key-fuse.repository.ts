@@ -11,10 +11,7 @@ import { KeyDeactivationEntity, KeyFuseEntity } from '../api-key.entity.js';
 
 const PURGE_BATCH = 500;
 
-/**
- * Reads and writes the fuses of API keys and the users that keys have blocked. Uses hand-written SQL, because blocked
- * users are counted in the transaction of each change (ADR 13).
- */
+/** Stores the fuses of API keys and the users that keys have blocked. Uses hand-written SQL (ADR 13). */
 @Injectable()
 export class KeyFuseRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
@@ -30,15 +27,15 @@ export class KeyFuseRepository {
     return countRows(sql, text, [key, after]);
   }
 
-  /** Like `count`, but stops at `max`, because a key may have blocked any number of users while its fuse was open. */
+  /** Like `count`, but stops at `max`, because an open fuse lets a key block any number of users. */
   async countUpTo(sql: Sql, key: string, after: string, max: number): Promise<number> {
     const rows = 'SELECT user_uuid FROM key_deactivations WHERE key_id = ? AND time > ? LIMIT ?';
     return countRows(sql, `SELECT COUNT(*) AS count FROM (${rows}) AS first`, [key, after, max]);
   }
 
   /**
-   * Finds the time at which a key blocked one particular user: the user with the number `position`, from 1, among all
-   * users blocked since `after`.
+   * Finds the time at which a key blocked its n-th user since `after`.
+   * @param position n, from 1.
    */
   async findTimeOfNth(tx: Sql, key: string, after: string, position: number): Promise<string | undefined> {
     const [row] = await tx.query<{ time: string }>(
@@ -52,7 +49,6 @@ export class KeyFuseRepository {
     return sql.queryOne('SELECT key_id, blown, open_until FROM key_fuses WHERE key_id = ?', [key]);
   }
 
-  /** Like `find`, but locks the row until the transaction ends. */
   async lock(tx: Sql, key: string): Promise<KeyFuseEntity | undefined> {
     const sql = `SELECT key_id, blown, open_until FROM key_fuses WHERE key_id = ?${lockClauseOf(tx)}`;
     return tx.queryOne(sql, [key]);
@@ -72,12 +68,11 @@ export class KeyFuseRepository {
   }
 
   /**
-   * Deletes one batch of the rows for users that were blocked at or before the given time.
+   * Deletes one batch of rows for users who were blocked at or before `time`.
    * @returns true if more rows may remain.
    */
   async purge(time: string): Promise<boolean> {
-    // The upper bound is read in a separate query, as in the audit, because with a subquery MariaDB would scan the
-    // table.
+    // The upper bound needs its own query, because with a subquery MariaDB would scan the table.
     const [part] = await this.database.query<{ last: string | null }>(
       'SELECT MAX(time) AS last FROM (SELECT time FROM key_deactivations WHERE time <= ? ORDER BY time LIMIT ?) AS part',
       [time, PURGE_BATCH],

@@ -11,13 +11,10 @@ import { Log } from '../../platform/telemetry/log.js';
 import { ApiKeyRepository } from '../api-key.repository.js';
 import { KeyFuseRepository } from './key-fuse.repository.js';
 
-/** The period over which blocked users are counted. A reset also opens a fuse for this period. */
+/** The period over which blocked users are counted. A reset opens a fuse for the same period. */
 const HOUR_SECONDS = 60 * 60;
 
-/**
- * The number of users that a key has blocked since the time `since`, and the number that it may block. `since` is at
- * most an hour ago.
- */
+/** The number of users that a key has blocked since `since`, and its limit. `since` is at most an hour ago. */
 export interface FuseLoad {
   key: string;
   since: DbTime;
@@ -25,10 +22,7 @@ export interface FuseLoad {
   limit: number;
 }
 
-/**
- * Signals that a change would block more users than the fuse of the key allows. The transaction of the change is rolled
- * back.
- */
+/** Signals that a change would block more users than the fuse of the key allows. */
 export class FuseBlownError extends ProblemError {
   constructor(
     readonly keyId: string,
@@ -46,9 +40,8 @@ export class FuseBlownError extends ProblemError {
 
 /**
  * The fuse of API keys (ADR 20). Within an hour, a key may block at most FUSE_MIN users, or FUSE_PERCENT of the active
- * users if this is more. Each change inserts rows for the users that it blocks, and these rows are counted, so that all
- * instances use the same number. Concurrent changes do not see each other's rows, so together they may exceed the
- * limit.
+ * users if this is more. Each change inserts a row for each user that it blocks. All instances count these rows, but
+ * concurrent changes do not see each other's rows, so together they may exceed the limit.
  */
 @Injectable()
 export class KeyFuse {
@@ -65,7 +58,7 @@ export class KeyFuse {
    * Records users that a change is about to block, in the transaction of the change, and checks the fuse. Does nothing
    * unless an API key is responsible for the change.
    * @param uuids at least one user.
-   * @param active counts the active users, including the users in `uuids`.
+   * @param active returns the number of active users, including the users in `uuids`.
    * @throws FuseBlownError
    */
   async countBlocked(
@@ -85,9 +78,9 @@ export class KeyFuse {
   }
 
   /**
-   * Returns the load of the API key that is responsible for the caller. Returns undefined if no key is responsible, if
-   * the fuse is switched off, or if a reset has opened it.
-   * @param active counts the active users.
+   * Returns the load of the API key that is responsible for the caller. Returns undefined if no key is responsible, the
+   * fuse is switched off, or a reset has opened it.
+   * @param active returns the number of active users.
    */
   async readLoad({ actor }: Caller, sql: Sql, active: () => Promise<number>): Promise<FuseLoad | undefined> {
     const key = this.findResponsibleKey(actor);
@@ -95,7 +88,7 @@ export class KeyFuse {
     return this.getLoad(sql, key, now(), (count) => active().then((n) => n + count), true);
   }
 
-  /** Runs a change of users. If the change blows a fuse, this is recorded before the error is rethrown. */
+  /** Runs a change of users. If it blows a fuse, records the blown fuse in the audit, then rethrows the error. */
   async runChange<T>(caller: Caller, change: () => Promise<T>): Promise<T> {
     try {
       return await change();
@@ -126,14 +119,13 @@ export class KeyFuse {
     }, caller);
   }
 
-  /** Counts the fuses that have blown within the last hour and were not reset. */
   async countBlown(): Promise<number> {
     return this.repository.countBlown(subtractHour(now()));
   }
 
   /**
-   * Deletes the rows for users that were blocked more than an hour ago. Works in small batches, so that other writers
-   * are never blocked for long.
+   * Deletes the rows for users who were blocked more than an hour ago. Small batches keep other writers from waiting
+   * long.
    */
   async purge(): Promise<void> {
     while (await this.repository.purge(subtractHour(now())));
@@ -141,8 +133,8 @@ export class KeyFuse {
 
   /**
    * Returns the key whose fuse counts the users that the actor blocks: the caller's own key, or the key that started an
-   * import. An import is not counted if its approver may reset the fuse, because the approver then decided to block
-   * these users.
+   * import. No fuse counts an import whose approver may reset the fuse, because this approver decided to block the
+   * users.
    */
   private findResponsibleKey(actor: Actor): string | undefined {
     if (this.env.FUSE_MIN === 0) return undefined;
@@ -188,8 +180,8 @@ export class KeyFuse {
   }
 
   /**
-   * Records in the audit that a fuse has blown, at most once an hour. Uses a new transaction, because the transaction
-   * of the change is rolled back.
+   * Records a blown fuse in the audit, at most once an hour. Uses a new transaction, because the transaction of the
+   * change is rolled back.
    */
   private async recordBlown({ keyId: id, count, limit }: FuseBlownError, caller: Caller): Promise<void> {
     const writeBlown = async (tx: Sql): Promise<void> => {
@@ -197,7 +189,7 @@ export class KeyFuse {
       const fuse = await this.repository.lock(tx, id);
       if (fuse && ((fuse.blown ?? '') > subtractHour(time) || (fuse.open_until ?? '') > time)) return;
       const blown = { key_id: id, blown: time, open_until: fuse?.open_until ?? null };
-      // If two instances insert this row at the same time, the slower one fails, retries and finds the existing row.
+      // If two instances insert this row at the same time, one of them fails, retries and finds the existing row.
       await (fuse ? this.repository.save(tx, blown) : this.repository.insert(tx, blown));
       const changes = [
         { field: 'deactivations', new: count },
@@ -207,7 +199,7 @@ export class KeyFuse {
         { action: 'api_key.fuse_blown', target: { kind: 'api_key', id }, changes },
       ]);
     };
-    // If this write fails, the error is only logged. The change is rejected in any case.
+    // An error is only logged, because the change is rejected in any case.
     await this.transactions.run(writeBlown).catch((error: unknown) => {
       this.log.logFault('fuse', toProblemError(error).code, error);
     });

@@ -20,7 +20,7 @@ const MANAGER = `${EXTENSION}:manager`;
 const buildSearchStep = (filter: string, answer: Json, title: string): Step =>
   buildReadStep(title, `/Users?filter=${filter}`, answer);
 /**
- * Creates a step that sends a PATCH as Entra does. The response is empty, so the changed resource is read and
+ * Creates a step that sends a PATCH as Entra does. The response is empty, so the resource is read afterwards and
  * compared with `after`.
  */
 const buildChangeStep = (title: string, operations: Json[], after: Json, path = user): Step =>

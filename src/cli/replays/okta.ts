@@ -19,7 +19,7 @@ const buildSearchStep = (what: string, query: string, answer: Json): Step =>
   buildReadStep(what, `/${query}&startIndex=1&count=100`, answer);
 const buildChangeStep = (title: string, path: string, operations: Json[], after: Json): Step =>
   buildPatchStep(title, path, operations, { status: 200, answer: after, after });
-/** Creates a step that sends a PATCH of the user. The operation contains an object with the new values instead of a path. */
+/** Creates a step that sends a PATCH of the user. Its operation has no path, only an object with the new values. */
 const buildReplaceStep = (what: string, value: Json, after = value): Step =>
   buildChangeStep(what, user, [{ op: 'replace', value }], after);
 /** Builds the complete user that Okta sends with POST and PUT. */

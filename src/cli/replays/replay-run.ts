@@ -67,7 +67,7 @@ export class ReplayRun {
     return compare(this.fill(step.after), read.body);
   }
 
-  /** Deletes the resources that the steps created. A resource that a step has already deleted is not a problem. */
+  /** Deletes the resources that the steps created, except resources that a step has already deleted. */
   private async cleanUp(): Promise<void> {
     for (const made of RESOURCE_NAMES) {
       const id = this.known.get(made);
@@ -104,7 +104,7 @@ export class ReplayRun {
     return Object.fromEntries(Object.entries(template).map(([name, each]) => [name, this.fill(each)]));
   }
 
-  /** Returns the name of the first placeholder in the templates that does not have a value yet. */
+  /** Returns the name of the first placeholder in the templates that has no value yet. */
   private findMissing(templates: Json): string | undefined {
     const names = [...JSON.stringify(templates).matchAll(PLACEHOLDER)].map(([, name = '']) => name);
     return names.find((name) => !this.known.has(name));
@@ -120,9 +120,8 @@ function reasonOf(error: unknown): string {
 }
 
 /**
- * Describes the first difference between the expected and the actual value, or returns undefined if they match.
- * Actual objects may have further members, but lists must have the same length. An expected null means that the
- * member must be absent.
+ * Describes the first difference between the expected and the actual value by the rules of `Step.answer`. Returns
+ * undefined if there is no difference.
  */
 function compare(expected: Json, actual: unknown, path = ''): string | undefined {
   if (expected === null) return actual === undefined ? undefined : `${path} is present`;

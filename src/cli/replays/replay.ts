@@ -8,7 +8,7 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
 
 export const isList = (template: Json): template is readonly Json[] => Array.isArray(template);
 
-/** Maps the resources that a replay creates to their paths. The replay deletes these resources at its end. */
+/** Maps the resources that a replay creates, and deletes at its end, to their paths. */
 export const RESOURCE_PATHS = { user: 'Users', colleague: 'Users', group: 'Groups' } as const;
 export type ResourceName = keyof typeof RESOURCE_PATHS;
 
@@ -31,7 +31,6 @@ export interface Step {
   makes?: ResourceName;
 }
 
-/** Identity provider whose requests can be replayed. */
 export type Provider = Exclude<KeyProfile, 'standard'>;
 
 export const NONE_FOUND = { totalResults: 0 };
@@ -43,7 +42,6 @@ export const EXTENSION = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:
 
 const PATCH_OP = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
 
-/** Creates a step that changes a resource with PATCH operations. */
 export function buildPatchStep(title: string, path: string, operations: Json[], expected: Expected): Step {
   return { title, method: 'PATCH', path, body: { schemas: [PATCH_OP], Operations: operations }, ...expected };
 }
@@ -54,9 +52,7 @@ export function buildReadStep(title: string, path: string, answer: Json): Step {
   return { title, method: 'GET', path, status: 200, answer };
 }
 
-/** Path of the user that the replay creates. */
 export const user = '/Users/{user}';
-/** Path of the group that the replay creates. */
 export const group = '/Groups/{group}';
 
 /** Creates a step that creates a resource with POST. The placeholder `makes` gets the id of the resource. */
@@ -70,7 +66,6 @@ export function buildPutStep(title: string, path: string, body: Json, answer: Js
 }
 
 export const DELETE_GROUP: Step = { title: 'delete a group', method: 'DELETE', path: group, status: 204 };
-/** Steps that delete a user and check the deletion. */
 export const DELETE_USER: readonly Step[] = [
   { title: 'delete a user', method: 'DELETE', path: user, status: 204 },
   { title: 'a deleted user does not exist', method: 'GET', path: user, status: 404 },

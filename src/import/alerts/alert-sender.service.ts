@@ -5,7 +5,6 @@ import { once } from 'node:events';
 import { errorCodeOf } from '../../platform/common/errors.js';
 import { Env, EnvError } from '../../platform/config/env.js';
 
-/** Type of an alert: an import waits for approval, or no import has completed for too long. */
 export type AlertType = 'import.needs_approval' | 'import.overdue';
 
 /**
@@ -15,11 +14,10 @@ export type AlertType = 'import.needs_approval' | 'import.overdue';
 export interface Alert {
   id: string;
   type: AlertType;
-  /** The alert as JSON, without personal data: it contains no names, no cells and no examples of rows. */
+  /** The alert as JSON. It contains no names, cells or example rows, and thus no personal data. */
   body: string;
 }
 
-/** Timeout of a delivery. A slower delivery counts as failed. */
 const TIMEOUT_MILLIS = 10_000;
 const SECRET_PREFIX = 'whsec_';
 
@@ -27,8 +25,8 @@ const SECRET_PREFIX = 'whsec_';
 export class AlertError extends Error {}
 
 /**
- * Sender of alerts. It sends a POST request to NOTIFY_URL, signed as in the Standard Webhooks specification, and runs
- * NOTIFY_COMMAND with the alert on standard input. The command runs without a shell and without the settings of the service.
+ * Sender of alerts. Sends a POST request to NOTIFY_URL, signed as in the Standard Webhooks specification. Runs
+ * NOTIFY_COMMAND, without a shell and without the settings of the service, with the alert on standard input.
  */
 @Injectable()
 export class AlertSender {
@@ -85,7 +83,8 @@ async function runCommand(command: string, { type, body }: Alert, signal: AbortS
     signal,
     killSignal: 'SIGKILL',
   });
-  child.stdin.on('error', () => undefined); // ignore errors of the input: a command need not read it, and only its exit code counts
+  // A command need not read its input, so ignore errors here. Only its exit code counts.
+  child.stdin.on('error', () => undefined);
   child.stdin.end(body);
   try {
     const [code, ended] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];

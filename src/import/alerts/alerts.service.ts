@@ -24,18 +24,17 @@ const INTERVAL_MILLIS = 5000;
 const RUNS_PER_PASS = 20;
 /** Pause after the first failed delivery. It doubles with each further failure. */
 const FIRST_PAUSE_MILLIS = 10_000;
-/** Maximum pause after a failed delivery. */
 const LAST_PAUSE_MILLIS = 10 * 60_000;
 /**
- * Maximum time that a shutdown waits for the response to an alert. An alert without a response is sent again after the
- * restart.
+ * Maximum time that a shutdown waits for the response to an alert. Without a response, the alert is sent again after
+ * the restart.
  */
 const SHUTDOWN_MILLIS = 2000;
 
 /**
- * Sends alerts to operators about parked and overdue imports (NOTIFY_URL, NOTIFY_COMMAND). Only one instance at a time
- * sends them. An alert is recorded only after its delivery, so a crash may repeat an alert but never loses one. A
- * failed alert is sent again.
+ * Sends alerts to operators about parked and overdue imports (NOTIFY_URL, NOTIFY_COMMAND), on one instance at a time.
+ * An alert is recorded only after its delivery, so a crash may repeat an alert but never loses it. A failed alert is
+ * sent again.
  */
 @Injectable()
 export class Alerts implements BeforeApplicationShutdown {
@@ -95,8 +94,8 @@ export class Alerts implements BeforeApplicationShutdown {
       }
       const hours = this.env.IMPORT_OVERDUE_HOURS;
       if (hours === undefined) return;
-      // Read the time only once. If an import completed between two reads, the check and the alert would contradict
-      // each other.
+      // Read the time only once. Otherwise an import that completes between two reads would make the check and the
+      // alert contradict each other.
       const last = await this.summary.findLastCompleted();
       if ((await this.isReminderDue(last)) && (await this.deliver(createOverdueAlert(hours, last))))
         await this.leases.recordTime(OVERDUE, now());

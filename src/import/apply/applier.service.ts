@@ -14,21 +14,18 @@ import { type ImportRun, RunProgress, callerOf, userScopeOf } from '../runs/impo
 import { type StagedRow, toFailedRow } from '../runs/import-row.js';
 import type { Checkpoint } from '../runs/run-transitions.service.js';
 
-/**
- * Number of rows that are prepared at a time. After each group of rows, the event loop can handle responses of the
- * database.
- */
+/** Number of prepared rows after which the event loop can handle responses of the database. */
 const ROWS_AT_ONCE = 50;
 
 /**
- * Batches of one transaction, ready to be written. A retry of the transaction writes them again, so they must not be
- * changed.
+ * Batches of one transaction, ready to be written. A retry of the transaction writes them again, so they must not
+ * change.
  */
 interface PreparedBatches {
-  /** Number of the last of these batches. */
+  /** Number of the last batch. */
   last: number;
   batches: number;
-  /** UUIDs of users whom the data set or part starts to manage, although their other fields do not change. */
+  /** UUIDs of otherwise unchanged users whom the data set or part starts to manage. */
   newlyManaged: readonly string[];
   rows: readonly StagedRow[];
   /** Changes to the users of `rows`, in the order of `rows`. */
@@ -36,9 +33,9 @@ interface PreparedBatches {
 }
 
 /**
- * Writes the batches of a plan through the user writer. Puts as many batches into one transaction as its target
- * duration allows. The same transaction stores the number of applied batches, so a crash never leaves a batch applied
- * but not counted. While batches are written, the next batches are prepared.
+ * Writes the batches of a plan through the user writer, in transactions of a target duration. Each transaction also
+ * stores the number of applied batches, so a crash never leaves a batch applied but not counted. Prepares the next
+ * batches during each transaction.
  */
 @Injectable()
 export class Applier {
@@ -61,12 +58,14 @@ export class Applier {
       for (let applied = run.applied_batches; applied < run.batches;) {
         const prepared = await waiting;
         waiting = this.prepare(run, prepared.last, sizer);
-        waiting.catch(() => undefined); // the loop awaits this promise later and throws its error there
+        // The next iteration awaits `waiting` and throws its error.
+        waiting.catch(() => undefined);
         const reached = progress.recordApplied((prepared.last - run.applied_batches) / left);
         let startedAt = 0;
         await checkpoint.commit(
           async (tx) => {
-            startedAt = performance.now(); // a retry sets the time again, so only the last attempt is measured, without the wait for locks
+            // Each retry sets the time again, so only the last attempt is measured, without the wait for locks.
+            startedAt = performance.now();
             await this.write(tx, run, prepared, caller);
           },
           { ...reached, applied_batches: prepared.last },
@@ -75,13 +74,14 @@ export class Applier {
         applied = prepared.last;
       }
     } finally {
-      await waiting.catch(() => undefined); // let the read of further batches end before this method returns
+      // Wait for the read of further batches before this method returns.
+      await waiting.catch(() => undefined);
     }
   }
 
   /**
-   * Reads the batches after batch number `applied` and builds the changes to their users. It is safe to read batches
-   * before earlier ones are written, because only the worker of this run changes staged rows.
+   * Reads the batches after batch number `applied` and builds the changes to their users. Earlier batches need not be
+   * written yet, because only the worker of this run changes staged rows.
    */
   private async prepare(run: ImportRun, applied: number, sizer: BatchSizer): Promise<PreparedBatches> {
     const last = Math.min(applied + sizer.batches, run.batches);

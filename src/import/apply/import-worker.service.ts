@@ -42,13 +42,13 @@ export interface ServiceCalls extends WriteLockCalls {
 }
 
 /**
- * Node.js flags that keep the memory of the process small. Most objects of an import are short-lived, so a small young
- * generation is enough. A smaller one makes an unchanged row 10 % slower. The minimum size is set too, because
- * `runProgram` prevents the young generation from growing.
+ * Node.js flags that keep the memory of the process small. Most objects of an import are short-lived, so a young
+ * generation of this size is enough. A smaller one makes an unchanged row 10 % slower. The minimum size is set too,
+ * because `runProgram` prevents the young generation from growing.
  */
 const FLAGS = ['--min-semi-space-size=4', '--max-semi-space-size=4'];
 
-/** Scheduling priority of the process (`nice`). It is low, so that the service can answer requests during an import. */
+/** Scheduling priority of the process (`nice`). It is low, so the service can answer requests during an import. */
 const NICENESS = 10;
 
 /** Separate process that runs imports, if the path of its program is configured. */
@@ -69,7 +69,6 @@ export class ImportWorkerProcess {
       );
   }
 
-  /** True if imports run in a separate process. */
   get isUsed(): boolean {
     return this.process !== undefined;
   }
@@ -83,7 +82,8 @@ export class ImportWorkerProcess {
   async stop(): Promise<void> {
     this.stopping = true;
     if (!this.process?.isRunning) return;
-    await this.process.use((calls) => calls.stop()).catch(() => undefined); // fails only if the process has already ended
+    // This call fails only if the process has already ended.
+    await this.process.use((calls) => calls.stop()).catch(() => undefined);
     await this.process.end();
   }
 
@@ -109,22 +109,19 @@ export class ImportWorkerProcess {
 /** Interval at which an idle instance looks for runs that other instances have left unfinished, in milliseconds. */
 const POLL_MILLIS = 1000;
 /**
- * Maximum number of times that POLL_MILLIS doubles, up to about a minute. It doubles after each crash, because one file
- * may crash every process that reads it.
+ * Maximum number of times that POLL_MILLIS doubles, which gives about a minute. It doubles after each crash, because
+ * one file may crash every process that reads it.
  */
 const MAX_DOUBLINGS = 6;
 
-/**
- * Maximum number of runs in each waiting state that one pass checks for revoked credentials. The limit keeps the cost
- * of a pass independent of the number of waiting runs.
- */
+/** Maximum number of runs in each waiting state that one pass checks for revoked credentials. */
 const RUNS_PER_PASS = 100;
 
 /**
  * Plans and applies runs in the order of their creation. A lease in the database ensures that all instances together
- * work on one run at a time. After a crash, another instance continues the run as soon as the lease expires. In the
- * service, this class delegates the work to a separate process (`ImportWorkerProcess`). In that process and on the
- * command line, it does the work itself.
+ * work on one run at a time. After a crash, another instance continues the run when the lease expires. In the service,
+ * this class delegates the work to a separate process (`ImportWorkerProcess`). In that process and on the command line,
+ * it does the work itself.
  */
 @Injectable()
 export class ImportWorker implements BeforeApplicationShutdown {
@@ -158,8 +155,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
   }
 
   /**
-   * Works on runs, then ends waiting runs whose credentials were revoked. Repeats both at intervals until the service
-   * shuts down.
+   * Works on runs, then ends waiting runs whose credentials were revoked. Repeats both until the service shuts down.
    */
   wake(): void {
     if (this.busy || this.stopping) return;
@@ -186,8 +182,8 @@ export class ImportWorker implements BeforeApplicationShutdown {
   async work(): Promise<void> {
     while (!this.stopping && (await this.runs.findNextToRun()) !== undefined) {
       if (this.workerProcess.isUsed) {
-        // Check the lease first. Otherwise every instance would start a process only to find that another worker holds
-        // the lease.
+        // Check the lease first, so that not every instance starts a process only to find that another worker holds the
+        // lease.
         if (await this.leases.isHeld(IMPORT_LEASE)) return;
         await this.workerProcess.work();
         this.crashes = 0;
@@ -199,8 +195,8 @@ export class ImportWorker implements BeforeApplicationShutdown {
   }
 
   /**
-   * Works on the next run. The run is selected while the lease is held. Otherwise a run that another instance has just
-   * finished could start again.
+   * Works on the next run. Selects it while the lease is held. Otherwise a run that another instance has just finished
+   * could start again.
    */
   private async workOnNext(): Promise<void> {
     const id = await this.runs.findNextToRun();
@@ -218,9 +214,8 @@ export class ImportWorker implements BeforeApplicationShutdown {
 
   /**
    * Ends runs that wait for a decision and whose starter has lost the required rights (interface §6), because an
-   * approval could no longer apply them. Each call checks one page of runs per state. After the last page, the next
-   * call starts again at the first page. A decision on a run checks the rights of its starter immediately
-   * (`endIfRevoked`).
+   * approval could no longer apply them. Each call checks the next page of runs per state, and starts again after the
+   * last page. A decision on a run checks the rights of its starter immediately (`endIfRevoked`).
    */
   async endRevokedRuns(): Promise<void> {
     for (const state of WAITING) {
@@ -261,7 +256,8 @@ export class ImportWorker implements BeforeApplicationShutdown {
       if (run && reason) await this.transitions.transition(tx, run, name, { reason });
       return reason !== undefined;
     });
-    if (ended) await this.files.delete(id); // if this fails, the next purge deletes the file
+    // If the file cannot be deleted now, the next purge deletes it.
+    if (ended) await this.files.delete(id);
     return ended;
   }
 }

@@ -57,7 +57,7 @@ export class RunExecutor {
         run = await this.findCurrentRun(checkpoint);
       } else {
         const phase = { phase_started: now(), phase_percent: run.percent };
-        // Start the phase again. Otherwise the time without a worker would make the estimated time left too long.
+        // Start the phase again. Otherwise the time without a worker would lengthen the estimated time left.
         await checkpoint.commit(async () => undefined, phase);
       }
       if (run.state !== 'applying') return;
@@ -75,7 +75,7 @@ export class RunExecutor {
 
   /**
    * Reads a run from the database, with the current rights of its starter and its approver. A revoked or expired key
-   * loses all its rights.
+   * has no rights.
    */
   private async findCurrentRun(checkpoint: Checkpoint): Promise<ImportRun> {
     const run = await this.runs.find(checkpoint.runId);
@@ -135,8 +135,8 @@ export class RunExecutor {
   }
 
   /**
-   * Returns the guard `key_fuse`, which parks a run that would blow the fuse of its API key. Otherwise the run would be
-   * stopped halfway. This is the only guard that reverts have too. Only a different credential can approve the run.
+   * Returns the guard `key_fuse`. It parks a run that would blow the fuse of its API key, because the run would
+   * otherwise be stopped halfway. Reverts have no other guard. Only a different credential can approve the run.
    * @returns undefined if the users whom the run blocks do not count towards a fuse.
    */
   private async checkKeyFuse(run: ImportRun, blocked: number): Promise<Guard | undefined> {
@@ -185,8 +185,8 @@ export class RunExecutor {
   }
 
   /**
-   * Stores the original cells of failed rows for `failed.csv`. If the file is missing, the run does not fail, because
-   * its changes are already applied.
+   * Stores the original cells of failed rows for `failed.csv`. A missing file does not make the run fail, because its
+   * changes are already applied.
    * @returns the reason why `failed.csv` is not available, or null if the cells were stored.
    */
   private async storeFailedCells(run: ImportRun, checkpoint: Checkpoint): Promise<Reason | null> {
@@ -201,7 +201,7 @@ export class RunExecutor {
 
   /**
    * Returns the final counts of a run: its rows by outcome, and the missing users whom it blocked. Most unchanged rows
-   * are not stored, so their number is the total minus the number of all other rows.
+   * are not stored, so their number is computed from the total.
    */
   private async countResults(run: ImportRun, tx?: Sql) {
     const counts = await this.rows.countByOutcome(run.id, tx);
@@ -222,7 +222,8 @@ export class RunExecutor {
     }
     if (error instanceof FileError) return this.abandon(checkpoint, 'fail', toReason(error));
     const problem = toProblemError(error);
-    if (problem.status === 503) throw error; // the run continues later: the database is unreachable, or the answer to a commit was lost
+    // The database is unreachable or the answer to a commit was lost, so the run continues later.
+    if (problem.status === 503) throw error;
     this.log.logFault(checkpoint.runId, problem.code, error);
     const message =
       'An internal error ended this import. Rows that were already applied stay applied. Search the log of the service for the id of this run.';
@@ -264,7 +265,7 @@ export class RunExecutor {
   ): Promise<void> {
     await checkpoint.commit(async (tx, run) => this.transitions.transition(tx, run, end, await result(tx)));
     const { runId } = checkpoint;
-    // The run has ended. If its file cannot be deleted now, the next purge deletes it.
+    // If the file of this ended run cannot be deleted now, the next purge deletes it.
     await this.files.delete(runId).catch((error: unknown) => {
       this.log.logFault(runId, toProblemError(error).code, error);
     });

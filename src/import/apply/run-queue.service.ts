@@ -55,8 +55,8 @@ export class RunQueue {
   async upload(request: Request, caller: Caller): Promise<ImportRun> {
     const { file, options, profile, ...others } = await this.receive(request, caller, this.store);
     try {
-      // With a profile, recognize a repeated request by the options that were sent. The options of the profile may have
-      // changed since the first request.
+      // With a profile, recognize a repeated request by the options that were sent, because the profile may have
+      // changed.
       await caller.repeatable?.setContent([file.name, file.sha256, profile ? others.sent : options]);
       caller.repeatable?.afterRollback(() => this.store.discard(file.runId));
       return await this.submit(file, options, caller, profile);
@@ -119,8 +119,8 @@ export class RunQueue {
   }
 
   /**
-   * Reads the options for a file in the drop folder. If a saved profile matches the file name, its options override the
-   * settings of the schedule.
+   * Reads the options for a file in the drop folder. A saved profile that matches the file name overrides the settings
+   * of the schedule.
    */
   async readOptionsForFile(fileName: string, settings: JsonObject, caller: Caller): Promise<ImportRequest> {
     const profile = await this.profiles.findForFile(fileName);
@@ -131,8 +131,8 @@ export class RunQueue {
 
   /**
    * Creates a run for a stored file and wakes the worker, which starts the run after all earlier runs.
-   * @throws ProblemError `unavailable` if a purge has taken the file for an interrupted upload and deleted parts of it,
-   * or an error of `assertOptions`.
+   * @throws ProblemError `unavailable` if a purge has mistaken the file for an interrupted upload and deleted parts of
+   * it, or an error of `assertOptions`.
    */
   async submit(
     file: StoredFile,
@@ -175,8 +175,8 @@ export class RunQueue {
 }
 
 /**
- * Merges the options of a profile with the options that were sent, which take precedence. All other options get their
- * defaults.
+ * Merges the options of a profile with the options that were sent, which take precedence. The remaining options get
+ * their defaults.
  */
 function applyProfile(profile: NamedProfile | null, sent: JsonObject): ImportOptions {
   const { profile: _, ...others } = sent;
@@ -206,8 +206,8 @@ function fileNameOf({ headers }: Request): string {
 }
 
 /**
- * Decodes the file name in a request header. A header can contain only ASCII, so clients percent-encode other
- * characters as UTF-8.
+ * Decodes the file name in a request header. Headers contain only ASCII, so clients percent-encode other characters as
+ * UTF-8.
  */
 function decodeName(name: string): string {
   try {
@@ -221,7 +221,7 @@ const OPTIONS = fieldsOf(RequestedOptions);
 
 /**
  * Merges the options in the query with the options in the form. Skips empty form fields, because browsers send every
- * field of a form.
+ * field.
  * @throws ProblemError `invalid_parameter` if the query and the form contain the same option.
  */
 function mergeOptions(query: Request['query'], fields: ReadonlyMap<string, string>): JsonObject {

@@ -14,7 +14,7 @@ export interface Column {
   field: string;
   /** True if an empty cell never changes the field, regardless of `blank_cells`. */
   ignoresBlank?: true;
-  /** True if a cell may look like a number, so that spreadsheets may convert it to a number and damage it. */
+  /** True if a cell may look like a number, which spreadsheets may convert and damage. */
   looksNumeric?: true;
   /**
    * Converts a cell to the form in which the database stores its value. Set only for fields whose values can be written
@@ -25,7 +25,6 @@ export interface Column {
   toCell: (user: User, manager: string) => string;
 }
 
-/** Names of the text fields of a user. */
 type TextField = keyof { [K in keyof User as User[K] extends string ? K : never]: K };
 
 type ColumnOptions = Partial<Pick<Column, 'aliases' | 'ignoresBlank' | 'looksNumeric' | 'toStored'>>;
@@ -56,7 +55,7 @@ const defineNetwork = (name: string, field: 'linkedin' | 'facebook' | 'twitter')
   toCell: (user) => user.social_media[field] ?? '',
 });
 
-/** Import columns: all columns that an import file may have, in the order of the template (interface §6). */
+/** All columns that an import file may have ("import columns"), in the order of the template (interface §6). */
 export const COLUMNS: readonly Column[] = [
   defineText('ExternalId', 'external_id', { aliases: ['GUID'], looksNumeric: true }),
   defineText('Username', 'username', { ignoresBlank: true }),
@@ -135,12 +134,13 @@ export function cellsOf(user: User, manager: string): string[] {
 }
 
 /**
- * Joins values with `|` and writes a `|` inside a value as `\|`. Doubles a backslash only if it is directly before a
- * `|`, so that `DOMAIN\name` stays unchanged.
+ * Joins values with `|` and writes a `|` inside a value as `\|`. Doubles a backslash only directly before a `|`, so
+ * `DOMAIN\name` stays unchanged.
  */
 export function joinList(values: readonly string[]): string {
   const [only] = values;
-  if (only !== undefined && values.length === 1 && !only.includes('|')) return only; // most cells have one value that needs no escaping
+  // Most cells have one value that needs no escaping.
+  if (only !== undefined && values.length === 1 && !only.includes('|')) return only;
   return values
     .map((value, index) => {
       const escaped = value.replace(/(\\*)\|/g, '$1$1\\|');
@@ -149,7 +149,7 @@ export function joinList(values: readonly string[]): string {
     .join('|');
 }
 
-/** Splits a cell into its values, the reverse of `joinList`. Values are trimmed, and empty values are left out. */
+/** Splits a cell into its values, the reverse of `joinList`. Trims values and omits empty values. */
 export function splitList(cell: string): string[] {
   if (!cell.includes('|')) return isBlank(cell) ? [] : [cell.trim()];
   const values: string[] = [];
@@ -172,15 +172,14 @@ export function splitList(cell: string): string[] {
 
 const isBlank = (text: string): boolean => text.trim() === '';
 
-/** Words that occur in the headers of password columns. */
 const PASSWORD_WORDS = (
   'password passwd passwort passphrase passcode pwd kennwort motdepasse contraseña contrasena wachtwoord lösenord salasana ' +
   'secret hash'
 ).split(' ');
 
 /**
- * Returns true if a column name suggests that the column contains passwords. A false match does little harm: the column
- * is left out of `failed.csv`, and profiles cannot read it.
+ * Returns true if a column name suggests that the column contains passwords. A false match only removes the column from
+ * `failed.csv` and hides it from profiles.
  */
 export function isPasswordHeader(header: string): boolean {
   const key = toHeaderKey(header);

@@ -6,8 +6,8 @@ import { type SkippedLines, skipLines, decodeText } from './text-decoder.js';
 /** Delimiters that can be detected. The first one is used if the header contains no known column name. */
 const DELIMITERS = [',', ';', '\t', '|'];
 /**
- * Number of characters from which the delimiter is detected. They must contain the header, but even 200 column names
- * need far fewer.
+ * Number of characters from which the delimiter is detected. They must contain the header. Even 200 column names need
+ * far fewer.
  */
 const HEAD_CHARACTERS = 64 * 1024;
 /**
@@ -27,9 +27,8 @@ export interface CsvOptions {
 
 /**
  * Strict reader of CSV files (RFC 4180, with LF, CRLF or CR as line ends). Reads the file only as fast as the caller
- * takes the records. Closes the file at its end, after an error, and when the caller of `readRecords` stops early.
- * @throws FileError from `readHeader` and `readRecords` if an error makes the whole file unreliable, with the line of
- * the error.
+ * takes the records. Closes the file at its end, after an error, or when the caller of `readRecords` stops.
+ * `readHeader` and `readRecords` throw a FileError with a line number if an error makes the whole file unreliable.
  */
 export class CsvReader {
   bytesRead = 0;
@@ -38,7 +37,7 @@ export class CsvReader {
   /** Line number of the header. Set once the header has been read. */
   headerLine = 1;
   private readonly batches: AsyncGenerator<CsvRecord[]>;
-  /** Rows that were read together with the header and are not yielded yet. */
+  /** Rows that were read together with the header and not yielded yet. */
   private firstRows: CsvRecord[] = [];
   private lastCharacter = '';
 
@@ -55,8 +54,7 @@ export class CsvReader {
   }
 
   /**
-   * Reads the column names as spelled in the file. Drops empty names at the end of the header. Call it once, before
-   * `readRecords`.
+   * Reads the column names as spelled in the file, without empty names at the end. Call it once, before `readRecords`.
    */
   async readHeader(): Promise<string[]> {
     const piece = await this.batches.next();
@@ -76,7 +74,7 @@ export class CsvReader {
   /**
    * Yields the rows after the header in batches of `batchSize`. Mismatched records are included and have
    * `expectedCells`.
-   * @throws FileError at the end if there are too many mismatched records, or the last row has too few cells.
+   * @throws FileError at the end if there are too many mismatched records, or if the last row has too few cells.
    */
   async *readRecords(batchSize: number): AsyncGenerator<CsvRecord[]> {
     let pending: CsvRecord[] = [];
@@ -94,7 +92,8 @@ export class CsvReader {
       yield this.firstRows;
       yield* this.batches;
     } finally {
-      await this.batches.return(undefined); // also closes the file if the caller stops before the first batch
+      // `return` also closes the file if the caller stops before the first batch.
+      await this.batches.return(undefined);
     }
   }
 
@@ -131,7 +130,8 @@ export class CsvReader {
 }
 
 /**
- * Reads HEAD_CHARACTERS or more of a text, or the whole text if it is shorter. The result contains the whole header.
+ * Reads at least HEAD_CHARACTERS characters of a text, or the whole text if it is shorter. The result contains the
+ * whole header.
  */
 async function readHead(text: AsyncGenerator<string>): Promise<string> {
   const pieces: string[] = [];
@@ -157,7 +157,7 @@ function parseFirstRecord(head: string, delimiter: string): string[] {
   try {
     return parse(head, { delimiter, record_delimiter: LINE_ENDS, skip_empty_lines: true, to: 1 })[0] ?? [];
   } catch {
-    // The header cannot be parsed with this delimiter. If no delimiter fits, the parser reports the error later.
+    // The header is invalid with this delimiter. If no delimiter fits, the parser reports the error later.
     return [];
   }
 }

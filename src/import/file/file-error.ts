@@ -1,4 +1,3 @@
-/** Code of an error that rejects a whole file. */
 export type FileErrorCode =
   | 'bad_encoding'
   | 'unclosed_quote'
@@ -17,14 +16,14 @@ export type FileErrorCode =
   | 'unexpected_rows'
   | 'file_lost';
 
-/** An error in a file. Its message tells users what to do and never quotes a cell. */
+/** An error in a file. Its message says what to do and never quotes a cell. */
 export interface FileErrorDetails {
   code: FileErrorCode;
   message: string;
   line?: number | undefined;
 }
 
-/** Thrown to reject a whole file before any user is changed. `others` contains the other errors of the same file. */
+/** Thrown to reject a whole file before any user is changed. `others` contains the further errors of the file. */
 export class FileError extends Error {
   constructor(
     readonly code: FileErrorCode,

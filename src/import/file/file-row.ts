@@ -27,11 +27,10 @@ export interface FileRow extends RowKeys {
   raw: JsonObject;
   /** Maps a field to the text of its cell, which error messages quote. */
   cells: ReadonlyMap<string, string>;
-  /** Cells whose original value was damaged by a spreadsheet or an export. */
+  /** Cells whose value was damaged by a spreadsheet or an export. */
   damaged: readonly DamagedCell[];
 }
 
-/** A cell that no longer holds its original value. */
 export interface DamagedCell {
   column: Column;
   /** Trimmed text of the damaged cell. */
@@ -86,8 +85,8 @@ function networksOf({ social_media }: JsonObject): JsonObject {
 }
 
 /**
- * Converts words such as `yes` and `0` to a boolean. Returns any other text unchanged, so that the API rules reject it
- * later.
+ * Converts words such as `yes` and `0` to a boolean. Returns any other text unchanged, and the rules of the API then
+ * reject it.
  */
 function toFlag(cell: string): boolean | string {
   const word = cell.trim().toLowerCase();
@@ -109,7 +108,7 @@ const LIBRE_OFFICE_ERROR = /^Err:5\d\d$/i;
 /** Replacement character (U+FFFD), which stands for a character that was lost when the file was created. */
 const LOST_CHARACTER = '\ufffd';
 
-/** Returns the error of a damaged cell, or undefined if the cell seems to hold its original value. */
+/** Returns the error of a damaged cell, or undefined if the cell seems to be intact. */
 function findDamage(cell: string, { field, looksNumeric }: Column): RowError | undefined {
   const createError = (code: string, message: string): RowError => {
     return { field, code, message, value: truncate(cell, MAX_VALUE) };

@@ -54,8 +54,8 @@ export class FileStore {
       length = 0;
     };
     try {
-      // Do not await anything before this loop. A stream error that occurs before the loop begins would be unhandled
-      // and would end the process.
+      // Do not await anything before this loop. A stream error before the loop would be unhandled and would end the
+      // process.
       for await (const chunk of bytes) {
         size += chunk.length;
         if (size > MAX_FILE_BYTES) throw new ProblemError('too_large', TOO_LARGE);
@@ -84,15 +84,15 @@ function cleanFileName(name: string): string {
 }
 
 /**
- * Maximum number of bytes of a file that a preview keeps. They are usually enough for a hundred rows. Further bytes are
- * counted but not kept.
+ * Maximum number of bytes of a file that a preview keeps, usually enough for a hundred rows. Further bytes are only
+ * counted.
  */
 const PREFIX_BYTES = 1024 * 1024;
 
-/** Thrown after the last kept byte of a file prefix if the file itself is longer. */
+/** Thrown at the end of a file prefix if the file itself is longer. */
 export class PrefixEndError extends Error {}
 
-/** File receiver for previews. It keeps only the beginning of a file, in memory and not in the database. */
+/** File receiver for previews. Keeps only the beginning of a file, in memory. */
 export class FilePrefix implements FileReceiver {
   private pieces: Buffer[] = [];
   private storedBytes = 0;
@@ -130,8 +130,7 @@ export class FilePrefix implements FileReceiver {
 const MAX_FIELDS = 30;
 const MAX_FIELD_BYTES = 4096;
 /**
- * Maximum length of a form field that a command on the same machine sends, in bytes. Such a field may contain a whole
- * profile.
+ * Maximum length of a form field from a command on the same machine, in bytes. The field may contain a whole profile.
  */
 const MAX_LOCAL_FIELD_BYTES = 1024 * 1024;
 
@@ -150,8 +149,7 @@ export async function storeForm(
     failures.push(new ProblemError('invalid_parameter', detail));
   };
   const form = createFormParser(request);
-  // Busboy passes undefined as the name of a part without a name or with an empty name, although its types do not allow
-  // it.
+  // Despite its types, Busboy passes undefined for a part without a name or with an empty name.
   form.on('field', (name: string | undefined, value, { valueTruncated }) => {
     if (name === undefined) {
       addFailure('A form field has no name. Give every field a name.');
@@ -178,7 +176,7 @@ export async function storeForm(
     form.on('error', () => {
       reject(createFormError());
     });
-    // Reject if the client has disconnected while its credentials were checked. In that case, the form emits no event.
+    // Reject if the client disconnected during the check of its credentials. The form then emits no event.
     finished(request, { writable: false }, (error) => {
       if (error) reject(createFormError());
     });

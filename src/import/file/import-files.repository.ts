@@ -3,13 +3,12 @@ import { type Sql, lockClauseOf, insertRows } from '../../platform/database/engi
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import { ImportFilePartEntity } from '../runs/import.entity.js';
 
-/** Size of one part, in bytes. */
 export const PART_BYTES = 512 * 1024;
 const PARTS_PER_DELETE = 8;
 
 /**
  * Repository of uploaded files, which are stored in parts. Parts without a run belong to an upload that is in progress
- * or was interrupted. Uses hand-written SQL because locks and conditions decide which parts are deleted (ADR 13).
+ * or was interrupted. Uses hand-written SQL, because locks and conditions decide which parts are deleted (ADR 13).
  */
 @Injectable()
 export class ImportFilesRepository {
@@ -21,7 +20,6 @@ export class ImportFilesRepository {
     ]);
   }
 
-  /** Yields the bytes of a file, one part at a time. */
   async *read(runId: string): AsyncGenerator<Uint8Array> {
     for (let part = 0; ; part++) {
       const row = await this.database.queryOne<ImportFilePartEntity>(
@@ -33,10 +31,7 @@ export class ImportFilesRepository {
     }
   }
 
-  /**
-   * Deletes a file, a few parts at a time. On SQLite, freeing all pages of a large file at once would block other
-   * writers.
-   */
+  /** Deletes a file, a few parts at a time. On SQLite, freeing a large file at once would block other writers. */
   async delete(runId: string): Promise<void> {
     const last = await this.database.queryOne<{ part: number | null }>(
       'SELECT MAX(part) AS part FROM import_file_parts WHERE run_id = ?',
@@ -59,17 +54,15 @@ export class ImportFilesRepository {
   /** Deletes the parts of a file unless an unfinished run needs them. */
   async deleteUnused(tx: Sql, runId: string): Promise<void> {
     if ((await this.lockParts(tx, runId)) === 0) return;
-    // Lock the parts before reading the run. A transaction that creates a run holds the same lock until the run is
-    // visible.
+    // Lock the parts before reading the run. A transaction that creates a run holds this lock until the run is visible.
     const run = await tx.queryOne('SELECT id FROM import_runs WHERE id = ? AND finished IS NULL', [runId]);
     if (run) return;
     await tx.execute('DELETE FROM import_file_parts WHERE run_id = ?', [runId]);
   }
 
   /**
-   * Finds the run ids of files that no run needs. These are files of finished runs, and uploads with a run id lower
-   * than `before` that never became a run. The condition `run_id > ''` lets SQLite read the index without the bytes of
-   * the files.
+   * Finds the run ids of files that no run needs: files of finished runs, and uploads with a run id lower than `before`
+   * that never became a run. The condition `run_id > ''` lets SQLite read the index without the bytes of the files.
    */
   async findOrphans(before: string): Promise<string[]> {
     const rows = await this.database.query<{ run_id: string }>(

@@ -3,52 +3,51 @@ import { FileError, type FileErrorCode } from './file-error.js';
 
 export interface CsvRecord {
   /**
-   * Line number as a spreadsheet shows it. The header is line 1. A record counts as one line even if it contains line
-   * ends, and empty lines count too.
+   * Line number as a spreadsheet shows it (header = 1). A record counts as one line even if it contains line ends.
+   * Empty lines count too.
    */
   line: number;
   cells: string[];
   /**
    * Number of cells that the record should have, as in the header. Set only for a mismatched record, which has more or
-   * fewer cells and is unreliable.
+   * fewer cells.
    */
   expectedCells?: number;
   /**
-   * Set only for a mismatched record of a file with a profile. Contains its cells by import column in two ways: aligned
-   * with the first column of the header, and aligned with the last column.
+   * Cells of a mismatched record by import column, aligned with the first column of the header and aligned with the
+   * last one. Set only in a file with a profile.
    */
   alignments?: readonly (readonly string[])[];
   /** Cells of the record as in the file. Set only if a profile has mapped them to `cells`. */
   sourceCells?: readonly string[];
 }
 
-/** Line ends of RFC 4180 (CRLF), Unix (LF) and old Macs (CR). One file may mix them. */
+/** Line ends of RFC 4180 (CRLF), Unix (LF) and old Macs (CR), which one file may mix. */
 export const LINE_ENDS = ['\r\n', '\n', '\r'];
 export const MAX_ROWS = 1_000_000;
 /** Maximum length of a parsed row, in characters. A row of valid cells is far shorter. */
 const MAX_ROW_CHARACTERS = 512 * 1024;
 /**
- * Maximum length of an unfinished row as written in the file, in characters. It is higher than MAX_ROW_CHARACTERS,
- * because quotes inside a cell are doubled in the file.
+ * Maximum length of an unfinished row as written in the file, in characters. It exceeds MAX_ROW_CHARACTERS, because
+ * quotes inside a cell are doubled in the file.
  */
 const MAX_PENDING = 4 * MAX_ROW_CHARACTERS;
 
-/** A file is rejected if at least `least` rows are mismatched and they are more than the share `share` of all rows. */
+/** A file is rejected if at least `least` of its rows, and more than the share `share`, are mismatched. */
 const LIMITS = { least: 5, share: 0.1 };
 
 /**
- * Strict parser that wraps csv-parse. The caller passes the text of a file piece by piece. A few mismatched records
- * only fail themselves, but many mismatched records reject the whole file.
+ * Strict parser that wraps csv-parse and receives the text of a file piece by piece. Single mismatched records become
+ * failed rows, but many mismatched records reject the whole file.
  */
 export class RecordParser {
   private readonly parser: CallbackParser;
   private records: CsvRecord[] = [];
   private fileError: FileError | undefined;
-  /** Number of cells in the header. */
   private width = 0;
   /**
-   * Number of header cells up to the last one with a name. If every line ends in extra delimiters, the header has
-   * further cells without a name.
+   * Number of header cells up to the last one with a name. The header ends with unnamed cells if every line ends in
+   * extra delimiters.
    */
   private namedWidth = 0;
   private rows = 0;
@@ -103,7 +102,7 @@ export class RecordParser {
   }
 
   private addRecord(cells: string[]): void {
-    // Skip blank rows. In a file with only one column, however, a blank row is a row with an empty cell.
+    // Skip blank rows, except in a file with one column, where a blank row has one empty cell.
     if (this.fileError || (this.namedWidth > 1 && cells.every(isBlank))) return;
     const line = this.lineCount;
     const isHeader = this.width === 0;
@@ -154,8 +153,8 @@ export class RecordParser {
   }
 
   /**
-   * Returns the error for a row that is too long. Ends the parser, because only then does it report a quote that was
-   * never closed.
+   * Returns the error for a row that is too long. Ends the parser, because it reports an unclosed quote only at its
+   * end.
    */
   private async createOverlongError(): Promise<FileError> {
     const line = this.lineCount + 1;
@@ -165,8 +164,8 @@ export class RecordParser {
 }
 
 /**
- * Fast parser that passes each record to a callback. The `info` option of csv-parse, which adds line numbers, would
- * make parsing take 50 % longer. A stream would make the reader wait for each record.
+ * Fast parser that passes each record to a callback. A stream would make the reader wait for each record, and the
+ * `info` option of csv-parse, which adds line numbers, would make parsing take 50 % longer.
  */
 class CallbackParser extends Parser {
   constructor(
@@ -174,8 +173,8 @@ class CallbackParser extends Parser {
     private readonly onRecord: (cells: string[]) => void,
   ) {
     super({ delimiter, record_delimiter: LINE_ENDS, skip_empty_lines: true, relax_column_count: true });
-    // The callbacks of `write` and `end` already report all errors. Without this listener, the error event would also
-    // end the process.
+    // The callbacks of `write` and `end` already report all errors, but an error event without a listener would end the
+    // process.
     this.on('error', () => undefined);
   }
 

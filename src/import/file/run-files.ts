@@ -10,7 +10,6 @@ import type { ImportOptions, NamedProfile } from '../runs/import-options.js';
 import { MAX_COLUMNS } from '../mapping/profile.input.js';
 import { RecordMapper, createColumnTest } from '../mapping/record-mapper.js';
 
-/** Maximum number of header errors that are reported. */
 const MAX_HEADER_ERRORS = 100;
 const FILE_LOST =
   'The stored file of this import is missing or incomplete, because it was purged or the database was restored. Upload it again.';
@@ -32,9 +31,7 @@ interface OpenFile {
   /** Yields the rows of the file, with one cell for each column of `header`. */
   readRecords: (batchSize: number) => AsyncGenerator<CsvRecord[]>;
   header: Header;
-  /** The cells of the header row. */
   names: readonly string[];
-  /** Treatment of each source column in `failed.csv`. */
   uses: readonly SourceUse[];
 }
 
@@ -48,7 +45,7 @@ export class RunFiles {
   /**
    * Opens the file of a run and reads its header.
    * @throws FileError for an invalid header, or `file_lost` if the stored file is incomplete. A missing part may be
-   * noticed only later, while rows are read.
+   * noticed only while rows are read.
    */
   async open({ id, options, profile, file_size: size }: StoredRun): Promise<OpenFile> {
     const reader = createCsvReader(this.readBytes(id, size), options, profile);
@@ -90,8 +87,7 @@ const usesOf = (names: readonly string[], isRead: (index: number, name: string) 
   );
 
 /**
- * Finds the import column of each column name in a header. Ignores names that begin with `_`, because `failed.csv` adds
- * such columns.
+ * Finds the import column of each column name in a header. Ignores names that begin with `_`, which `failed.csv` adds.
  * @param line the line of the header.
  * @throws FileError that lists all errors of the header: too many columns, no ExternalId, and each password column,
  * unknown column and repeated column.
@@ -106,10 +102,7 @@ export function readHeader(
   return header;
 }
 
-/**
- * Rejects a header if it has errors.
- * @throws FileError with the code of the first error. It lists all errors.
- */
+/** @throws FileError for a header with errors. It lists all errors and has the code of the first one. */
 function throwIfInvalid(faults: readonly FileErrorDetails[], line: number): void {
   const [first, ...others] = faults.map((fault) => ({ ...fault, line }));
   if (first) throw new FileError(first.code, first.message, line, others);
@@ -142,7 +135,7 @@ function findHeaderErrors(
 }
 
 /**
- * Returns the error of a column name that is repeated, unknown or the name of a password column.
+ * Returns the error for the name of a repeated, unknown or password column.
  * @param first earlier column name in the file for the same import column.
  */
 function toHeaderError(name: string, column: Column | undefined, first: string): FileErrorDetails {
@@ -163,7 +156,7 @@ function formatUnknown(name: string): string {
 
 /**
  * Creates a reader for a file with its options and profile.
- * @param isKnown returns true for a known column name. It is used to detect the delimiter of a file without a profile.
+ * @param isKnown returns true for a known column name. Without a profile, the delimiter is detected by these names.
  */
 export function createCsvReader(
   bytes: AsyncIterable<Uint8Array>,
@@ -180,7 +173,6 @@ export function createCsvReader(
   });
 }
 
-/** Yields the rows of a file, mapped to the import columns. */
 async function* mapRecords(
   reader: CsvReader,
   mapper: RecordMapper,
@@ -201,7 +193,7 @@ function mapRecord(mapper: RecordMapper, record: CsvRecord): CsvRecord {
   const surplus = cells.length - expectedCells;
   const fromRight = surplus > 0 ? cells.slice(surplus) : [...Array<string>(-surplus).fill(''), ...cells];
   const readings = [cells, fromRight].map((each) => mapper.mapCells(each));
-  // ExternalId is the first import column.
+  // The first import column is ExternalId.
   const externalId = readings[0]?.[0] ?? '';
   return {
     ...record,

@@ -14,10 +14,7 @@ const OTHER_FORMATS: readonly (readonly [name: string, bytes: readonly number[]]
 ];
 /** Length of the longest sequence in `BOMS` and `OTHER_FORMATS`, in bytes. */
 const HEAD_BYTES = 4;
-/**
- * Maximum number of bytes that are decoded at a time. It limits the number of rows in memory if the file arrives in
- * large chunks.
- */
+/** Maximum number of bytes that are decoded at a time, which limits the number of rows in memory. */
 const PIECE_BYTES = 64 * 1024;
 /** Length of the longest character in any encoding, in bytes. */
 const CHARACTER_BYTES = 4;
@@ -100,8 +97,8 @@ function resolveEncoding(encoding: string): string {
 class StrictDecoder {
   private readonly decoder: TextDecoder;
   /**
-   * Second decoder, which has not yet read the last few bytes. After an error, it decodes these bytes and the invalid
-   * piece byte by byte, to find the invalid byte.
+   * Second decoder, which has not yet read the last few bytes. After an error, it decodes these bytes and the next
+   * piece byte by byte to find the invalid byte.
    */
   private readonly lagging: TextDecoder;
   /** The last few bytes that `decoder` has read but `lagging` has not. */
@@ -127,7 +124,8 @@ class StrictDecoder {
     try {
       text = this.decoder.decode(piece, { stream: true });
     } catch {
-      this.decodeValidPrefix(this.lastBytes); // discard this text, because it was already yielded
+      // Discard this text, because it was already yielded.
+      this.decodeValidPrefix(this.lastBytes);
       yield* this.rejectNul(this.decodeValidPrefix(piece));
       throw this.createByteError();
     }
@@ -137,7 +135,10 @@ class StrictDecoder {
     yield* this.rejectNul(text);
   }
 
-  /** Ends the text and yields the rest of it. @throws FileError `bad_encoding` if the last character is incomplete. */
+  /**
+   * Ends the text and yields what is left of it.
+   * @throws FileError `bad_encoding` if the last character is incomplete.
+   */
   *end(): Generator<string> {
     let text: string;
     try {
@@ -206,15 +207,12 @@ export interface SkippedLines {
   last: number;
 }
 
-/**
- * Maximum number of buffered characters. Text that may belong to the skipped last lines is buffered until the file
- * ends.
- */
+/** Maximum number of buffered characters. The reader buffers text that may belong to the skipped last lines. */
 const MAX_BUFFERED = 1024 * 1024;
 
 /**
- * Yields a text without its first and last lines. The text is split into lines without regard to quotes. A line end at
- * the end of the text belongs to the last line and does not start another line.
+ * Yields a text without its first and last lines. Quotes are ignored when the text is split into lines. A line end at
+ * the end of the text belongs to the last line.
  * @throws FileError `row_too_long` if the skipped lines have more than a million characters.
  */
 export async function* skipLines(
@@ -248,7 +246,7 @@ export async function* skipLines(
   }
 }
 
-/** Returns the positions directly after the first line ends of a text, for at most `max` line ends. */
+/** Returns the positions directly after the first line ends of a text, at most `max` positions. */
 function findLineEnds(text: string, max: number): number[] {
   const ends: number[] = [];
   for (const match of text.matchAll(LINE_END)) {
@@ -258,7 +256,7 @@ function findLineEnds(text: string, max: number): number[] {
   return ends;
 }
 
-/** Returns the position where the last `lines` lines of a text begin, or 0 if the text is not longer. */
+/** Returns the position where the last `lines` lines of a text begin, or 0 if the text has no other lines. */
 function findLastLinesStart(text: string, lines: number): number {
   let at = skipLineEndBefore(text, text.length);
   for (let line = 0; line < lines; line++) {
@@ -270,9 +268,7 @@ function findLastLinesStart(text: string, lines: number): number {
   return at;
 }
 
-/**
- * Returns the position before the line end that stops at position `at`. Returns `at` itself if there is no line end.
- */
+/** Returns the start of the line end directly before position `at`, or `at` if there is no line end. */
 function skipLineEndBefore(text: string, at: number): number {
   if (text[at - 1] === '\n') return text[at - 2] === '\r' ? at - 2 : at - 1;
   return text[at - 1] === '\r' ? at - 1 : at;

@@ -3,7 +3,7 @@ import { truncate } from '../../platform/common/text.js';
 import { type GuardExample, MAX_EXAMPLES } from '../runs/guard-limits.js';
 import { computeHash64 } from '../plan/compact-collections.js';
 
-/** Example of a row that a guard has found. `line` is negative for a missing user. */
+/** Example row of a guard. `line` is negative for a missing user. */
 export interface Example {
   line: number;
   external_id: string;
@@ -11,7 +11,7 @@ export interface Example {
   new: unknown;
 }
 
-/** Rows that a guard has found: their number, and some of them as examples. */
+/** Number of the rows that a guard has found, with some of these rows as examples. */
 export interface Found {
   count: number;
   examples: readonly Example[];
@@ -20,13 +20,13 @@ export interface Found {
 export const NO_ROWS: Found = { count: 0, examples: [] };
 
 /**
- * Maximum number of examples that are stored for a guard. It is higher than the number of examples that are shown,
- * because some of these rows may fail later.
+ * Maximum number of examples that are stored for a guard. It exceeds the number of examples that are shown, because
+ * some of these rows may fail later.
  */
 const KEPT = 2 * MAX_EXAMPLES;
 const MAX_VALUE = 200;
 
-/** Counts the rows that a guard finds, and stores the first of these rows as examples. */
+/** Counts the rows that a guard finds, and stores the first ones as examples. */
 export class FoundRows implements Found {
   count = 0;
   readonly examples: Example[] = [];
@@ -62,8 +62,8 @@ function cut(value: unknown): unknown {
 }
 
 /**
- * Returns a hash of a text as an integer of 53 bits, which a JavaScript number holds exactly. A text has the same hash
- * in every plan.
+ * Returns a hash of a text as an integer of 53 bits, which a JavaScript number holds exactly. The hash is the same in
+ * every plan.
  */
 function hash53(text: string): number {
   const [high, low] = computeHash64(text);
@@ -79,10 +79,7 @@ const COUNTERS = 1024;
  */
 export class FrequentValues {
   private readonly counters = new Map<number, number>();
-  /**
-   * Maps the hash of a value to examples of its rows. The first row with a value is left out, so a value that occurs
-   * only once needs no examples.
-   */
+  /** Maps the hash of a value to examples of its rows. A value gets an entry when it occurs for the second time. */
   private readonly examples = new Map<number, FoundRows>();
 
   add(value: string, example: () => Example): void {
@@ -122,7 +119,7 @@ export class FrequentValues {
   }
 }
 
-/** Number of distinct values above which a column counts as one in which users differ. */
+/** Users differ in a column if they have more than this number of distinct values in it. */
 const FEW_VALUES = 10;
 
 /**
@@ -143,23 +140,23 @@ export class OldValues {
   }
 }
 
-/** Maximum number of values that `ExchangedValues` stores. */
 const MAX_VALUES = 2 ** 15;
 
 interface Moved {
   released: number;
   taken: number;
-  /** The first row that takes the value, as an example. */
   example: Example | undefined;
 }
 
 /**
- * Counts the rows that take a value that another row gives up. Memory is bounded: for up to 32,768 values, the count is
- * exact. For more values, it is an estimate from a sample of the values. The sample is halved whenever it is full.
+ * Counts the rows that take a value that another row gives up. The count is exact for up to 32,768 values. For more
+ * values, it is an estimate from a sample of the values. The sample is halved whenever it is full.
  */
 export class ExchangedValues {
   private readonly values = new Map<number, Moved>();
-  /** A value is in the sample if this number of low bits in its hash are all 0. Each further bit halves the sample. */
+  /**
+   * Number of low bits of a hash that must be 0 for the value to be in the sample. Each further bit halves the sample.
+   */
   private bits = 0;
 
   /**
@@ -185,7 +182,7 @@ export class ExchangedValues {
     if (moved.example?.line === line) moved.example = undefined;
   }
 
-  /** Rows that take a value that another row gives up: their number, and some of them as examples. */
+  /** Rows that take a value that another row gives up. */
   get found(): Found {
     const moved = [...this.values.values()].filter(({ released }) => released > 0);
     const count = moved.reduce((sum, { taken }) => sum + taken, 0) * 2 ** this.bits;
@@ -290,7 +287,7 @@ export class ColumnShape {
     return this.isFlag && this.clearings.count === 0 ? NO_ROWS : this.changes;
   }
 
-  /** Rows whose value was cut inside a word, to the length that occurs most often. */
+  /** Rows whose value was cut inside a word. Includes only cuts to the most frequent length. */
   get cut(): Found {
     return [...this.cuts.values()].sort((a, b) => b.count - a.count)[0] ?? NO_ROWS;
   }

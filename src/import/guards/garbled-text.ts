@@ -51,7 +51,7 @@ const WINDOWS = pageOf('windows-1252', WINDOWS_1252);
 /** Code pages with which programs often decode exports by mistake. */
 const PAGES = [WINDOWS, ...['windows-1251', 'macintosh', 'ibm866'].map((label) => pageOf(label))];
 
-/** ASCII characters that HTML escapes, with the names of their entities. */
+/** Maps the ASCII characters that HTML escapes to the names of their entities. */
 const MARKUP: Readonly<Record<string, string>> = {
   '&': 'amp',
   '<': 'lt',
@@ -67,7 +67,7 @@ const MAX_ENTITY = 48;
 /**
  * Returns true if `after` looks like a damaged form of `before`: without accents, decoded with the wrong encoding, or
  * escaped as HTML. All ASCII characters must remain, in the same order. Each other character may be missing, wrongly
- * decoded, or escaped as an entity. It may also be replaced by its base letter or by characters that are not letters.
+ * decoded, escaped as an entity, or replaced by its base letter or by characters that are not letters.
  */
 export function isGarbled(before: string, after: string): boolean {
   const [old, now] = [toNormalForm(before, 'NFC'), toNormalForm(after, 'NFC')];
@@ -78,8 +78,8 @@ export function isGarbled(before: string, after: string): boolean {
 }
 
 /**
- * Returns true if `now` may be a damaged form of `old`. Uses dynamic programming, because a name with many accents can
- * be damaged in many ways.
+ * Returns true if `now` may be a damaged form of `old`. Uses dynamic programming, because a name with several accents
+ * can be damaged in many ways.
  */
 function matches(old: readonly string[], now: readonly string[]): boolean {
   let ends = new Set([0]);
@@ -97,8 +97,8 @@ function matches(old: readonly string[], now: readonly string[]): boolean {
 }
 
 /**
- * Returns a list with the length of the HTML entity at `at`. The list is empty if there is no entity at `at`, or the
- * entity cannot stand for the letter. A non-ASCII letter accepts any entity name.
+ * Returns a list with the length of the HTML entity at `at`. The list is empty if there is no entity, or if it cannot
+ * stand for the letter. A non-ASCII letter accepts any entity name.
  */
 function entity(letter: string, now: readonly string[], at: number): number[] {
   const [text, decimal, hex, name] = ENTITY.exec(now.slice(at, at + MAX_ENTITY).join('')) ?? [];
@@ -109,8 +109,8 @@ function entity(letter: string, now: readonly string[], at: number): number[] {
 }
 
 /**
- * Returns the possible lengths of the text at `at` that is left of a damaged letter. A length of 0 means that the
- * letter is missing.
+ * Returns the possible lengths of the damaged form of a letter at position `at`. The length is 0 if the letter is
+ * missing.
  */
 function losses(letter: string, now: readonly string[], at: number): number[] {
   const lengths = [0];
@@ -171,8 +171,8 @@ const ESCAPED = /&(?:amp;)*(?:#\d{2,7}|#x[\da-f]{2,6}|[a-z]{2,10});/i;
 const PLAIN_NAME = /^[A-Za-z .'-]*$/;
 
 /**
- * Returns true if a name looks damaged even without an older name for comparison. Such a name was encoded twice,
- * escaped as HTML, or has lost letters (`M?ller`).
+ * Returns true if a name looks damaged even without an older name for comparison: encoded twice, escaped as HTML, or
+ * with lost letters (`M?ller`).
  */
 export function isBrokenName(name: string): boolean {
   if (PLAIN_NAME.test(name)) return false;

@@ -3,7 +3,7 @@ import type { NamedProfile } from '../runs/import-options.js';
 import { type ColumnShape, type Found, NO_ROWS, shown } from './column-shape.js';
 import type { ShapeTally } from './plan-tally.js';
 
-/** Maps a guard to its hint for operators, which gives the usual reason why the guard trips. */
+/** Maps a guard to its hint for operators: the usual reason why it trips. */
 const HINTS = {
   deactivations:
     'Many people would lose access at once. The file may contain only part of the data set, or its Status column may be wrong.',
@@ -28,7 +28,7 @@ const HINTS = {
   after_revert: 'Changes that were reverted would be made again. The source still sends the wrong values.',
 } as const;
 
-/** Hints for operators that replace the usual hint if a guard trips for a less usual reason. */
+/** Hints that replace the usual hint if a guard trips for another reason. */
 const OTHER_HINTS = {
   deactivations_week:
     'Together with the other imports of the last seven days, many people would lose access. The source may be losing people little by little.',
@@ -40,9 +40,8 @@ const OTHER_HINTS = {
   same_file: 'This old file was already imported, and a different file was imported after it.',
 } as const;
 
-/** Numbers of a plan and of earlier runs of its data set. The guards compare these numbers with their limits. */
+/** Numbers of a plan and of earlier runs of its data set, which the guards compare with their limits. */
 export interface PlanNumbers {
-  /** Number of rows of the file. */
   rows: number;
   /** Failed rows, except rows that failed with the same errors in the last completed run. */
   errors: Found;
@@ -66,7 +65,7 @@ export interface PlanNumbers {
   newKeys: Found;
   /**
    * Number of missing users, plus the number of identifiers that rows with a new ExternalId would take from linked
-   * users. A high number suggests that the source has changed its ExternalIds.
+   * users. A high number suggests changed ExternalIds in the source.
    */
   lostKeys: number;
   shape: ShapeTally;
@@ -88,7 +87,7 @@ export interface PlanNumbers {
   repeated: Found | null;
 }
 
-/** Limit of a guard: `rows`, or `percent` of a total if this percentage allows more rows. */
+/** Limit of a guard: the higher one of `rows` and `percent` of a total. */
 interface Limit {
   rows: number;
   percent: number;
@@ -104,8 +103,8 @@ const capped = (limit: Limit & { total: number }, of: number): number =>
   Math.min(limit.total, most(limit, of));
 
 /**
- * Creates a guard that compares the number of found rows with a limit. By default, the guard trips if the number is
- * higher than the limit.
+ * Creates a guard that compares a number of rows with a limit. By default, it trips if the number is higher than the
+ * limit.
  */
 function over(
   name: keyof typeof HINTS,
@@ -148,7 +147,7 @@ function evaluateGuards(
   const { moved, garbled } = shape;
   const keys = most(limits.changed_keys, plan.linked);
   const lastRows = plan.lastRows ?? 0;
-  // A file with only one row fewer than the last file never trips this guard, even if both files are very short.
+  // A file with only one row fewer than the last file never trips this guard.
   const least = Math.max(
     0,
     Math.min(Math.ceil((lastRows * limits.shrunken_file.percent) / 100), lastRows - 1),
@@ -171,7 +170,7 @@ function evaluateGuards(
     over(
       'foreign_dataset',
       plan.foreign,
-      // If the last run was above the limit, an operator has accepted its foreign users, so only additional ones count.
+      // If the last run was above the limit, an operator has accepted its foreign users. Only additional ones count.
       plan.foreign.known > foreign ? plan.foreign.known + foreign : foreign,
     ),
     ...(plan.repeated ? [over('after_revert', plan.repeated, limits.after_revert.rows)] : []),
@@ -180,8 +179,8 @@ function evaluateGuards(
 }
 
 /**
- * Checks how many users lose or get access. The number of this run is compared with the users in its scope. The number
- * of all runs of the week is compared with the whole data set, including its other parts.
+ * Checks how many users lose or get access. Compares the number of this run with the users in its scope, and the number
+ * of all runs of the week with the whole data set, including its other parts.
  */
 function checkAccessChange(
   name: 'deactivations' | 'reactivations',
@@ -213,8 +212,8 @@ function columnGuards(column: ColumnShape, matched: number, limits: GuardLimits)
 }
 
 /**
- * Returns a guard for each column in which many values were cut inside a word to the same length. The source has
- * probably shortened them.
+ * Returns a guard for each column in which many values were cut inside a word to the same length, probably by the
+ * source.
  */
 function cutGuards({ shape, rows }: PlanNumbers, limits: GuardLimits): Guard[] {
   const limit = most(limits.garbled_text, rows);
@@ -225,7 +224,7 @@ function cutGuards({ shape, rows }: PlanNumbers, limits: GuardLimits): Guard[] {
 
 /**
  * Returns guards for forenames or surnames that most new users share. Returns an empty list if the new users lack
- * forenames or surnames.
+ * either.
  */
 function newNameGuards(shape: ShapeTally, { same_value: same }: GuardLimits): Guard[] {
   const limit = most(same, shape.created);
@@ -249,10 +248,7 @@ function oldFileGuards(
   return undone ? [over('old_file', undone, most(limit, undone.of))] : [];
 }
 
-/**
- * If the profile sets the limit of a guard, adds this fact to its hint. Operators then do not search the settings for
- * the limit.
- */
+/** Adds to the hint of a guard that the profile sets its limit, so that operators do not search the settings for it. */
 function addProfileHint(profile: string, own: GuardOverrides, guard: Guard): Guard {
   const isOwn = limitNames(guard).some((name) => own[name] !== undefined);
   return isOwn ? { ...guard, hint: `${guard.hint} The profile ${profile} sets the limit.` } : guard;
@@ -268,7 +264,7 @@ function limitNames({ name, field, hint }: Guard): (keyof GuardLimits)[] {
 }
 
 /**
- * Guards with a lower limit of rows in a small data set. The limit is `small_dataset.rows` minus the number in this
+ * Guards with a lower limit of rows in a small data set. Their limit is `small_dataset.rows` minus the number in this
  * list.
  */
 const LOWERED = [
@@ -282,8 +278,8 @@ const LOWERED = [
 
 /**
  * Returns the limits for a data set with this number of users. In a small data set, the limits of rows are lower,
- * because five of eight users, for example, are already too many. Limits of a profile are not lowered, because they
- * were chosen for the data set.
+ * because five of eight users, for example, are already too many. A profile's limits are not lowered, because they were
+ * chosen for the data set.
  * @param users number of users whom the file names or its data set manages.
  */
 function limitsFor(users: number, settings: GuardLimits, profile: GuardOverrides = {}): GuardLimits {
@@ -294,7 +290,6 @@ function limitsFor(users: number, settings: GuardLimits, profile: GuardOverrides
   return withOverrides(limits, profile);
 }
 
-/** Returns the limits with the overrides of a profile. */
 function withOverrides(limits: GuardLimits, overrides: GuardOverrides): GuardLimits {
   const merged = structuredClone(limits);
   for (const [name, limit] of Object.entries<object>(merged))

@@ -13,7 +13,7 @@ import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { type PlannedChanges, IntList, TextNumbers } from '../plan/compact-collections.js';
 
 const CHANGING: readonly StagedOutcome[] = ['created', 'updated', 'blocked', 'reactivated', 'missing'];
-/** Fields that the importer itself maintains. */
+/** Fields that the importer itself sets. */
 const BOOKKEEPING: ReadonlySet<string> = new Set(['managed_by', 'managed_part', 'blocked_by']);
 const WEEK_SECONDS = 7 * 24 * 3600;
 /** Maximum number of earlier runs that are read to evaluate the guards. */
@@ -23,7 +23,6 @@ const REVERTS = 20;
 /** Number of rows per outcome that are read to find examples for a guard. */
 const PAGE_OF_EXAMPLES = 10;
 
-/** Numbers of a plan that are known once all rows are planned. */
 interface Planned {
   counts: Counts;
   missing: number;
@@ -33,8 +32,8 @@ interface Planned {
 }
 
 /**
- * Earlier runs with which the guards compare a new run. `week` and `reverts` cover the whole data set. The other
- * properties cover only the part of the new run.
+ * Earlier runs with which the guards compare a new run. `week` and `reverts` cover the whole data set, the other
+ * properties only the part of the new run.
  */
 export interface Past {
   /** The last completed run of the data set and part. */
@@ -65,7 +64,6 @@ export class PlanGuards {
     this.limits = limitsOf(env);
   }
 
-  /** Reads the earlier runs with which the guards compare a run. */
   async past(run: ImportRun): Promise<Past> {
     const { dataset, file_sha256: sha256 } = run;
     const scope = userScopeOf(run);
@@ -215,8 +213,8 @@ export class PlanGuards {
 }
 
 /**
- * Returns the number of users of other data sets in the last completed run. If this number was above the limit, an
- * operator has approved that run.
+ * Returns the number of foreign users in the last completed run. If it was above the limit, an operator has approved
+ * that run.
  */
 const knownForeign = (last: ImportRun | undefined): number =>
   last?.guards.find(({ name }) => name === 'foreign_dataset')?.value ?? 0;
@@ -231,8 +229,8 @@ function changedUsers({
 }
 
 /**
- * If the plan undoes a change of an earlier row, returns the undoing change, otherwise undefined. Blocking a user
- * undoes the creation of the user.
+ * Returns the change of the plan that undoes a change of an earlier row, or undefined without such a change. Blocking a
+ * user undoes the creation of the user.
  */
 function changedBack(
   { outcome, changes }: StagedRow,
@@ -248,9 +246,6 @@ function changedBack(
 
 const textOf = ({ field, code }: StagedRow['errors'][number]): string => `${field}: ${code}`;
 
-/**
- * Returns a key for a failed row. Rows of two runs have the same key if they have the same ExternalId and the same
- * errors.
- */
+/** Returns a key for a failed row, which is equal for rows with the same ExternalId and the same errors. */
 const faultOf = ({ external_id, errors }: StagedRow): string =>
   `${external_id}\0${errors.map(textOf).join('\0')}`;

@@ -22,7 +22,7 @@ import type { PlannedRow } from '../plan/row-rules.js';
 const PRINT_CHARACTERS = 64 * 1024;
 /** Number of users at the start of the file whose values are all sampled. */
 const FIRST_SAMPLED = 1000;
-/** After the first FIRST_SAMPLED users, one in this number of users is sampled. */
+/** After the first FIRST_SAMPLED users, one of every SAMPLED_EACH users is sampled. */
 const SAMPLED_EACH = 64;
 
 /** Numbers, column changes and fingerprint of a plan, collected while its rows are planned. */
@@ -30,9 +30,7 @@ export class PlanTally {
   rows = 0;
   unchanged = 0;
   matched = 0;
-  /**
-   * Maps a part (empty for no part) to the number of its active users who are in the file and therefore not missing.
-   */
+  /** Maps a part (empty for no part) to the number of its active users who are in the file. */
   readonly listed = new Map<string, number>();
   activeMatched = 0;
   /** Number of rows whose ExternalId is new. */
@@ -46,8 +44,8 @@ export class PlanTally {
   changes: PlannedChanges | undefined;
   private readonly hash = createHash('sha256');
   /**
-   * Text that is hashed later, together with the text of other rows. Calling the hash for each row would cost more than
-   * the hashing itself.
+   * Text that is hashed later, together with the text of other rows, because one call of the hash per row would be too
+   * slow.
    */
   private printed = '';
 
@@ -72,7 +70,6 @@ export class PlanTally {
     for (const { field, new: value } of row.changes.list) this.changes?.remove(row.user_uuid, field, value);
   }
 
-  /** Records that the plan blocks a missing user. */
   addMissing({ user_uuid, changes, line }: StagedRow): void {
     if (!changes.isEmpty && user_uuid !== null) this.changes?.add(user_uuid, 'status', 'Blocked', line);
   }
@@ -102,7 +99,8 @@ export class PlanTally {
   /** Adds a row to the fingerprint of the plan. Plans with the same fingerprint make the same changes. */
   print(row: StagedRow): void {
     const { line, outcome, external_id, user_uuid, changes, errors } = row;
-    const { length } = external_id; // external_id may contain the separators, so its length is hashed too
+    // The external_id may contain the separators, so its length is hashed too.
+    const { length } = external_id;
     this.printed += `${line} ${outcome} ${user_uuid} ${length} ${external_id}${changes.text}${JSON.stringify(errors)}`;
     if (this.printed.length > PRINT_CHARACTERS) this.flush();
   }
@@ -118,15 +116,15 @@ export class PlanTally {
   }
 }
 
-/** Fields that the column guards skip. They have their own guards, or the importer itself maintains them. */
+/** Fields that the column guards skip, because other guards check them or the importer itself sets them. */
 const ASIDE = new Set('status managed_by managed_part blocked_by external_id password'.split(' '));
 /** Fields whose values before the plan are sampled, to find out if users differ in these fields. */
 const SAMPLED = COLUMNS.filter(
   ({ field, kind }) => kind !== 'flag' && kind !== 'network' && !ASIDE.has(field),
 ).map(({ field }) => field);
-/** Fields whose values usually belong to one user only, although no rule requires it. */
+/** Fields whose values usually belong to only one user, although no rule requires it. */
 const NUMBERS: readonly string[] = ['phone', 'mobile'];
-/** Fields in which people usually differ. If most new users have the same value, the file is probably wrong. */
+/** Fields in which people usually differ. If most new users share a value, the file is probably wrong. */
 const NAMES: readonly string[] = ['firstname', 'surname'];
 
 type Row = Pick<StagedRow, 'line' | 'external_id' | 'outcome' | 'changes'>;
@@ -135,13 +133,14 @@ type Row = Pick<StagedRow, 'line' | 'external_id' | 'outcome' | 'changes'>;
 class MovedLogins {
   count = 0;
   readonly lines = new LineSet();
-  /** Examples of such rows. Rows that create users are left out. */
+  /** Examples of these rows, except rows that create users. */
   readonly updates = new FoundRows();
 }
 
 /**
  * Summary of the column changes of a plan and of the values that its rows take from each other. Rows must be added in
- * the order of the file, so that a second plan has the same result. Memory use does not depend on the number of rows.
+ * the order of the file, so that the same plan always has the same summary. Memory use does not depend on the number of
+ * rows.
  */
 export class ShapeTally {
   private readonly changed = new Map<string, ColumnShape>();
@@ -149,7 +148,6 @@ export class ShapeTally {
   private readonly numbers = new Map(NUMBERS.map((field) => [field, new ExchangedValues()]));
   private readonly logins = new Map<string, MovedLogins>();
   private readonly names = new Map(NAMES.map((field) => [field, new FrequentValues()]));
-  /** Number of rows that create a user. */
   created = 0;
   private readonly brokenNames = new FoundRows();
 
@@ -219,8 +217,8 @@ export class ShapeTally {
       return { field, count, examples: updates.examples };
     });
     const numbers = [...this.numbers].map(([field, exchanged]) => ({ field, ...exchanged.found }));
-    // A row that takes both a phone and a mobile number must count only once. Therefore, only the higher of the two
-    // counts is added.
+    // A row may take both a phone and a mobile number but must count only once. Therefore, add only the higher of the
+    // two counts.
     const count =
       logins.reduce((sum, moved) => sum + moved.count, 0) + Math.max(...numbers.map((moved) => moved.count));
     const [most] = [...logins, ...numbers].sort((a, b) => b.count - a.count);
@@ -236,7 +234,7 @@ export class ShapeTally {
       : { count, field: null, examples: this.brokenNames.examples };
   }
 
-  /** The most frequent name among the new users, for each field in `NAMES`. */
+  /** Rows with the most frequent name of the new users, for each field in `NAMES`. */
   get sameNames(): readonly (Found & { field: string })[] {
     return [...this.names].map(([field, names]) => ({ field, ...names.most }));
   }

@@ -1,8 +1,8 @@
 import type { ImportProfile } from '../runs/import-options.js';
 
 /**
- * Options that all built-in profiles share. Unknown columns are allowed, because customers may have additional columns
- * in these exports.
+ * Options that all built-in profiles share. Unknown columns are allowed, because customers add columns to these
+ * exports.
  */
 const COMMON = { ignore_unknown_columns: true } as const;
 

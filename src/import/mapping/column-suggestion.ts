@@ -47,7 +47,6 @@ const BY_NAME: ReadonlyMap<string, string> = new Map(
   ),
 );
 
-/** Words that other systems use for the status of an account. */
 const STATUS_WORDS = new Set(
   (
     'active inactive enabled disabled blocked suspended deactivated terminated archived deprovisioned provisioned staged ' +
@@ -62,7 +61,8 @@ const CELL_TESTS: readonly (readonly [column: string, test: (cell: string) => bo
   ['Status', (cell) => STATUS_WORDS.has(cell.toLowerCase())],
 ];
 /**
- * Minimum share of the filled cells in a source column that must look like values of an import column for a suggestion.
+ * Share of the filled cells in a source column that must look like values of an import column before that column is
+ * suggested.
  */
 const MIN_SHARE = 0.8;
 
@@ -74,8 +74,8 @@ interface Source {
 }
 
 /**
- * Suggests an import column for each source column. Compares common names first, then similar names, then cells. Each
- * import column is suggested only once. For password columns, `ignore` is suggested.
+ * Suggests an import column for each source column, or `ignore` for a password column. Compares common names first,
+ * then similar names, then cells. Suggests each import column only once.
  * @param filled import columns that already have a source column.
  * @returns an import column, `ignore` or undefined for each source column.
  */
@@ -92,10 +92,7 @@ export function suggestColumns(columns: readonly Source[], filled: Iterable<stri
   return found;
 }
 
-/**
- * Returns true for the name of an import column, and for a name that exports of other systems often use for an import
- * column.
- */
+/** Returns true for the name of an import column and for its common names in exports of other systems. */
 export const isCommonName = (name: string): boolean => suggestByName({ name, cells: [] }) !== undefined;
 
 /** Removes remarks in brackets from a column name, such as `[Required]` in `First Name [Required]`. */

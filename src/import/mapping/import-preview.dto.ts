@@ -3,7 +3,6 @@ import { FIELD_VALUE } from '../../platform/openapi/shared-schemas.js';
 import { type GuardOverrides, buildLimitSchemas } from '../runs/guard-limits.js';
 import { ROW_OUTCOMES } from '../runs/import-row.js';
 
-/** Maximum number of rows in a preview. */
 export const PREVIEW_ROWS = 100;
 const MAX_COLUMNS = 200;
 /** Maximum number of problems in a preview, in all its rows and in the header. */
@@ -71,7 +70,6 @@ class PreviewFileDto {
   @ApiProperty({ type: 'integer', description: 'Size in bytes.', example: 18231 }) size!: number;
 }
 
-/** Preview of the first rows of a file. */
 export class ImportPreviewDto {
   @ApiProperty({ type: PreviewFileDto }) file!: PreviewFileDto;
   @ApiProperty({ ...NULLABLE, maxLength: 64, example: null }) profile!: string | null;

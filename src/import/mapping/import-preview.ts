@@ -25,9 +25,9 @@ import { RecordMapper, toPlainCell } from './record-mapper.js';
 import type { ImportRequest } from '../runs/import-options.js';
 import { FileError } from '../file/file-error.js';
 
-/** Maximum number of characters of a text in a preview. */
+/** Maximum length of a text in a preview, in characters. */
 const MAX_TEXT = 255;
-/** Maximum number of values of a list in a preview. */
+/** Maximum number of values in one list of a preview. */
 const MAX_LISTED = 32;
 
 /** Contents of a preview, without the file and the name of the profile. */
@@ -36,7 +36,6 @@ export type Preview = Omit<ImportPreviewDto, 'file' | 'profile'>;
 const HEADER_TOO_LONG =
   'The header does not end within the first MiB of the file. Check the delimiter, the quotes and the line endings.';
 
-/** Mapping of the columns of a file to the import columns. */
 interface ColumnMapping {
   header: Header;
   mapCells: (record: CsvRecord) => CsvRecord;
@@ -84,7 +83,7 @@ export class ImportPreview {
     };
   }
 
-  /** Plans each row as if the other rows of the file did not exist, against the current users. */
+  /** Plans each row against the current users, as if the other rows of the file did not exist. */
   private async planRows(
     rows: readonly FileRow[],
     { options }: ImportRequest,
@@ -108,7 +107,7 @@ export class ImportPreview {
   }
 }
 
-/** Truncates a value for the preview, because cells of a file may be longer than any field allows. */
+/** Truncates a value for the preview, because a cell may be longer than any field allows. */
 function truncateValue(value: unknown): unknown {
   if (typeof value === 'string') return truncate(value, MAX_TEXT);
   if (Array.isArray(value)) return value.slice(0, MAX_LISTED).map(truncateValue);
@@ -118,8 +117,8 @@ function truncateValue(value: unknown): unknown {
 }
 
 /**
- * Opens a file and reads its header. If the header seems to have only one, unknown column, detects the delimiter again.
- * The second time, common column names of other systems count as known.
+ * Opens a file and reads its header. If the header seems to consist of one unknown column, detects the delimiter again.
+ * This time, common column names of other systems count as known.
  */
 async function openWithHeader(
   head: FilePrefix,

@@ -3,7 +3,7 @@ import type { JsonText } from '../../platform/common/json.js';
 import { longText, text, time, uuid } from '../../platform/database/engine/columns.js';
 import type { ImportProfile } from '../runs/import-options.js';
 
-/** A saved profile. A run stores its own copy, so later changes of the profile do not affect the run. */
+/** A saved profile. Each run stores its own copy, so later changes do not affect the run. */
 @Entity('import_profiles', { withoutRowid: true })
 export class ImportProfileEntity {
   @PrimaryColumn(text(64)) name!: string;

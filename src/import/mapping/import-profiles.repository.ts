@@ -6,7 +6,6 @@ import { DATABASE, type Database } from '../../platform/database/engine/database
 import type { ImportProfile } from '../runs/import-options.js';
 import { ImportProfileEntity } from './import-profile.entity.js';
 
-/** A profile that is saved in the database. */
 export interface SavedProfile {
   name: string;
   id: string;
@@ -17,8 +16,8 @@ export interface SavedProfile {
 const SELECT = 'SELECT name, id, document, updated FROM import_profiles';
 
 /**
- * Repository of saved profiles. Uses hand-written SQL, because a profile is locked and replaced in the same transaction
- * that stores the audit event (ADR 13).
+ * Repository of saved profiles. Uses hand-written SQL, because a profile is locked and replaced in the transaction that
+ * stores the audit event (ADR 13).
  */
 @Injectable()
 export class ImportProfilesRepository {

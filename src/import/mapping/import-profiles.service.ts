@@ -20,13 +20,10 @@ import { ImportProfilesRepository, type SavedProfile } from './import-profiles.r
 import { checkProfile } from './profile-check.js';
 import { BUILT_IN_PROFILES } from './built-in-profiles.js';
 
-/** Maximum length of a profile as JSON, in characters. Profiles must be short, because every run stores a copy. */
+/** Maximum length of a profile as JSON, in characters. Every run stores a copy of it. */
 const MAX_DOCUMENT = 64 * 1024;
 
-/**
- * Maximum number of saved profiles. The number is limited, because all of them are read to list profiles or to find the
- * profile for a file.
- */
+/** Maximum number of saved profiles. All of them are read to list profiles or to find the profile for a file. */
 const MAX_PROFILES = 200;
 const TOO_MANY = `There are already ${MAX_PROFILES} profiles. Delete a profile that is no longer needed.`;
 
@@ -34,7 +31,7 @@ const TOO_MANY = `There are already ${MAX_PROFILES} profiles. Delete a profile t
 export interface KnownProfile {
   name: string;
   profile: ImportProfile;
-  /** Time at which the profile was saved. Null for a built-in profile. */
+  /** Time at which the profile was saved, or null for a built-in profile. */
   updated: string | null;
 }
 
@@ -83,7 +80,7 @@ export class ImportProfiles {
   }
 
   /**
-   * Finds the saved profile whose pattern matches the name of a file in the drop folder. If several patterns match, the
+   * Finds the saved profile whose pattern matches the name of a file in the drop folder. Of several patterns, the
    * longest one wins.
    */
   async findForFile(fileName: string): Promise<NamedProfile | undefined> {
@@ -103,11 +100,11 @@ export class ImportProfiles {
   }
 
   /**
-   * Saves a profile under a name.
+   * Saves a profile under a name. A profile with a pattern selects files of the drop folder, so it requires access to
+   * all data sets.
    * @throws ProblemError `validation_failed` for an invalid profile, `wrong_state` if there are already MAX_PROFILES
-   * profiles, or `precondition_failed` if `headers` do not match the existing profile. Also throws `insufficient_scope`
-   * for a key that may not import the data set of the new or the replaced profile. If a profile has a pattern, it
-   * selects files of the drop folder and requires access to all data sets.
+   * profiles, `precondition_failed` if `headers` do not match the existing profile, or `insufficient_scope` for a key
+   * that may not import the data set of the new or the replaced profile.
    */
   async put(name: string, document: JsonObject, caller: Caller, headers: TagHeaders): Promise<KnownProfile> {
     const profile = this.validate(document);
@@ -169,7 +166,7 @@ function assertMayImport({ actor }: Caller, { dataset = 'default', pattern }: Im
 
 const findBuiltIn = (name: string): KnownProfile | undefined => BUILT_IN.find((each) => each.name === name);
 
-/** Returns the properties of a profile that differ from its earlier version. */
+/** Returns the properties of a profile that differ from its previous version. */
 function changesOf(before: ImportProfile | undefined, after: ImportProfile): FieldChange[] {
   const old = new Map<string, unknown>(Object.entries(before ?? {}));
   const next = new Map<string, unknown>(Object.entries(after));
@@ -182,7 +179,7 @@ function changesOf(before: ImportProfile | undefined, after: ImportProfile): Fie
   }));
 }
 
-/** Headers of a request that allow it only for certain versions of the existing profile (RFC 9110, section 13.1). */
+/** Request headers that allow a change only for certain versions of the profile (RFC 9110, section 13.1). */
 export interface TagHeaders {
   ifMatch: string | undefined;
   ifNoneMatch: string | undefined;
@@ -190,13 +187,12 @@ export interface TagHeaders {
 
 const TAG_DIGITS = 32;
 
-/** Returns the `ETag` of a profile. Profiles with the same content have the same tag. */
+/** Returns the `ETag` of a profile, which depends only on its content. */
 export const tagOf = (profile: ImportProfile): string =>
   `"${createHash('sha256').update(JSON.stringify(profile)).digest('hex').slice(0, TAG_DIGITS)}"`;
 
 /**
  * Checks the preconditions in the headers of a request.
- * @param profile the existing profile.
  * @throws ProblemError `precondition_failed` if the existing profile does not meet them.
  */
 function assertTag(profile: ImportProfile | undefined, { ifMatch, ifNoneMatch }: TagHeaders): void {

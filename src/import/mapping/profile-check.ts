@@ -13,7 +13,7 @@ import { validateLimits } from '../runs/guard-limits.js';
 import { MAX_COLUMNS, MAX_VALUE_LENGTH, MAX_TRANSLATIONS, ProfileInput } from './profile.input.js';
 import { TemplateError, sourcesOf, isConstant, parseTemplate } from './template.js';
 
-/** Fields whose values must be unique, so a profile cannot set them to a constant. */
+/** Fields with unique values, which a profile cannot set to a constant. */
 const UNIQUE_FIELDS = ['external_id', 'username', 'email', 'authname'];
 
 /**
@@ -120,7 +120,8 @@ class ProfileCheck {
   }
 
   checkOptions(profile: Partial<ImportProfile>): void {
-    const sent: unknown = profile.default_roles; // a value that is not a list was already reported
+    // A value that is not a list was already reported.
+    const sent: unknown = profile.default_roles;
     const roles: readonly unknown[] = Array.isArray(sent) ? sent : [];
     const unknown = roles.filter((role) => typeof role !== 'string' || !this.settings.roles.find(role));
     if (unknown.length > 0)
@@ -194,10 +195,7 @@ class ProfileCheck {
   }
 }
 
-/**
- * Returns a hint that suggests the known name most similar to an unknown name, or an empty string if all names are too
- * different.
- */
+/** Returns a hint that suggests the most similar known name, or an empty string if all names are too different. */
 function formatHint(name: string, others: readonly string[] = []): string {
   const known = COLUMNS.flatMap((column) => [column.name, ...column.aliases]);
   const found = findNearest(name, [...known, ...others]);

@@ -6,7 +6,6 @@ import { ImportOptions } from '../runs/import-options.js';
 import { type GuardOverrides, buildLimitSchemas } from '../runs/guard-limits.js';
 import { MAX_TEMPLATE } from './template.js';
 
-/** Maximum number of columns of a file. */
 export const MAX_COLUMNS = 200;
 /** Maximum number of source values that a profile can translate in one column. */
 export const MAX_TRANSLATIONS = 200;

@@ -28,7 +28,7 @@ function translate(cell: string, values: Translations, { kind }: Column): string
 
 /**
  * Combines the cells of several status columns into one cell. `Blocked` takes precedence, then an invalid status, then
- * `Active`. An invalid status is returned so that the rules for rows reject it.
+ * `Active`. The rules for rows later reject an invalid status.
  */
 export function combineStatuses(cells: readonly string[]): string {
   const filled = cells.filter((cell) => cell.trim() !== '');
@@ -38,7 +38,6 @@ export function combineStatuses(cells: readonly string[]): string {
 
 const quote = (name: string): string => `"${truncate(name, 100)}"`;
 
-/** An error in the header of a file. */
 interface HeaderError {
   code: 'missing_column' | 'unknown_column' | 'duplicate_column';
   message: string;
@@ -47,15 +46,12 @@ interface HeaderError {
 /** Builds the cell of one import column from the original cells of a record. */
 type CellBuilder = (cells: readonly string[]) => string;
 
-/**
- * Removes the prefix that the profile names from a cell. Without such a prefix, removes an apostrophe that disables a
- * formula.
- */
+/** Removes the prefix that the profile names from a cell, or otherwise an apostrophe that disables a formula. */
 export function toPlainCell({ strip_prefix: prefix }: NamedProfile, cell: string): string {
   if (prefix === undefined) return unescapeFormula(cell);
   if (cell.startsWith(prefix)) return cell.slice(prefix.length);
   const plain = unescapeFormula(cell);
-  // `failed.csv` puts an apostrophe before a prefix that looks like the start of a formula, so remove both.
+  // `failed.csv` puts an apostrophe before a prefix that looks like a formula, so remove both.
   return plain !== cell && plain.startsWith(prefix) ? plain.slice(prefix.length) : plain;
 }
 
@@ -71,15 +67,15 @@ export function createColumnTest(profile: NamedProfile): (name: string) => boole
 }
 
 /**
- * Maps the records of a source file to the import columns, and drops the cells of all other columns. Finds the source
- * columns by name and collects the errors of the header.
+ * Maps the records of a source file to the import columns and omits all other cells. Finds the source columns by name
+ * and collects the errors of the header.
  */
 export class RecordMapper {
   /** Import columns that get values from the file or from the profile, in the order of the template file. */
   readonly columns: readonly Column[];
   /**
-   * Maps the index of a source column to the import column that it fills. Several source columns may fill the same
-   * import column.
+   * Maps the index of a source column to the import column that it fills. Several source columns may fill one import
+   * column.
    */
   readonly targets = new Map<number, Column>();
   /** Indexes of source columns that templates use. */
@@ -94,9 +90,7 @@ export class RecordMapper {
   /** Returns the cells of `columns` for the original cells of a record. */
   readonly mapCells = (cells: readonly string[]): string[] => this.builders.map((make) => make(cells));
 
-  /**
-   * @param ignoresUnknown true to allow unknown columns. This option of the run overrides the option of the profile.
-   */
+  /** @param ignoresUnknown true to allow unknown columns, whatever the profile says. */
   constructor(
     private readonly profile: NamedProfile,
     header: readonly string[],
@@ -116,7 +110,7 @@ export class RecordMapper {
     this.checkHeader(ignoresUnknown);
   }
 
-  /** Builds the import columns that the profile maps to source columns, and returns their cell builders. */
+  /** Returns the cell builders of the import columns that the profile maps to source columns. */
   private bindColumns(): [Column, CellBuilder][] {
     const byColumn = new Map<Column, [name: string, index: number][]>();
     for (const [name, target] of Object.entries(this.profile.columns)) {
@@ -129,7 +123,7 @@ export class RecordMapper {
     return [...byColumn].map(([column, sources]) => [column, this.buildColumn(column, sources)]);
   }
 
-  /** Builds the import columns for which the profile has a template, and returns their cell builders. */
+  /** Returns the cell builders of the import columns for which the profile has a template. */
   private bindTemplates(): [Column, CellBuilder][] {
     return Object.entries(this.profile.set ?? {}).flatMap(([name, text]): [Column, CellBuilder][] => {
       const column = findColumn(name);
@@ -188,8 +182,8 @@ export class RecordMapper {
   }
 
   /**
-   * Returns a hint for a name such as `Surname:upper` if the text before a colon is a column of the file. The text
-   * after the colon was then probably meant as a function.
+   * Returns a hint for a name such as `Surname:upper` if `Surname` is a column of the file. The text after the colon
+   * was then probably meant as a function.
    */
   private formatFunctionHint(names: readonly string[]): string {
     const meant = names.flatMap((name) => splitFunction(name) ?? []);
@@ -227,8 +221,8 @@ export class RecordMapper {
   }
 
   /**
-   * Returns the cell builder of an import column with only one source column. It copies the cells unless the profile
-   * has translations or a prefix for them.
+   * Returns the cell builder of an import column with one source column. It copies the cells unless the profile has
+   * translations or a prefix for them.
    */
   private buildCopy(column: Column, name: string, index: number): CellBuilder {
     const { profile } = this;

@@ -1,7 +1,7 @@
 import { findNearest } from '../../platform/common/nearest.js';
 import { toNormalForm } from '../../platform/common/text.js';
 
-/** Maps letters that Unicode does not decompose into an ASCII letter and a mark to their ASCII form. */
+/** Maps letters to their ASCII form if Unicode does not decompose them into an ASCII letter and a mark. */
 const LETTERS = new Map(
   "ßss ẞSS æae ÆAe œoe ŒOe øo ØO đd ĐD ðd ÐD ħh ĦH ıi łl ŁL ŧt ŦT þth ÞTh ’' ‘' –- —-"
     .split(' ')
@@ -17,8 +17,8 @@ function toAscii(text: string): string {
 export const MAX_TEMPLATE = 500;
 const MAX_PLACEHOLDERS = 20;
 /**
- * Maximum length of a result, in characters. Rendering stops at a longer result, which keeps rows small. The limit
- * exceeds the limit of every field, so a longer value is still rejected.
+ * Maximum length of a result, in characters. Rendering stops at a longer result. The limit exceeds the limit of every
+ * field, so a longer value is still rejected.
  */
 const MAX_RESULT = 32 * 1024;
 
@@ -49,8 +49,8 @@ export class TemplateError extends Error {}
 
 /**
  * Parses a template such as `{ForeName}.{Surname}` or `{Surname:ascii:lower}`. `{mail|userPrincipalName}` stands for
- * the first of these columns that is not blank. `\` escapes the next character. Parsing is a single pass without
- * recursion, and templates cannot loop or run code.
+ * the first of these columns that is not blank. `\` escapes the next character. Parsing is a single pass, and templates
+ * cannot loop or run code.
  * @throws TemplateError for an invalid template.
  */
 export function parseTemplate(text: string): FieldTemplate {
@@ -58,8 +58,7 @@ export function parseTemplate(text: string): FieldTemplate {
   const parts: (string | Placeholder)[] = [];
   let literal = '';
   /**
-   * Columns of the placeholder that is not closed yet, one list per alternative. Each list contains the pieces of the
-   * text between colons.
+   * Alternatives of the placeholder that is not closed yet. Each alternative is the list of its pieces between colons.
    */
   let open: string[][] | undefined;
   const addCharacter = (character: string): void => {
@@ -118,8 +117,8 @@ export function sourcesOf(template: FieldTemplate): string[] {
 }
 
 /**
- * Splits a name such as `Surname:upper` into an unknown function and the column names that may come before it. A column
- * name may contain colons, so only the header of a file shows which of these columns exists.
+ * Splits a name such as `Surname:upper` into an unknown function and the possible column names before it. A column name
+ * may contain colons, so only the header of a file shows which of these columns exists.
  * @returns undefined for a name without a colon.
  */
 export function splitFunction(name: string): { name: string; columns: string[] } | undefined {
@@ -134,7 +133,7 @@ export function isConstant(template: FieldTemplate): template is readonly string
 }
 
 /**
- * Renders a template for one record. If the template has placeholders and all their columns are blank, the result is
+ * Renders a template for one record. The result is blank if the template has placeholders and all their columns are
  * blank.
  * @param columnIndexes the column indexes of each placeholder, in the order of the placeholders.
  */

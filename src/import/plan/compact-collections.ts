@@ -19,8 +19,8 @@ const SEGMENT_BITS = 14;
 const SEGMENT_LENGTH = 1 << SEGMENT_BITS;
 
 /**
- * List of integers that needs four bytes per integer. It grows by segments, so growing copies no values, and unset
- * segments use no memory.
+ * List of integers that needs four bytes per integer. It grows by segments without copying values, and unset segments
+ * use no memory.
  */
 export class IntList implements Integers {
   private readonly segments: (Int32Array | undefined)[] = [];
@@ -67,9 +67,9 @@ type TextHash = readonly [high: number, low: number];
 
 /**
  * Assigns the numbers 1, 2, 3 … to texts, in the order in which the texts first occur. Other lists can then store data
- * about a text at the index of its number. A text of any length needs only about 16 bytes, so a file of a million rows
- * can be planned in little memory. A 64-bit hash is stored instead of the text. For a million texts, the probability of
- * a collision is below one in ten million. The hash has a random seed, so that a file cannot provoke collisions.
+ * about a text at the index of its number. Stores a 64-bit hash instead of the text, so a text of any length needs only
+ * about 16 bytes. For a million texts, the probability of a collision is below one in ten million. A random seed
+ * prevents a file from provoking collisions.
  */
 export class TextNumbers implements TextNumbering {
   private readonly seed = randomInt(2 ** 31);
@@ -79,10 +79,11 @@ export class TextNumbers implements TextNumbering {
   private slots = new Int32Array(FIRST_CAPACITY);
 
   constructor() {
-    this.append([0, 0]); // use up the number 0, so that the first text gets the number 1
+    // Use up the number 0, so that the first text gets the number 1.
+    this.append([0, 0]);
   }
 
-  /** The highest number that was assigned so far. */
+  /** The highest assigned number. */
   get last(): number {
     return this.high.length - 1;
   }
@@ -92,7 +93,7 @@ export class TextNumbers implements TextNumbering {
     return this.slots[this.findSlot(computeHash64(text, this.seed))] ?? 0;
   }
 
-  /** Returns the number of a text. If the text is unknown, assigns the next number to it and increases `last`. */
+  /** Returns the number of a text. Assigns the next number to an unknown text. */
   assignNumber(text: string): number {
     const hash = computeHash64(text, this.seed);
     const slot = this.findSlot(hash);
@@ -110,7 +111,7 @@ export class TextNumbers implements TextNumbering {
     return this.last;
   }
 
-  /** Returns the slot that contains a text. For an unknown text, returns the free slot to which it belongs. */
+  /** Returns the slot of a text. For an unknown text, returns the free slot to which it belongs. */
   private findSlot([high, low]: TextHash): number {
     const mask = this.slots.length - 1;
     let slot = low & mask;
@@ -148,21 +149,21 @@ export function computeHash64(text: string, seed = 0): TextHash {
 /** Maximum number of stored changes. Each change needs about 48 bytes. */
 const MAX_CHANGES = 2 ** 18;
 /**
- * Number of bits of a key that distinguish the changes of one user. The other 32 bits identify the user. Together they
- * fit into the 53 bits that a JavaScript number holds exactly.
+ * Number of bits of a key that distinguish the changes of one user. The other 32 bits identify the user. A JavaScript
+ * number holds these 53 bits exactly.
  */
 const CHANGE_BITS = 21;
 
 /**
  * Changes of a plan, stored for the comparison with earlier runs. A change is found by its user, field and new value.
- * Up to 262,144 changes are all stored. If there are more, only the changes of a sample of users are stored. The sample
- * is halved whenever it is full.
+ * Stores up to 262,144 changes. If there are more, stores only the changes of a sample of users, which is halved
+ * whenever it is full.
  */
 export class PlannedChanges {
-  /** Maps a key of the user and the change to the line of the row. */
+  /** Maps a key for a user and a change to the line of the row. */
   private readonly lines = new Map<number, number>();
   /**
-   * A user is in the sample if this number of low bits in the hash of the user are all 0. Each further bit halves the
+   * Number of low bits of a user's hash that must be 0 for the user to be in the sample. Each further bit halves the
    * sample.
    */
   private zeroBits = 0;
@@ -186,12 +187,11 @@ export class PlannedChanges {
     this.lines.delete(keyOf(user, field, value));
   }
 
-  /** If the plan gives a field of the user this value, returns the line of the row, otherwise undefined. */
+  /** Returns the line of the row that gives a field of the user this value, or undefined if no row does. */
   findLine(user: string, field: string, value: unknown): number | undefined {
     return this.lines.get(keyOf(user, field, value));
   }
 
-  /** Returns true if the changes of a user are in the sample. */
   isSampled(user: string): boolean {
     return this.isSampledHash(computeHash64(user)[0] >>> 0);
   }

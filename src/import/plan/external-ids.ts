@@ -13,9 +13,9 @@ interface RepeatedRows {
 /** ExternalIds of a file with the lines of their rows. Each ExternalId needs about 24 bytes. */
 export class ExternalIds {
   private readonly numbers = new TextNumbers();
-  /** Line of the first row with an ExternalId, at the index of its number. */
+  /** Line of the first row with each ExternalId, indexed by the number of the ExternalId. */
   private readonly firstLines = new IntList();
-  /** Hash of the cells of the first row with an ExternalId, at the index of its number. */
+  /** Hash of the cells of the first row with each ExternalId, indexed by the number of the ExternalId. */
   private readonly contentHashes = new IntList();
   /** Maps the line of the first row with a repeated ExternalId to all rows with this ExternalId. */
   private readonly repeated = new Map<number, RepeatedRows>();
@@ -42,8 +42,8 @@ export class ExternalIds {
   }
 
   /**
-   * Returns the number of an ExternalId. Assigns the next number to an ExternalId that did not occur before, as a user
-   * or as a manager.
+   * Returns the number of an ExternalId of a user or manager. Assigns the next number to an ExternalId that did not
+   * occur before.
    */
   assignNumber(externalId: string): number {
     return this.numbers.assignNumber(toExactKey(externalId));
@@ -69,20 +69,16 @@ export class ExternalIds {
   }
 }
 
-/** Returns the name of a row in error messages. */
 export const formatLine = (line: number): string => `line ${line}`;
 
-/**
- * Number of bits in a UUID that contain the number of an ExternalId. They are enough for a million users and a million
- * managers.
- */
+/** Number of bits in a UUID for the number of an ExternalId, enough for a million users and a million managers. */
 const NUMBER_BITS = 21;
 
 /**
  * Returns a function that creates the UUID of a new user from the number of its ExternalId. The UUIDs have version 7
  * (RFC 9562, section 6.2) and contain the time of the run, the number, and a hash of the run. The UUID of a manager is
- * therefore known before the row of the manager is read. If a run is planned again, after a crash or for an approval,
- * it creates the same UUIDs. New users of a run are adjacent in every index that ends in the UUID.
+ * therefore known before the row of the manager is read. A run that is planned again creates the same UUIDs. New users
+ * of a run are adjacent in every index that ends in the UUID.
  */
 export function createUuidGenerator(run: { id: string; created: number }): (number: number) => string {
   const random = hash('sha256', run.id, 'buffer').subarray(0, 16);
@@ -91,9 +87,9 @@ export function createUuidGenerator(run: { id: string; created: number }): (numb
 }
 
 /**
- * ExternalIds, usernames and email addresses of failed rows, in about 16 bytes each. A failed row changes nothing, but
- * the users whom its cells name do not count as missing. Usernames and email addresses are stored together, because a
- * login accepts both.
+ * ExternalIds, usernames and email addresses of failed rows, in about 16 bytes each. The users whom the cells of a
+ * failed row name do not count as missing. Usernames and email addresses are stored together, because a login accepts
+ * both.
  */
 export class FailedRowNames {
   private readonly externalIds = new TextNumbers();

@@ -19,13 +19,9 @@ import { createUuidGenerator } from './external-ids.js';
 import { ROWS_AT_ONCE, type PlanBuilder } from './plan-builder.js';
 import { type PlannedRow, isUnchangedRow, planRow, createUnchangedRow } from './row-rules.js';
 
-/**
- * Number of rows that are planned at a time. After each group of rows, the event loop can handle other requests and
- * responses of the database.
- */
+/** Number of planned rows after which the event loop can handle other requests and responses of the database. */
 const ROWS_PER_TICK = 100;
 
-/** State that is needed to plan the rows of one file. */
 interface PlanState {
   run: ImportRun;
   scope: UserScope;
@@ -36,7 +32,6 @@ interface PlanState {
   toUuid: (number: number) => string;
 }
 
-/** Rows of the file whose users are looked up together. */
 interface Chunk {
   rows: readonly { record: CsvRecord; keys: RowKeys }[];
   users: Promise<RowUsers>;
@@ -57,7 +52,7 @@ export class FilePlanner {
 
   /**
    * Plans the rows of a file.
-   * @param lastRun last completed run of the data set, which shows if its files end with a line end.
+   * @param lastRun last completed run of the data set, which shows whether its files end with a line end.
    * @returns true if the last line of the file has a line end.
    * @throws FileError if the whole file is rejected.
    */
@@ -81,15 +76,17 @@ export class FilePlanner {
         .map(({ row }) => row.line);
       await staging;
       staging = builder.add(planned, new Set(newlyManaged), toPercent(passes, chunk.bytes));
-      staging.catch(() => undefined); // `staging` is awaited later, and its error is thrown there
+      // The next chunk awaits `staging` and throws its error.
+      staging.catch(() => undefined);
     };
     let previous: Chunk | undefined;
     try {
       for await (const records of file.readRecords(ROWS_AT_ONCE)) {
-        // Start the look-up for these rows before the previous rows are planned. The database then works while this
+        // Start the look-up for these rows before the previous rows are planned, so that the database works while this
         // thread plans.
         const chunk = this.lookUpUsers(records, reader.bytesRead, planning);
-        await setImmediate(); // let the database start the look-up first
+        // Let the database start the look-up first.
+        await setImmediate();
         if (previous) await addChunk(previous);
         previous = chunk;
       }
@@ -117,7 +114,8 @@ export class FilePlanner {
       rows.map(({ keys }) => keys),
       adopted,
     );
-    users.catch(() => undefined); // the planning of these rows awaits the promise later and throws its error
+    // `planRows` awaits this promise later and throws its error.
+    users.catch(() => undefined);
     return { rows, users, bytes };
   }
 
@@ -154,8 +152,8 @@ export class FilePlanner {
     if (isUsual && isUnchangedRow(record.cells, header, before, manager, run.options.blank_cells))
       return createUnchangedRow(keys, before);
     const planned = this.planByRules(row, before, manager, planning);
-    // At this point it is unknown if a row with a repeated ExternalId will fail. Treat it as failed, so that the users
-    // whom it names do not count as missing.
+    // It is not yet known whether a row with a repeated ExternalId will fail. Treat the row as failed, so that the
+    // users whom it names do not count as missing.
     if (isRepeated || planned.row.outcome === 'error') recordFailedRowNames(record.cells, planning);
     if (isRepeated) return skipRepeatedRow(planned);
     if (keys.manager && namedManager?.isAdopted && planned.after && hasManagerChange(planned))
@@ -182,7 +180,6 @@ export class FilePlanner {
   }
 }
 
-/** Returns the UUID that a new user with this ExternalId gets. */
 const createUuid = (externalId: string, { toUuid, builder }: PlanState): string =>
   toUuid(builder.externalIds.assignNumber(externalId));
 
@@ -205,10 +202,7 @@ function isNewlyManaged(scope: UserScope, user: User): boolean {
   return isOurs && !isAssignedTo(scope, user);
 }
 
-/**
- * Returns true if the rules must decide about the row of a blocked user, because the row sets no status or may clear
- * `blocked_by`.
- */
+/** Returns true if the row of a blocked user needs the rules, because it sets no status or may clear `blocked_by`. */
 function needsStatusRules(cells: readonly string[], header: Header, user: User): boolean {
   if (user.blocked_by !== null) return true;
   const at = header.findIndex((column) => column?.field === 'status');
@@ -229,14 +223,14 @@ function recordFailedRowNames(cells: readonly (string | undefined)[], { header, 
 }
 
 /**
- * Returns a failed row for a record with too few or too many cells. Also records the users whom its cells name, because
- * these users do not count as missing.
+ * Returns a failed row for a record with too few or too many cells. Also records the users whom its cells name, who do
+ * not count as missing.
  */
 function planUnreadableRow(record: CsvRecord, width: number, planning: PlanState): PlannedRow {
   const { header } = planning;
   const { line, cells } = record;
   const key = header.findIndex((column) => column?.field === 'external_id');
-  // It is unknown which cell is missing or extra. Read the cells twice: aligned with the header at the left end, and at
+  // It is unknown which cell is missing or extra. Read the cells aligned with the header at the left end, and again at
   // the right end.
   const fromRight = header.map((_, index) => cells[index + cells.length - width]);
   for (const reading of record.alignments ?? [cells, fromRight]) recordFailedRowNames(reading, planning);

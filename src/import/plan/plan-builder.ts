@@ -12,7 +12,7 @@ import type { PlannedRow } from './row-rules.js';
 
 /** Number of rows whose users are looked up together, and which are staged together. */
 export const ROWS_AT_ONCE = 500;
-/** Number of rows in a batch. A transaction of the applier writes one or more whole batches. */
+/** Number of rows in a batch. The applier writes one or more whole batches in a transaction. */
 const BATCH_ROWS = 25;
 const LINES_AT_ONCE = 500;
 
@@ -25,7 +25,7 @@ export class PlanBuilder {
   private validator: SetValidator | undefined;
   /** UUIDs of existing users whose managers must be read to detect cycles. */
   private readonly cycleCandidates = new Set<string>();
-  /** Rows that name a manager who is an unlinked user and is adopted by another row of the file. */
+  /** Rows whose manager is an unlinked user whom another row of the file adopts. */
   private readonly adoptedManagers: { line: number; externalId: string }[] = [];
   private changeCount = 0;
   private reorderedBatches = 0;
@@ -92,8 +92,7 @@ export class PlanBuilder {
   }
 
   /**
-   * Records that the manager of the row on `line` is adopted by the row with `externalId`. The row on `line` then
-   * depends on the other row.
+   * Records that the row with `externalId` adopts the manager of the row on `line`, so the row on `line` depends on it.
    */
   requireAdoptedManager(line: number, externalId: string): void {
     this.adoptedManagers.push({ line, externalId });
@@ -118,8 +117,8 @@ export class PlanBuilder {
   }
 
   /**
-   * Applies the set rules to all rows, and decides the order of rows that depend on each other. Does nothing for a file
-   * with only unchanged rows. Rows that fail or repeat an ExternalId do not count as unchanged.
+   * Applies the set rules to all rows, and decides the order of rows that depend on each other. Does nothing if all
+   * rows of the file are unchanged. Failed and repeated rows do not count as unchanged.
    */
   async finalize(): Promise<void> {
     if (this.tally.unchanged < this.tally.rows) await this.validateSet();
@@ -171,7 +170,6 @@ export class PlanBuilder {
     return constraint;
   }
 
-  /** Turns rows that break a set rule into failed rows. */
   private async failStagedRows(late: ReadonlyMap<number, RowError[]>): Promise<void> {
     const lines = [...late.keys()].sort((a, b) => a - b);
     for (let from = 0; from < lines.length; from += LINES_AT_ONCE) {
@@ -181,7 +179,7 @@ export class PlanBuilder {
       );
       const failed = part.map((line): StagedRow => {
         const row = known.get(line);
-        // A row that is not staged was counted as unchanged. It has now failed, so remove it from this count.
+        // An unstaged row was counted as unchanged. It has now failed, so remove it from this count.
         if (!row || row.outcome === 'unchanged') this.tally.unchanged--;
         if (row) this.tally.withdraw(row);
         // Record only the names that the row would change. An unchanged name belongs to the user of the row, who does
@@ -253,8 +251,8 @@ function* filterLinks(links: RowLinks, lines: LineSet): RowLinks {
 }
 
 /**
- * Returns groups of rows that require each other, as the strongly connected components (Tarjan's algorithm). Rows that
- * require no other row are left out.
+ * Returns groups of rows that require each other (strongly connected components, Tarjan's algorithm). Omits rows that
+ * require no other row.
  */
 export function findRowGroups(links: RowLinks): number[][] {
   const needs = Map.groupBy(links, ([line]) => line);
@@ -278,7 +276,7 @@ export function findRowGroups(links: RowLinks): number[][] {
     if (low.get(line) !== index.get(line)) return;
     const group = open.splice(open.lastIndexOf(line));
     for (const member of group) isOpen.delete(member);
-    // Leave out a row that requires no other row. It keeps its batch, which is applied before all groups.
+    // A row that requires no other row keeps its batch, which is applied before all groups.
     if (group.some((member) => needs.has(member))) groups.push(group);
   };
 

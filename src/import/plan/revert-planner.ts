@@ -17,8 +17,8 @@ import { type PlannedRow, outcomeOf, patchOf } from './row-rules.js';
 const MAX_VALUE = 200;
 
 /**
- * Plans the revert of a run. Restores values that have not changed since the run and blocks users whom the run created.
- * Values that have changed since the run are reported as conflicts. The rows of a revert are numbered from 1.
+ * Plans the revert of a run. Restores values that have not changed since the run, reports other values as conflicts,
+ * and blocks users whom the run created. The rows of a revert are numbered from 1.
  */
 @Injectable()
 export class RevertPlanner {
@@ -70,7 +70,7 @@ function planRestore(row: StagedRow, user: User | undefined): PlannedRow {
     return createRestoredRow(row, user, applyPatch(user, { status: 'Blocked', managed_by: null }), []);
   const now: Record<string, unknown> = { ...user };
   const untouched = row.changes.list.filter((change) => isEqual(now[change.field], change.new));
-  // A value that has changed since the run but is already the old value again is not a conflict.
+  // A value that is already the old value again is not a conflict.
   const touched = row.changes.list.filter(
     (change) => !untouched.includes(change) && !isEqual(now[change.field], change.old),
   );
@@ -109,8 +109,8 @@ function createConflictRow(
 }
 
 /**
- * Returns the error for a value that has changed since the import. `value` in the error is the old value, which cannot
- * be restored.
+ * Returns the error for a value that has changed since the import. Its `value` is the old value, which cannot be
+ * restored.
  */
 function toConflictError({ field, old }: FieldChange): RowError {
   const value = typeof old === 'string' ? old : JSON.stringify(old ?? '');

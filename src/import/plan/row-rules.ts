@@ -22,16 +22,13 @@ import type { Header } from '../file/run-files.js';
 import type { ImportOptions } from '../runs/import-options.js';
 import { type RowOutcome, type RowError, type StagedRow, EMPTY_ROW } from '../runs/import-row.js';
 
-/** Data that the rules need to plan a row. */
 export interface RowContext {
   options: ImportOptions;
-  /** Data set and part to which the file belongs. */
   scope: UserScope;
   settings: RuleSettings;
   initiator: Actor;
   /** Existing user of the row, or undefined for a new user. */
   before: User | undefined;
-  /** UUID of the user of the row, existing or new. */
   uuid: string;
   /** UUID of the manager. Null if the row removes the manager, undefined if it does not change the manager. */
   manager: string | null | undefined;
@@ -89,8 +86,8 @@ export function planRow(file: FileRow, context: RowContext): PlannedRow {
     : Object.assign(value, { managed_by: scope.dataset, managed_part: scope.part });
   const returned = before && evaluateReturningUser(value, before, options);
   if (returned === 'reactivate') value.status = 'Active';
-  // The source itself now blocks the user. Clear `blocked_by`, so that a later row without a status does not reactivate
-  // the user.
+  // The source itself now blocks the user. Clear `blocked_by`, so that no later row without a status reactivates the
+  // user.
   if (before?.status === 'Blocked' && value.status === 'Blocked') Object.assign(value, { blocked_by: null });
   const { errors: all, after } = validateChange(current, { value: input, errors: broken }, context.settings);
   const lost = findDamageErrors(file, context);
@@ -145,14 +142,12 @@ function skipExistingUser(file: FileRow, before: User, context: RowContext): Pla
   });
 }
 
-/** Returns a planned row that does not change its user. */
 export function createUnchangedRow({ line, externalId: external_id }: RowKeys, user: User): PlannedRow {
   const { uuid: user_uuid, version } = user;
   const row: StagedRow = { ...EMPTY_ROW, line, outcome: 'unchanged', external_id, user_uuid, version };
   return { row, before: user, after: user };
 }
 
-/** Returns the outcome of a row that changes an existing user. */
 export function outcomeOf(before: User, after: User): RowOutcome {
   if (before.status === after.status) return 'updated';
   return after.status === 'Blocked' ? 'blocked' : 'reactivated';
@@ -168,10 +163,7 @@ export function patchOf(changes: readonly FieldChange[], side: 'old' | 'new'): U
   return Object.fromEntries(fields) as UserPatch;
 }
 
-/**
- * Returns the value of a field in a patch. Patches merge objects, so members that must be removed are included with
- * empty values.
- */
+/** Returns the value of a field in a patch. A patch merges objects, so members to be removed get empty values. */
 function toPatchValue(field: string, value: unknown, otherValue: unknown): unknown {
   if (field !== 'authname' && field !== 'social_media') return value === '' ? null : value;
   const removed = Object.keys(otherValue ?? {}).map((member) => [member, field === 'authname' ? [] : '']);
@@ -185,7 +177,7 @@ function findKeyErrors(file: FileRow, context: RowContext): RowError[] {
   return findDamageErrors(file, context).filter(({ field }) => field === 'external_id');
 }
 
-/** Returns the errors of damaged cells. A cell is not an error if the user already has the same value. */
+/** Returns the errors of damaged cells. A cell with the current value of the user is not an error. */
 function findDamageErrors(file: FileRow, { before, manager }: RowContext): RowError[] {
   const isKnown = ({ column, cell }: DamagedCell): boolean => {
     if (!before) return false;
@@ -242,8 +234,8 @@ function createPlannedRow(
 
 /**
  * Returns true if every cell of a row equals the cell that the export writes for its user. Most rows of a nightly file
- * are like this and skip the rules, which saves time. A row with an equal value in another form (`yes` for `true`) is
- * not recognized here, but the rules find it unchanged.
+ * do, and skip the rules to save time. For an equal value in another form (`yes` for `true`), the rules find the row
+ * unchanged.
  * @param manager UUID of the manager whom the row names, or null for no manager.
  */
 export function isUnchangedRow(

@@ -26,10 +26,7 @@ export class Adoptions {
     return stringify(bytes);
   }
 
-  /**
-   * Records the user whom the first row with an ExternalId adopts. Does nothing for later rows with the same
-   * ExternalId.
-   */
+  /** Records the user whom the first row with an ExternalId adopts. Ignores later rows with this ExternalId. */
   add(externalId: string, uuid: string): void {
     const known = this.externalIds.last;
     const number = this.externalIds.assignNumber(toExactKey(externalId));
@@ -66,8 +63,8 @@ export class RowUserLookup {
   ) {}
 
   /**
-   * Finds the unlinked users whom the rows of a file adopt (option `adopt`), before the rows are planned. A row may
-   * name a manager whom a later row adopts, so the UUIDs must be known first.
+   * Finds the unlinked users whom the rows of a file adopt (option `adopt`). Their UUIDs must be known before the rows
+   * are planned, because a row may name a manager whom a later row adopts.
    * @param field field by which the users are found.
    * @param report receives the number of bytes that were read so far.
    * @throws FileError if the whole file is rejected.
@@ -96,8 +93,8 @@ export class RowUserLookup {
     const users = await this.directory.findByUuids(candidates.map(({ uuid }) => uuid));
     return unlinked.flatMap((row): [FileRow, User][] => {
       const user = users.get(owners.get(toLoginIdentifier(nameOf(row)))?.uuid ?? '');
-      // Compare the field itself, because the owner may have the name in the other field. Usernames and email addresses
-      // share one namespace.
+      // Compare the field itself. Usernames and email addresses share one namespace, so the owner may have the name in
+      // the other field.
       return user && toLoginKey(user[field]) === toLoginKey(nameOf(row)) ? [[row, user]] : [];
     });
   }
@@ -116,7 +113,6 @@ export class RowUserLookup {
     return { users, managers };
   }
 
-  /** Returns the users of rows, found by their ExternalId or among the adopted users. */
   private async findUsers(ids: readonly string[], adopted?: Adoptions): Promise<Map<string, User>> {
     const users = await this.directory.findByExternalIds(ids);
     if (adopted) await this.addAdoptedUsers(users, ids, adopted);
@@ -132,11 +128,11 @@ export class RowUserLookup {
     const found = await this.directory.findByUuids(uuids.map(([, uuid]) => uuid));
     for (const [key, uuid] of uuids) {
       const user = found.get(uuid);
-      if (user?.external_id === '') users.set(key, user); // skip a user who was linked after the adopted users were found
+      // Skip a user who was linked after the adopted users were found.
+      if (user?.external_id === '') users.set(key, user);
     }
   }
 
-  /** Finds the existing manager for each manager cell. */
   private async findManagers(cells: readonly string[], adopted?: Adoptions): Promise<RowUsers['managers']> {
     const linked = await this.directory.findUuidsByExternalIds(cells);
     const parseUuid = (cell: string): string => UUID_CELL.exec(cell)?.[1]?.trim().toLowerCase() ?? '';

@@ -17,7 +17,6 @@ import { type StagedRow, EMPTY_ROW } from '../runs/import-row.js';
 /** Result of planning a run: the properties of the run that the plan sets. */
 export type Plan = Awaited<ReturnType<RunPlanner['plan']>>;
 
-/** Number of users of a data set that one query reads. */
 const PAGE_SIZE = 1000;
 
 /** Maps a part (empty for no part) to the number of active users of the data set who are not in the file. */
@@ -26,8 +25,8 @@ type UnlistedCounts = ReadonlyMap<string, number>;
 const sumCounts = (left: UnlistedCounts): number => [...left.values()].reduce((sum, count) => sum + count, 0);
 
 /**
- * Plans a run from the beginning and stages its rows. Deletes rows that an earlier attempt staged. Does not change
- * users.
+ * Plans a run from the beginning and stages its rows, after deleting rows that an earlier attempt staged. Does not
+ * change users.
  */
 @Injectable()
 export class RunPlanner {
@@ -86,8 +85,8 @@ export class RunPlanner {
   }
 
   /**
-   * Counts the active users in each part of the data set who are not in the file. The count is the total of the data
-   * set minus the total of the file.
+   * Counts the active users in each part of the data set who are not in the file: the total of the data set minus the
+   * total of the file.
    */
   private async countUnlisted({ dataset }: ImportRun, { tally }: PlanBuilder): Promise<UnlistedCounts> {
     const managed = await this.directory.countManaged(dataset);
@@ -97,9 +96,8 @@ export class RunPlanner {
   }
 
   /**
-   * Counts the active users of the data set who are missing from the file. If the options report or block missing users
-   * and the totals show that some are missing, also stages these users. A user who changes during the planning may be
-   * found only by the next run.
+   * Counts the active users of the data set who are missing from the file. Also stages them if the options report or
+   * block missing users. A user who changes during the planning may be found only by the next run.
    */
   private async planMissing(run: ImportRun, left: UnlistedCounts, builder: PlanBuilder): Promise<number> {
     const { part, missing } = run.options;
@@ -107,7 +105,6 @@ export class RunPlanner {
     return fewer === 0 || missing === 'keep' ? fewer : this.stageMissing(run, builder);
   }
 
-  /** Stages a row for each missing user. @returns the number of missing users. */
   private async stageMissing(run: ImportRun, builder: PlanBuilder): Promise<number> {
     const scope = userScopeOf(run);
     let count = 0;
@@ -137,7 +134,7 @@ function isMissing(user: ManagedUser, { externalIds, failedNames }: PlanBuilder)
 
 /**
  * Returns the staged row for a missing user. If missing users are blocked, the row also removes the user from the data
- * set. It sets `blocked_by`, so that a later run can reactivate the user.
+ * set, and sets `blocked_by` so that a later run can reactivate the user.
  */
 function createMissingRow(user: ManagedUser, line: number, dataset: string, block: boolean): StagedRow {
   const changes = Changes.fromList([

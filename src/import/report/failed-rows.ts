@@ -37,9 +37,9 @@ export class FailedRows {
   ) {}
 
   /**
-   * Reads the file of the run again and stores the original cells of its failed rows. Leaves out private columns and
-   * the columns that an earlier `failed.csv` added.
-   * @throws FileError if the file cannot be read again. Also throws the errors of `Checkpoint.commit`.
+   * Reads the file of the run again and stores the original cells of its failed rows, without private columns and
+   * columns that an earlier `failed.csv` added.
+   * @throws FileError if the file cannot be read again, or the errors of `Checkpoint.commit`.
    */
   async storeCells(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
     if (run.reverts !== null) return;
@@ -103,8 +103,8 @@ export class FailedRows {
 }
 
 /**
- * Returns the cells of a failed row that may be stored. In a mismatched record, it is unknown to which of several
- * columns a cell belongs. If one of these columns is private, the cell is stored as blank.
+ * Returns the cells of a failed row that may be stored. In a mismatched record, a cell may belong to one of several
+ * columns. If one of these columns is private, the cell is stored as blank.
  */
 function pickCells({ cells, sourceCells, expectedCells }: CsvRecord, uses: readonly SourceUse[]): string[] {
   const all = sourceCells ?? cells;
@@ -117,9 +117,9 @@ function pickCells({ cells, sourceCells, expectedCells }: CsvRecord, uses: reado
 }
 
 /**
- * Returns a line of `failed.csv`: the cells of a failed row and the reasons of its failure. For a mismatched record,
- * adds extra cells with a note. The cells of such a record may be in the wrong columns. The note makes the record fail
- * again until it is corrected, even if a spreadsheet adds missing cells.
+ * Returns a line of `failed.csv`: the cells of a failed row and the reasons of its failure. The cells of a mismatched
+ * record may be in the wrong columns, so an extra cell with a note makes the record fail again until it is corrected,
+ * even if a spreadsheet adds missing cells.
  */
 function toFailedLine({ line, errors, cells }: FailedRow, width: number): string[] {
   const isMismatch = errors.some(({ code }) => code === 'wrong_cell_count');

@@ -5,10 +5,8 @@ import { Env } from '../../platform/config/env.js';
 import { type DbTime, now, addSeconds } from '../../platform/common/time.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 
-/** Maximum number of data sets in a summary. */
 export const MAX_DATASETS = 100;
 
-/** Newest run and last completed run of a data set. */
 export interface DatasetSummary {
   dataset: string;
   last_run: ImportRun;
@@ -24,7 +22,7 @@ export class ImportSummary {
     private readonly runs: ImportRunsRepository,
   ) {}
 
-  /** Returns up to MAX_DATASETS data sets, sorted by name, each with its newest run and its last completed run. */
+  /** Returns up to MAX_DATASETS data sets, sorted by name. */
   async listDatasets(): Promise<DatasetSummary[]> {
     const found: DatasetSummary[] = [];
     for (let name = ''; found.length < MAX_DATASETS;) {
@@ -38,8 +36,7 @@ export class ImportSummary {
   }
 
   /**
-   * Counts the runs that wait for a decision (`needs_approval` and `planned`), and the runs that are queued or in
-   * progress (`running`).
+   * Counts the runs that wait for a decision (`needs_approval` and `planned`) or are queued or in progress (`running`).
    */
   async countOpen(): Promise<{ needs_approval: number; planned: number; running: number }> {
     const counts = await this.runs.countByState([...WAITING, ...RUNNABLE]);
@@ -77,7 +74,8 @@ export class ImportSummary {
     const newest = await this.runs.listNewestByState(dataset);
     const last = findLatest(newest);
     const completed = findLatest(newest.filter(({ state }) => COMPLETED.includes(state)));
-    if (last === undefined) return undefined; // the runs of this data set were deleted in the meantime
+    // The runs of this data set were deleted in the meantime.
+    if (last === undefined) return undefined;
     const runs = await this.runs.findByIds([last, completed ?? last]);
     const run = runs.find(({ id }) => id === last);
     const completedRun = runs.find(({ id }) => id === completed) ?? null;
@@ -85,7 +83,7 @@ export class ImportSummary {
   }
 }
 
-/** Returns the id of the newest run. The ids of runs sort by their time of creation. */
+/** Returns the id of the newest run. The ids of runs sort by creation time. */
 const findLatest = (runs: readonly { id: string }[]): string | undefined =>
   runs
     .map(({ id }) => id)

@@ -17,8 +17,8 @@ const FIRST_POLL_MILLIS = 20;
 /** Maximum number of clients that watch runs in one process. Each client holds a connection and reads a run twice a second. */
 export const MAX_WATCHERS = 200;
 /**
- * Interval at which the session or key of a watching client is checked. After its end, a client can watch a run at most
- * this long.
+ * Interval at which the session or key of a watching client is checked. A client can watch at most this long after the
+ * end of its session or key.
  */
 const CHECK_MILLIS = 2000;
 const RETRY_SECONDS = 10;
@@ -42,7 +42,7 @@ export class RunEvents implements BeforeApplicationShutdown {
     private readonly keys: ApiKeysService,
   ) {}
 
-  /** Ends the event streams of all clients, because an open response would keep the process alive. */
+  /** Ends all event streams, because an open response would keep the process alive. */
   beforeApplicationShutdown(): void {
     this.stopping = true;
   }
@@ -54,14 +54,14 @@ export class RunEvents implements BeforeApplicationShutdown {
   }
 
   /**
-   * Sets a listener that receives every notification. The import worker uses it to notify the process to which the
-   * clients are connected.
+   * Sets a listener for every notification. The import worker thus notifies the process to which the clients are
+   * connected.
    */
   forwardTo(listener: (id: string) => void): void {
     this.forwardStop = listener;
   }
 
-  /** Yields the run now and after every change, until it ends, waits for an operator, or the service stops. */
+  /** Yields the run now and after every change, until the run ends or waits for an operator, or the service stops. */
   async *watch(id: string, signal?: AbortSignal): AsyncGenerator<ImportRun> {
     let last = '';
     let wait = FIRST_POLL_MILLIS;
@@ -89,7 +89,7 @@ export class RunEvents implements BeforeApplicationShutdown {
   }
 
   /**
-   * Yields the same as `watch`, and also stops when the session or key of the actor ends.
+   * Yields the same as `watch`, but also stops when the session or key of the actor ends.
    * @param disconnected aborted when the client disconnects.
    * @throws ProblemError `unavailable` with `Retry-After` if too many clients watch runs.
    */

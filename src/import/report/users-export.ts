@@ -33,8 +33,8 @@ export class UsersExport {
 const uuidOf = ({ uuid }: User): string => uuid;
 
 /**
- * Returns the cell that names the manager of a user. It contains the external id of the manager, or `uuid:` and the
- * UUID of a manager without an external id. Imports can read both forms.
+ * Returns the cell that names the manager of a user: the external id of the manager, or `uuid:` and the UUID of a
+ * manager without an external id. Imports can read both forms.
  */
 function toManagerCell({ manager_uuid }: User, managers: ReadonlyMap<string, string>): string {
   if (manager_uuid === null) return '';

@@ -3,9 +3,7 @@ import type { FieldError } from '../../platform/common/errors.js';
 import { isObject } from '../../platform/common/json.js';
 import { findNearest } from '../../platform/common/nearest.js';
 
-/**
- * One number of a limit: the setting that defines it, and the range of values that are valid in settings and profiles.
- */
+/** One number of a limit: its setting, and the range of valid values in settings and profiles. */
 interface LimitRange {
   setting: keyof { [K in keyof Env as Env[K] extends number ? K : never]: K };
   least: number;
@@ -82,9 +80,7 @@ const GUARD_LIMITS = {
     percent: createPercentLimit('IMPORT_MAX_ERRORS_PERCENT'),
   },
   after_revert: { rows: createRowLimit('IMPORT_MAX_REPEATED') },
-  /**
-   * In a data set with fewer than `users` users in scope, `rows` is an upper limit for the `rows` of some other guards.
-   */
+  /** In a data set with fewer than `users` users in scope, `rows` caps the `rows` of some other guards. */
   small_dataset: {
     users: createRowLimit('IMPORT_SMALL_DATASET'),
     rows: { setting: 'IMPORT_SMALL_DATASET_ROWS', least: 1, most: 1000 },
@@ -104,13 +100,11 @@ const mapLimits = <T>(valueOf: (limits: readonly (readonly [name: string, LimitR
     Object.entries(GUARD_LIMITS).map(([name, limits]) => [name, valueOf(Object.entries<LimitRange>(limits))]),
   );
 
-/** Returns the limits that the settings define for all imports. */
 export const limitsOf = (env: Env): GuardLimits =>
   mapLimits((limits) =>
     Object.fromEntries(limits.map(([name, { setting }]) => [name, env[setting]])),
   ) as GuardLimits;
 
-/** Returns the OpenAPI schemas of the limits. */
 export const buildLimitSchemas = () =>
   mapLimits((limits) => ({
     type: 'object' as const,
@@ -160,7 +154,7 @@ function toUnknownError(field: string, message: string, name: string, names: obj
 /** Maximum number of example rows that a guard shows. */
 export const MAX_EXAMPLES = 5;
 
-/** Example row that shows an operator what a guard has found. Values are truncated, and secrets are left out. */
+/** Example row of a guard, for operators. Values are truncated, and secrets are left out. */
 export interface GuardExample {
   /** Line as a spreadsheet shows it (header = 1), or null for a missing user. */
   line: number | null;

@@ -20,7 +20,7 @@ export const MISSING_MODES = ['keep', 'report', 'block'] as const;
 export const RETURNING_MODES = ['reactivate', 'report'] as const;
 const DELIMITERS: Readonly<Record<string, string>> = { ',': ',', ';': ';', '|': '|', '\t': '\t', tab: '\t' };
 
-/** Maximum length of a list of roles in characters, equal to the maximum length of a form field. */
+/** Maximum length of a list of roles, in characters. It equals the maximum length of a form field. */
 const MAX_ROLES_TEXT = 4096;
 
 const DelimiterParam = () =>
@@ -66,17 +66,14 @@ const RolesParam = (schema: QuerySchema) => {
   );
 };
 
-/** Decorator for a parameter that contains the name of a data set or of a part. */
+/** Decorator for a parameter with the name of a data set or a part. */
 export const DatasetParam = (schema: QuerySchema = {}) =>
   PatternParam(/^[A-Za-z0-9._-]{1,64}$/, 'must be 1 to 64 characters of A-Z a-z 0-9 . _ -', {
     maxLength: 64,
     ...schema,
   });
 
-/**
- * Decorator for the parameter with the data set of an import. The data set of identity providers is reserved and
- * therefore rejected.
- */
+/** Decorator for the parameter with the data set of an import. Rejects the reserved data set of identity providers. */
 const OwnDatasetParam = (schema: QuerySchema) =>
   PatternParam(
     new RegExp(`^(?!${MANAGED_BY_SCIM}$)[A-Za-z0-9._-]{1,64}$`),
@@ -152,7 +149,7 @@ export class ImportOptions {
 /** Pattern of a profile name. `.` and `..` are invalid, because clients remove them from the path of a URL. */
 export const PROFILE_NAME = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,64}$/;
 
-/** Options of a request: the name of a profile, and options that override the options of this profile. */
+/** Options of a request: the name of a profile, and options that override it. */
 export class RequestedOptions extends ImportOptions {
   @PatternParam(PROFILE_NAME, 'must be 1 to 64 characters of A-Z a-z 0-9 . _ -, and must not be . or ..', {
     maxLength: 64,
@@ -167,16 +164,16 @@ export const IGNORED = 'ignore';
 /** Saved options for the files of one source, after validation (interface §6). */
 export interface ImportProfile extends Partial<ImportOptions> {
   /**
-   * Maps the name of a source column to an import column, or to `ignore`. Several source columns may set Status. If one
-   * of them contains `Blocked`, this value takes precedence.
+   * Maps the name of a source column to an import column, or to `ignore`. Several source columns may set Status.
+   * `Blocked` in one of them takes precedence.
    */
   columns: Readonly<Record<string, string>>;
   /**
-   * Maps the name of a source column or of an import column to its translations. Translations map source values to the
-   * values that are imported instead.
+   * Maps the name of a source column or an import column to its translations, which map source values to imported
+   * values.
    */
   values?: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** Maps an import column to its value, which is a constant or a template over source columns. */
+  /** Maps an import column to a constant or to a template over source columns. */
   set?: Readonly<Record<string, string>>;
   /** One character that is removed from the start of every cell. */
   strip_prefix?: string;
@@ -186,25 +183,20 @@ export interface ImportProfile extends Partial<ImportOptions> {
   skip_last_lines?: number;
   /** Pattern of file names in the drop folder. `*` matches any characters, and `?` matches one character. */
   pattern?: string;
-  /** Limits of guards that override the settings. */
   guards?: GuardOverrides;
 }
 
-/** A profile with its name. Each run stores its own copy, so later changes of the profile do not change the plan. */
+/** A profile with its name. Each run stores its own copy, so later changes do not affect its plan. */
 export interface NamedProfile extends ImportProfile {
   name: string;
 }
 
-/** Options and profile of one import. */
 export interface ImportRequest {
   options: ImportOptions;
   profile: NamedProfile | null;
 }
 
-/**
- * Options that are only allowed for runs that a person supervises. A schedule or a profile with a pattern cannot set
- * them.
- */
+/** Options that require a person who supervises the run. A schedule or a profile with a pattern cannot set them. */
 export const SUPERVISED = ['allow_privileged', 'dry_run', 'expected_rows'] as const;
 
 /** Returns the names of the options in `SUPERVISED` whose values differ from their defaults. */
@@ -213,7 +205,6 @@ export function listSupervisedOptions(options: Partial<ImportOptions>): string[]
   return SUPERVISED.filter((name) => options[name] !== undefined && options[name] !== defaults[name]);
 }
 
-/** Returns the import options that a profile sets. */
 export function optionsOf(profile: ImportProfile): Partial<ImportOptions> {
   const names = fieldsOf(ImportOptions);
   return Object.fromEntries(Object.entries(profile).filter(([name]) => names.has(name)));
@@ -221,7 +212,7 @@ export function optionsOf(profile: ImportProfile): Partial<ImportOptions> {
 
 /**
  * Returns true if a file name matches a pattern, ignoring case. `*` matches any characters, and `?` matches one
- * character. The running time is at most proportional to the product of the two lengths.
+ * character. The time is at most proportional to the product of both lengths.
  */
 export function matchesPattern(pattern: string, name: string): boolean {
   const wanted = Array.from(pattern.toLowerCase());

@@ -39,22 +39,21 @@ export interface StagedRow {
   outcome: StagedOutcome;
   external_id: string;
   user_uuid: string | null;
-  /** Version of the user at the time of the planning, or 0 for a new user. */
+  /** Version of the user when the row was planned, or 0 for a new user. */
   version: number;
   /** Number of the batch that applies the row, or 0 for no batch. */
   batch: number;
   changes: Changes;
   /**
-   * Reasons why the row failed. In a row that did not fail, these are warnings, the first of which has a code of
-   * `WARNINGS`. Warnings do not prevent the row from being applied. An unchanged row is stored if it has warnings.
+   * Reasons why the row failed. If the row did not fail, these are warnings, which do not prevent it from being
+   * applied. The code of the first one is in `WARNINGS`. An unchanged row is stored if it has warnings.
    */
   errors: RowError[];
 }
 
-/** Codes of warnings. Among the rows that did not fail, the report lists only rows with these codes. */
+/** Codes of warnings. Of the rows that did not fail, the report lists only rows with these codes. */
 export const WARNINGS = ['blocked_elsewhere', 'returned'] as const;
 
-/** Default values of a staged row. */
 export const EMPTY_ROW: Omit<StagedRow, 'line' | 'outcome'> = {
   external_id: '',
   user_uuid: null,
@@ -83,9 +82,7 @@ export const blocksUser = ({ changes }: Pick<StagedRow, 'changes'>): boolean =>
     ({ field, old, new: value }) => field === 'status' && old === 'Active' && value === 'Blocked',
   );
 
-/**
- * Turns a row into a failed row without changes. Removes the UUID of a new user, because this user will not be created.
- */
+/** Turns a row into a failed row without changes. Removes the UUID of a new user, who will not be created. */
 export function toFailedRow(row: StagedRow, errors: RowError[]): StagedRow {
   const outcome = row.outcome === 'missing' ? 'missing' : 'error';
   const user_uuid = row.version === 0 ? null : row.user_uuid;

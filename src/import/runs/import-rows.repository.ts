@@ -26,7 +26,6 @@ import {
   ROW_OUTCOMES,
 } from './import-row.js';
 
-/** Filter for the rows of a run. */
 export interface RowFilter {
   outcome?: readonly string[];
   code?: string;
@@ -34,7 +33,6 @@ export interface RowFilter {
   external_id?: readonly string[];
 }
 
-/** Start and size of a page of rows. */
 export interface RowPosition {
   after: number;
   offset: number;
@@ -52,26 +50,24 @@ interface RowSet {
 /** Outcomes of the rows that are listed if the filter does not name an outcome. */
 const LISTED_OUTCOMES: readonly StagedOutcome[] = [...ROW_OUTCOMES, 'missing'];
 
-/** A failed row with its original cells from the file. */
 export type FailedRow = StagedRow & { cells: string[] };
 
-/** Number of rows that one query reads. */
 const PAGE_SIZE = 1000;
 
 const toLinesSql = (lines: readonly number[]): string =>
   `run_id = ? AND line IN (${toPlaceholders(lines.length)})`;
 
 /**
- * Repository of the staged rows of a run, which are its plan and later its report. Uses hand-written SQL because it
- * works on sets of rows, and because large results must be read in the order of an index.
+ * Repository of the staged rows of a run, which are its plan and later its report. Uses hand-written SQL, because it
+ * works on sets of rows and must read large results in the order of an index.
  */
 @Injectable()
 export class ImportRowsRepository {
-  /** Table name with the index hint for reading rows of one outcome in the order of their lines. */
+  /** Table name with the index hint for rows of one outcome in the order of their lines. */
   private readonly byOutcome: string;
-  /** Table name with the index hint for reading rows with one code in the order of their lines. */
+  /** Table name with the index hint for rows with one code in the order of their lines. */
   private readonly byCode: string;
-  /** Table name with the index hint for reading rows with one ExternalId in the order of their lines. */
+  /** Table name with the index hint for rows with one ExternalId in the order of their lines. */
   private readonly byExternalId: string;
 
   constructor(@Inject(DATABASE) private readonly database: Database) {
@@ -109,7 +105,7 @@ export class ImportRowsRepository {
 
   /** Deletes a chunk of rows. @returns false if there were no rows left to delete. */
   private async deleteChunk(sql: Sql, runId: string): Promise<boolean> {
-    // First find the last line of the chunk. MariaDB can then use the primary key to find all rows up to this line.
+    // First find the last line of the chunk, so that MariaDB uses the primary key to find all rows up to this line.
     const [chunk] = await sql.query<{ last: number | null }>(
       'SELECT MAX(line) AS last FROM (SELECT line FROM import_rows WHERE run_id = ? ORDER BY line LIMIT 5000) AS part',
       [runId],
@@ -139,7 +135,6 @@ export class ImportRowsRepository {
     return found;
   }
 
-  /** Moves rows to another batch. */
   async assignBatch(tx: Sql, runId: string, numbers: readonly number[], batch: number): Promise<void> {
     for (const part of chunkValues(numbers))
       await tx.execute(`UPDATE import_rows SET batch = ? WHERE ${toLinesSql(part)}`, [batch, runId, ...part]);
@@ -164,15 +159,13 @@ export class ImportRowsRepository {
     return this.select(this.byOutcome, where, [runId, outcome, after, limit]);
   }
 
-  /** Yields all rows of one outcome in the order of their lines. They are read page by page. */
+  /** Yields all rows of one outcome in the order of their lines, read page by page. */
   async *readAll(runId: string, outcome: StagedOutcome): AsyncGenerator<StagedRow> {
     const read = (after: number) => this.findRows(runId, outcome, after, PAGE_SIZE);
     for await (const rows of readPages(MIN_LINE, lineOf, read)) yield* rows;
   }
 
-  /**
-   * Returns true if a plan blocks the given user. The query runs in a separate process, because it may read many rows.
-   */
+  /** Returns true if a plan blocks the user. The query runs in a separate process, because it may read many rows. */
   async isUserBlocked(runId: string, user_uuid: string): Promise<boolean> {
     const rows = await this.database.scan<Pick<ImportRowEntity, 'changes'>>(
       "SELECT changes FROM import_rows WHERE run_id = ? AND outcome IN ('blocked', 'error') AND user_uuid = ?",
@@ -182,7 +175,7 @@ export class ImportRowsRepository {
   }
 
   /**
-   * Counts the users whom failed rows block. In a revert, a failed row is applied except for its conflicts, so it may
+   * Counts the users whom failed rows block. A failed row of a revert is applied except for its conflicts, so it may
    * block a user.
    */
   async countBlockedByFailed(runId: string): Promise<number> {
@@ -210,8 +203,8 @@ export class ImportRowsRepository {
   }
 
   /**
-   * Turns the rows after the applied batches into skipped rows. Removes the UUIDs of new users, because these users
-   * will not be created.
+   * Turns the rows after the applied batches into skipped rows. Removes the UUIDs of new users, who will not be
+   * created.
    */
   async skipRowsAfter(tx: Sql, runId: string, appliedBatches: number): Promise<void> {
     await tx.execute(
@@ -235,8 +228,8 @@ export class ImportRowsRepository {
   }
 
   /**
-   * Returns a page of the rows that match a filter, in the order of their lines. A high `offset` makes the query
-   * slower, but a high `after` does not.
+   * Returns a page of the rows that match a filter, in the order of their lines. Unlike a high `after`, a high `offset`
+   * is slow.
    */
   async list(runId: string, filter: RowFilter, position: RowPosition): Promise<StagedRow[]> {
     return this.mergePage(runId, this.splitIntoSets(runId, filter), position);
@@ -251,7 +244,9 @@ export class ImportRowsRepository {
     return count;
   }
 
-  /** Splits the rows that match a filter into sets. Each set can be read from one index, in the order of its lines. */
+  /**
+   * Splits the rows that match a filter into sets that can each be read from one index, in the order of their lines.
+   */
   private splitIntoSets(
     runId: string,
     { outcome: outcomes, code, external_id: externalIds }: RowFilter,
@@ -273,15 +268,15 @@ export class ImportRowsRepository {
     return wanted.flatMap((outcome): RowSet[] => {
       if (outcome !== 'unchanged')
         return [{ from: this.byOutcome, where: 'run_id = ? AND outcome = ?', params: [runId, outcome] }];
-      // List unchanged rows only if they have a warning. All other unchanged rows are stored only because the data set
-      // starts to manage their user.
+      // List only unchanged rows with a warning. Other unchanged rows are stored only because the data set starts to
+      // manage their user.
       const where = "run_id = ? AND code = ? AND outcome = 'unchanged'";
       return WARNINGS.map((warning) => ({ from: this.byCode, where, params: [runId, warning] }));
     });
   }
 
   /**
-   * Returns a page of rows from several sets. Each set is read from its own index, because one query for all sets would
+   * Returns a page of rows from several sets. Reads each set from its own index, because one query for all sets would
    * sort all rows.
    */
   private async mergePage(
@@ -336,11 +331,9 @@ export class ImportRowsRepository {
 
 const NO_ERRORS = toJson<RowError[]>([]);
 
-/** Columns of the table from which a staged row is built. */
 type StagedColumns = Omit<ImportRowEntity, 'run_id' | 'code' | 'cells'>;
 const ROW_COLUMNS = 'line, outcome, external_id, user_uuid, version, batch, changes, errors';
 
-/** Converts a staged row to its database row. */
 export function toEntity(runId: string, row: StagedRow): ImportRowEntity {
   const { changes, errors, ...columns } = row;
   return {
@@ -353,7 +346,6 @@ export function toEntity(runId: string, row: StagedRow): ImportRowEntity {
   };
 }
 
-/** Converts a database row to a staged row. */
 const toStagedRow = ({ changes, errors, ...columns }: StagedColumns): StagedRow => ({
   ...columns,
   changes: Changes.fromText(changes),

@@ -17,7 +17,7 @@ type ValueOf<K, V> =
 type Values<E> = { [K in keyof E]: ValueOf<K, E[K]> };
 type ActorColumn = `${'actor' | 'approver'}_${'kind' | 'id'}`;
 
-/** A run with the decoded values of its database row. Times are in the format of the database. */
+/** A run with the decoded values of its database row. Its times have the format of the database. */
 export interface ImportRun extends Values<Omit<ImportRunEntity, ActorColumn | 'guards' | 'header'>> {
   guards: Guard[];
   header: string[];
@@ -36,7 +36,6 @@ export type RunChange = Partial<Omit<ImportRun, FixedColumn | 'state' | 'finishe
 /** Changes to a run that only transitions may make. */
 export type StateChange = Partial<Pick<ImportRun, 'state' | 'finished' | 'cancel'>>;
 
-/** Converts a database row to a run. */
 export function toRun({
   actor_kind: kind,
   actor_id: id,
@@ -57,7 +56,6 @@ export function toRun({
   };
 }
 
-/** Converts a run, or a change of a run, to columns. */
 export function toColumns({ starter, approver, ...values }: Partial<ImportRun>): Record<string, SqlValue> {
   const columns: Record<string, SqlValue> = {};
   for (const [name, value] of Object.entries(values)) {
@@ -69,10 +67,9 @@ export function toColumns({ starter, approver, ...values }: Partial<ImportRun>):
   return { ...columns, approver_kind: approver?.kind ?? null, approver_id: approver?.id ?? null };
 }
 
-/** Converts a run to its database row. */
 export const toRunRow = (run: ImportRun): ImportRunEntity => Object.assign({}, EMPTY_ROW, toColumns(run));
 
-/** Returns an actor without rights and roles. They are read from the database when they are needed. */
+/** Returns an actor without rights and roles, which are read from the database when they are needed. */
 export function toRunActor(kind: string, id: string | null): Actor {
   if (kind === 'system' || id === null) return { kind: 'system', id: null };
   if (kind === 'key')
@@ -83,7 +80,6 @@ export function toRunActor(kind: string, id: string | null): Actor {
 const EMPTY_ROW = new ImportRunEntity();
 const EMPTY = toRun(EMPTY_ROW);
 
-/** Creates a queued run. */
 export function createRun(
   file: { runId: string; name: string; size: number; sha256: string },
   options: ImportOptions,
@@ -114,7 +110,7 @@ export const missingCountsOf = (run: ImportRun) => ({
   blocked: run.missing_blocked,
 });
 
-/** Returns the changes that the audit records at the start of a run. */
+/** Returns the changes that the audit records when a run starts. */
 export const toStartChanges = (run: ImportRun) => [
   { field: 'dataset', new: run.dataset },
   ...(run.profile === null ? [] : [{ field: 'profile', new: run.profile.name }]),
@@ -123,7 +119,7 @@ export const toStartChanges = (run: ImportRun) => [
   { field: 'file', new: fileOf(run) },
 ];
 
-/** Returns the changes that the audit records at the end of a run. */
+/** Returns the changes that the audit records when a run ends. */
 export const toResultChanges = (run: ImportRun) => [
   { field: 'state', new: run.state },
   ...(run.counts === null ? [] : [{ field: 'counts', new: run.counts }]),
@@ -147,10 +143,9 @@ const APPLY_COST = 2;
 type Progress = Pick<ImportRun, 'percent' | 'rows_done'>;
 
 /**
- * Progress of a run over all its phases. It begins with the progress that the run has already reached and ends at 100.
- * It never decreases, not even when a plan is created again after a crash or an approval. `rows_done` is the same share
- * of all rows. While a file is planned, the share of planning in the total work is estimated from the changes so far.
- * Planning is all of the work in a dry run, and nearly all of it for a file with few changes.
+ * Progress of a run over all its phases, which never decreases, not even when the run is planned again. `rows_done` is
+ * the same share of all rows. While a file is planned, the share of planning in the total work is estimated from the
+ * changes so far. It is the whole work in a dry run, and nearly the whole work for few changes.
  */
 export class RunProgress {
   private share: number;
@@ -179,8 +174,8 @@ export class RunProgress {
 
   /**
    * Returns the progress after a share of the changes has been applied.
-   * @param share applied share of the changes that were left when the phase began. After a crash, the phase begins
-   * again.
+   * @param share applied share of the changes that were left at the start of the phase, 0 to 1. After a crash, the
+   * phase starts again.
    */
   recordApplied(share: number): Progress {
     return this.advance(share, this.run.rows_total ?? 0);

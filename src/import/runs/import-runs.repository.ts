@@ -25,7 +25,6 @@ import {
 import { NO_COUNTS } from './import-row.js';
 import { COMPLETED, RUNNABLE, RUN_STATES, type RunState, WAITING } from './run-states.js';
 
-/** Filter for the list of runs. */
 export interface RunFilter {
   state?: readonly string[];
   dataset?: string;
@@ -36,8 +35,8 @@ export interface RunFilter {
 const STATES = RUN_STATES.map((state) => `SELECT '${state}' AS state`).join(' UNION ALL ');
 
 /**
- * Repository of runs. Uses hand-written SQL for locks, and to update single columns of a run in the transaction that
- * writes a batch (ADR 13).
+ * Repository of runs. Uses hand-written SQL for locks, and to update single columns of a run in the transaction of a
+ * batch (ADR 13).
  */
 @Injectable()
 export class ImportRunsRepository {
@@ -80,7 +79,7 @@ export class ImportRunsRepository {
     return { count, runs };
   }
 
-  /** Returns the id of the next run to work on. A run that was already started comes before queued runs. */
+  /** Returns the id of the next run to work on. A started run comes before queued runs. */
   async findNextToRun(): Promise<string | undefined> {
     const rows = await this.database.query<{ id: string; state: string }>(
       `SELECT id, state FROM import_runs WHERE state IN (${toPlaceholders(RUNNABLE.length)}) ORDER BY id`,
@@ -90,8 +89,8 @@ export class ImportRunsRepository {
   }
 
   /**
-   * Returns runs of a data set or part that are in the given states, newest first. Reverts are left out. If `tx` is
-   * given, locks the runs until the transaction ends.
+   * Returns runs of a data set or part in the given states, newest first, without reverts. With `tx`, locks the runs
+   * until the transaction ends.
    */
   async listInScope(
     { dataset, part }: UserScope,
@@ -193,7 +192,7 @@ export class ImportRunsRepository {
     return row?.dataset ?? undefined;
   }
 
-  /** Returns the id of the newest run of a data set, for each state in which the data set has runs. */
+  /** Returns the id of the newest run of a data set for each state in which it has runs. */
   async listNewestByState(dataset: string): Promise<{ state: RunState; id: string }[]> {
     const rows = await this.database.query<{ state: RunState; id: string | null }>(
       `SELECT states.state, (SELECT MAX(r.id) FROM import_runs AS r WHERE r.dataset = ? AND r.state = states.state) AS id
@@ -207,7 +206,6 @@ export class ImportRunsRepository {
     return this.select(`WHERE id IN (${toPlaceholders(ids.length)})`, ids);
   }
 
-  /** Returns the number of runs in each of these states. */
   async countByState(states: readonly RunState[]): Promise<ReadonlyMap<RunState, number>> {
     const rows = await this.database.query<{ state: RunState; count: number }>(
       `SELECT state, COUNT(*) AS count FROM import_runs WHERE state IN (${toPlaceholders(states.length)}) GROUP BY state`,
@@ -216,10 +214,7 @@ export class ImportRunsRepository {
     return new Map(rows.map(({ state, count }) => [state, count]));
   }
 
-  /**
-   * Lists the runs in the given state that come after the run `after`, oldest first, each with the actor who started
-   * it.
-   */
+  /** Lists the runs in a state that come after the run `after`, oldest first, each with its starter. */
   async listByState(
     state: RunState,
     after: string,
@@ -232,7 +227,7 @@ export class ImportRunsRepository {
     return rows.map(({ id, actor_kind, actor_id }) => ({ id, starter: toRunActor(actor_kind, actor_id) }));
   }
 
-  /** Returns the ids of runs that were created before the given time and still wait for the decision of an operator. */
+  /** Returns the ids of runs that were created before the given time and still wait for a decision. */
   async listWaitingSince(time: string, limit: number): Promise<string[]> {
     const rows = await this.database.query<{ id: string }>(
       `SELECT id FROM import_runs WHERE state IN (${toPlaceholders(WAITING.length)}) AND created < ?

@@ -7,10 +7,7 @@ import type { Counts, RowError, StagedOutcome } from './import-row.js';
 import type { Guard } from './guard-limits.js';
 import type { Reason, RunState } from './run-states.js';
 
-/**
- * An import run: one file, one plan, one result. Its id is a UUID of version 7, so the ids of runs sort by their time
- * of creation.
- */
+/** An import run: one file, one plan, one result. Its id is a UUID of version 7, so ids sort by creation time. */
 @Entity('import_runs')
 @Index('ix_import_runs_state', ['state', 'id'])
 @Index('ix_import_runs_dataset', ['dataset', 'state', 'id'])
@@ -20,10 +17,10 @@ export class ImportRunEntity {
   @Column(ascii(24)) state: RunState = 'queued';
   @Column(bool()) dry_run = 0;
   @Column(text(64)) dataset = '';
-  /** Part of the data set to which the file belongs, or null if the file belongs to the whole data set. */
+  /** Part of the data set to which the file belongs, or null for the whole data set. */
   @Column({ ...text(64), nullable: true }) part: string | null = null;
   @Column(longText()) options: JsonText<ImportOptions> = toJson(new ImportOptions());
-  /** Copy of the profile for the file, as it was when the run was created. */
+  /** Copy of the profile from the time when the run was created. */
   @Column({ ...longText(), nullable: true }) profile: JsonText<NamedProfile> | null = null;
   /** Id of the run that this run reverts, or null if this run imports a file. */
   @Column({ ...uuid(), nullable: true }) reverts: string | null = null;
@@ -42,7 +39,7 @@ export class ImportRunEntity {
   /** Time at which an alert reported that the run waits for approval, or null before this alert. */
   @Column({ ...time(), nullable: true }) alerted: string | null = null;
 
-  /** Number of rows that count as processed, which is `percent` of all rows. */
+  /** Number of rows that count as processed: `percent` of all rows. */
   @Column(int()) rows_done = 0;
   /** Number of rows of the file, or null until it has been read to its end. */
   @Column({ ...int(), nullable: true, default: null }) rows_total: number | null = null;
@@ -50,7 +47,6 @@ export class ImportRunEntity {
   @Column(int()) percent = 0;
   /** `percent` at the start of the current phase. */
   @Column(int()) phase_percent = 0;
-  /** Time at which the current phase began. */
   @Column({ ...time(), nullable: true }) phase_started: string | null = null;
 
   @Column({ ...longText(), nullable: true }) counts: JsonText<Counts> | null = null;
@@ -59,16 +55,15 @@ export class ImportRunEntity {
   @Column({ ...longText(), nullable: true }) guards: JsonText<Guard[]> | null = toJson<Guard[]>([]);
   /** Reason why the file was rejected or the run ended early. */
   @Column({ ...longText(), nullable: true }) reason: JsonText<Reason> | null = null;
-  /** Header of the file without private columns, for `failed.csv`. Stored if rows of the file have failed. */
+  /** Header of the file without private columns, for `failed.csv`. Stored if rows have failed. */
   @Column({ ...longText(), nullable: true }) header: JsonText<string[]> | null = toJson<string[]>([]);
   /** 1 if the last line of the file ends with a line end, otherwise 0. Null until the file has been read to its end. */
   @Column({ ...int(), nullable: true, default: null }) line_ended: number | null = null;
-  /** SHA-256 fingerprint of the plan. If the run is planned again, it shows if the new plan is the same. */
+  /** SHA-256 fingerprint of the plan. If the run is planned again, it shows whether the new plan is the same. */
   @Column({ ...ascii(64), nullable: true }) plan_hash: string | null = null;
 
   /** Number of batches of the plan. Batches are numbered from 1. */
   @Column(int()) batches = 0;
-  /** Number of applied batches. */
   @Column(int()) applied_batches = 0;
   /** 1 if an operator has approved the plan. */
   @Column(bool()) approved = 0;
@@ -80,8 +75,8 @@ export class ImportRunEntity {
 }
 
 /**
- * A row of a file with its outcome. Most unchanged rows are only counted and not stored. Missing users are stored as
- * rows with negative lines.
+ * A row of a file with its outcome. Most unchanged rows are only counted, not stored. Missing users are stored as rows
+ * with negative lines.
  */
 @Entity('import_rows', { withoutRowid: true })
 @Index('ix_import_rows_batch', ['run_id', 'batch', 'line'])
@@ -96,18 +91,18 @@ export class ImportRowEntity {
   @Column(ascii(32)) code!: string;
   @Column(text(255)) external_id!: string;
   @Column({ ...uuid(), nullable: true }) user_uuid!: string | null;
-  /** Version of the user at the time of the planning, or 0 for a new user. */
+  /** Version of the user when the row was planned, or 0 for a new user. */
   @Column(int()) version!: number;
   /** Number of the batch that applies the row, or 0 for no batch. */
   @Column(int()) batch!: number;
   @Column(longText()) changes!: ChangesText;
   @Column(longText()) errors!: JsonText<RowError[]>;
-  /** Original cells of a failed row from the file. */
+  /** Original cells of a failed row. */
   @Column({ ...longText(), nullable: true }) cells!: JsonText<string[]> | null;
 }
 
 /**
- * A piece of an uploaded file. Pieces are stored in the database, so that every instance can read them and a backup
+ * A piece of an uploaded file. The database stores the pieces, so that every instance can read them and a backup
  * contains them.
  */
 @Entity('import_file_parts', { withoutRowid: true })
@@ -115,6 +110,5 @@ export class ImportFilePartEntity {
   @PrimaryColumn(uuid()) run_id!: string;
   /** Index of the piece, from 0. */
   @PrimaryColumn({ ...int() }) part!: number;
-  /** Bytes of the piece in Base64. */
   @Column(longText()) bytes!: string;
 }

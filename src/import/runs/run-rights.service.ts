@@ -10,16 +10,15 @@ import { UsersService } from '../../users/users.service.js';
 import type { ImportRun } from './import-run.js';
 import type { Reason } from './run-states.js';
 
-/** The actors whose rights a run needs. */
 interface Principals {
   starter: Actor;
   approver: Actor | null;
 }
 
 /**
- * Checks the rights of the starter and the approver of a run. Their current rights count, not their rights at the time
- * of the request. If one of them could no longer request the import, no further change is written (interface §6). Runs
- * of the schedule and the command line act for the service itself.
+ * Checks the current rights of the starter and the approver of a run. If one of them could no longer request the
+ * import, no further change is written (interface §6). Runs of the schedule and the command line act for the service
+ * itself.
  */
 @Injectable()
 export class RunRights {
@@ -31,7 +30,7 @@ export class RunRights {
 
   /**
    * Returns the reason why the run may no longer write, or undefined if its starter and its approver still have the
-   * required rights. Each actor needs one look-up by primary key.
+   * required rights.
    */
   async findLostRight(sql: Sql, { starter, approver }: Principals): Promise<Reason | undefined> {
     if (!(await this.hasImportRight(sql, starter))) return createReason(starter, 'started');
@@ -65,7 +64,7 @@ export class RunRights {
 
   /**
    * Rejects an approval by the person who sent the file, if IMPORT_FOUR_EYES is on and a guard has tripped. An API key
-   * belongs to the person who created it. Two keys that the command line created have no creator and count as two
+   * belongs to the person who created it. Keys that the command line created have no creator and count as different
    * people.
    * @throws ProblemError `forbidden`.
    */
@@ -79,7 +78,8 @@ export class RunRights {
   }
 
   private async listCredentials({ kind, id }: Actor): Promise<string[]> {
-    if (id === null) return []; // a run of the service itself
+    // The service itself started the run.
+    if (id === null) return [];
     return kind === 'key' ? this.keys.findCreatorChain(id) : [id];
   }
 }

@@ -23,7 +23,7 @@ export const WAITING: readonly RunState[] = ['planned', 'needs_approval'];
 /** States of a run that has applied every row that could be applied. */
 export const COMPLETED: readonly RunState[] = ['completed', 'completed_with_errors'];
 
-/** Final states. A run in one of them no longer changes. */
+/** Final states, in which a run no longer changes. */
 export const FINAL: readonly RunState[] = RUN_STATES.filter(
   (state) => !RUNNABLE.includes(state) && !WAITING.includes(state),
 );
@@ -34,13 +34,13 @@ export interface Transition {
   by: 'worker' | 'operator' | 'service';
   /** Audit action of the transition, if the audit records it. */
   audit?: AuditAction;
-  /** States in which an operator can only request the transition. The worker carries it out at its next batch. */
+  /** States in which an operator can only request the transition, which the worker makes at its next batch. */
   requestedIn?: readonly RunState[];
 }
 
 /**
  * All transitions between the states of a run. `by` names the party that makes a transition. A worker must hold the
- * lease of imports. After a stop request or the revocation of a credential, it can only end the run (`Checkpoint`). An
+ * lease of imports, and can only end the run after a stop request or the revocation of a credential (`Checkpoint`). An
  * operator needs the scope of the data set. The service makes a transition only while no operator has decided.
  */
 export const TRANSITIONS = {
@@ -88,6 +88,5 @@ export interface Reason {
   code: string;
   message: string;
   line?: number;
-  /** The other errors of the file. */
   others?: { code: string; message: string; line?: number | undefined }[];
 }

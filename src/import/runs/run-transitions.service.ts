@@ -21,12 +21,12 @@ import { ImportRunsRepository } from './import-runs.repository.js';
 import type { RunRights } from './run-rights.service.js';
 
 export const IMPORT_LEASE = 'imports';
-/** Duration of the lease of a worker. If the worker crashes, another worker can continue after this time. */
+/** Duration of the lease of a worker. After a crash, another worker can continue after this time. */
 export const LEASE_SECONDS = 5;
 /** Minimum interval between progress reports, in milliseconds. */
 const REPORT_MILLIS = 500;
 
-/** Moves runs from one state to another (`TRANSITIONS`), and records transitions in the audit. */
+/** Moves runs from one state to another (`TRANSITIONS`), and records the transitions in the audit. */
 @Injectable()
 export class RunTransitions {
   constructor(
@@ -81,7 +81,7 @@ export function getStateChange(
 
 /** Thrown if the lease of a worker has expired or an operator has ended its run. The worker must stop writing to the run. */
 export class LeaseLostError extends Error {}
-/** Thrown if an operator has requested that the run stops. */
+/** Thrown if an operator has requested to stop the run. */
 export class StopRequestedError extends Error {}
 /** Thrown if the starter or the approver of the run no longer has the required rights. */
 export class RightsLostError extends Error {
@@ -89,12 +89,11 @@ export class RightsLostError extends Error {
     super(reason.message);
   }
 }
-/** Thrown if this process is shutting down. */
 export class ShuttingDownError extends Error {}
 
 /**
- * All writes of one worker for one run. Each write first checks the lease, stop requests of operators, and the rights
- * of the starter and the approver.
+ * Makes all writes of one worker for one run. Before each write, checks the lease, stop requests of operators, and the
+ * rights of the starter and the approver.
  */
 export class Checkpoint {
   private lastReport = 0;
@@ -127,7 +126,7 @@ export class Checkpoint {
       const run = await this.runs.lock(tx, this.runId);
       if (!run || !RUNNABLE.includes(run.state)) throw new LeaseLostError();
       if (run.cancel && !this.isEnding) throw new StopRequestedError();
-      // After the last batch, only the end of the run is left to be recorded, which needs no rights.
+      // After the last batch, only the end of the run must still be recorded, which needs no rights.
       const isWritten = run.state === 'applying' && run.applied_batches === run.batches;
       const lost = this.isEnding || isWritten ? undefined : await this.rights.findLostRight(tx, run);
       if (lost) throw new RightsLostError(lost);
@@ -135,11 +134,11 @@ export class Checkpoint {
       await this.runs.update(tx, this.runId, change);
     });
     this.lastReport = Date.now();
-    // A query on SQLite blocks this thread. Let other requests run here, between two batches.
+    // A query on SQLite blocks this thread, so let other requests run between two batches.
     await setImmediate();
   }
 
-  /** Stores the progress of the run, but not more than once per REPORT_MILLIS. */
+  /** Stores the progress of the run, at most once per REPORT_MILLIS. */
   async reportProgress(progress: RunChange): Promise<void> {
     if (Date.now() - this.lastReport >= REPORT_MILLIS) await this.commit(async () => undefined, progress);
   }

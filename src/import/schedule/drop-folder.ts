@@ -22,7 +22,7 @@ const CHUNK = 256 * 1024;
 const STAGES = ['processing', 'done', 'failed'] as const;
 type Stage = (typeof STAGES)[number];
 
-/** A file in a folder. If `rejection` is set, the file is not imported and stays in the folder. */
+/** A file in a folder. A file with a `rejection` is not imported and stays in the folder. */
 export interface FolderFile {
   name: string;
   isComplete: boolean;
@@ -33,17 +33,16 @@ export interface FolderFile {
 export interface ProcessingFile {
   runId: string;
   name: string;
-  /** Name of the file in `processing/`, including the id of its run. */
   entry: string;
 }
 
-/** Thrown if a file has changed while it was read. The content may be a mix of two versions. */
+/** Thrown if a file has changed during reading, so that its content may be a mix of two versions. */
 export class FileChangedError extends Error {}
 
 /**
- * The drop folder. Its files move to `processing/`, and later to `done/` or `failed/`. These three folders are
- * subfolders of the work folder. Only regular files are opened, because any program with write access may put anything
- * into the drop folder at any time.
+ * The drop folder. Its files move to `processing/`, and later to `done/` or `failed/`, which are subfolders of the work
+ * folder. Only regular files are opened, because any program with write access may put anything into the drop folder at
+ * any time.
  */
 export class DropFolder {
   /**
@@ -57,7 +56,7 @@ export class DropFolder {
   ) {}
 
   /**
-   * If the work folder is not the drop folder, creates it and moves an empty file there as a test.
+   * Creates the work folder unless it is the drop folder, and moves an empty file there as a test.
    * @throws Error if the folders are on different file systems, or a system error if one of them cannot be used.
    */
   async prepare(): Promise<void> {
@@ -95,16 +94,16 @@ export class DropFolder {
   }
 
   /**
-   * Moves a file to `processing/` and puts the id of its run before its name. A name that is too long loses its
-   * beginning.
+   * Moves a file to `processing/` and puts the id of its run before its name. Cuts off the beginning of a name that is
+   * too long.
    * @returns undefined if the file no longer exists.
    */
   async moveToProcessing(name: string, runId: string): Promise<ProcessingFile | undefined> {
     const shortName = shortenStart(name, MAX_NAME_BYTES - UUID_BYTES);
     const entry = runId + SEPARATOR + shortName;
     return this.useDropAndStage('processing', async (drop, processing) => {
-      // Delete the marker before moving the file. Otherwise the marker could declare a later, incomplete file with the
-      // same name complete.
+      // Delete the marker before moving the file. Otherwise, a later incomplete file with the same name could count as
+      // complete.
       if (await hasMarker(drop, name)) await unlink(drop.pathOf(name + MARKER));
       try {
         await rename(drop.pathOf(name), processing.pathOf(entry));
@@ -138,7 +137,7 @@ export class DropFolder {
   }
 
   /**
-   * Yields the bytes of a file in `processing/`. Reads through the same file descriptor that was checked.
+   * Yields the bytes of a file in `processing/`, through the file descriptor that was checked.
    * @throws EntryError for anything but a regular file, FileChangedError at the end if the file has changed, or the
    * reason of `signal`.
    */
@@ -183,10 +182,7 @@ export class DropFolder {
     return matchesPattern(this.pattern, name) && !name.startsWith('.') && !name.endsWith(MARKER) && !isOwn;
   }
 
-  /**
-   * Opens the drop folder and a subfolder of the work folder, and passes both to `work`. Creates the subfolder if it is
-   * missing.
-   */
+  /** Passes the drop folder and a subfolder of the work folder to `work`. Creates the subfolder if it is missing. */
   private async useDropAndStage<T>(
     stage: Stage,
     work: (drop: OpenFolder, to: OpenFolder) => Promise<T>,
@@ -205,7 +201,7 @@ export class DropFolder {
     }
   }
 
-  /** Opens a subfolder of the work folder. Rejects a symbolic link, which could redirect files to another folder. */
+  /** Opens a subfolder of the work folder. Rejects a symbolic link, which could redirect files. */
   private async openStage(stage: Stage, shouldCreate = false): Promise<OpenFolder> {
     return OpenFolder.use(this.workFolder, { links: true }, async (parent) => {
       if (shouldCreate) {
@@ -218,7 +214,7 @@ export class DropFolder {
   }
 }
 
-/** Returns the status of a file. Returns an error if the file must be rejected, or undefined if it was removed. */
+/** Returns the status of a file, an error if the file must be rejected, or undefined if the file was removed. */
 async function inspectFile(folder: OpenFolder, name: string): Promise<Stats | EntryError | undefined> {
   try {
     return await folder.inspect(name);
@@ -237,7 +233,7 @@ async function hasMarker(folder: OpenFolder, name: string): Promise<boolean> {
 
 /**
  * Returns true if a file counts as complete, because it has not changed for STABLE_MILLIS. Checks the change time too,
- * because copy programs can set the modification time to an old value.
+ * because copy programs can set an old modification time.
  */
 const isStable = ({ mtimeMs, ctimeMs }: Stats): boolean =>
   Date.now() - Math.max(mtimeMs, ctimeMs) >= STABLE_MILLIS;

@@ -4,9 +4,7 @@ import { join } from 'node:path';
 import { errorCodeOf } from '../../platform/common/errors.js';
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
-/**
- * Folder in which Linux lists the open files of this process. A path inside this folder leads to the open file itself.
- */
+/** Folder in which Linux lists the open files of this process. A path in this folder leads to the open file itself. */
 const OPEN_FILES = '/proc/self/fd';
 const HAS_OPEN_FILES = existsSync(OPEN_FILES);
 /** Number of names that are sorted and returned at a time. */
@@ -24,8 +22,8 @@ export class EntryError extends Error {
 }
 
 /**
- * A folder that stays open. On Linux, all operations use the opened folder, even if another folder takes over its path.
- * This works as with openat(2), which Node.js lacks. On other systems, operations use the path.
+ * A folder that stays open. On Linux, all operations use the opened folder, even if another folder takes over its path,
+ * as with openat(2), which Node.js lacks. On other systems, operations use the path.
  */
 export class OpenFolder {
   private constructor(
@@ -72,9 +70,9 @@ export class OpenFolder {
   }
 
   /**
-   * Yields the names that pass `accept`, sorted. The names are sorted page by page, so even a very large folder needs
-   * little memory and never blocks the event loop for long. Names that are added or removed during the listing may be
-   * included or not.
+   * Yields the names that pass `accept`, sorted. Sorts page by page, so a very large folder needs little memory and
+   * never blocks the event loop for long. Names that are added or removed during the listing may be missing or
+   * included.
    */
   async *listNames(accept: (name: string) => boolean): AsyncGenerator<string> {
     for (
@@ -108,12 +106,13 @@ export class OpenFolder {
   }
 
   /**
-   * Opens a regular file for reading. Does not wait for a pipe or a device, and does not follow a link that replaces
-   * the file in the meantime.
+   * Opens a regular file for reading. Neither waits for a pipe or device nor follows a link that replaces the file in
+   * the meantime.
    * @throws EntryError for anything but a regular file, or a system error.
    */
   async openFile(name: string): Promise<FileHandle> {
-    await this.inspect(name); // check before opening, because opening a device can have side effects
+    // Check before opening, because opening a device can have side effects.
+    await this.inspect(name);
     const handle = await open(this.pathOf(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY).catch(
       (error: unknown) => {
         if (errorCodeOf(error) === 'ELOOP') throw new EntryError(name, 'a symbolic link');
@@ -132,7 +131,7 @@ export class OpenFolder {
 
 /**
  * Rejects everything but a regular file without further hard links. A sender could use a hard link to expose a file
- * that only the service can read. Linux forbids such links if `fs.protected_hardlinks` is set.
+ * that only the service can read, unless Linux sets `fs.protected_hardlinks`.
  */
 function assertRegularFile(name: string, stats: Stats): void {
   if (stats.isSymbolicLink()) throw new EntryError(name, 'a symbolic link');

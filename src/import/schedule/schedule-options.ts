@@ -11,7 +11,7 @@ import {
   listSupervisedOptions,
 } from '../runs/import-options.js';
 
-/** Returns the options in `IMPORT_OPTIONS` as they are set, without validation. They include `profile`. */
+/** Returns the options in `IMPORT_OPTIONS` as they are set, including `profile`, without validation. */
 export function getScheduleQuery({ IMPORT_OPTIONS }: Env): JsonObject {
   return { ...parse(IMPORT_OPTIONS) };
 }

@@ -16,12 +16,12 @@ import { FileChangedError, type ProcessingFile, DropFolder, type FolderFile } fr
 import { EntryError } from './open-folder.js';
 import { assertSchedulable, readScheduleOptions, getScheduleQuery } from './schedule-options.js';
 
-/** Maximum number of files that are logged individually, because a folder may contain any number of files. */
+/** Maximum number of files that are logged individually. */
 const MAX_NAMES = 100;
 
 /**
- * Logs skipped files of a folder that is read repeatedly. A file that stays in the folder is logged only once for the
- * same reason.
+ * Logs skipped files of a folder that is read repeatedly. Logs a file that stays in the folder only once for the same
+ * reason.
  */
 export class SkippedFileLog {
   private logged: ReadonlyMap<string, string> = new Map();
@@ -35,7 +35,6 @@ export class SkippedFileLog {
     private readonly folder: string,
   ) {}
 
-  /** Starts a pass through the folder. */
   startPass(): void {
     this.current = new Map();
     this.unlisted = 0;
@@ -50,7 +49,7 @@ export class SkippedFileLog {
     }
   }
 
-  /** Ends a pass through the whole folder. If a file was absent in a pass, it is logged again when it returns. */
+  /** Ends a pass through the whole folder. A file that was absent in a pass is logged again when it returns. */
   endPass(): void {
     if (this.unlisted > 0 && !this.hasLoggedUnlisted)
       this.log.warn('more files skipped', { folder: this.folder, files: this.unlisted });
@@ -64,24 +63,20 @@ const LEASE_SECONDS = 30;
 /** Name of the lease entry that stores the time of the last tick of the schedule. No instance ever holds this lease. */
 const TICK = 'schedule.tick';
 /**
- * Maximum difference between the clocks of two machines. If the last tick is even further in the future, a clock was
- * set back.
+ * Maximum difference between the clocks of two machines. If the last tick is further in the future, a clock was set
+ * back.
  */
 const MAX_AHEAD_SECONDS = 60;
-/** Maximum time for which a tick stays due because files are incomplete. */
+/** Maximum time for which a tick stays due because of incomplete files. */
 const MAX_WAIT_MILLIS = 10 * 60 * 1000;
 const INTERVAL_MILLIS = 5000;
-/**
- * Maximum number of files in `processing/` whose runs are queued or in progress. The number is limited, because each
- * pass reads all of these runs.
- */
+/** Maximum number of files in `processing/` whose runs are queued or in progress. Each pass reads all of these runs. */
 const MAX_PROCESSING = 100;
 const CALLER: Caller = { actor: { kind: 'system', id: null }, requestId: 'schedule', ip: '' };
 
 /**
- * Imports the files in `IMPORT_FOLDER` at the times of `IMPORT_CRON`. Only one instance at a time runs the schedule. If
- * several ticks were missed, the files are imported only once. A file that cannot be imported or moved is logged and
- * does not block other files.
+ * Imports the files in `IMPORT_FOLDER` at the times of `IMPORT_CRON`, on one instance at a time. After several missed
+ * ticks, imports the files only once. A file that cannot be imported or moved is logged and does not block other files.
  */
 @Injectable()
 export class ScheduleService implements BeforeApplicationShutdown {
@@ -89,7 +84,7 @@ export class ScheduleService implements BeforeApplicationShutdown {
   private readonly stopping = new AbortController();
   private readonly dropFolderLog: SkippedFileLog;
   private readonly processingLog: SkippedFileLog;
-  /** Run ids of files that changed while they were read. These files are read again once they are complete. */
+  /** Run ids of files that changed during reading. These files are read again when they are complete. */
   private readonly changing = new Set<string>();
   private cron: Cron | undefined;
   private timer: NodeJS.Timeout | undefined;
@@ -106,7 +101,8 @@ export class ScheduleService implements BeforeApplicationShutdown {
     private readonly leases: Leases,
     private readonly log: Log,
   ) {
-    readScheduleOptions(env); // report invalid options at startup and not at the first tick
+    // Report invalid options at startup and not at the first tick.
+    readScheduleOptions(env);
     const { IMPORT_FOLDER, IMPORT_PATTERN, IMPORT_WORK_FOLDER } = env;
     if (IMPORT_FOLDER !== undefined)
       this.folder = new DropFolder(IMPORT_FOLDER, IMPORT_PATTERN, IMPORT_WORK_FOLDER);
@@ -155,7 +151,7 @@ export class ScheduleService implements BeforeApplicationShutdown {
       });
   }
 
-  /** Logs an error that has ended a pass. If the next pass ends with the same error, it is not logged again. */
+  /** Logs an error that has ended a pass, unless it has also ended the previous pass. */
   private logError(error: unknown): void {
     const text =
       error instanceof EntryError ? error.message : (errorCodeOf(error) ?? toProblemError(error).code);
@@ -174,16 +170,16 @@ export class ScheduleService implements BeforeApplicationShutdown {
       const capacity = MAX_PROCESSING - (await this.checkProcessing(folder));
       const time = now();
       const last = await this.readLastTick(time);
-      // Record the tick only after its files were imported. Until then it stays due, even if the process is killed or
-      // the folder is unavailable.
+      // Record the tick only after its files were imported, so it stays due if the process is killed or the folder is
+      // unavailable.
       if (last === undefined || (this.isDue(last, time) && (await this.importDroppedFiles(folder, capacity))))
         await this.leases.recordTime(TICK, time);
     });
   }
 
   /**
-   * Returns the time of the last tick. If the stored time is in the future, a clock was set back. In that case, stores
-   * and returns the current time, because the schedule would otherwise pause until the stored time.
+   * Returns the time of the last tick. If that time is in the future, a clock was set back. Then stores and returns the
+   * current time, because the schedule would otherwise pause until the stored time.
    */
   private async readLastTick(time: DbTime): Promise<DbTime | undefined> {
     const last = await this.leases.findRecordedTime(TICK);
@@ -201,8 +197,8 @@ export class ScheduleService implements BeforeApplicationShutdown {
 
   /**
    * Imports the complete files in the folder, at most `capacity` files.
-   * @returns true if the tick is done. Returns false if it must continue, because more files are waiting, files are
-   * incomplete (for up to MAX_WAIT_MILLIS), or the service is shutting down.
+   * @returns true if the tick is done. Returns false if more files are waiting, files are incomplete (for up to
+   * MAX_WAIT_MILLIS), or the service is shutting down.
    */
   private async importDroppedFiles(folder: DropFolder, capacity: number): Promise<boolean> {
     let isUnfinished = false;
@@ -254,8 +250,7 @@ export class ScheduleService implements BeforeApplicationShutdown {
   }
 
   /**
-   * Checks a file in `processing/`. Archives it if its run has ended, and imports it if a crash has left it without a
-   * run.
+   * Archives a file in `processing/` if its run has ended, and imports it if a crash has left it without a run.
    * @returns true if the run of the file is queued or in progress.
    */
   private async checkProcessingFile(folder: DropFolder, file: ProcessingFile & FolderFile): Promise<boolean> {
@@ -266,7 +261,7 @@ export class ScheduleService implements BeforeApplicationShutdown {
     return !run || RUNNABLE.includes(run.state);
   }
 
-  /** Queues a file in `processing/` as a run. Moves the file to `failed/` after a permanent error. */
+  /** Queues a file in `processing/` as a run. After a permanent error, moves the file to `failed/`. */
   private async submit(folder: DropFolder, file: ProcessingFile): Promise<void> {
     const { signal } = this.stopping;
     this.changing.delete(file.runId);
@@ -287,7 +282,8 @@ export class ScheduleService implements BeforeApplicationShutdown {
         this.processingLog.add(file.entry, 'still being written');
       } else {
         this.log.logFault(LEASE, toProblemError(error).code, error);
-        if (toProblemError(error).status === 503) return; // this failure is temporary, so the next pass tries again
+        // This failure is temporary, so the next pass tries again.
+        if (toProblemError(error).status === 503) return;
         this.log.warn('file failed', { file: file.entry, reason: reasonOf(error) });
         await this.archive(folder, file, 'failed');
       }

@@ -10,7 +10,6 @@ import type { TableColumns } from '../../platform/database/engine/backup-connect
  */
 export const FORMAT = 1;
 
-/** Table of a backup with its number of rows. */
 interface BackedUpTable extends TableColumns {
   rows: number;
 }
@@ -20,7 +19,7 @@ export interface BackupHeader {
   rollcall_backup: number;
   /** Release that wrote the backup. */
   version: string;
-  /** Time at which the backup was started, ISO 8601, UTC. */
+  /** Start of the backup, ISO 8601, UTC. */
   created: string;
   engine: 'sqlite' | 'mysql';
   /** Names of the migrations that the schema has, in order. */
@@ -35,14 +34,14 @@ export class BackupError extends Error {}
 export const CHECKSUM_BYTES = buildChecksum(createHash('sha256').digest('hex')).length;
 
 /**
- * Creates the last gzip member of a backup: a line with the hash of all previous bytes. The same hash always gives
- * the same bytes, so a reader can compare the whole member. This is necessary because the checksum of gzip does not
- * cover the gzip header.
+ * Creates the last gzip member of a backup: a line with the hash of all previous bytes. The same hash always gives the
+ * same bytes, so that a reader can compare the whole member. The checksum of gzip does not cover the gzip header.
  */
 export function buildChecksum(sha256: string): Buffer {
   const line = Buffer.from(`${JSON.stringify({ sha256 })}\n`);
   const header = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
-  const block = Buffer.alloc(5); // header of a single uncompressed block (RFC 1951, 3.2.4)
+  // Header of a single uncompressed block (RFC 1951, 3.2.4).
+  const block = Buffer.alloc(5);
   block[0] = 1;
   block.writeUInt16LE(line.length, 1);
   block.writeUInt16LE(~line.length & 0xffff, 3);
@@ -55,14 +54,12 @@ export function buildChecksum(sha256: string): Buffer {
 type Entities = readonly (new () => object)[];
 
 /**
- * Tables with temporary data that a backup omits and a restore empties: sessions, which may have ended since the backup,
- * failed logins of the login throttle, and leases.
+ * Tables with temporary data, which a backup omits and a restore empties: sessions, which may have ended since the
+ * backup, failed logins of the login throttle, and leases.
  */
 const EXCLUDED_TABLES: ReadonlySet<string> = new Set(['sessions', 'login_failures', 'leases']);
 
-/** Returns all tables of the service. */
 export const listTables = (entities: Entities): readonly TableColumns[] => entities.map(tableOf);
 
-/** Returns the tables that a backup contains. */
 export const listBackedUpTables = (entities: Entities): readonly TableColumns[] =>
   listTables(entities).filter(({ name }) => !EXCLUDED_TABLES.has(name));

@@ -138,7 +138,7 @@ function parseLine(line: unknown): unknown {
 
 async function* readLines(file: FileHandle, size: number): AsyncGenerator<string, undefined> {
   const decoder = new StringDecoder('utf8');
-  // The callback of `pipeline` ignores the error, because the loop below receives it as well.
+  // The callback of `pipeline` ignores the error, because the loop below receives it too.
   const text = pipeline(readBytes(file, size - CHECKSUM_BYTES), createGunzip(), () => undefined);
   let begun: string[] = [];
   let length = 0;

@@ -16,9 +16,8 @@ export interface CheckResult {
 }
 
 /**
- * Replaces the contents of the database with a backup, in one transaction. Checks before the commit whether the restored
- * tables are consistent, but commits even if they are not, because the faults were already present in the database that was
- * backed up.
+ * Replaces the contents of the database with a backup, in one transaction. Checks before the commit whether the
+ * restored tables are consistent, but commits anyway, because the database that was backed up already had the faults.
  * @param tables all tables of the service. Tables that are not in the backup are emptied.
  * @param progress receives the number of rows written so far.
  * @throws BackupError or the error of the database. The database is then unchanged.
@@ -56,7 +55,6 @@ async function assertCounts(restore: RestoreTransaction, { header }: BackupReade
   }
 }
 
-/** Consistency check of the restored tables. */
 interface Check {
   name: string;
   /** SELECT that returns the number of faults. */
@@ -82,7 +80,7 @@ const UNKNOWN_MANAGERS = `SELECT COUNT(*) FROM users AS t
   WHERE t.manager_uuid IS NOT NULL AND NOT EXISTS (SELECT 1 FROM users AS u WHERE u.uuid = t.manager_uuid)`;
 const toCountSql = (name: string): string => `SELECT COUNT(*) FROM users WHERE status = '${name}'`;
 
-/** Builds the consistency checks. The SQL of each check returns 0 for a consistent database. */
+/** Builds the consistency checks, whose SQL returns 0 for a consistent database. */
 const buildChecks = (dialect: Dialect): readonly Check[] => [
   {
     name: 'an active Webmaster',

@@ -7,14 +7,16 @@ import { createGzip } from 'node:zlib';
 import type { Snapshot } from '../../platform/database/engine/backup-connections.js';
 import { type BackupHeader, buildChecksum } from './backup-format.js';
 
-/** Gzip level, which reduces the text to a quarter. The highest level saves another tenth, but takes four times as long. */
+/**
+ * Gzip level, which reduces the text to a quarter. The highest level saves another tenth but takes four times as long.
+ */
 const COMPRESSION_LEVEL = 3;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const STOPPED_CODE = 2;
 
 /**
- * Writes a backup with constant memory. Writes a temporary file first and renames it after syncing it to disk, so
- * `path` never holds an incomplete backup. Only the user of this process can read the file.
+ * Writes a backup with constant memory. Writes and syncs a temporary file before renaming it, so `path` never holds an
+ * incomplete backup. Only the user of this process can read the file.
  * @param progress receives the number of rows written so far.
  * @throws errors of the file system and of the database.
  */
@@ -37,7 +39,8 @@ export async function writeBackup(
     await rename(part, path);
     await syncFolder(dirname(path));
   } catch (error) {
-    await file.close().catch(() => undefined); // `error` is reported instead of an error from closing the file
+    // Ignore errors from closing the file, because `error` is the cause.
+    await file.close().catch(() => undefined);
     await rm(part, { force: true });
     throw error;
   } finally {
@@ -81,6 +84,7 @@ const toLine = (value: unknown): string => `${JSON.stringify(value)}\n`;
 
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
-  await handle.sync().catch(() => undefined); // some file systems cannot sync folders
+  // Some file systems cannot sync folders.
+  await handle.sync().catch(() => undefined);
   await handle.close();
 }

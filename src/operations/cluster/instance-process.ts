@@ -7,12 +7,10 @@ import type { FirstCredentials } from '../start/first-start.service.js';
 /** Maximum time to wait for the metrics of an instance. After this time, its last known counters are used. */
 const METRICS_TIMEOUT_MILLIS = 2000;
 
-/** Metrics of one instance. */
 export type InstanceMetricsData = MetricObject[];
 
 /** Report of an instance that has started. */
 export interface InstanceStart {
-  /** Address of the server. */
   url: string;
   /** First credentials, if this instance created them. */
   first: FirstCredentials | undefined;
@@ -25,7 +23,6 @@ export interface InstanceCalls {
 
 /** Calls from an instance to the primary. */
 export interface PrimaryCalls {
-  /** Reports that the instance serves requests. */
   reportReady(start: InstanceStart): void;
   /** Reports that the instance cannot start. The instance ends after this call. */
   reportFailedStart(reason: string): void;
@@ -43,7 +40,6 @@ export class InstanceProcess {
   private readonly calls: BirpcReturn<InstanceCalls, PrimaryCalls>;
   private isServing = false;
 
-  /** @param getAllMetrics returns the metrics of all instances. */
   constructor(
     private readonly worker: Worker,
     getAllMetrics: () => Promise<string>,
@@ -51,7 +47,8 @@ export class InstanceProcess {
     // Ignores errors of messages to a killed instance, because `ended` reports its end.
     worker.on('error', () => undefined);
     const { promise, resolve, reject } = Promise.withResolvers<InstanceStart>();
-    promise.catch(() => undefined); // without this handler, a rejection would end the process
+    // Without this handler, a rejection would end the process.
+    promise.catch(() => undefined);
     this.ready = promise;
     this.calls = createBirpc<InstanceCalls, PrimaryCalls>(
       {
@@ -88,10 +85,7 @@ export class InstanceProcess {
     return performance.now() - this.forked;
   }
 
-  /**
-   * Returns the metrics of the instance, or undefined if the instance does not serve requests or does not answer in
-   * time.
-   */
+  /** Returns the metrics of the instance, or undefined if it does not serve requests or does not answer in time. */
   async getMetrics(): Promise<InstanceMetricsData | undefined> {
     return this.isServing ? this.calls.getMetrics().catch(() => undefined) : undefined;
   }

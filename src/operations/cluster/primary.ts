@@ -12,10 +12,7 @@ import { type InstanceMetricsData, InstanceProcess } from './instance-process.js
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 /** First delay and maximum delay before a failing instance is restarted. The delay doubles with each failure. */
 const RESTART_MILLIS = { first: 100, most: 10_000 };
-/**
- * Age in milliseconds. If an instance ends at a greater age, this does not count as a failed start, and the restart
- * delay is again the first delay.
- */
+/** If an instance runs longer than this, its end does not count as a failed start, and the restart delay is reset. */
 const STEADY_MILLIS = 60_000;
 /**
  * Exit codes and signals that count as an orderly shutdown. Signals are included, because a signal ends an instance
@@ -23,14 +20,11 @@ const STEADY_MILLIS = 60_000;
  */
 const CLEAN_EXITS: readonly string[] = ['0', ...SIGNALS];
 /**
- * Time in seconds to finish responses, after the shutdown delay and the request timeout. Then hanging instances are
+ * Time to finish responses after the shutdown delay and the request timeout. After this time, hanging instances are
  * killed.
  */
 const ANSWER_SECONDS = 10;
-/**
- * Delay after which a second signal kills the instances. An earlier second signal is ignored, because npm and terminals may
- * send a signal twice.
- */
+/** A second signal kills the instances only after this time, because npm and terminals may send a signal twice. */
 const SECOND_SIGNAL_MILLIS = 1000;
 
 /**
@@ -58,7 +52,8 @@ class Primary {
     program: string,
   ) {
     this.log = new Log(env);
-    new RateLimiterClusterMaster(); // counts requests for the rate limiters of the instances (`auth/access.guard.ts`)
+    // Counts requests for the rate limiters of the instances (`auth/access.guard.ts`).
+    new RateLimiterClusterMaster();
     // Instances accept connections themselves, because a connection that the primary passes to an instance would hang if
     // the instance dies.
     cluster.schedulingPolicy = cluster.SCHED_NONE;
@@ -74,7 +69,7 @@ class Primary {
 
   /**
    * Starts the first instance alone. It migrates the schema, creates the first credentials and reports errors that
-   * prevent a start. Then starts the other instances while the first one serves requests.
+   * prevent a start. While it serves requests, the other instances start.
    */
   async start(): Promise<void> {
     try {
@@ -82,13 +77,15 @@ class Primary {
       const { url, first } = await instance.ready;
       const others = Array.from({ length: this.env.WORKERS - 1 }, () => this.fork());
       const starts = others.map(({ ready }) => ready.catch(this.reportFailedStart));
-      await Promise.all(starts); // instances that failed are replaced below
+      // Instances that cannot start are replaced below.
+      await Promise.all(starts);
       if (this.ending.signal.aborted) {
         showCredentials(first);
         return;
       }
       logStartAndEnd(this.log, this.env, url);
-      process.stderr.write(formatWelcome(url, this.env.CONSOLE_ENABLED, first)); // standard output is reserved for log lines
+      // Standard output is reserved for log lines.
+      process.stderr.write(formatWelcome(url, this.env.CONSOLE_ENABLED, first));
       for (const started of [instance, ...others]) void this.replace(started);
     } catch (error) {
       if (!this.ending.signal.aborted) throw error;
@@ -96,8 +93,8 @@ class Primary {
   }
 
   /**
-   * Lets all instances finish their open requests, then ends this process. If an instance hangs, it is killed and the
-   * exit code is 1.
+   * Lets all instances finish their open requests, then ends this process. If an instance hangs, kills it and exits
+   * with code 1.
    */
   async end(): Promise<void> {
     if (this.ending.signal.aborted) return;
@@ -127,8 +124,8 @@ class Primary {
   }
 
   /**
-   * Starts a new instance each time the previous one ends. The delay before a start grows while instances end soon
-   * after their start.
+   * Starts a new instance each time the previous one ends, with a delay that grows while instances end soon after their
+   * start.
    */
   private async replace(instance: InstanceProcess): Promise<void> {
     for (let wait = RESTART_MILLIS.first; ; wait = Math.min(wait * 2, RESTART_MILLIS.most)) {
@@ -174,7 +171,6 @@ class InstanceMetrics {
     return aggregateMetrics([...this.known.values(), this.past]).metrics();
   }
 
-  /** Retains the counters of an instance that has ended. */
   retain(instance: InstanceProcess): void {
     const counts = selectCounters(this.known.get(instance));
     this.known.delete(instance);
@@ -190,6 +186,6 @@ class InstanceMetrics {
 
 const aggregateMetrics = (shares: InstanceMetricsData[]) => AggregatorRegistry.aggregate(shares);
 
-/** Returns counters and histograms. Omits gauges, because they describe only running instances. */
+/** Returns counters and histograms. Omits gauges, which describe only running instances. */
 const selectCounters = (share: InstanceMetricsData = []): InstanceMetricsData =>
   share.filter(({ type }) => ['counter', 'histogram'].includes(String(type)));

@@ -54,7 +54,8 @@ export async function checkDisk({ DATA_DIR }: Env): Promise<Finding[]> {
 }
 
 export function checkBaseUrl({ HOST, baseUrl }: Env): Finding[] {
-  const { protocol, host, pathname } = new URL(baseUrl); // leaves out a password in the URL
+  // Leave out a password in the URL.
+  const { protocol, host, pathname } = new URL(baseUrl);
   const address = `${protocol}//${host}${pathname === '/' ? '' : pathname}`;
   if (LOOPBACK.test(HOST) || protocol === 'https:') return ok('address', address);
   return warn(

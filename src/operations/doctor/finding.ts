@@ -16,8 +16,5 @@ export const ok = createFindingFactory('ok');
 export const fail = createFindingFactory('fail');
 export const warn = createFindingFactory('warn');
 
-/**
- * Returns the code of an error. Findings contain the code instead of the message, because the message may contain
- * settings.
- */
+/** Returns the code of an error for a finding. The message is omitted, because it may contain settings. */
 export const codeOf = (error: unknown): string => errorCodeOf(rootErrorOf(error)) ?? 'unknown';

@@ -43,8 +43,8 @@ export async function checkKeys(sql: Sql): Promise<Finding[]> {
 }
 
 /**
- * Reports usable keys whose creator is no longer an active Webmaster. If a key was created with another key, the
- * creator of that key counts.
+ * Reports usable keys whose creator is no longer an active Webmaster. For a key that was created with another key,
+ * checks the creator of that key.
  */
 async function checkCreators(sql: Sql, all: readonly StoredKey[], usable: StoredKey[]): Promise<Finding[]> {
   const query = `SELECT users.uuid AS uuid FROM user_roles JOIN users ON users.uuid = user_roles.user_uuid
@@ -62,12 +62,13 @@ async function checkCreators(sql: Sql, all: readonly StoredKey[], usable: Stored
 }
 
 /**
- * Returns the user who created a key. If the key was created with another key, returns the creator of that key.
- * Returns undefined if the service created the key, or if the creator is unknown.
+ * Returns the user who created a key. If the key was created with another key, returns the creator of that key. Returns
+ * undefined if the service created the key, or if the creator is unknown.
  */
 function creatorOf(key: StoredKey, byId: ReadonlyMap<string, StoredKey>): string | undefined {
   let current: StoredKey | undefined = key;
-  const seen = new Set<StoredKey>(); // a manually edited database may contain a cycle
+  // A manually edited database may contain a cycle.
+  const seen = new Set<StoredKey>();
   while (current?.maker_kind === 'key' && !seen.has(current)) {
     seen.add(current);
     current = byId.get(current.maker_id ?? '');

@@ -28,7 +28,8 @@ export function checkNodeSupport(version: string, today: string): Finding[] {
   if (end !== undefined && end < today)
     return fail('node', `version ${version} has had no security fixes since ${end}. Install ${LONG_TERM}`);
   if (end !== undefined) return ok('node', `version ${version} receives security fixes until ${end}`);
-  if (major % 2 === 0 && major > 22) return ok('node', `version ${version}`); // the release line is newer than `NODE_SUPPORT_ENDS`
+  // `NODE_SUPPORT_ENDS` does not list this newer release line.
+  if (major % 2 === 0 && major > 22) return ok('node', `version ${version}`);
   return fail('node', `version ${version} has no long-term support. Install ${LONG_TERM}`);
 }
 

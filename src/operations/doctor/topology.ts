@@ -78,7 +78,6 @@ async function readFacts({ connection }: ServerSession): Promise<Facts> {
 
 const STATES = { writable: 'writable', read_only: 'read-only', out_of_sync: 'out of sync' } as const;
 
-/** Describes the version, role and settings of a server in one line. */
 function describeNode({ name, version, writability, isGalera, facts }: Node): string {
   const replica = Number(facts.get('slaves_running') ?? 0) > 0 ? ', a replica' : '';
   const role = isGalera

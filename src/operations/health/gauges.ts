@@ -8,8 +8,7 @@ import { ImportSummary } from '../../import/report/import-summary.service.js';
 import { PasswordService } from '../../users/passwords/password.service.js';
 
 /**
- * Registers the gauges that show the state of other features. Their values are read each time Prometheus requests the
- * metrics.
+ * Registers the gauges for the state of other features. Their values are read whenever Prometheus requests the metrics.
  */
 @Injectable()
 export class Gauges implements OnModuleInit {

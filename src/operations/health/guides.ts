@@ -12,7 +12,7 @@ export const GUIDES: Readonly<Record<string, string>> = {
   interface: 'look up every rule of the REST interface',
 };
 
-/** Folders that may contain the guides: a folder next to the bundle, or the folder `docs` of the repository. */
+/** Folders that may contain the guides: `guides` next to the bundle, or `docs` in the repository. */
 const FOLDERS = ['./guides/', '../../../docs/'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
 const loadedGuides = new Map<string, Guide>();
 
@@ -22,7 +22,7 @@ export interface Guide {
   body: string;
 }
 
-/** Returns the guide with a name in `GUIDES`, or undefined for an unknown name. Each file is read once. */
+/** Returns the guide with a name in `GUIDES`, or undefined for an unknown name. Reads each file only once. */
 export async function loadGuide(name: string): Promise<Guide | undefined> {
   if (!Object.hasOwn(GUIDES, name)) return undefined;
   const known = loadedGuides.get(name);
@@ -34,7 +34,7 @@ export async function loadGuide(name: string): Promise<Guide | undefined> {
   return page;
 }
 
-/** Converts Markdown to HTML. Loads the parser on first use, because the start of the service does not need it. */
+/** Converts Markdown to HTML. Loads the parser on first use, not at the start of the service. */
 async function renderBody(text: string): Promise<string> {
   const { Marked } = await import('marked');
   return new Marked({
@@ -47,7 +47,8 @@ async function renderBody(text: string): Promise<string> {
         const shown = this.parser.parseInline(tokens);
         const [, name = '', anchor = ''] = /^(?:(\w+)\.md)?(#[\w-]*)?$/.exec(href) ?? [];
         if (/^https?:/.test(href)) return `<a href="${href}" rel="noreferrer">${shown}</a>`;
-        if (name === '' && anchor === '') return shown; // the service does not publish the file, so only the text of the link is shown
+        // The service does not publish the file of the link, so show only its text.
+        if (name === '' && anchor === '') return shown;
         if (name !== '' && !Object.hasOwn(GUIDES, name)) return shown;
         return `<a href="${name === '' ? '' : `/guides/${name}`}${anchor}">${shown}</a>`;
       },

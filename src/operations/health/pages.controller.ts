@@ -51,7 +51,7 @@ export class PagesController {
     );
   }
 
-  /** Returns the page about an error code. The `type` of a problem links to this page. */
+  /** Returns the page of an error code, to which the `type` of a problem links. */
   @Page('problems/:code')
   showProblem(@Param('code') code: string): string {
     if (!isErrorCode(code)) throw new ProblemError('not_found', 'Unknown error code.');

@@ -39,7 +39,7 @@ export class Readiness implements BeforeApplicationShutdown {
     }
   }
 
-  /** Returns the reasons why this instance is not ready. One possible reason is a read-only database. */
+  /** Returns the reasons why this instance is not ready, such as a read-only database. */
   async findFaults(): Promise<string[]> {
     const database = await this.queryWritability().then(
       (state) => FAULTS[state],

@@ -13,7 +13,7 @@ const EXPIRY_DAYS = 30;
 const HOURS = 24;
 const HOUR_MILLIS = 3_600_000;
 
-/** Maps the names of the daily counts in the statistics to the audit actions that they count. */
+/** Maps a daily count of the statistics to the audit actions that it counts. */
 const DAILY = {
   created: 'user.created',
   updated: 'user.updated',
@@ -81,8 +81,7 @@ export class StatisticsService {
 }
 
 /**
- * Computes the start of the first of the last `days` days, in hours since 1970 (UTC). Today is the last of these
- * days.
+ * Computes the start of the first of the last `days` days, including today, in hours since 1970 (UTC).
  * @param offset UTC offset of the days, in hours.
  */
 function computeFirstHour(millis: number, days: number, offset: number): number {

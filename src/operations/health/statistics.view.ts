@@ -88,7 +88,6 @@ class FailedLoginsDto {
   @ApiProperty({ example: true, description: 'If false, the count is a lower bound.' }) exact!: boolean;
 }
 
-/** Counts of one day. */
 export class DayDto {
   @ApiProperty({ format: 'date', maxLength: 10, example: '2026-01-31' }) day: string = '';
   @ApiProperty({
@@ -122,7 +121,6 @@ export class StatisticsDto {
   days!: DayDto[];
 }
 
-/** Converts a run to its summary in the response. */
 export function presentSummary(run: ImportRun): ImportRunSummaryDto {
   const { id, state, dry_run, reverts, file, created, finished, counts, missing } = presentRun(run, [], null);
   return { id, state, dry_run, reverts, file, created, finished, counts, missing };

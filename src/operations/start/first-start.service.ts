@@ -12,10 +12,7 @@ import { PasswordService, toRequester } from '../../users/passwords/password.ser
 import { UserWriter } from '../../users/writer/user-writer.service.js';
 import { UsersService } from '../../users/users.service.js';
 
-/**
- * Placeholder e-mail address of the first Webmaster, in a domain that never exists (RFC 2606). The operator replaces
- * it.
- */
+/** Placeholder e-mail address of the first Webmaster, in a domain that never exists (RFC 2606). */
 const EMAIL = 'admin@rollcall.invalid';
 const CALLER: Caller = { actor: SYSTEM, requestId: 'first-start', ip: '' };
 

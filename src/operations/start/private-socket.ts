@@ -24,7 +24,7 @@ const shortHashOf = (text: string): string => sha256(text).slice(0, 12);
 
 /**
  * Returns the path of the private socket for this data folder and database. The name contains a hash of the database,
- * so that a command with different settings never changes the database of the service.
+ * so that a command with other settings never changes the database of the service.
  */
 export function getSocketPath(env: Env): string {
   const folder = resolve(env.DATA_DIR);
@@ -46,8 +46,8 @@ export async function findService(env: Env): Promise<(() => Duplex) | undefined>
 
 /**
  * Opens the private socket, unless another process already serves it. Only the user of this process can access the
- * socket. The socket file is removed when the application closes. If the socket cannot be opened, the reason is
- * logged and the service continues.
+ * socket, whose file is removed when the application closes. If the socket cannot be opened, logs the reason and
+ * continues.
  */
 export async function openServiceSocket(app: INestApplication, env: Env): Promise<void> {
   try {
@@ -60,9 +60,7 @@ export async function openServiceSocket(app: INestApplication, env: Env): Promis
   }
 }
 
-/**
- * Connects this process to its own application. The connection works like a connection through the private socket.
- */
+/** Connects this process to its own application, as through the private socket. */
 export function connectInternally(app: INestApplication): Duplex {
   const [client, server] = duplexPair();
   serverOf(app).emit('connection', server);
@@ -72,18 +70,20 @@ export function connectInternally(app: INestApplication): Duplex {
 const serverOf = (app: INestApplication): Server =>
   app.get<HttpAdapterHost<FastExpressAdapter>>(HttpAdapterHost).httpAdapter.localServer;
 
-/** Lets the server listen on a socket at a path. Replaces the socket file that a crashed process has left. */
+/** Lets the server listen on a socket at a path. Replaces the socket file of a crashed process. */
 async function listen(server: Server, path: string): Promise<void> {
   const draft = join(dirname(path), `.${process.pid}.sock`);
   rmSync(draft, { force: true });
   const mask = process.umask(OWNER_ONLY);
   try {
-    server.listen({ path: draft, exclusive: true }); // `exclusive` binds in this process rather than in the primary
+    // `exclusive` binds in this process rather than in the primary.
+    server.listen({ path: draft, exclusive: true });
   } finally {
     process.umask(mask);
   }
   await once(server, 'listening');
-  renameSync(draft, path); // renamed last, so that commands never see a socket that does not answer yet
+  // Rename the socket last, so that commands never see a socket that does not answer yet.
+  renameSync(draft, path);
   const { ino } = statSync(path);
   server.once('close', () => {
     if (statSync(path, { throwIfNoEntry: false })?.ino === ino) rmSync(path, { force: true });

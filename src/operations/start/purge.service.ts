@@ -10,7 +10,7 @@ import { IdempotencyService } from '../../idempotency/idempotency.service.js';
 
 const INTERVAL_MILLIS = 15 * 60 * 1000;
 
-/** Deletes expired rows every 15 minutes, so that tables do not grow over time. Every instance runs this service. */
+/** Deletes expired rows every 15 minutes, on every instance. */
 @Injectable()
 export class PurgeService implements OnModuleInit, OnApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
@@ -38,7 +38,6 @@ export class PurgeService implements OnModuleInit, OnApplicationShutdown {
     clearInterval(this.timer);
   }
 
-  /** Deletes the expired rows of all features. */
   async run(): Promise<void> {
     await this.sessions.purge();
     await this.throttle.purge();

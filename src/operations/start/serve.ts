@@ -8,7 +8,7 @@ import { Log } from '../../platform/telemetry/log.js';
 import { openServiceSocket } from './private-socket.js';
 import { logStartAndEnd, formatWelcome } from './welcome.js';
 
-/** Function that creates the application, which does not listen yet. */
+/** Creates the application, which does not listen yet. */
 export type CreateApp = (env: Env) => Promise<NestExpressApplication>;
 
 /** Runs the service as a single process and prints the welcome text to standard error. @throws Error if it cannot start. */
@@ -17,13 +17,14 @@ export async function runSingleProcess(env: Env, createApp: CreateApp): Promise<
   const first = await serve(app, env, app.listen(env.PORT, env.HOST));
   const url = await app.getUrl();
   logStartAndEnd(app.get(Log), env, url, await readSqliteVersion(app.get<Database>(DATABASE)));
-  process.stderr.write(formatWelcome(url, env.CONSOLE_ENABLED, first)); // standard output is reserved for log lines
+  // Standard output is reserved for log lines.
+  process.stderr.write(formatWelcome(url, env.CONSOLE_ENABLED, first));
 }
 
 /**
  * Completes a start: waits until `listening` has bound the port, creates the first credentials, and opens the private
- * socket unless another instance has opened it. The port is bound first, so that a failed start creates no
- * credentials. Requests wait until the first credentials exist.
+ * socket unless another instance has opened it. If the port cannot be bound, no credentials are created. Requests wait
+ * for the first credentials.
  * @returns the first credentials, if this start created them.
  * @throws Error from `listening`, or from creating the first credentials.
  */

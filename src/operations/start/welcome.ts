@@ -4,8 +4,8 @@ import type { Log } from '../../platform/telemetry/log.js';
 import type { FirstCredentials } from './first-start.service.js';
 
 /**
- * Formats the text that is shown after a start: the addresses and, after the first start, the credentials. This text
- * is not written to the log.
+ * Formats the text that is shown after a start, but not logged: the addresses and, after the first start, the
+ * credentials.
  */
 export function formatWelcome(url: string, hasConsole: boolean, first: FirstCredentials | undefined): string {
   const api = `${url}/api/0.3`;
@@ -38,7 +38,7 @@ function formatExample(api: string, { apiKey }: FirstCredentials): string[] {
 }
 
 /**
- * Logs the start of the service now, and its end when the process exits. A killed process does not log its end.
+ * Logs the start of the service now, and its end when the process exits, unless it is killed.
  * @param url address of the server.
  * @param sqlite version of SQLite, if it is the database.
  */
@@ -48,7 +48,8 @@ export function logStartAndEnd(
   url: string,
   sqlite?: string,
 ): void {
-  const [engine = ''] = databaseUrl.split(':', 1); // only the engine, because the rest of the URL may contain a password
+  // Log only the engine, because the rest of the URL may contain a password.
+  const [engine = ''] = databaseUrl.split(':', 1);
   log.info('service started', {
     version: VERSION,
     node: process.version,

@@ -67,8 +67,8 @@ export function createUnavailableError(detail: string, retryAfter = 5): ProblemE
 }
 
 /**
- * Codes of field errors in `validation_failed`. If a field breaks several rules, the response reports the code that comes
- * first in this list.
+ * Codes of field errors in `validation_failed`. If a field breaks several rules, the response contains the code that
+ * comes first in this list.
  */
 export const FIELD_CODES = [
   'required',

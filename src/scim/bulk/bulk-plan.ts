@@ -4,23 +4,19 @@ import { MAX_OPERATIONS } from '../discovery/discovery.view.js';
 import { quote } from '../protocol/errors.js';
 import { lowerCaseNames } from '../protocol/input.js';
 
-/** Maximum number of operations with a password in one Bulk request. Each password must be hashed, which is slow. */
+/** Maximum number of operations with a password in one Bulk request. Hashing each password is slow. */
 const MAX_PASSWORDS = 50;
 export const MAX_BULK_ID = 255;
 
 const METHODS: readonly string[] = ['POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** A parsed operation of a Bulk request. */
 export interface BulkOperation {
   /** Position of the operation in the request, from 0. */
   readonly index: number;
-  /**
-   * The HTTP method in capitals. Any text is possible, because the response to an operation repeats even an invalid
-   * method.
-   */
+  /** The HTTP method in capitals. Can be any text, because the response repeats even an invalid method. */
   readonly method: string;
   readonly bulkId?: string;
-  /** Set if the operation is invalid and cannot be executed. Such an operation has neither an id nor data. */
+  /** Set if the operation is invalid. Such an operation has neither an id nor data. */
   readonly error?: ProblemError;
   readonly type: 'Users' | 'Groups';
   /**
@@ -31,20 +27,19 @@ export interface BulkOperation {
   /** The version of the resource that the client has read, as in `If-Match`. */
   readonly version?: string;
   readonly data?: unknown;
-  /** The `bulkId` of each operation that creates or changes a resource to which this operation refers. */
+  /** The `bulkId` of each operation whose resource this operation refers to. */
   readonly references: ReadonlySet<string>;
 }
 
 export interface BulkPlan {
   /** The operations in the order in which they are executed. */
   operations: readonly BulkOperation[];
-  /** Number of errors after which the Bulk request ends. Errors are counted in the order of the request. */
+  /** Number of errors after which the Bulk request ends, counted in the order of the request. */
   failOnErrors: number;
 }
 
 /**
- * Reads a BulkRequest (RFC 7644, section 3.7). If an operation is invalid, only the response to this operation is an
- * error.
+ * Reads a BulkRequest (RFC 7644, section 3.7). An invalid operation gets an error as its response.
  * @throws ProblemError `invalid_syntax`, `invalid_value`, or `too_large` for too many operations or passwords.
  */
 export function readBulk(body: object): BulkPlan {
@@ -123,13 +118,12 @@ function readContent(
 
 const createValueError = (message: string): ProblemError => new ProblemError('invalid_value', `${message}.`);
 
-/** Creates the error of an operation that refers to another operation that is missing or has failed. */
 export const createUnresolvedError = (bulkId: string): ProblemError =>
   new ProblemError('invalid_value', `The operation with bulkId ${quote(bulkId)} is missing or has failed.`);
 
 /**
- * Sorts operations so that each operation comes after the operations that it refers to. Otherwise the order of the
- * request is kept. A circular reference is ignored at one of its operations.
+ * Sorts operations so that each operation comes after the operations to which it refers. Otherwise keeps the order of
+ * the request. In a circular reference, one operation comes too early.
  */
 function sortOperations(operations: readonly BulkOperation[]): BulkOperation[] {
   const named = new Map<string, BulkOperation>();
@@ -152,12 +146,11 @@ function sortOperations(operations: readonly BulkOperation[]): BulkOperation[] {
   return sorted;
 }
 
-/** Number of steps in a PATCH that together cost about as much as one operation with another method. */
+/** Number of PATCH steps that together cost about as much as one operation with another method. */
 const STEPS_PER_OPERATION = 10;
 
 /**
- * Returns the weight of an operation, which counts towards the size of a set. A PATCH with many steps counts as several
- * operations.
+ * Returns the number of operations as which an operation counts in a set. A PATCH with many steps counts as several.
  */
 export function weightOf({ method, data }: BulkOperation): number {
   if (method !== 'PATCH') return 1;
@@ -167,7 +160,7 @@ export function weightOf({ method, data }: BulkOperation): number {
 
 const PASSWORD = /(?:^|:)password$/i;
 
-/** Returns true if the data of an operation contains a password, either as a member or as the path of a PATCH. */
+/** Returns true if the data of an operation contains a password, as a member or as a PATCH path. */
 function hasPassword(value: unknown): boolean {
   if (Array.isArray(value)) return value.some(hasPassword);
   if (!isObject(value)) return false;
@@ -181,7 +174,7 @@ function hasPassword(value: unknown): boolean {
 }
 
 const PREFIX = 'bulkId:';
-/** A value that refers to the resource of another operation, or a `$ref` that ends with such a reference. */
+/** A value that refers to the resource of another operation, or a `$ref` that ends with a reference. */
 const REFERENCE = /^(?:.*\/)?bulkId:(.+)$/s;
 /** A reference to the resource of another operation in the filter of a PATCH path. */
 const QUOTED_REFERENCE = /"bulkId:([^"\\]+)"/g;
@@ -191,7 +184,7 @@ export function parseBulkId(text: string): string | undefined {
   return text.startsWith(PREFIX) && text.length > PREFIX.length ? text.slice(PREFIX.length) : undefined;
 }
 
-/** Returns the `bulkId` of every operation to which an operation refers, in its id or in its data. */
+/** Returns the `bulkId` of every operation to which the id or the data of an operation refers. */
 export function findReferences(id: string, data: unknown): ReadonlySet<string> {
   const found = new Set<string>();
   const own = parseBulkId(id);
@@ -204,8 +197,8 @@ export function findReferences(id: string, data: unknown): ReadonlySet<string> {
 }
 
 /**
- * Returns the data of an operation with each reference replaced by the id of its resource. Only members named `value`,
- * `$ref` and `path` are searched (RFC 7644, section 3.7.2), because other text may look like a reference by chance.
+ * Returns the data of an operation with each reference replaced by the id of its resource. Searches only members named
+ * `value`, `$ref` and `path` (RFC 7644, section 3.7.2), because other text may look like a reference by chance.
  */
 export function resolveReferences(data: unknown, idOf: (bulkId: string) => string): unknown {
   if (Array.isArray(data)) return data.map((each: unknown) => resolveReferences(each, idOf));

@@ -36,7 +36,7 @@ export class BulkRunner {
 
   /**
    * Executes all operations.
-   * @returns the responses in request order.
+   * @returns the responses in the order of the request.
    * @throws ProblemError, such as `unavailable`, if the client should repeat the request.
    */
   async run({ operations, failOnErrors }: BulkPlan, caller: Caller): Promise<BulkAnswerDto[]> {
@@ -74,8 +74,8 @@ export class BulkRunner {
   }
 
   /**
-   * Selects the operations that are executed together next: one operation on a group, or operations on different users.
-   * Returns an empty list after the last error that `failOnErrors` allows.
+   * Selects the operations to execute together: one operation on a group, or operations on different users. Returns an
+   * empty list after the last error that `failOnErrors` allows.
    */
   private pickItems(queue: readonly BulkOperation[], at: number, state: BulkState, actor: Actor): BulkItem[] {
     const { size } = this.sets;
@@ -91,8 +91,7 @@ export class BulkRunner {
       const item = toItem(operation, position, state, actor);
       const isAlone = isGroup(item);
       const { bulkId, id } = operation;
-      // If the path refers to an operation in this set, this is a second operation on the same user. It must wait for
-      // the next set.
+      // A second operation on the same user, by its id or by `bulkId`, must wait for the next set.
       const isRepeated = ids.has(item.id) || (!item.error && names.has(parseBulkId(id) ?? ''));
       if (items.length > 0 && (isAlone || isRepeated)) break;
       if (!item.error) {
@@ -137,8 +136,8 @@ export class BulkRunner {
 const isGroup = ({ operation, error }: BulkItem): boolean => !error && operation.type === 'Groups';
 
 /**
- * Determines the id of the resource on which an operation acts, with a new id for a new resource. Adds an error if the
- * API key lacks the required scope.
+ * Determines the id of the resource of an operation, with a new id for a new resource. Adds an error if the API key
+ * lacks the required scope.
  */
 function toItem(operation: BulkOperation, position: number, state: BulkState, actor: Actor): BulkItem {
   const { type, method, error } = operation;

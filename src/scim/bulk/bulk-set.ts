@@ -9,14 +9,12 @@ import { createUnresolvedError } from './bulk-plan.js';
 import { type BulkItem, type BulkState, toItemError } from './bulk-state.js';
 
 /**
- * Maps each operation that must not be applied with its set to its error. The error is undefined if the operation comes
- * after the last error that `failOnErrors` allows, because it then gets no response.
+ * Operations that must not be applied with their set, each with its error. The error is undefined for operations after
+ * the last error that `failOnErrors` allows, which get no response.
  */
 type Excluded = ReadonlyMap<BulkItem, ProblemError | undefined>;
 
-/**
- * Thrown to roll back the transaction of a set, so that the set can be applied again without the excluded operations.
- */
+/** Thrown to roll back a transaction, so that its set can be applied again without the excluded operations. */
 class ApplyAgainError extends Error {
   constructor(readonly excluded: Excluded) {
     super('The set is applied again without some operations.');
@@ -29,8 +27,8 @@ export interface ItemResult {
 }
 
 /**
- * A set of operations on different users that are applied in one transaction. If some operations fail, the transaction
- * is rolled back and the set is applied again without them.
+ * Operations on different users that are applied in one transaction. If some of them fail, the transaction is rolled
+ * back and the other operations are applied again.
  */
 export class BulkSet {
   private readonly excluded = new Map<BulkItem, ProblemError | undefined>();
@@ -44,20 +42,19 @@ export class BulkSet {
     private readonly state: BulkState,
   ) {}
 
-  /** Operations that are still to be applied: they have a prepared change and are not excluded. */
+  /** Operations to apply: they have a prepared change and are not excluded. */
   get applicable(): BulkItem[] {
     return this.items.filter((item) => item.change && !this.excluded.has(item));
   }
 
-  /** Starts another attempt to apply the set. */
   startAttempt(): void {
     this.startTime = performance.now();
     this.deactivating = [];
   }
 
   /**
-   * Records an operation if it blocks or deletes a user. If this blows the fuse of the API key, `excludeFailed` excludes the
-   * last recorded operations.
+   * Records an operation if it blocks or deletes a user. If the set blows the fuse of the API key, `excludeFailed`
+   * excludes the last recorded operations.
    */
   recordChange(item: BulkItem, { kind, patch }: UserChange, user: User | undefined): void {
     const blocks = kind === 'delete' || (user?.status === 'Active' && patch.status === 'Blocked');
@@ -84,7 +81,7 @@ export class BulkSet {
    * Returns the results of all operations in execution order.
    * @param applied results of the current attempt
    * @throws ApplyAgainError if a successful operation refers to a failed operation, or comes after the last error that
-   * `failOnErrors` allows
+   * `failOnErrors` allows.
    */
   collectResults(applied: ReadonlyMap<BulkItem, User | ProblemError>): ItemResult[] {
     const results = this.items.flatMap((item) => {
@@ -113,9 +110,9 @@ export class BulkSet {
 }
 
 /**
- * If several operations set the same identifier, excludes all of them except the first, as if they were sent one by
- * one. Without this function, the user writer would reject all of them.
- * @throws ApplyAgainError that excludes the later operations
+ * If several operations set the same identifier, excludes all of them except the first. Otherwise the user writer would
+ * reject all of them.
+ * @throws ApplyAgainError with the excluded operations
  */
 export function assertDistinctIdentifiers(
   applied: readonly { item: BulkItem; change: UserChange; outcome: ChangeOutcome }[],

@@ -18,10 +18,7 @@ import { type BulkItem, type BulkPart, type BulkState, toItemError, executeOpera
 /** Number of operations by which the maximum size of a set grows or shrinks. */
 const BATCH = 10;
 
-/**
- * Applies sets of operations on different users. Each set is applied with one call of `UserWriter.apply` in one
- * transaction.
- */
+/** Applies sets of operations on different users, each set with one call of `UserWriter.apply`. */
 @Injectable()
 export class BulkSets {
   private readonly sizer: BatchSizer;
@@ -38,14 +35,14 @@ export class BulkSets {
   }
 
   /**
-   * Maximum number of operations in the next set. It depends on the duration of earlier transactions, so that no
+   * Maximum number of operations in the next set. Depends on the duration of earlier transactions, so that no
    * transaction blocks the database for too long.
    */
   get size(): number {
     return this.sizer.batches * BATCH;
   }
 
-  /** Applies a set of operations. @throws ProblemError if the whole set fails and the client may repeat the request. */
+  /** @throws ProblemError if the whole set fails and the client may repeat the request. */
   async run(items: readonly BulkItem[], state: BulkState, caller: Caller): Promise<BulkPart> {
     const isFull = items.length >= this.size;
     await this.prepare(items, state, caller);
@@ -65,8 +62,8 @@ export class BulkSets {
   }
 
   /**
-   * Prepares the changes of the items. This includes slow work such as hashing passwords, so it runs before the
-   * transaction. Sets the error of each item that is rejected.
+   * Prepares the changes of the items before the transaction, because hashing passwords is slow. Sets the error of each
+   * rejected item.
    */
   private async prepare(items: readonly BulkItem[], state: BulkState, caller: Caller): Promise<void> {
     const own = new Map(items.map(({ operation, id }) => [operation.bulkId, id]));
@@ -105,7 +102,7 @@ export class BulkSets {
   }
 
   /**
-   * Completes the prepared changes of a set, now that the users are locked.
+   * Locks the users of a set, and completes their prepared changes.
    * @param results receives an error for each change that is invalid for the current state of its user.
    */
   private async buildChanges(

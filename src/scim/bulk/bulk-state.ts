@@ -7,7 +7,7 @@ import type { PendingChange } from '../users/scim-user-changes.service.js';
 import { type BulkOperation, resolveReferences } from './bulk-plan.js';
 import type { BulkAnswerDto } from './bulk.dto.js';
 
-/** An operation of a Bulk request with the data that is needed to execute it. */
+/** An operation of a Bulk request, with the data for its execution. */
 export interface BulkItem {
   /** Position of the operation in the order of execution. */
   position: number;
@@ -15,21 +15,21 @@ export interface BulkItem {
   /** The id of the user or group. A new user or group has an id even before it is created. */
   id: string;
   error?: ProblemError;
-  /** The prepared change, if the operation acts on a user. It is set by `BulkSets`. */
+  /** The prepared change of a user. Set by `BulkSets`. */
   change?: PendingChange;
 }
 
-/** The responses to operations that were executed together, and the position of the operation to continue with. */
+/** The responses to operations that were executed together, and the position of the next operation. */
 export interface BulkPart {
   next: number;
   answers: readonly (readonly [position: number, response: BulkAnswerDto])[];
 }
 
-/** The progress of a Bulk request: the responses to the operations that were executed so far. */
+/** The progress of a Bulk request, with the responses to the operations executed so far. */
 export class BulkState {
   private readonly responses = new Map<number, BulkAnswerDto>();
   private readonly errors: number[] = [];
-  /** Maps the `bulkId` of each successful operation to the id of the resource that it created or changed. */
+  /** Maps the `bulkId` of each successful operation to the id of its resource. */
   private readonly ids = new Map<string, string>();
 
   /**
@@ -49,16 +49,16 @@ export class BulkState {
   }
 
   /**
-   * Returns the id of the resource that the operation with this `bulkId` created or changed. Returns undefined if the
-   * operation has not succeeded.
+   * Returns the id of the resource of the operation with this `bulkId`, or undefined if the operation has not
+   * succeeded.
    */
   idOf(bulkId: string): string | undefined {
     return this.ids.get(bulkId);
   }
 
   /**
-   * Returns the request index of the operation after which the Bulk request ends, because its error is the last one
-   * allowed by `failOnErrors`. Returns Infinity if further errors are allowed.
+   * Returns the request index of the operation whose error is the last one that `failOnErrors` allows, or Infinity if
+   * more errors are allowed.
    * @param furtherErrors indexes of operations whose errors are not yet stored here
    */
   findStopIndex(furtherErrors: readonly number[]): number {
@@ -72,8 +72,8 @@ export class BulkState {
   }
 
   /**
-   * Lists the responses in the order of the request. Operations after the last allowed error are listed only if they
-   * were already executed successfully, because an earlier operation referred to them.
+   * Lists the responses in the order of the request. After the last allowed error, lists only operations that already
+   * succeeded because an earlier operation referred to them.
    */
   listResponses(): BulkAnswerDto[] {
     const last = this.findStopIndex([]);
@@ -83,10 +83,7 @@ export class BulkState {
       .map(([, answer]) => answer);
   }
 
-  /**
-   * Builds the response to an operation.
-   * @param result the error of the operation, or the user or group after the change
-   */
+  /** @param result the error of the operation, or the user or group after the change */
   buildResponse(
     { operation, id, error }: BulkItem,
     result: ProblemError | { uuid: string; version: number } | undefined,
@@ -110,7 +107,6 @@ export class BulkState {
 
 const isError = ({ response }: BulkAnswerDto): boolean => response !== undefined;
 
-/** A service whose methods carry out operations on users or groups. */
 interface ResourceWriter<T> {
   create: (body: unknown, caller: Caller, id: string) => Promise<T>;
   replace: (id: string, body: unknown, caller: Caller, ifVersions?: readonly number[]) => Promise<T>;
@@ -119,7 +115,7 @@ interface ResourceWriter<T> {
 }
 
 /**
- * Calls the method of the writer that carries out an operation.
+ * Executes an operation with the writer.
  * @param idOf returns the id of the resource to which a `bulkId` refers.
  */
 export async function executeOperation<T>(
@@ -138,8 +134,8 @@ export async function executeOperation<T>(
 
 /**
  * Converts an error to the error in the response to an operation.
- * @throws the error itself if it is internal, or if the client should repeat the request. Such an error must not be
- * stored as the response to an idempotent request.
+ * @throws the error itself if it is internal, or if the client should repeat the request. An idempotent request must
+ * not store such an error.
  */
 export function toItemError(error: unknown, { repeatable }: Caller): ProblemError {
   if (error instanceof ProblemError && (error.status < 500 || (!repeatable && error.code !== 'internal')))

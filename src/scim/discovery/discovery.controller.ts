@@ -20,11 +20,10 @@ import {
 } from './discovery.view.js';
 import { Resources } from './resources.js';
 
-/** Declares a route that any valid API key may call. */
 const AnyKey = () => applyDecorators(Requires('scim.discover'), AcceptsScim());
 
 /**
- * Declares a route that any valid API key may call, with its OpenAPI documentation.
+ * Declares a documented route that any valid API key may call.
  * @param docs the documentation of the path parameter.
  */
 const Discovery = (
@@ -96,7 +95,7 @@ export class DiscoveryController {
   }
 }
 
-/** Rejects a request with a filter. RFC 7644, section 4 requires an error, so the filter must not simply be ignored. */
+/** Rejects a request with a filter (RFC 7644, section 4). */
 function assertUnfiltered(query: object): void {
   if (Object.keys(query).some((name) => name.toLowerCase() === 'filter'))
     throw new ProblemError('forbidden', 'This list cannot be filtered. Remove the filter.');
@@ -118,10 +117,7 @@ function findById<T extends { id: string }>(resources: readonly T[], id: string)
   return found;
 }
 
-/**
- * The routes of `/Me` (RFC 7644, section 3.11). They always return an error, because an API key is not a user. The
- * OpenAPI file omits them.
- */
+/** The routes of `/Me` (RFC 7644, section 3.11). They always return an error, because an API key is not a user. */
 @ApiExcludeController()
 @ScimController('Me')
 export class MeController {

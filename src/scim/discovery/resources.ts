@@ -7,8 +7,8 @@ import { ResourceDescription } from '../protocol/attribute.js';
 import { COMMON, ENTERPRISE, GROUP, ROLLCALL_USER, describeGroup, describeUser } from './schemas.js';
 
 /**
- * Creates the descriptions of the resource types User and Group. Each process must call this function only once,
- * because attributes are compared by identity.
+ * Describes the resource types User and Group. Call it only once per process, because attributes are compared by
+ * identity.
  * @param roles the roles available in SCIM: all roles except Webmaster
  */
 export const describeResources = (roles: readonly string[]) => ({
@@ -16,7 +16,6 @@ export const describeResources = (roles: readonly string[]) => ({
   group: new ResourceDescription('Group', '/Groups', COMMON, GROUP, [describeGroup(roles)]),
 });
 
-/** The resource types of this installation. */
 @Injectable()
 export class Resources {
   readonly user: ResourceDescription;

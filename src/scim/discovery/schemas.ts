@@ -14,7 +14,7 @@ const URL = 2048;
 
 type More = Partial<AttributeDefinition>;
 
-/** Options for an attribute whose maximum length is checked by the rules of the user field that stores it. */
+/** Options for an attribute whose maximum length the rules of the stored user field check. */
 const COLUMN: More = { maxLength: Infinity };
 const ON_REQUEST: More = { mutability: 'readOnly', returned: 'request' };
 const READ_ONLY: More = { mutability: 'readOnly' };
@@ -22,8 +22,7 @@ const LIST: More = { multiValued: true };
 const UNIQUE_NAME: More = { ...COLUMN, required: true, uniqueness: 'server', compare: 'login' };
 
 /**
- * Options for an attribute that is stored in a field of the user. Writable attributes without such a field are stored
- * unchanged in `attributes`.
+ * Options for an attribute that is stored in a field of the user. Other writable attributes are stored in `attributes`.
  */
 const mapToField = (name: keyof User, extra: More = COLUMN): More => ({ field: name, ...extra });
 const referTo = (target: string, extra: More = {}): More => {
@@ -74,7 +73,7 @@ const defineRoles = (name: string, description: string, value: More, extra: More
     ...extra,
   });
 
-/** Attributes that all resources have, and that are not part of any schema (RFC 7643 §3.1). */
+/** Attributes that all resources have but no schema contains (RFC 7643 §3.1). */
 export const COMMON: readonly AttributeDefinition[] = [
   defineAttribute('schemas', 'The URNs of the schemas that the resource uses.', {
     ...referTo('uri'),

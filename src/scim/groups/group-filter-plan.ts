@@ -7,8 +7,8 @@ import { type CompareFilter, type CompareOperator, type Filter, getNamedValues }
 import { toBound, isAscii, isBindable } from '../users/filter-plan.js';
 
 /**
- * A filter, split into SQL conditions and a remaining filter. A group must meet all conditions, and the remaining
- * filter is evaluated for each group that does.
+ * A filter, split into SQL conditions and a remaining filter, which is evaluated for each group that meets the
+ * conditions.
  */
 interface GroupFilterPlan {
   conditions: readonly Clause[];
@@ -36,7 +36,7 @@ export function planGroupFilter(filter: Filter | undefined, hidden: ReadonlySet<
   return { conditions, rest: others.length > 1 ? { kind: 'and', filters: others } : others[0] };
 }
 
-/** Converts a filter to an equivalent SQL condition. Returns undefined if the condition could not use an index. */
+/** Converts a filter to an equivalent SQL condition, or returns undefined if the condition could not use an index. */
 function toCondition(filter: Filter, hidden: ReadonlySet<string>): Clause | undefined {
   switch (filter.kind) {
     case 'none':
@@ -59,10 +59,7 @@ function toCondition(filter: Filter, hidden: ReadonlySet<string>): Clause | unde
   }
 }
 
-/**
- * Joins SQL conditions. For `or`, the result is a UNION of the ids that each condition selects, because a single
- * condition with OR would not use an index.
- */
+/** Joins SQL conditions. Uses a UNION for `or`, because a condition with OR would not use an index. */
 function joinConditions(parts: readonly Clause[], kind: 'and' | 'or'): Clause {
   const select = 'SELECT uuid FROM user_groups u WHERE ';
   const { sql, params } = joinClauses(parts, kind === 'and' ? ' AND ' : ` UNION ${select}`);

@@ -8,8 +8,8 @@ import type { PatchStep } from '../protocol/patch.js';
 import { listValues } from './group.mapping.js';
 
 /**
- * Applies the steps of a PATCH to `members`, one after another. Current members are read only if a step has a filter.
- * For a filter of `value eq "…"` comparisons only the named members are read, for any other filter all members.
+ * Applies the steps of a PATCH to `members`, one after another. Reads current members only for a filter. For `value eq
+ * "…"` comparisons, it reads only the named members, otherwise all members.
  */
 export class MemberPatch {
   private readonly change = new MemberChange();
@@ -36,7 +36,7 @@ export class MemberPatch {
   }
 
   /**
-   * Applies a step to the members that match its filter. Because a member consists only of an id, `replace` removes the
+   * Applies a step to the members that match its filter. A member consists only of an id, so `replace` removes the
    * matching members and adds the sent ids.
    */
   private async applyFiltered(op: PatchStep['op'], ids: readonly string[], filter: Filter): Promise<void> {
@@ -53,7 +53,7 @@ export class MemberPatch {
     this.change.add(ids);
   }
 
-  /** Returns the ids that belong to current members or to users whom an earlier step has added. */
+  /** Returns the ids of current members and of users whom an earlier step has added. */
   private async findMembers(ids: readonly string[]): Promise<string[]> {
     const members = await this.members.filterMembers(this.tx, this.group, ids);
     return ids.filter((id) => members.has(id) || this.change.added.has(id));

@@ -34,15 +34,12 @@ import { ScimGroupView } from './scim-group-view.service.js';
 
 /** Number of groups that are read and evaluated at a time. */
 const BATCH_SIZE = 500;
-/** Number of members on a page of groups after which the page ends, even if the client requested more groups. */
+/** Number of members after which a page of groups ends, even if the client requested more groups. */
 const MAX_PAGE_MEMBERS = 10_000;
 /** Number of groups whose members are read in one statement. */
 const READ_TOGETHER = 25;
 
-/**
- * Lists groups (scim.md, sections 7 and 8). Parts of a filter that cannot use an index are evaluated for one group
- * after another.
- */
+/** Lists groups (scim.md, sections 7 and 8). Evaluates a filter without an index for one group after another. */
 @Injectable()
 export class ScimGroupList {
   constructor(
@@ -64,7 +61,7 @@ export class ScimGroupList {
   }
 
   /**
-   * Reads a page of groups. With `MAX_PAGE_MEMBERS` members, the page ends even if the client requested more groups.
+   * Reads a page of groups, which ends early after `MAX_PAGE_MEMBERS` members.
    * @returns the page, with the cursor of the next page as `next`
    */
   async readPage(query: ListQuery, actor: Actor): Promise<ResourcePage> {
@@ -104,7 +101,7 @@ export class ScimGroupList {
     return { ...(await this.searcher.readPage(conditions, order, window, total)), total };
   }
 
-  /** Finds the groups that meet all conditions and match the filter `rest`, which is evaluated for each group. */
+  /** Finds the groups that meet all conditions and match the remaining filter `rest`. */
   private async scan(
     conditions: readonly Clause[],
     rest: Filter,
@@ -133,8 +130,8 @@ export class ScimGroupList {
   }
 
   /**
-   * Reads the members of one group after another, until `MAX_PAGE_MEMBERS` members are read. The remaining groups are
-   * left out.
+   * Reads the members of one group after another. Stops after `MAX_PAGE_MEMBERS` members and omits the remaining
+   * groups.
    */
   private async readMembers(groups: readonly Group[]): Promise<{ group: Group; members: string[] }[]> {
     const found: { group: Group; members: string[] }[] = [];
@@ -162,10 +159,7 @@ const SORTS: Readonly<Record<string, GroupSort>> = {
   'meta.lastModified': 'updated',
 };
 
-/**
- * Returns the order of a list. The order of creation is used if the client does not sort, or sorts by an attribute that
- * cannot be sorted.
- */
+/** Returns the order of a list. By default, and for attributes that cannot be sorted, this is the order of creation. */
 function toGroupOrder({ sortBy, descending }: ListQuery): GroupOrder {
   const sort = sortBy && SORTS[(sortBy.sub ?? sortBy.attribute).path];
   return createGroupOrder(sort ?? 'created', descending ? 'desc' : 'asc');

@@ -12,7 +12,7 @@ import { toGroupResource } from './group.mapping.js';
 
 /**
  * Maximum number of members in the response to a PATCH. For a larger group the response lacks a body (RFC 7644, section
- * 3.5.2), because the body would cost more than the change.
+ * 3.5.2), which would cost more than the change.
  */
 const MAX_PATCH_MEMBERS = 1000;
 
@@ -40,8 +40,8 @@ export class ScimGroupView {
   }
 
   /**
-   * Like `createView`, but for the response to a PATCH. The returned function returns undefined if the resource would
-   * contain many members and the client has not requested them.
+   * Like `createView`, but for a PATCH. The returned function returns undefined if the resource would contain many
+   * members that the client has not requested.
    */
   createPatchView(
     parameters: ViewParameters,
@@ -74,10 +74,7 @@ export class ScimGroupView {
     return toGroupResource(group, shown, this.resources.base);
   }
 
-  /**
-   * Returns the local operators if the key lacks the scope `webmasters` and must not see them. Returns an empty set for
-   * other actors.
-   */
+  /** Returns the local operators, whom a key without the scope `webmasters` must not see. Empty for other actors. */
   async findHiddenUsers(actor: Actor, sql?: Sql): Promise<ReadonlySet<string>> {
     return shouldHideOperators(actor) ? this.directory.findOperatorUuids(sql) : new Set();
   }

@@ -35,9 +35,8 @@ const DocGroup = buildResourceDocs({
   ofChanges: ['last_webmaster'],
 });
 
-/** Uuid of a member in the examples. */
+/** Uuids of two members in the examples. */
 const JANE = '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10';
-/** Uuid of another member in the examples. */
 const JOHN = '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e11';
 
 @ScimController('Groups')

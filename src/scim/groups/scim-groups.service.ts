@@ -21,7 +21,7 @@ import { ROLLCALL_GROUP_SCHEMA } from '../protocol/urns.js';
 import { MemberPatch } from './group-patch.js';
 import { type SentGroup, toSentGroup, toGroupResource } from './group.mapping.js';
 
-/** The fields of a group, under their SCIM names. Texts must follow the same rules as the texts of users. */
+/** The fields of a group, under their SCIM names. The same rules apply as for texts of users. */
 class ScimGroupInput {
   @Required()
   @Line({ max: MAX_GROUP_NAME, example: 'Newsroom' })
@@ -67,7 +67,7 @@ export class ScimGroups {
 
   /**
    * Replaces a group. Attributes that the body omits are unassigned, except for members and roles. With the profile
-   * `midpoint` all omitted attributes are retained, because midPoint sends only changed attributes.
+   * `midpoint`, which sends only changes, all omitted attributes are retained.
    * @throws ProblemError `validation_failed`, or an error of `GroupWriter.update`.
    */
   async replace(id: string, body: unknown, caller: Caller, ifVersions: Versions): Promise<Group> {
@@ -100,7 +100,7 @@ export class ScimGroups {
     const deviation = this.deviations.createCounter(caller.actor);
     const ignoreUnknown = rulesOf(caller.actor).ignoresUnknown;
     const steps = readPatch(body, { resource, ignoreUnknown, deviation });
-    // Steps that change members are applied separately, because they do not need the list of all members.
+    // Steps that change members are separate, because they do not need the list of all members.
     const changesMembers = ({ target }: (typeof steps)[number]) => target.attribute.name === 'members';
     const memberSteps = steps.filter(changesMembers);
     const others = steps.filter((step) => !changesMembers(step));
@@ -147,7 +147,7 @@ export class ScimGroups {
     };
   }
 
-  /** Prevents a key without the scope `webmasters` from adding or removing local operators, whom the key cannot see. */
+  /** Prevents a key without the scope `webmasters` from adding or removing local operators. */
   private async ignoreOperators(change: MemberChange, { actor }: Caller, sql?: Sql): Promise<MemberChange> {
     if (shouldHideOperators(actor)) change.ignoredUsers = await this.directory.findOperatorUuids(sql);
     return change;

@@ -6,7 +6,6 @@ import type { User } from '../../users/model/user.js';
 import { isWebmasterUser } from '../../users/rules/user-rules.js';
 import type { CountDeviation } from '../protocol/input.js';
 
-/** Returns the key profile of an API key, or the default profile for any other actor. */
 const keyProfileOf = (actor: Actor): KeyProfile => (actor.kind === 'key' ? actor.profile : DEFAULT_PROFILE);
 
 /** The ways in which the service deviates from SCIM for a key profile (scim.md, section 3). */
@@ -26,9 +25,7 @@ export function rulesOf(actor: Actor) {
   };
 }
 
-/**
- * Counts deviations from SCIM by kind and key profile, so that an operator can see how an identity provider deviates.
- */
+/** Counts deviations from SCIM by kind and key profile, for operators. */
 @Injectable()
 export class Deviations {
   constructor(private readonly metrics: Metrics) {}

@@ -14,8 +14,6 @@ import { MAX_COUNT } from '../protocol/list.js';
 import { LIST_MESSAGE, PATCH_MESSAGE, SEARCH_MESSAGE } from '../protocol/urns.js';
 import { describeUrns } from './scim-format.js';
 
-/** OpenAPI description of the response header `ETag`, which several SCIM routes share. */
-
 const ETAG = describeHeader('ETag', 'Version of the resource, such as `W/"3"`.', { maxLength: 64 });
 
 const OptionalParameter = (name: string, schema: object, description: string, example?: string) =>
@@ -53,7 +51,7 @@ const describeListParameters = (filter: string) => [
   ...VIEW_PARAMETERS,
 ];
 
-/** The fields of a list response, without `Resources`, which each resource type adds. */
+/** The fields of a list response. Each resource type adds `Resources`. */
 export class ScimListDto {
   @ApiProperty(describeUrns([LIST_MESSAGE])) schemas!: string[];
   @ApiPropertyOptional({
@@ -71,7 +69,6 @@ export class ScimListDto {
   nextCursor?: string;
 }
 
-/** The body of `POST .search`. */
 class ScimSearchDto {
   @ApiPropertyOptional(describeUrns([SEARCH_MESSAGE])) schemas?: string[];
   @ApiPropertyOptional({ maxLength: 2048 }) filter?: string;
@@ -92,7 +89,6 @@ class OperationDto {
   value?: unknown;
 }
 
-/** The body of a PATCH. */
 class ScimPatchDto {
   @ApiProperty(describeUrns([PATCH_MESSAGE])) schemas!: string[];
   @ApiProperty({ type: [OperationDto], minItems: 1, maxItems: 1000 }) Operations!: OperationDto[];
@@ -111,7 +107,7 @@ const ON_PATCH = [
 ] as const;
 
 /**
- * Builds the OpenAPI descriptions of the two routes that list resources, GET and `POST .search`.
+ * Builds the OpenAPI descriptions of the routes that list resources, GET and `POST .search`.
  * @param target noun for the resources in the summaries
  * @param resourceNames noun for the resources in the description of the response
  */
@@ -133,13 +129,13 @@ interface ResourceDocs {
   description: ResourceDescription;
   resource: Type<unknown>;
   list: Type<unknown>;
-  /** Error codes for a value that must be unique and that another resource already has. */
+  /** Error codes for a unique value that another resource already has. */
   taken: readonly ErrorCode[];
   /** Further error codes of the routes that change a resource. */
   ofChanges: readonly ErrorCode[];
 }
 
-/** Builds the OpenAPI descriptions of the routes for one resource type. Users and groups have the same routes. */
+/** Builds the OpenAPI descriptions of the routes for one resource type. */
 export function buildResourceDocs({ description, resource, list, taken, ofChanges }: ResourceDocs) {
   const { name } = description;
   describeResource(resource, description);
@@ -204,7 +200,7 @@ export function buildResourceDocs({ description, resource, list, taken, ofChange
   };
 }
 
-/** Maximum length in the OpenAPI file for attributes whose actual limit depends on the user field that stores them. */
+/** Maximum length in the OpenAPI file for attributes whose limit depends on a user field. */
 const MAX_COLUMN = 10_000;
 const MAX_MEMBERS = 100_000;
 
@@ -230,9 +226,8 @@ const propertiesOf = (attributes: readonly Attribute[]) =>
   Object.fromEntries(attributes.map((attribute) => [attribute.name, schemaOf(attribute)]));
 
 /**
- * Describes a class as a resource type in the OpenAPI file. A response contains the requested attributes, and always
- * `id` and `schemas`. This is not a decorator, because decorated classes lose their name in the bundle, and the OpenAPI
- * file needs the name.
+ * Describes a class as a resource type in the OpenAPI file. A response always contains `id` and `schemas`. This is not
+ * a decorator, because decorated classes lose their name in the bundle.
  */
 function describeResource(type: Type<unknown>, resource: ResourceDescription): void {
   const { attributes, schema, extensions } = resource;

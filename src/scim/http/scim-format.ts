@@ -21,11 +21,9 @@ import { DescribeRoutes } from '../../platform/openapi/route-docs.js';
 import { scimTypeOf, listScimTypes } from '../protocol/errors.js';
 import { ERROR_MESSAGE } from '../protocol/urns.js';
 
-/** Path prefix of all SCIM routes. */
 export const SCIM_PATH = 'scim/v2';
 /**
- * The media type of requests and responses. Clients that accept only `application/json` get that type instead (RFC
- * 7644, section 3.1).
+ * The media type of requests and responses, unless a client accepts only `application/json` (RFC 7644, section 3.1).
  */
 const SCIM_TYPE = 'application/scim+json';
 
@@ -33,7 +31,7 @@ const SCIM_URL = new RegExp(`^/${SCIM_PATH}(?:[/?]|$)`, 'i');
 
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer realm="rollcall"' };
 
-/** Formats errors as SCIM requires (RFC 7644, section 3.12). The error classes and codes are the same as in the API. */
+/** Formats errors as SCIM requires (RFC 7644, section 3.12), with the error classes and codes of the API. */
 export const SCIM_ERRORS: ErrorFormat = {
   mediaType: SCIM_TYPE,
   appliesTo: (path) => SCIM_URL.test(path),
@@ -43,13 +41,12 @@ export const SCIM_ERRORS: ErrorFormat = {
   },
 };
 
-/** Builds the OpenAPI description of a list of schema URNs. */
 export const describeUrns = (example: readonly string[]) => ({
   ...describeTexts(255, 20),
   example: [...example],
 });
 
-/** The body of an error response. It is also used for a failed operation in a Bulk response. */
+/** The body of an error response, and the error of a failed operation in a Bulk response. */
 export class ScimErrorDto {
   @ApiProperty(describeUrns([ERROR_MESSAGE])) schemas!: string[];
   @ApiProperty({ type: String, pattern: '^[45]\\d\\d$', maxLength: 3, example: '400' }) status!: string;
@@ -68,8 +65,7 @@ export function toErrorBody(error: ProblemError): ScimErrorDto {
 }
 
 function statusOf({ code, status, extras: { errors } }: ProblemError): number {
-  // If the `Idempotency-Key` belongs to a different request, the status is 422, as the draft of the header requires and
-  // as in the REST API.
+  // The status is 422 if the `Idempotency-Key` belongs to a different request, as in the draft of this header.
   if (errors?.length === 1 && errors[0]?.field === 'Idempotency-Key') return 422;
   if (code === 'malformed_uuid') return 404; // an id that is not a UUID cannot be the id of a resource
   return status === 422 ? 400 : status;

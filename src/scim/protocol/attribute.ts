@@ -5,8 +5,8 @@ import type { User } from '../../users/model/user.js';
 import { createNotFoundError } from './errors.js';
 
 /**
- * A JSON value in a SCIM resource. null, `""` and `[]` mean that a value is missing (RFC 7643 §2.5), so resources never
- * contain them.
+ * A JSON value in a SCIM resource. Resources omit null, `""` and `[]`, which mean that a value is missing (RFC 7643
+ * §2.5).
  */
 export type ScimValue = string | number | boolean | readonly ScimValue[] | ScimObject;
 export interface ScimObject {
@@ -17,26 +17,22 @@ export function isScimObject(value: ScimValue | undefined): value is ScimObject 
   return typeof value === 'object' && !Array.isArray(value);
 }
 
-/**
- * Returns a member that the object itself has, so that names such as `constructor` do not find members of the
- * prototype.
- */
+/** Returns a member of the object itself. Names such as `constructor` do not find members of the prototype. */
 export function getMember(object: ScimObject, name: string): ScimValue | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
-/** Returns a copy of the object without a member. */
 export function omitMember(object: ScimObject, name: string): ScimObject {
   return Object.fromEntries(Object.entries(object).filter(([key]) => key !== name));
 }
 
-/** Returns a copy of the object in which the member has the value. If the value is empty, the copy lacks the member. */
+/** Returns a copy of the object in which the member has the value. Removes the member if the value is empty. */
 export function setMember(object: ScimObject, name: string, value: ScimValue | undefined): ScimObject {
   const isNothing = value === undefined || (typeof value === 'object' && Object.keys(value).length === 0);
   return isNothing ? omitMember(object, name) : { ...object, [name]: value };
 }
 
-/** Returns the elements of a list. A single value is treated as a list with one element. */
+/** Returns the elements of a list, or a single value as the only element. */
 export function elementsOf(value: ScimValue | undefined): readonly ScimValue[] {
   if (value === undefined) return [];
   return typeof value !== 'object' || isScimObject(value) ? [value] : value;
@@ -50,16 +46,14 @@ export function objectsOf(value: ScimValue | undefined): readonly ScimObject[] {
 type AttributeType = 'string' | 'boolean' | 'dateTime' | 'binary' | 'reference' | 'complex';
 
 /**
- * The way in which values of an attribute are compared. `login` compares login keys, `text` ignores case, `exact` is
- * case-sensitive, `uuid` ignores case, and `time` compares instants. `text` and `exact` normalize to NFC.
+ * The way in which values of an attribute are compared. `login` compares login keys, and `time` compares instants.
+ * `text` and `uuid` ignore case, but `exact` does not. `text` and `exact` normalize to NFC.
  */
 type Comparison = 'text' | 'login' | 'exact' | 'uuid' | 'time' | 'boolean';
 
 type Mutability = 'readOnly' | 'readWrite' | 'immutable' | 'writeOnly';
 
-/**
- * The definition of an attribute in a schema (RFC 7643 §2.2). Omitted properties have the default values of the RFC.
- */
+/** The definition of an attribute in a schema. Omitted properties have the default values of RFC 7643 §2.2. */
 export interface AttributeDefinition {
   name: string;
   description: string;
@@ -76,7 +70,6 @@ export interface AttributeDefinition {
   compare?: Comparison;
   /** Maximum length of a string, in characters. */
   maxLength?: number;
-  /** Maximum number of elements of a list. */
   maxItems?: number;
   subAttributes?: readonly AttributeDefinition[];
   /** The field of the user that stores the attribute. */
@@ -143,17 +136,13 @@ export class Attribute {
     return this.subs.get(name.toLowerCase());
   }
 
-  /** Returns the value that a resource has for this top-level attribute. */
   getValue(resource: ScimObject): ScimValue | undefined {
     if (this.schema === undefined) return getMember(resource, this.name);
     const extension = getMember(resource, this.schema);
     return isScimObject(extension) ? getMember(extension, this.name) : undefined;
   }
 
-  /**
-   * Returns a copy of a resource in which this top-level attribute has the value. If the value is empty, the copy lacks
-   * the attribute.
-   */
+  /** Returns a copy of a resource with this value of the attribute. Removes the attribute if the value is empty. */
   setValue(resource: ScimObject, value: ScimValue | undefined): ScimObject {
     if (this.schema === undefined) return setMember(resource, this.name, value);
     const held = getMember(resource, this.schema);
@@ -165,8 +154,8 @@ export class Attribute {
 const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{1,9})?(Z|[+-]\d\d:\d\d)?)?$/i;
 
 /**
- * Parses an ISO 8601 date or time and returns milliseconds since 1970. A time without a zone is in UTC. Returns
- * undefined for any other text.
+ * Parses an ISO 8601 date or time, in UTC by default, and returns milliseconds since 1970. Returns undefined for other
+ * text.
  */
 export function parseInstant(text: string): number | undefined {
   const form = TIME.exec(text);
@@ -184,10 +173,7 @@ const CONVERTERS = {
   time: parseInstant,
 };
 
-/**
- * Converts a value to a form in which values of the attribute can be compared. Returns undefined for a value of the
- * wrong type.
- */
+/** Converts a value for comparison with other values of the attribute. Returns undefined for a wrong type. */
 export function toComparable(
   { compare }: Attribute,
   value: ScimValue | undefined,
@@ -201,15 +187,15 @@ export interface Schema extends SchemaDefinition {
   readonly attributes: readonly Attribute[];
 }
 
-/** A reference to an attribute or sub-attribute, as in a filter, a PATCH path or a list of names. */
+/** A reference to an attribute or sub-attribute in a filter, a PATCH path or a list of names. */
 export interface AttributePath {
   readonly attribute: Attribute;
   readonly sub?: Attribute;
 }
 
 /**
- * Returns the path of the value that a filter compares. A complex attribute is compared by its sub-attribute `value`,
- * and the result is undefined if this sub-attribute does not exist.
+ * Returns the path of the value that a filter compares. For a complex attribute, this is the sub-attribute `value`, or
+ * undefined if there is none.
  */
 export function toValuePath(path: AttributePath): AttributePath | undefined {
   const { attribute, sub } = path;
@@ -218,16 +204,13 @@ export function toValuePath(path: AttributePath): AttributePath | undefined {
   return value && { attribute, sub: value };
 }
 
-/**
- * The description of a resource type, with every attribute name that requests may use. Filters, PATCH, request bodies
- * and `/Schemas` are based on it.
- */
+/** The description of a resource type, with every attribute name that requests can use. */
 export class ResourceDescription {
   readonly schema: Schema;
   readonly extensions: readonly Schema[];
-  /** All top-level attributes: the common attributes and the attributes of the core schema and of the extensions. */
+  /** All top-level attributes: common attributes, and attributes of the core schema and the extensions. */
   readonly attributes: readonly Attribute[];
-  /** The top-level attributes in a response to a request that selects no attributes. */
+  /** The top-level attributes in a response if the request selects no attributes. */
   readonly shownByDefault: readonly Attribute[];
   private readonly byName = new Map<string, Attribute>();
   private readonly byUrn: ReadonlyMap<string, Schema>;
@@ -294,7 +277,6 @@ function describeSchema(definition: SchemaDefinition, extension: string | undefi
   return { ...definition, attributes };
 }
 
-/** Builds a resource from pairs of a top-level attribute and its value. */
 export function buildResource(values: Iterable<readonly [Attribute, ScimValue]>): ScimObject {
   const core: Record<string, ScimValue> = {};
   const extensions: Record<string, Record<string, ScimValue>> = {};

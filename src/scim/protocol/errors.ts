@@ -23,10 +23,7 @@ export const listScimTypes = (): string[] => Object.keys(SCIM_TYPES);
 export const scimTypeOf = (code: ErrorCode): string | undefined =>
   listScimTypes().find((type) => SCIM_TYPES[type]?.includes(code));
 
-/**
- * Maximum length of the request text that an error message quotes. Without it, long requests would cause long
- * responses.
- */
+/** Maximum number of characters that an error message quotes from a request. */
 const MAX_QUOTED = 100;
 
 export function quote(text: string): string {
@@ -37,14 +34,12 @@ export function quote(text: string): string {
 export const createNotFoundError = (type: 'User' | 'Group', id: string): ProblemError =>
   new ProblemError('not_found', `There is no ${type.toLowerCase()} ${quote(id)}.`);
 
-/** Creates the error of a syntactically invalid filter. @param position position in the filter, from 1. */
+/** @param position position in the filter, from 1. */
 export function toFilterError(position: number, message: string): ProblemError {
   return new ProblemError('invalid_filter', `At position ${position} of the filter: ${message}.`);
 }
 
-/**
- * Signals an attribute name that is not in the schemas. With some key profiles, such a name in a PATCH path is ignored.
- */
+/** Signals an attribute name that is not in the schemas. Some key profiles ignore such names in a PATCH. */
 export class UnknownAttributeError extends ProblemError {
   /** @param position position of the name in the filter, if it is in a filter. */
   constructor(code: 'invalid_filter' | 'invalid_path' | 'invalid_value', name: string, position?: number) {

@@ -20,9 +20,9 @@ const MAX_COMPARISONS = 20;
 const MAX_LEVELS = 10;
 
 /**
- * Parses a filter (RFC 7644 §3.4.2.2). `attr[f].sub op v` is parsed like `attr[f and sub op v]`.
- * @param others other resource types that the same request searches. A condition on an attribute that only these types
- * have becomes `none`.
+ * Parses a filter (RFC 7644 §3.4.2.2). Parses `attr[f].sub op v` like `attr[f and sub op v]`.
+ * @param others other resource types in the same search. A condition on an attribute that only these types have becomes
+ * `none`.
  * @throws ProblemError `invalid_filter` with the position, from 1
  */
 export function parseFilter(
@@ -48,7 +48,7 @@ export interface AttributeTarget {
   readonly sub?: Attribute;
 }
 
-/** The parsed path of a PATCH: an attribute, or a schema whose URN stands for all its attributes. */
+/** The parsed path of a PATCH: an attribute, or a schema for all its attributes. */
 export type PatchPath = { readonly kind: 'schema'; readonly schema: Schema } | AttributeTarget;
 
 /**
@@ -95,7 +95,7 @@ type Bracket = '(' | ')' | '[' | ']';
 
 /** A token of a filter. `position` counts from 1. */
 interface Token {
-  /** Each kind of bracket is a separate kind of token. A `word` is an attribute, an operator or an unquoted value. */
+  /** The kind of token. A `word` is an attribute, an operator or an unquoted value. */
   readonly kind: Bracket | 'word' | 'string' | 'end';
   /** The decoded value of a string, or the source text of any other token. */
   readonly text: string;
@@ -110,8 +110,7 @@ const TOKEN = /([ \t\r\n]*)(?:([()[\]])|("(?:[^"\\]|\\[^])*")|[^\s()[\]"]+|([^ \
 
 /**
  * Splits a filter into tokens.
- * @throws ProblemError `invalid_filter` for a string that is unterminated or invalid, and for white space that is not
- * supported
+ * @throws ProblemError `invalid_filter` for an unterminated or invalid string, and for unsupported white space
  */
 function tokenize(text: string): Token[] {
   const tokens: Token[] = [];
@@ -149,12 +148,12 @@ function unescape(literal: string, position: number): string {
 }
 
 /**
- * Returns the attribute for a name in a filter. Inside `[…]` names are sub-attributes. Returns `elsewhere` for an
- * attribute that only other resource types have, and undefined for an unknown name.
+ * Returns the attribute for a name in a filter, or the sub-attribute inside `[…]`. Returns `elsewhere` for an attribute
+ * that only other resource types have, and undefined for an unknown name.
  */
 type NameResolver = (name: string) => AttributePath | 'elsewhere' | undefined;
 
-/** A recursive descent parser for filters. `MAX_LEVELS` limits the depth of the recursion. */
+/** A recursive descent parser for filters. `MAX_LEVELS` limits the recursion. */
 class FilterParser {
   private readonly tokens: readonly Token[];
   private readonly end: Token;
@@ -172,7 +171,7 @@ class FilterParser {
       (others.some((other) => other.resolvePath(name)) ? 'elsewhere' : undefined);
   }
 
-  /** Parses a whole filter. Its conditions are joined by `or`, which has the lowest precedence, and by `and`. */
+  /** Parses a whole filter: conditions joined by `and` and `or`, where `or` has the lowest precedence. */
   parseOr(): Filter {
     return this.parseJoined('or', () => this.parseJoined('and', () => this.parseUnary()));
   }
@@ -190,7 +189,7 @@ class FilterParser {
     return token;
   }
 
-  /** Parses the `[…]` after an attribute. It contains a filter for the elements of the attribute. */
+  /** Parses the filter in `[…]` after an attribute. */
   parseBrackets(attribute: Attribute): Filter {
     const bracket = this.expect('[', 'an opening bracket');
     if (attribute.type !== 'complex') {
@@ -263,7 +262,7 @@ class FilterParser {
   }
 
   /**
-   * Parses `[…]` after an attribute, and the condition on a sub-attribute that may follow, as in `emails[type eq
+   * Parses `[…]` after an attribute, and the condition on a sub-attribute that may follow: `emails[type eq
    * "work"].value eq "…"`.
    */
   private parseElementFilter({ attribute, sub: part }: AttributePath, name: Token): Filter {
@@ -283,7 +282,7 @@ class FilterParser {
       : toElementFilter(rest);
   }
 
-  /** Parses a condition on an attribute that only other resource types have, without checking the attribute. */
+  /** Parses a condition on an attribute of other resource types only, without checking the attribute. */
   private skipCondition(): Filter {
     if (this.peek().kind === '[') {
       while (this.peek().kind !== ']' && this.peek().kind !== 'end') this.next();
@@ -332,7 +331,7 @@ class FilterParser {
     return token;
   }
 
-  /** Requires a blank between a string and the next word. It rejects `eq"x"` and `"x"and`. Brackets need no blank. */
+  /** Requires a blank between a string and the next word, and so rejects `eq"x"` and `"x"and`. */
   private assertSeparated(token: Token): void {
     if (!token.isApart) throw toFilterError(token.position, 'a space is missing');
   }

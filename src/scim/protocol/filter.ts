@@ -18,8 +18,8 @@ import {
 export type CompareOperator = 'eq' | 'co' | 'sw' | 'ew' | 'gt' | 'ge' | 'lt' | 'le';
 
 /**
- * A filter that matches if one of the values at the path satisfies the comparison. The value to compare with has the
- * type of the attribute. Times are ISO 8601 strings.
+ * A comparison that matches if one of the values at the path satisfies it. The value to compare with has the type of
+ * the attribute. Times are ISO 8601 strings.
  */
 export interface CompareFilter {
   readonly kind: 'compare';
@@ -28,10 +28,7 @@ export interface CompareFilter {
   readonly value: string | boolean;
 }
 
-/**
- * A filter that matches if at least one element of a list satisfies the inner filter. The paths of the inner filter are
- * relative to the element.
- */
+/** A filter that matches if a list element satisfies the inner filter, whose paths are relative to the element. */
 interface ElementFilter {
   readonly kind: 'element';
   readonly attribute: Attribute;
@@ -39,8 +36,8 @@ interface ElementFilter {
 }
 
 /**
- * A parsed filter, in which attribute names are resolved. `none` is a condition on an attribute that only other
- * resource types have. It never matches.
+ * A parsed filter with resolved attribute names. `none` never matches: it is a condition on an attribute that only
+ * other resource types have.
  */
 export type Filter =
   | { readonly kind: 'and' | 'or'; readonly filters: readonly Filter[] }
@@ -52,7 +49,7 @@ export type Filter =
 
 /**
  * Compiles a filter to a function that returns true for resources that match. The resource must contain all attributes
- * that the filter uses.
+ * in the filter.
  */
 export function buildMatcher(filter: Filter): (resource: ScimObject) => boolean {
   return compileFilter(filter, ({ attribute, sub }) => (resource) => {
@@ -61,14 +58,12 @@ export function buildMatcher(filter: Filter): (resource: ScimObject) => boolean 
   });
 }
 
-/**
- * Compiles the filter in the brackets after an attribute to a function that returns true for list elements that match.
- */
+/** Compiles a filter in brackets to a function that returns true for list elements that match. */
 export function buildElementMatcher(filter: Filter): (element: ScimObject) => boolean {
   return compileFilter(filter, ({ sub }) => (sub ? (element) => listSubValues(element, sub) : () => []));
 }
 
-/** Given a path, returns a function that reads its values from a resource or from an element. */
+/** Returns a function that reads the values at a path from a resource or an element. */
 type ReadValues = (path: AttributePath) => (holder: ScimObject) => readonly ScimValue[];
 
 function compileFilter(filter: Filter, readValues: ReadValues): (holder: ScimObject) => boolean {
@@ -142,10 +137,7 @@ function buildComparer({ path, op, value }: CompareFilter): (value: ScimValue) =
   };
 }
 
-/**
- * Returns true if a filter uses the attribute with this name. Some attributes must then be read from the database
- * first.
- */
+/** Returns true if a filter uses the attribute with this name. */
 export function usesAttribute(filter: Filter, name: string): boolean {
   if ('filters' in filter) return filter.filters.some((part) => usesAttribute(part, name));
   if ('path' in filter) return filter.path.attribute.name === name;
@@ -153,15 +145,15 @@ export function usesAttribute(filter: Filter, name: string): boolean {
   return 'filter' in filter && usesAttribute(filter.filter, name);
 }
 
-/** Counts the comparisons that are made for each element when the filter is evaluated. */
+/** Counts the comparisons that the filter makes for each element. */
 export function countComparisons(filter: Filter): number {
   if ('filters' in filter) return filter.filters.reduce((sum, part) => sum + countComparisons(part), 0);
   return 'filter' in filter ? countComparisons(filter.filter) : 1;
 }
 
 /**
- * Returns the sub-attributes of an element that satisfies the filter, if the filter consists of `eq` comparisons joined
- * by `and`. Returns undefined for any other filter.
+ * Returns sub-attributes that satisfy the filter, if it consists of `eq` comparisons joined by `and`. Otherwise
+ * undefined.
  */
 export function toRequiredValues(filter: Filter): ScimObject | undefined {
   if (filter.kind === 'compare' && filter.op === 'eq' && filter.path.sub) {
@@ -173,10 +165,7 @@ export function toRequiredValues(filter: Filter): ScimObject | undefined {
   return parts.reduce((made, part) => ({ ...made, ...part }), {});
 }
 
-/**
- * Returns the compared values if the filter consists of `value eq "…"` comparisons joined by `or`. Returns undefined
- * for any other filter.
- */
+/** Returns the compared values if the filter consists of `value eq "…"` joined by `or`. Otherwise undefined. */
 export function getNamedValues(filter: Filter): string[] | undefined {
   if (filter.kind === 'compare') {
     const isValue = filter.op === 'eq' && filter.path.sub?.name === 'value';

@@ -11,10 +11,7 @@ import {
   omitMember,
 } from './attribute.js';
 
-/**
- * Deviations of identity providers from SCIM that the service tolerates. They are counted by kind in the metric
- * `rollcall_scim_deviations_total`.
- */
+/** Deviations from SCIM that the service tolerates, as counted in `rollcall_scim_deviations_total`. */
 export type Deviation =
   /** The client sends `"True"` instead of a boolean. */
   | 'boolean_text'
@@ -45,21 +42,15 @@ export interface Report {
 
 /** The parsed body of a POST or PUT. */
 export interface ReadResource {
-  /**
-   * The known and writable attributes, with the names and types of the schema. Attributes with an empty value are left
-   * out.
-   */
+  /** The known and writable attributes, with names and types of the schema. Omits attributes with an empty value. */
   resource: ScimObject;
-  /** Paths of the attributes that the request unassigns by sending an empty value (null, `""` or `[]`). */
+  /** Paths of the attributes that the request unassigns by an empty value (null, `""` or `[]`). */
   unassigned: ReadonlySet<string>;
   /** URNs of the extensions that the body uses or lists in `schemas`. */
   extensions: ReadonlySet<string>;
-  /** The `id` in the body. It is ignored, but in a PUT it must equal the id in the path. */
+  /** The `id` in the body. A PUT requires it to equal the id in the path. A POST ignores it. */
   id?: string;
-  /**
-   * Errors of the fields under their SCIM names, with the index of a list element, such as `emails[1].value`. Required
-   * attributes are checked later by the caller.
-   */
+  /** Errors of the fields under their SCIM names, such as `emails[1].value`. The caller checks required attributes. */
   errors: FieldError[];
 }
 
@@ -124,7 +115,7 @@ class ResourceReader {
       this.unassigned.delete(attribute.path);
       this.values.set(attribute, value);
     } else if (this.errors.length === faults) {
-      // If the same name was sent earlier with another spelling, that value is unassigned too.
+      // Also removes a value that was sent earlier under another spelling of the name.
       this.values.delete(attribute);
       this.unassigned.add(attribute.path);
     }
@@ -161,8 +152,8 @@ export function isEmpty(value: unknown): boolean {
 }
 
 /**
- * Converts a sent value to the type of its attribute. Unknown and read-only sub-attributes are left out.
- * @returns undefined if nothing is left, or if the value is invalid. An invalid value is reported as an error.
+ * Converts a sent value to the type of its attribute. Omits unknown and read-only sub-attributes.
+ * @returns undefined if nothing is left, or for an invalid value, which is reported as an error.
  */
 function coerce(attribute: Attribute, raw: unknown, report: Report): ScimValue | undefined {
   if (attribute.multiValued) return coerceList(attribute, raw, report);
@@ -173,7 +164,7 @@ function coerce(attribute: Attribute, raw: unknown, report: Report): ScimValue |
   return Object.keys(value).length === 0 ? undefined : value;
 }
 
-/** Converts a sent value for a single-valued attribute. A list with one element is replaced by this element. */
+/** Converts a sent value for a single-valued attribute. Replaces a list with one element by the element. */
 export function toSingle(attribute: Attribute, raw: unknown, report: Report): unknown {
   return Array.isArray(raw) && raw.length > 0 ? takeOnlyElement(attribute, raw, report) : raw;
 }
@@ -185,8 +176,8 @@ function takeOnlyElement({ path }: Attribute, list: readonly unknown[], report: 
 }
 
 /**
- * Converts the elements of a sent list. A single value is treated as a list with one element. Empty elements are left
- * out, and if several elements are primary, only the last one stays primary.
+ * Converts the elements of a sent list, or a single value as the only element. Omits empty elements, and lets only the
+ * last primary element stay primary.
  */
 export function coerceList(
   attribute: Attribute,
@@ -211,8 +202,7 @@ export function coerceList(
 }
 
 /**
- * Returns true if an element has the sub-attribute `value`. If the schema does not define `value`, any sub-attribute is
- * sufficient.
+ * Returns true if an element has the sub-attribute `value`, or any sub-attribute if the schema does not define `value`.
  */
 export function hasValue(attribute: Attribute, element: ScimObject): boolean {
   const main = attribute.findSub('value');
@@ -225,10 +215,7 @@ interface Parts {
   unset: readonly string[];
 }
 
-/**
- * Converts the known and writable sub-attributes of an object. A plain string is treated as an object with this
- * `value`.
- */
+/** Converts the known and writable sub-attributes of an object. A plain string becomes the sub-attribute `value`. */
 export function coerceParts(attribute: Attribute, raw: unknown, path: string, report: Report): Parts {
   if (!isObject(raw)) {
     if (attribute.findSub('value') && typeof raw === 'string') {
@@ -255,7 +242,7 @@ export function coerceParts(attribute: Attribute, raw: unknown, path: string, re
 }
 
 /**
- * Converts a value that is neither a list nor an object and is not empty.
+ * Converts a non-empty value that is neither a list nor an object.
  * @returns undefined for an invalid value, which is reported as an error
  */
 export function coerceScalar(
@@ -288,8 +275,7 @@ function reject(report: Report, field: string, code: FieldCode, message: string)
 }
 
 /**
- * Keeps one primary element in a list: the last new primary element. If none of the primary elements is new, the last
- * one stays primary.
+ * Lets one element of a list stay primary: the last new primary element, otherwise the last primary element.
  * @param before the elements of the list before the change
  */
 export function keepOnePrimary(

@@ -25,18 +25,14 @@ import { LIST_MESSAGE } from './urns.js';
 export const DEFAULT_COUNT = 100;
 export const MAX_COUNT = 200;
 
-/**
- * The parameters of a list request before they are parsed, from the query or the body of `/.search`. Names are as in
- * RFC 7644.
- */
+/** The unparsed parameters of a list request, from the query or the body of `/.search`, named as in RFC 7644. */
 export type ListParameters = ViewParameters & Readonly<Record<string, unknown>>;
 
-/** The parsed parameters of a list, from the query or the body of `/.search`. */
+/** The parsed parameters of a list request. */
 export interface ListQuery {
   filter?: Filter;
   /**
-   * The value to sort by. Undefined if the client does not sort, or sorts by an attribute that only other resource
-   * types have.
+   * The value to sort by. Undefined if the client does not sort, or if only other resource types have the attribute.
    */
   sortBy?: AttributePath;
   descending: boolean;
@@ -44,23 +40,19 @@ export interface ListQuery {
   count: number;
   /** Number of the first resource on the page, from 1. */
   startIndex: number;
-  /**
-   * The cursor from the previous page, or `""` for the first page. Undefined if the client selects pages by
-   * `startIndex`.
-   */
+  /** The cursor from the previous page, or `""` for the first page. Undefined if the client uses `startIndex`. */
   cursor?: string;
   /**
-   * Hash of the resource type, the filter and the order. A cursor can be used only for a list with the same
-   * fingerprint.
+   * Hash of the resource type, the filter and the order. A cursor is valid only for lists with the same fingerprint.
    */
   fingerprint: string;
   projection: Projection;
 }
 
 /**
- * Parses the parameters of a list request.
- * @param parameters the query, or the body of `/.search`. Names are case-insensitive, and unknown names are ignored.
- * @param others other resource types that the same request searches
+ * Parses the parameters of a list request, ignoring the case of names and all unknown names.
+ * @param parameters the query, or the body of `/.search`.
+ * @param others other resource types in the same search
  * @throws ProblemError `invalid_value`, `invalid_filter`, `invalid_count`
  */
 export function readListQuery(
@@ -148,15 +140,15 @@ type ListId = Pick<ListQuery, 'fingerprint'>;
 
 /**
  * Encodes the cursor for a page that starts after the given resource.
- * @param range number of the range that contains the resource, in the order of the list
+ * @param range index of the range that contains the resource
  */
 export function encodeListCursor({ fingerprint }: ListId, { key, uuid }: Position, range: number): string {
   return encodeArray([fingerprint, String(range), JSON.stringify(key), uuid]);
 }
 
 /**
- * Decodes a cursor to the position after which the page starts. Returns undefined for the empty cursor, which requests
- * the first page.
+ * Decodes a cursor to the position after which the page starts. Returns undefined for `""`, which requests the first
+ * page.
  * @throws ProblemError `invalid_cursor`
  */
 export function decodeListCursor(text: string, { fingerprint }: ListId): Position | undefined {
@@ -180,8 +172,8 @@ function isKey(key: unknown): key is Position['key'] {
 }
 
 /**
- * Returns the value by which a resource is sorted (RFC 7644 §3.4.2.3), or undefined if the value is missing. A list is
- * sorted by its primary element, or by its first element if none is primary.
+ * Returns the value by which a resource is sorted, if any. A list is sorted by its primary element, otherwise by its
+ * first element (RFC 7644 §3.4.2.3).
  */
 export function toSortKey({ attribute, sub }: AttributePath, item: ScimObject): string | number | undefined {
   const elements = elementsOf(attribute.getValue(item));
@@ -192,12 +184,11 @@ export function toSortKey({ attribute, sub }: AttributePath, item: ScimObject): 
   return typeof key === 'boolean' ? Number(key) : key;
 }
 
-/** A page of resources. */
 export interface ResourcePage {
   resources: readonly ScimObject[];
-  /** Total number of matches. Undefined if counting them would cost more than reading the page. */
+  /** Total number of matches. Undefined if counting costs more than reading the page. */
   total: number | undefined;
-  /** The cursor of the next page. Undefined if there is no next page or the client does not use cursors. */
+  /** The cursor of the next page. Undefined on the last page, and if the client does not use cursors. */
   next: string | undefined;
 }
 

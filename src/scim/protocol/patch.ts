@@ -29,7 +29,6 @@ import {
   toSingle,
 } from './input.js';
 
-/** Maximum number of operations in a PATCH. */
 const MAX_OPERATIONS = 1000;
 
 const OPS = ['add', 'replace', 'remove'] as const;
@@ -37,7 +36,7 @@ type Op = (typeof OPS)[number];
 
 export interface PatchOptions {
   resource: ResourceDescription;
-  /** True for the profile `entra`. Operations on an unknown attribute are then skipped. */
+  /** True for the profile `entra`, which skips operations on an unknown attribute. */
   ignoreUnknown: boolean;
   deviation: CountDeviation;
 }
@@ -55,8 +54,8 @@ export interface PatchStep {
 }
 
 /**
- * Reads the operations of a PATCH body. In a Bulk operation, `data` may also be the list of operations itself. An
- * operation without a path, or on a whole schema, becomes one step per attribute.
+ * Reads the operations of a PATCH body, or of a Bulk operation whose `data` is the list itself. An operation without a
+ * path, or on a whole schema, becomes one step per attribute.
  * @throws ProblemError `invalid_syntax`, `invalid_path`, `invalid_filter`, `invalid_value`, `mutability`, `no_target`
  */
 export function readPatch(body: unknown, { deviation, ...options }: PatchOptions): PatchStep[] {
@@ -133,10 +132,7 @@ class StepReader {
     throw new ProblemError('invalid_value', 'The value of an operation without a path must be an object.');
   }
 
-  /**
-   * Reads the members of a value. The name of each member is a path. Members with an unknown, invalid or read-only path
-   * are ignored.
-   */
+  /** Reads the members of a value. Member names are paths. Ignores unknown, invalid and read-only paths. */
   private readMembers(op: 'add' | 'replace', prefix: string, value: object): PatchStep[] {
     return Object.entries(value).flatMap(([name, content]) => {
       const target = this.parseLeniently(`${prefix}${name}`, () => true);
@@ -164,7 +160,6 @@ class StepReader {
     }
   }
 
-  /** Reads an operation on all attributes of a schema. */
   private readWholeSchema(op: Op, schema: Schema, value: unknown): PatchStep[] {
     const isCore = schema === this.options.resource.schema;
     if (op === 'remove' || isEmpty(value)) {
@@ -193,8 +188,7 @@ class StepReader {
   private readListStep(op: Op, target: AttributeTarget, raw: unknown): PatchStep[] {
     const { attribute } = target;
     if (op === 'remove') {
-      // Without a value, a `remove` operation removes the whole list. With an empty list as its value, it removes
-      // nothing.
+      // A `remove` operation without a value removes the whole list, but with an empty list it removes nothing.
       if (raw === undefined || raw === null || raw === '') return [{ op, target }];
       this.options.deviation('remove_with_value');
       const value = coerceList(attribute, raw, this.options, hasParts);
@@ -207,7 +201,7 @@ class StepReader {
     return op === 'add' ? [] : [{ op: 'remove', target }];
   }
 
-  /** Returns the step for an operation with an empty value. It removes the target. */
+  /** Returns the step for an operation with an empty value, which removes the target. */
   private buildRemoval(target: AttributeTarget): PatchStep[] {
     this.options.deviation('empty_value');
     return [{ op: 'remove', target }];
@@ -221,12 +215,12 @@ const hasParts = (_: Attribute, element: ScimObject): boolean => Object.keys(ele
 const isReadOnly = ({ attribute, sub }: AttributeTarget): boolean =>
   attribute.isReadOnly || sub?.isReadOnly === true || sub?.mutability === 'immutable';
 
-/** Maximum number of comparisons by the filters of one PATCH. They take a few milliseconds of the main thread. */
+/** Maximum number of comparisons by the filters of one PATCH, which take a few milliseconds. */
 const MAX_COMPARISONS = 20_000;
 
 /**
- * Applies the steps one after another to a copy of the resource. Elements without a `value` are dropped only after the
- * last step, because two steps may be needed to create an element.
+ * Applies the steps one after another to a copy of the resource. Removes elements without a `value` only at the end,
+ * because an element may be created in two steps.
  * @throws ProblemError `no_target`, `invalid_value` for a list that becomes too long, `too_many` if the filters need
  * too many comparisons
  */
@@ -271,7 +265,6 @@ function changeSingle(before: ScimValue | undefined, step: PatchStep): ScimValue
   return changeObject(held ?? {}, step);
 }
 
-/** Returns a copy of an object in which the sub-attributes are changed as the step requires. */
 function changeObject(object: ScimObject, { op, target: { sub }, value, unset = [] }: PatchStep): ScimObject {
   if (sub) return setMember(object, sub.name, op === 'remove' ? undefined : value);
   const rest = unset.reduce(omitMember, object);
@@ -294,8 +287,8 @@ function changeList(
 }
 
 /**
- * Changes the whole list, or one sub-attribute in all elements of the list. If the list is empty and a sub-attribute is
- * set, an element is added for it.
+ * Changes the whole list, or one sub-attribute of all its elements. Setting a sub-attribute of an empty list adds an
+ * element.
  */
 function changeAll(elements: readonly ScimObject[], step: PatchStep): readonly ScimObject[] {
   const { op, target, value } = step;
@@ -310,8 +303,8 @@ function changeAll(elements: readonly ScimObject[], step: PatchStep): readonly S
 }
 
 /**
- * Changes the elements that the filter selects. If the filter selects no elements, a new element is created from the
- * `eq` comparisons of the filter.
+ * Changes the elements that the filter selects. If there are none, creates an element from the `eq` comparisons of the
+ * filter.
  */
 function changeSelected(
   elements: readonly ScimObject[],
@@ -341,16 +334,15 @@ const createNoTargetError = ({ path }: Attribute): ProblemError =>
   new ProblemError('no_target', `No element of ${path} matches the filter in the path.`);
 
 /**
- * Returns the sent elements that are not yet in the list. A sent element is in the list if some element equals it in
- * all sub-attributes that were sent.
+ * Returns the sent elements that are new. An element is not new if an element of the list equals it in all sent
+ * sub-attributes.
  */
 function findNewElements(
   attribute: Attribute,
   sent: readonly ScimObject[],
   list: readonly ScimObject[],
 ): ScimObject[] {
-  // Maps the names of sub-attributes to the signatures of the list elements. Each sent element then needs one look-up
-  // instead of a loop over the list.
+  // Maps names of sub-attributes to signatures of the list elements, so that each sent element needs only one look-up.
   const byParts = new Map<string, Set<string>>();
   return sent.filter((element) => {
     const names = partNamesOf(element);
@@ -363,10 +355,7 @@ function findNewElements(
   });
 }
 
-/**
- * Returns the list without the elements to remove. An element is removed if a sent element equals it in all
- * sub-attributes that were sent.
- */
+/** Returns the list without elements that equal a sent element in all sent sub-attributes. */
 function removeElements(
   attribute: Attribute,
   list: readonly ScimObject[],
@@ -381,11 +370,10 @@ function removeElements(
   );
 }
 
-/** Returns the names of the sub-attributes of an element, separated by blanks. */
 const partNamesOf = (element: ScimObject): string => Object.keys(element).sort().join(' ');
 
 /**
- * Returns a text that is equal for two elements whose named sub-attributes are equal.
+ * Returns a text that is equal for elements with equal values of the named sub-attributes.
  * @param names as returned by `partNamesOf`
  */
 function signatureOf(attribute: Attribute, element: ScimObject, names: string): string {

@@ -15,13 +15,10 @@ export interface ViewParameters {
   excludedAttributes?: unknown;
 }
 
-/** Maps each attribute that the client names to `all`, or to the sub-attributes that the client names. */
+/** Maps each attribute that the client names to `all`, or to the named sub-attributes. */
 type NameSet = ReadonlyMap<Attribute, 'all' | ReadonlySet<Attribute>>;
 
-/**
- * The attributes to include in a response (RFC 7644 §3.9). Names from the client are case-insensitive, and unknown
- * names are ignored.
- */
+/** The attributes to include in a response (RFC 7644 §3.9). Ignores the case of names, and unknown names. */
 export class Projection {
   private readonly requested: NameSet | undefined;
   private readonly excluded: NameSet | undefined;
@@ -43,22 +40,19 @@ export class Projection {
         : description.shownByDefault;
   }
 
-  /** True if the client has set `attributes`. A response that is normally empty then contains the resource. */
+  /** True if the client has set `attributes`. Even a normally empty response then contains the resource. */
   get isExplicit(): boolean {
     return this.requested !== undefined;
   }
 
-  /**
-   * Returns true if the response contains the top-level attribute or a part of it. Attributes that are not shown need
-   * not be read from the database.
-   */
+  /** Returns true if the response contains the top-level attribute or a part of it. */
   shows(attribute: Attribute | undefined): boolean {
     return attribute !== undefined && this.shown.includes(attribute);
   }
 
   /**
-   * Returns the resource with only the selected attributes. Its `schemas` list the core schema and the extensions that
-   * are still present.
+   * Returns the resource with only the selected attributes. Its `schemas` list the core schema and the remaining
+   * extensions.
    */
   apply(resource: ScimObject): ScimObject {
     const shown: Record<string, ScimValue> = { schemas: [] };
@@ -80,7 +74,7 @@ export class Projection {
     return this.requested ? this.requested.has(attribute) : attribute.returned === 'default';
   }
 
-  /** Returns the parts of a value that the client selected, or undefined if no parts are left. */
+  /** Returns the selected parts of a value, or undefined if no parts are selected. */
   private selectParts(attribute: Attribute, value: ScimValue | undefined): ScimValue | undefined {
     const requested = this.requested?.get(attribute) ?? 'all';
     const excluded = this.excluded?.get(attribute) ?? 'all';
@@ -115,7 +109,7 @@ function pick(object: ScimObject, subs: readonly Attribute[]): ScimObject {
 }
 
 /**
- * Reads the attribute names in a parameter, which may be repeated. A filter in a name is dropped, so `emails[type eq
+ * Reads the attribute names in a parameter, which may be repeated. Ignores a filter in a name, so `emails[type eq
  * "work"]` becomes `emails`.
  * @returns undefined if the parameter contains no names
  */

@@ -8,14 +8,14 @@ import type { CompareFilter, CompareOperator, Filter } from '../protocol/filter.
 import { ENTERPRISE_SCHEMA } from '../protocol/urns.js';
 
 /**
- * The number of users that a condition may select. `one`: at most one. `some`: several. `many`: so many that it is
- * cheaper to read all users in the order of the page.
+ * The number of users that a condition may select: `one` (at most one), `some` (several), or `many` (reading all users
+ * in the order of the page is cheaper).
  */
 type Breadth = 'one' | 'some' | 'many';
 
 /**
- * A condition on the table `users u`. `inOrder` is an equivalent condition for pages that are sorted by the column
- * `key`. There it limits the range of the index that is read.
+ * A condition on the table `users u`. `inOrder` is an equivalent condition for pages sorted by the column `key`. It
+ * limits the part of the index that is read.
  */
 export interface UserTest extends Clause {
   inOrder?: { key: string; sql: string };
@@ -26,8 +26,8 @@ interface Match {
   /** Query that selects the `uuid` of the users. */
   source: Clause;
   /**
-   * The same condition as a test on `users u`. It does not use the index of the condition, because `source` or the
-   * order of the page already uses an index.
+   * The same condition as a test on `users u`, without the index, because `source` or the order of the page already
+   * uses one.
    */
   test: UserTest;
   breadth: Breadth;
@@ -35,29 +35,22 @@ interface Match {
   isExact: boolean;
 }
 
-/**
- * The part of a filter that the database evaluates. If `isExact` is false, the users found must also be checked one by
- * one.
- */
+/** The part of a filter that the database evaluates. */
 export interface FilterPlan {
   /** Query for the uuids of all users that can match the filter. Undefined if any user can match. */
   source: Clause | undefined;
   breadth: Breadth;
   /** Conditions on `users u` that every matching user meets. */
   tests: readonly UserTest[];
-  /** True if every user that meets all `tests` matches the filter. */
+  /** True if every user that meets all `tests` matches the filter. Otherwise each user must also be checked. */
   isExact: boolean;
   /**
-   * The required status, if the filter contains no other condition. The total number of matches is then read from the
-   * counters of users.
+   * The status, if the filter is only a condition on the status. The total number of matches then comes from counters.
    */
   status?: UserStatus;
 }
 
-/**
- * Determines the part of a filter that the database can evaluate. Comparisons that can use an index become SQL
- * conditions.
- */
+/** Determines the part of a filter that the database can evaluate, as SQL conditions. */
 export function planFilter(filter: Filter | undefined, roles: RoleCatalogue): FilterPlan {
   const parts = filter ? flattenAnd(filter) : [];
   const limits = parts.map((part) => planPart(part, roles)).filter((part) => part !== ALL_USERS);
@@ -68,8 +61,7 @@ export function planFilter(filter: Filter | undefined, roles: RoleCatalogue): Fi
 }
 
 /**
- * Combines conditions that must all hold. The condition that selects the fewest users becomes the source of the query,
- * and all conditions become tests.
+ * Combines conditions that must all hold. The condition that selects the fewest users becomes the source of the query.
  */
 function combineConditions(parts: readonly (Match | undefined)[]) {
   const found = parts.filter((part) => part !== undefined);
@@ -79,8 +71,8 @@ function combineConditions(parts: readonly (Match | undefined)[]) {
 }
 
 /**
- * Returns the query for the condition that selects the fewest users. If other conditions are on the same column, it
- * contains them too, so that both ends of a range limit the index.
+ * Returns the query for the condition that selects the fewest users, with all conditions on the same column. Both ends
+ * of a range then limit the index.
  */
 function buildSource({ source, test: { inOrder } }: Match, parts: readonly Match[]): Clause {
   const ofColumn = parts.flatMap(({ test }) =>
@@ -93,7 +85,6 @@ function buildSource({ source, test: { inOrder } }: Match, parts: readonly Match
 
 const RANK: Readonly<Record<Breadth, number>> = { one: 0, some: 1, many: 2 };
 
-/** Splits a filter at each top-level `and` and returns the parts. */
 function flattenAnd(filter: Filter): readonly Filter[] {
   return filter.kind === 'and' ? filter.filters.flatMap(flattenAnd) : [filter];
 }
@@ -120,8 +111,8 @@ function planPart(filter: Filter, roles: RoleCatalogue): Match | undefined {
       return { source: toClause(all, ...source.params, ...params), test, breadth: best.breadth, isExact };
     }
     case 'element': {
-      // The index can match each part of the filter in a different element of the attribute. Every user found must
-      // therefore be checked against the whole filter.
+      // The index can match each part of the filter in a different element. Users found must therefore be checked
+      // against the whole filter.
       const inside = planPart(filter.filter, roles);
       return inside && { ...inside, isExact: false };
     }
@@ -146,7 +137,7 @@ const LAST = '\u{10FFFF}';
 const SIGNS = { eq: '=', gt: '>', ge: '>=', lt: '<', le: '<=' } as const;
 const hasSign = (op: CompareOperator): op is keyof typeof SIGNS => op in SIGNS;
 
-/** A condition on a column, whose name is inserted later. */
+/** A condition on a column whose name is added later. */
 interface Bound {
   text: (column: string) => string;
   params: readonly (string | null)[];
@@ -154,7 +145,7 @@ interface Bound {
 }
 
 /**
- * Returns the condition that compares a column with a key. Returns undefined for an operator that cannot use an index.
+ * Returns the condition that compares a column with a key, or undefined if the operator cannot use an index.
  * @param last the character to append to `key` for the upper limit of `sw`
  */
 export function toBound(op: CompareOperator, key: string, isUnique: boolean, last = LAST): Bound | undefined {
@@ -186,7 +177,6 @@ function matchValue(attribute: string, { op, value }: CompareFilter, isExact: bo
   return toMatch(toClause(`SELECT user_uuid AS uuid ${where}`, ...params), test, breadth, isWhole);
 }
 
-/** Combines conditions so that at least one of them must hold. */
 function joinOr(branches: readonly Match[]): Match {
   const [first] = branches;
   if (first && branches.length === 1)
@@ -212,8 +202,7 @@ function matchRole({ op, value }: CompareFilter, roles: RoleCatalogue): Match | 
   if (op !== 'eq') return undefined;
   const role = roles.find(String(value));
   if (role === undefined) return NO_USERS;
-  // The look-up table also contains the roles that users get from groups. The attribute `roles` contains only the
-  // users' own roles.
+  // The look-up table also contains roles from groups, but the attribute `roles` contains only the users' own roles.
   const own = toClause('INSTR(u.roles, ?) > 0', JSON.stringify(role));
   const source = `SELECT r.user_uuid AS uuid FROM user_roles r JOIN users u ON u.uuid = r.user_uuid WHERE r.role = ? AND ${own.sql}`;
   return toMatch(toClause(source, role, ...own.params), own, 'many');
@@ -238,10 +227,8 @@ function matchGroup({ op, value }: CompareFilter): Match | undefined {
 
 const toTime = (value: CompareFilter['value']): DbTime => toDbTime(String(value));
 
-/** A condition that every user satisfies. */
 const ALL_USERS = toMatch(toClause('SELECT uuid FROM users'), toClause('1 = 1'), 'many');
 
-/** A condition that no user satisfies. */
 const NO_USERS = toMatch(toClause('SELECT uuid FROM users WHERE 1 = 0'), toClause('1 = 0'), 'one');
 
 type Convert = (filter: CompareFilter, roles: RoleCatalogue) => Match | undefined;
@@ -259,10 +246,7 @@ const createTimeConverter =
   (filter) =>
     filter.op === 'sw' ? undefined : matchColumn(column, toBound(filter.op, toTime(filter.value), false));
 
-/**
- * Maps the path of each attribute value that has an index (scim.md, section 7) to the function that builds its
- * condition.
- */
+/** Maps the path of each attribute with an index (scim.md, section 7) to the function that builds its condition. */
 const INDEXED: Readonly<Record<string, Convert>> = {
   id: (filter) =>
     isAscii(textOf(filter))
@@ -287,10 +271,7 @@ const INDEXED: Readonly<Record<string, Convert>> = {
   'name.familyName': createNameConverter('surname_sort'),
 };
 
-/**
- * Names of the attributes that have an index. They are listed in the error message for a filter that cannot use an
- * index.
- */
+/** Names of the attributes with an index, for the error message about a filter without one. */
 export const INDEXED_NAMES = Object.keys(INDEXED).map((path) => path.slice(path.lastIndexOf(':') + 1));
 
 function matchActive(active: boolean): Match | undefined {
@@ -299,8 +280,7 @@ function matchActive(active: boolean): Match | undefined {
 }
 
 /**
- * Returns the condition for a comparison. Returns undefined if no index can be used, or if the database cannot process
- * the value.
+ * Returns the condition for a comparison, or undefined if no index applies or the database cannot process the value.
  */
 function findMatch(filter: CompareFilter, roles: RoleCatalogue): Match | undefined {
   const { value, path } = filter;

@@ -29,9 +29,7 @@ import { type CountDeviation, type ReadResource, readResource } from '../protoco
 import { type PatchStep, applySteps, readPatch } from '../protocol/patch.js';
 import { type Edit, computeEdit, scimNameOf, toResource } from './user.mapping.js';
 
-/** The changes that a PUT or PATCH request makes to a user. */
 interface Change {
-  /** Computes the user resource after the change from its current state. */
   apply: (current: ScimObject) => ScimObject;
   /** Errors that were found while the request was read. */
   wrong: readonly FieldError[];
@@ -40,20 +38,14 @@ interface Change {
   rules: ProfileRules;
 }
 
-/**
- * A validated change. Its errors contain SCIM names. `edit` also contains the attributes without a field in the API.
- */
+/** A validated change, with SCIM names in its errors. `edit` also contains attributes that the API lacks. */
 type ValidEdit = ValidatedChange<UserInput> & { edit: Edit };
 
-/**
- * A change that was prepared before its transaction and is completed in it. Several changes can be completed in the
- * same transaction.
- */
+/** A change that is prepared before its transaction and completed in it, possibly together with other changes. */
 export interface PendingChange {
   kind: 'create' | 'update' | 'delete';
   uuid: string;
   /**
-   * Completes the change in its transaction.
    * @param user the locked user, or undefined for a new user.
    * @param added ids of the users that the same set of changes creates.
    * @throws ProblemError `not_found`, `validation_failed`, or an error of `applyPut` or `applyPatch`.
@@ -61,10 +53,7 @@ export interface PendingChange {
   buildChange: (tx: Sql, user: User | undefined, added?: ReadonlySet<string>) => Promise<UserChange>;
 }
 
-/**
- * Converts the requests of identity providers to changes of users. The changes follow the same rules as changes through
- * the API. Passwords are hashed before the transaction.
- */
+/** Converts the requests of identity providers to changes of users, by the same rules as for the API. */
 @Injectable()
 export class ScimUserChanges {
   constructor(
@@ -80,7 +69,7 @@ export class ScimUserChanges {
     assertHasActive(unassigned.has('active'));
     const touchesPassword = 'password' in resource;
     const edit = buildEdit({}, { active: true, ...resource }, touchesPassword, rulesOf(caller.actor));
-    // Null values are removed, so that a required field with the value null is reported as missing.
+    // Removes null values, so that a required field with the value null is reported as missing.
     const sent = Object.fromEntries(Object.entries(edit.input).filter(([, value]) => value !== null));
     const change = this.validate({ ...edit, input: sent }, createEmptyUser('', now()), errors, NewUserInput);
     const password_hash = await this.hashPassword(change, caller);
@@ -91,7 +80,10 @@ export class ScimUserChanges {
     return { kind: 'create', uuid, buildChange };
   }
 
-  /** Prepares a PUT. @throws ProblemError if the request is invalid, whatever the current state of the user is. */
+  /**
+   * Prepares a PUT.
+   * @throws ProblemError for errors that do not depend on the current user.
+   */
   async replace(
     id: string,
     body: unknown,
@@ -106,7 +98,10 @@ export class ScimUserChanges {
     return this.prepareChange(id, { apply, wrong, touchesPassword, rules }, caller, ifVersions);
   }
 
-  /** Prepares a PATCH. @throws ProblemError if the request is invalid, whatever the current state of the user is. */
+  /**
+   * Prepares a PATCH.
+   * @throws ProblemError for errors that do not depend on the current user.
+   */
   async patch(
     id: string,
     body: unknown,
@@ -137,8 +132,8 @@ export class ScimUserChanges {
   }
 
   /**
-   * Prepares a change. The difference to the current user is computed only in the transaction that writes it, so that
-   * concurrent changes do not undo each other.
+   * Prepares a change. Its transaction computes the difference to the current user, so that concurrent changes do not
+   * undo each other.
    */
   private async prepareChange(
     id: string,
@@ -171,8 +166,7 @@ export class ScimUserChanges {
   /**
    * Validates a change by the rules of the API.
    * @param current the user before the change, or an empty user for a creation.
-   * @param wrong errors that were found while the request was read. If there is such an error for an attribute, other
-   * errors of the attribute are omitted.
+   * @param wrong errors that were found while the request was read. They replace other errors of the same attribute.
    */
   private validate(
     edit: Edit,
@@ -197,7 +191,7 @@ export class ScimUserChanges {
   }
 
   /**
-   * Validates a change with its password, then hashes the password, which is slow.
+   * Validates a change together with its password, then hashes the password.
    * @returns undefined if the password does not change.
    */
   private async hashPassword(change: ValidEdit, caller: Caller): Promise<string | null | undefined> {
@@ -206,7 +200,6 @@ export class ScimUserChanges {
     return this.changes.hashPassword(change.input, caller);
   }
 
-  /** Builds the patch that `UserWriter` applies. */
   private async buildPatch(
     tx: Sql,
     { input, edit: { attributes, manager } }: ValidEdit,
@@ -219,8 +212,8 @@ export class ScimUserChanges {
   }
 
   /**
-   * Adds the manager to a patch. If the sent text is the id of a user, it is stored as `manager_uuid`. Other text is
-   * stored unchanged as an attribute.
+   * Adds the manager to a patch: as `manager_uuid` if the sent text is the id of a user, otherwise as an attribute with
+   * this text.
    */
   private async setManager(
     patch: UserPatch,
@@ -235,10 +228,7 @@ export class ScimUserChanges {
   }
 }
 
-/**
- * Returns the user if the caller may see this user.
- * @throws ProblemError `not_found` if the user is hidden or missing
- */
+/** @throws ProblemError `not_found` if the user is missing, or hidden from the caller */
 export function assertVisible(user: User | undefined, id: string, { actor }: Caller): User {
   if (!user || isHidden(user, actor)) throw createNotFoundError('User', id);
   return user;
@@ -248,9 +238,8 @@ export function assertVisible(user: User | undefined, id: string, { actor }: Cal
 const RETAINED = ['active', 'roles', 'emails'];
 
 /**
- * Returns the user after a PUT. Attributes that the request omits are unassigned. Exceptions are the attributes in
- * `RETAINED`, the attributes of extensions that the request does not use, and all attributes if the key profile retains
- * them.
+ * Returns the user after a PUT, which unassigns omitted attributes. Retains the attributes in `RETAINED`, attributes of
+ * unused extensions, and all attributes if the key profile says so.
  * @throws ProblemError `mutability` if `active` would be removed
  */
 function applyPut(
@@ -310,7 +299,7 @@ function buildEdit(
   return edit;
 }
 
-/** Uses the userName as the e-mail address if the user lacks an e-mail address and the userName has the form of one. */
+/** Uses the userName as the e-mail address if it is one and the user lacks an e-mail address. */
 function addLoginAddress(resource: ScimObject): ScimObject {
   const { userName, emails } = resource;
   const hasOne = objectsOf(emails).some(({ value }) => value !== undefined);
@@ -320,16 +309,13 @@ function addLoginAddress(resource: ScimObject): ScimObject {
 
 const toScimError = (error: FieldError): FieldError => ({ ...error, field: scimNameOf(error.field) });
 
-/**
- * Returns the path of the top-level attribute that a path belongs to. In the path of an extension attribute, the name
- * follows the last colon.
- */
+/** Returns the path of the top-level attribute in a path. For an extension, its name follows the last colon. */
 function topLevelPathOf(path: string): string {
   const at = path.lastIndexOf(':') + 1;
   return path.slice(0, at) + (/^[^.[]+/.exec(path.slice(at))?.[0] ?? '');
 }
 
-/** Maximum size of all stored attributes of a user, as JSON. */
+/** Maximum size of all stored attributes of a user, in bytes of JSON. */
 const MAX_ATTRIBUTES_BYTES = 32 * 1024;
 
 function checkSize(attributes: object): FieldError[] {

@@ -38,37 +38,31 @@ import { shouldHideOperators } from '../http/profile-rules.js';
 /** A page of users that are not yet converted to resources. */
 type UserListPage = Omit<ResourcePage, 'resources'> & { users: readonly User[] };
 
-/** A list request with the plan of its filter. */
 interface Search {
   query: ListQuery;
   plan: FilterPlan;
-  /** The users that can match the filter: `source` selects them, and they must meet all `tests`. */
+  /** The users that can match the filter: users from `source` that meet all `tests`. */
   set: UserSet;
   tests: readonly UserTest[];
-  /** The order in which the database can read users, or undefined if no index has this order. */
+  /** The order in which the database can read users. Undefined if no index has this order. */
   order: ListOrder | undefined;
   window: PageWindow;
   hidesOperators: boolean;
 }
 
-/**
- * Number of users that are read and evaluated at a time. Evaluating them takes a few milliseconds of the main thread.
- */
+/** Number of users that are read and evaluated at a time, in a few milliseconds. */
 const BATCH_SIZE = 500;
 /** Maximum number of matches that are counted for a page with a cursor. */
 const MAX_COUNTED = 10_000;
 
-/**
- * A condition on `users u` that excludes local operators (Webmasters without an external id), who are hidden from some
- * keys.
- */
+/** A condition on `users u` that excludes local operators (Webmasters without an external id). */
 const IS_NOT_OPERATOR = toClause(
   `NOT (u.external_id_key IS NULL AND EXISTS
     (SELECT 1 FROM user_roles h WHERE h.role = ? AND h.user_uuid = u.uuid))`,
   WEBMASTER,
 );
 
-/** Selects the local operators with the given status, or all local operators. Their number is small. */
+/** Selects the few local operators, with the given status if any. */
 const selectOperators = (status: string | undefined): UserSet => ({
   from: toClause('user_roles r JOIN users u ON u.uuid = r.user_uuid'),
   tests: [
@@ -78,10 +72,7 @@ const selectOperators = (status: string | undefined): UserSet => ({
   ],
 });
 
-/**
- * Lists users (scim.md, sections 7 and 8). A list can be filtered and sorted, and pages are selected by index or by
- * cursor.
- */
+/** Lists users (scim.md, sections 7 and 8) with a filter, an order, and pages by index or cursor. */
 @Injectable()
 export class ScimUserList {
   /** Maximum number of users that are evaluated one by one for a list. */
@@ -110,7 +101,6 @@ export class ScimUserList {
     return buildListResponse(query, await this.readPage(query, actor, getSignal));
   }
 
-  /** Reads a page of users as resources. */
   async readPage(query: ListQuery, actor: Actor, getSignal: () => AbortSignal): Promise<ResourcePage> {
     const { users, ...page } = await this.find(query, actor, getSignal);
     return { ...page, resources: await this.users.present(users, query.projection) };
@@ -147,8 +137,8 @@ export class ScimUserList {
   }
 
   /**
-   * Returns an order in which the database can filter and sort the list. Returns undefined if the matching users must
-   * be found or sorted in memory instead.
+   * Returns an order in which the database can filter and sort the list. Returns undefined if this must be done in
+   * memory.
    */
   private async getOrder({ plan, order, set }: Search, signal?: AbortSignal): Promise<ListOrder | undefined> {
     if (!plan.isExact) return undefined;
@@ -179,8 +169,8 @@ export class ScimUserList {
   }
 
   /**
-   * Returns true if every user has a value for the attribute of the range `without`. The range of users without a value
-   * is then empty and need not be read.
+   * Returns true if every user has a value for the attribute `without`. The range of users without a value is then
+   * empty.
    */
   private async isRangeEmpty({ without }: ListRange, signal: AbortSignal | undefined): Promise<boolean> {
     if (without === undefined) return false;
@@ -189,9 +179,8 @@ export class ScimUserList {
   }
 
   /**
-   * Counts the users that match. If there is no filter, or only a condition on the status, the total is read from the
-   * counters. For a page with a cursor, at most `MAX_COUNTED` matches are counted, so that the cost does not depend on
-   * their number.
+   * Counts the users that match. Uses the counters if the filter concerns at most the status. For a page with a cursor,
+   * counts at most `MAX_COUNTED` matches.
    */
   private async countTotal(
     { plan: { status, tests }, set, query, hidesOperators: hides }: Search,
@@ -213,7 +202,7 @@ export class ScimUserList {
     return total !== undefined && this.pages.isFew(total);
   }
 
-  /** Reads a page by evaluating the users one by one. The number of users is limited. */
+  /** Reads a page by evaluating a limited number of users one by one. */
   private async scan({ query, set, plan, window }: Search, signal?: AbortSignal): Promise<UserListPage> {
     const { filter, sortBy, descending } = query;
     const matches = await this.findMatches(set, plan.isExact ? undefined : filter, sortBy, signal);
@@ -223,7 +212,7 @@ export class ScimUserList {
   }
 
   /**
-   * Finds the users of a set that match the filter, and returns their sort keys.
+   * Finds the users of a set that match the filter, with their sort keys.
    * @param sortBy undefined to sort by time of creation.
    * @throws ProblemError `too_many` if more than `SCIM_SCAN_LIMIT` users would have to be evaluated.
    */
@@ -270,10 +259,7 @@ export class ScimUserList {
   }
 }
 
-/**
- * Returns the cursor for the page after `last`, the last user of the current page. Returns undefined if the client does
- * not use cursors or if there is no next page.
- */
+/** Returns the cursor for the page after `last`, if the client uses cursors and there is a next page. */
 function nextCursorOf(query: ListQuery, last: Position | undefined, range = 0): string | undefined {
   return query.cursor === undefined || !last ? undefined : encodeListCursor(query, last, range);
 }
@@ -282,23 +268,23 @@ const joinUsers = ({ sql, params }: Clause): Clause =>
   toClause(`(${sql}) AS c JOIN users u ON u.uuid = c.uuid`, ...params);
 
 /**
- * Returns the conditions for reading one range of the order. A condition on the column by which the range is sorted
- * limits the part of the index that is read.
+ * Returns the conditions for reading one range of the order. Conditions on its key limit the part of the index that is
+ * read.
  */
 const toRangeTests = (tests: readonly UserTest[], { key }: ListRange): Clause[] =>
   tests.map(({ sql, params, inOrder: bound }) => ({ sql: bound?.key === key ? bound.sql : sql, params }));
 
 /**
- * Returns true for the first page of a filter on a unique key. The page nearly always contains all matches. In this
- * case, its users are counted instead of running a separate query.
+ * Returns true for the first page of a filter on a unique key. Such a page usually contains all matches, which makes a
+ * separate count unnecessary.
  */
 function isUniqueKeyLookup({ query, plan }: Search): boolean {
   return plan.breadth === 'one' && query.cursor === undefined && query.startIndex === 1 && query.count > 0;
 }
 
 /**
- * Returns true if the cost of a list is not bounded by an index. Such a list needs a slot of the search budget, and on
- * SQLite it runs in the read worker.
+ * Returns true if no index limits the cost of a list. Such a list needs a slot of the search budget, and on SQLite the
+ * read worker.
  */
 function isBroad({ plan, query, order }: Search): boolean {
   if (plan.breadth === 'one') return false;

@@ -36,7 +36,6 @@ const DocUser = buildResourceDocs({
   ofChanges: ['last_webmaster', 'fuse_blown', 'mutability'],
 });
 
-/** Examples of new users, as identity providers send them. */
 const NEW_USERS = {
   standard: {
     schemas: [USER_SCHEMA],

@@ -16,10 +16,7 @@ import { Projection, type ViewParameters } from '../protocol/projection.js';
 import { ScimUserChanges, type PendingChange, assertVisible } from './scim-user-changes.service.js';
 import { locationOf, scimNameOf, toResource } from './user.mapping.js';
 
-/**
- * Reads and changes users for identity providers, and converts users to resources. Every change goes through
- * `UserWriter` and follows the rules of the API.
- */
+/** Reads and changes users for identity providers. Every change goes through `UserWriter`. */
 @Injectable()
 export class ScimUsers {
   constructor(
@@ -32,10 +29,7 @@ export class ScimUsers {
     private readonly fuse: KeyFuse,
   ) {}
 
-  /**
-   * Finds a user.
-   * @throws ProblemError `not_found`, also for an invalid id and for a user whom the key must not see.
-   */
+  /** @throws ProblemError `not_found`, also for an invalid id and for a user whom the key must not see. */
   async get(id: string, caller: Caller): Promise<User> {
     const user = isUuid(id) ? await this.users.find(id.toLowerCase()) : undefined;
     return assertVisible(user, id, caller);
@@ -70,10 +64,7 @@ export class ScimUsers {
     return async (user, sql) => (await this.present([user], shown, sql))[0] ?? {};
   }
 
-  /**
-   * Converts users to resources with the selected attributes. The groups of the users are read only if they are
-   * selected.
-   */
+  /** Converts users to resources with the selected attributes. Reads groups only if they are selected. */
   async present(users: readonly User[], shown: Projection, sql?: Sql): Promise<ScimObject[]> {
     const withGroups = shown.shows(this.resources.user.findAttribute('groups'));
     return (await this.toResources(users, withGroups, sql)).map((resource) => shown.apply(resource));

@@ -6,26 +6,20 @@ import { ENTERPRISE_SCHEMA } from '../protocol/urns.js';
 
 /** An order in which the database can read a list. */
 export interface ListOrder extends PageOrder<ListRange> {
-  /**
-   * True if the order uses a look-up table. If the filter selects only a few users, they are sorted in memory, without
-   * this table.
-   */
+  /** True if the order uses a look-up table. A few users are sorted in memory instead. */
   byLookUp?: boolean;
 }
 
-/** A range of an order. Its conditions, together with the filter, select the users in the range. */
+/** A range of an order. `tests` and the filter together select its users. */
 export interface ListRange extends KeyRange {
   from?: Clause;
   tests?: readonly Clause[];
-  /**
-   * Name of an attribute with a look-up table. If set, the range contains the users without a value for this attribute.
-   */
+  /** Name of an attribute with a look-up table, if this is the range of users without a value for this attribute. */
   without?: string;
 }
 
 /**
- * Maps each attribute by which users can be sorted with an index to the ranges that make up the sort order. Users
- * without a value can form a range of their own.
+ * Maps each attribute with an index to the ranges of its sort order. Users without a value can form a separate range.
  */
 const RANGES: Readonly<Record<string, readonly KeyRange[]>> = {
   id: [{ key: 'u.uuid', unique: true }],
@@ -38,19 +32,19 @@ const RANGES: Readonly<Record<string, readonly KeyRange[]>> = {
   'name.familyName': splitByEmptyKey({ key: 'u.surname_sort', unique: false }, ''),
 };
 
-/** Maps the path of each attribute that is sorted by a look-up table to its name in this table. */
+/** Maps the path of each attribute that is sorted by a look-up table to its name in the table. */
 const LOOK_UPS: Readonly<Record<string, string>> = {
   displayName: 'displayName',
   [`${ENTERPRISE_SCHEMA}:employeeNumber`]: 'employeeNumber',
   [`${ENTERPRISE_SCHEMA}:department`]: 'department',
 };
 
-/** The order of creation. New users come last, so the pages selected by `startIndex` stay the same. */
+/** The order of creation. New users come last, so earlier pages stay the same. */
 export const BY_CREATION: ListOrder = { order: 'asc', ranges: [{ key: 'u.created', unique: false }] };
 
 /**
- * Returns the order by an attribute, or undefined if the attribute lacks an index. Users without a value come last in
- * ascending order and first in descending order.
+ * Returns the order by an attribute, or undefined without an index. Users without a value come last in ascending order
+ * and first in descending order.
  */
 export function toIndexOrder(
   { attribute, sub }: AttributePath,
@@ -89,8 +83,8 @@ const buildLookUpRanges = (attribute: string, sql: Pick<Sql, 'dialect'>): ListRa
 ];
 
 /**
- * Returns the same order without the use of an index, for sorting a few users. The plus sign keeps SQLite from using
- * the index. MariaDB ignores the sign.
+ * Returns the same order without an index, for sorting a few users. The plus sign keeps SQLite from using the index,
+ * and MariaDB ignores it.
  */
 export const disableIndex = ({ order, ranges }: ListOrder): ListOrder => ({
   order,

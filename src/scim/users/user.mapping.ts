@@ -23,16 +23,13 @@ interface Fields {
   attributes: Record<string, ScimValue | null>;
 }
 
-/** The changes that a request makes to the fields and attributes of a user. */
 export interface Edit extends Fields {
   /**
-   * The manager as sent by the client, which may be any text. null removes the manager. Undefined means that the
-   * manager does not change.
+   * The manager as sent by the client, which may be any text. null removes the manager, and undefined changes nothing.
    */
   manager: string | null | undefined;
 }
 
-/** A group to which a user belongs. */
 export interface Membership {
   uuid: string;
   display_name: string;
@@ -40,12 +37,12 @@ export interface Membership {
 
 /** Describes the field of a user in which an attribute is stored. */
 interface Mapping {
-  /** Name of the object that contains the attribute in the resource. Undefined if the resource itself contains it. */
+  /** Name of the object in the resource that contains the attribute, if any. */
   parent: string | undefined;
   name: string;
   /** The path of the attribute in error messages. */
   path: string;
-  /** The field of the user that stores the value. If undefined, the value is stored in `attributes` under `key`. */
+  /** The field of the user that stores the value. If undefined, `attributes` stores the value under `key`. */
   field: keyof User | undefined;
   key: string;
   list: ContactList | undefined;
@@ -106,30 +103,27 @@ const CONVERTERS: Partial<Record<keyof User, Converter>> = {
   },
 };
 
-/**
- * Narrows the type of a value in `attributes`. Only `addValue` writes these values, so a defined value is a
- * `ScimValue`.
- */
+/** Narrows the type of a value in `attributes`, where only `addValue` writes values. */
 const isStored = (value: unknown): value is ScimValue => value !== undefined;
 
 /**
- * Lists whose elements can be stored in columns of the user. `attributes` stores the order and the qualifiers of all
- * elements, and the values of elements without a column. The other values are read from the columns, so that a change
- * of a column through the API is visible at once.
+ * Lists whose elements can be stored in columns of the user. `attributes` stores their order and qualifiers, and the
+ * values of elements without a column. The other values are read from the columns, so that changes through the API are
+ * visible at once.
  */
 type ContactList = 'emails' | 'phoneNumbers' | 'photos';
 
 /**
- * A column of the user that stores the value of one element. `qualifiers` are used if the list itself is not stored,
- * for example for an imported user.
+ * A column of the user that stores the value of one element. `qualifiers` apply if the list itself is not stored, for
+ * example for an imported user.
  */
 interface Column {
   field: 'email' | 'phone' | 'mobile' | 'user_avatar';
   /** Returns true if the column can store the value of the element. */
   owns: (element: ScimObject) => boolean;
   /**
-   * Returns the index of the element whose value the column stores, or -1. By default, it is the first element that the
-   * column can store.
+   * Returns the index of the element whose value the column stores, or -1. By default, this is the first element that
+   * the column `owns`.
    */
   find?: (elements: readonly ScimObject[]) => number;
   qualifiers: ScimObject;
@@ -141,8 +135,8 @@ const hasType =
     types.includes(typeof type === 'string' ? type.toLowerCase() : '');
 
 /**
- * Returns the index of the primary e-mail address. Without a primary address, the first address of type work is used,
- * otherwise the first address.
+ * Returns the index of the primary e-mail address, otherwise of the first address of type work, otherwise of the first
+ * address.
  */
 function findLoginAddress(elements: readonly ScimObject[]): number {
   const primary = elements.findIndex((element) => element['primary'] === true);
@@ -175,9 +169,8 @@ function joinContacts(list: ContactList, user: User): ScimObject[] {
 }
 
 /**
- * Returns the stored elements and adds the values that are stored in columns.
- * @param unusedColumns columns that are not yet assigned to an element. Columns that this function assigns are removed
- * from the array.
+ * Returns the stored elements with values from the columns.
+ * @param unusedColumns columns without an element. Columns that this function uses are removed from the array.
  */
 function restoreContacts(stored: readonly ScimObject[], unusedColumns: Column[], user: User): ScimObject[] {
   return stored.flatMap((element): ScimObject[] => {
@@ -189,8 +182,7 @@ function restoreContacts(stored: readonly ScimObject[], unusedColumns: Column[],
 }
 
 /**
- * Splits a list into values for columns and a list for `attributes`. If the list has the default form, as for imported
- * users, nothing is stored in `attributes`.
+ * Splits a list into values for columns and a list for `attributes`, which is omitted if the list has the default form.
  */
 function splitContacts(list: ContactList, sent: readonly ScimObject[], { input, attributes }: Fields): void {
   const stored = [...sent];
@@ -244,7 +236,6 @@ for (const { field, list, path } of MAPPINGS) {
   for (const column of list ? COLUMNS[list] : []) SCIM_NAMES.set(column.field, path);
 }
 
-/** Returns the SCIM name of a field of a user, for use in error messages. */
 export const scimNameOf = (field: string): string => SCIM_NAMES.get(field) ?? field;
 
 const EXTENSIONS = [ENTERPRISE_SCHEMA, ROLLCALL_USER_SCHEMA];
@@ -285,8 +276,8 @@ export const locationOf = ({ uuid }: Pick<User, 'uuid'>, base: string): string =
 const toElement = (value: string): ScimObject => ({ value });
 
 /**
- * Returns the differences between a user and the requested user. Equal values are left out, so they are neither written
- * nor validated. Attributes that `requested` lacks are unset.
+ * Returns the differences between a user and the requested user, without equal values. Unsets attributes that
+ * `requested` lacks.
  */
 export function computeEdit(current: ScimObject, requested: ScimObject): Edit {
   const before: Fields = { input: {}, attributes: {} };
@@ -308,8 +299,8 @@ export function computeEdit(current: ScimObject, requested: ScimObject): Edit {
 }
 
 /**
- * Adds an empty value for each member that `authname` or `social_media` loses, because the API changes only the members
- * that are sent.
+ * Adds an empty value for each removed member of `authname` or `social_media`, because the API changes only sent
+ * members.
  */
 function addRemovals(input: JsonObject, before: JsonObject): void {
   for (const [field, empty] of Object.entries({ authname: [], social_media: '' })) {
@@ -351,10 +342,9 @@ function valueOf({ field, key, list, converter }: Mapping, user: User, base: str
   return isStored(value) ? value : undefined;
 }
 
-/** A resource while it is built. Members are set one by one, because creating objects from entries is too slow. */
+/** A resource while it is built. Setting members one by one is faster than creating objects from entries. */
 type Draft = Record<string, ScimValue>;
 
-/** Sets a member of a draft, unless the value is empty. */
 function setUnlessEmpty(draft: Draft, name: string, value: ScimValue | undefined): void {
   if (value === undefined || value === '' || (typeof value === 'object' && isEmptyObject(value))) return;
   draft[name] = value;

@@ -1,50 +1,44 @@
 import { createHash } from 'node:crypto';
 import { foldCase, fold, toNormalForm, truncate } from '../../platform/common/text.js';
 
-/** Maximum length of a comparison key, in characters. It is the length of the columns that store keys. */
+/** Maximum length of a comparison key, in characters, and of the columns that store keys. */
 const MAX_KEY = 255;
 
 /**
- * Computes the comparison key of a username or e-mail address (interface §3). The text is normalized to NFKC, trimmed
- * and case-folded, and white space is collapsed. Accents are kept, so `José` and `Jose` are different users.
+ * Computes the comparison key of a username or e-mail address (interface §3): NFKC, trimmed, case-folded, with
+ * collapsed white space. Accents are kept, so `José` and `Jose` are different users.
  */
 export function toLoginKey(text: string): string {
   return limitKey(toLoginForm(text));
 }
 
 /**
- * Computes the key under which an attribute of a user is found: a login key, truncated to the length of the column.
- * Different values can have the same key, so callers must also compare the values themselves.
+ * Computes the key of an attribute: a login key, truncated to the length of the column. Different values can have the
+ * same key, so callers must also compare the values.
  */
 export function toAttributeKey(text: string): string {
   return truncate(toLoginForm(text.toWellFormed().replaceAll('\0', '')), MAX_KEY);
 }
 
-/**
- * Computes a login key without limiting its length. A key of limited length can be a hash, which cannot be compared
- * with a part of another text.
- */
+/** Computes a login key of any length, for comparison with a part of another text. */
 export function toLoginForm(text: string): string {
   const collapsed = toNormalForm(text, 'NFKC').trim().replace(/\s+/gu, ' ');
   return toNormalForm(foldCase(collapsed), 'NFKC');
 }
 
-/**
- * Computes the comparison key of an external id or authname. The text is normalized to NFC and trimmed, and its case is
- * kept.
- */
+/** Computes the comparison key of an external id or authname: normalized to NFC and trimmed, with its case kept. */
 export function toExactKey(text: string): string {
   return limitKey(toNormalForm(text, 'NFC').trim());
 }
 
-/** Computes the key by which names are sorted. Differences of case and accents are ignored. */
+/** Computes the key by which names are sorted, ignoring case and accents. */
 export function toNameSortKey(text: string): string {
   return truncate(fold(text), MAX_KEY);
 }
 
 /**
- * Replaces a key that is too long for its column by a hash. Even a text of valid length can have such a key, because
- * normalization can make it longer: `ﬃ` becomes `ffi`.
+ * Replaces a key that is too long for its column by a hash. Normalization can make a valid text too long: `ﬃ` becomes
+ * `ffi`.
  */
 function limitKey(key: string): string {
   return key.length <= MAX_KEY ? key : `sha256:${createHash('sha256').update(key).digest('hex')}`;
@@ -57,15 +51,13 @@ export interface Identifier {
 }
 
 /**
- * Creates the identifier for a username or an e-mail address. Both share one namespace, because a login accepts either
- * of them.
+ * Creates the identifier for a username or an e-mail address. Both share one namespace, because a login accepts both.
  */
 export const toLoginIdentifier = (name: string): string => `login:${toLoginKey(name)}`;
 const toExternalIdIdentifier = (externalId: string): string => `external_id:${toExactKey(externalId)}`;
 export const toAuthnameIdentifier = (method: string, name: string): string =>
   `authname:${method}:${toExactKey(name)}`;
 
-/** Fields that contain identifiers. */
 export const IDENTIFYING_FIELDS = ['username', 'email', 'external_id', 'authname'] as const;
 interface IdentifiedUser {
   username: string;

@@ -4,10 +4,7 @@ import { longText, text, time, uuid } from '../../platform/database/engine/colum
 import { MAX } from './formats.js';
 import type { UserRow } from './user.js';
 
-/**
- * A deleted user. The row exists until the user is restored or purged (ADR 23), and only the user writer uses this
- * table.
- */
+/** A deleted user, until the user is restored or purged (ADR 23). Only the user writer uses this table. */
 @Entity('deleted_users')
 @Index('ix_deleted_users_deleted', ['deleted', 'uuid'])
 export class DeletedUserEntity {

@@ -18,7 +18,6 @@ export const MAX = {
   password: MAX_PASSWORD_LENGTH,
 } as const;
 
-/** Maximum numbers of items in lists and objects. */
 export const MAX_ITEMS = { roles: 32, methods: 8, namesOfMethod: 20 } as const;
 
 export const STATUSES = ['Active', 'Blocked'] as const;
@@ -28,14 +27,12 @@ export const NETWORKS = ['facebook', 'linkedin', 'twitter'] as const;
 export type Network = (typeof NETWORKS)[number];
 
 /**
- * Returns true for an e-mail address with valid syntax. A missing top-level domain is accepted here. `user-rules.ts`
- * rejects it if `EMAIL_REQUIRE_TLD` is set.
+ * Returns true for an e-mail address with valid syntax. Does not require a top-level domain (see `EMAIL_REQUIRE_TLD`).
  */
 export function isEmailAddress(text: string): boolean {
   return isEmail(text, { require_tld: false, ignore_max_length: true });
 }
 
-/** Returns the part of an e-mail address before the `@`. */
 export function localPartOf(email: string): string {
   return email.slice(0, email.lastIndexOf('@'));
 }
@@ -46,22 +43,17 @@ export function hasTopLevelDomain(email: string): boolean {
 
 /**
  * Matches a URL with an explicit host and without backslashes and credentials. The WHATWG parser alone is too lenient:
- * it reads `http:///a.png` as a URL with a host, replaces `\` by `/`, and drops empty credentials
- * (`http://:@example.org`).
+ * it accepts `http:///a.png`, replaces `\` by `/`, and removes empty credentials (`http://:@example.org`).
  */
 const WITH_HOST = /^https?:\/\/[^/?#@\\]+(?:[/?#][^\\]*)?$/i;
 /** Maximum length of a DNS name, in characters (RFC 1035, section 2.3.4). */
 const MAX_HOST = 253;
 /**
- * A label of a host name that is still encoded after decoding, because its punycode is invalid. Node.js 24 accepts URLs
- * with such labels.
+ * A host name label that is still encoded because its punycode is invalid. Node.js 24 accepts URLs with such labels.
  */
 const UNDECODED_LABEL = /(?:^|\.)xn--/;
 
-/**
- * Normalizes a URL by the WHATWG rules: lower-case scheme and host, punycode, percent-encoding, resolved dot segments.
- * An unsupported URL is returned unchanged, and `isHttpUrl` then rejects it.
- */
+/** Normalizes a URL by the WHATWG rules. Returns an unsupported URL unchanged, which `isHttpUrl` then rejects. */
 export function normalizeUrl(url: string): string {
   if (url.length > MAX.url || !WITH_HOST.test(url) || !isCleanText(url) || findInvisible(url) !== undefined)
     return url;
@@ -70,7 +62,7 @@ export function normalizeUrl(url: string): string {
 
 /**
  * Returns true for an absolute http or https URL with a host, a valid port and no credentials. The host may lack a
- * top-level domain, as in `http://intranet/a.png`, because this is common in intranets.
+ * top-level domain, as is common in intranets.
  */
 export function isHttpUrl(text: string): boolean {
   const url = WITH_HOST.test(text) ? parseUrl(text) : undefined;
@@ -86,17 +78,11 @@ function parseUrl(text: string): URL | undefined {
 /** Maps each authentication method to its login names. */
 export type Authname = Record<string, string[]>;
 
-/** Maps each social network to the URL of the user's profile there. Networks without a URL are left out. */
+/** Maps each social network to the URL of the user's profile there. Omits networks without a URL. */
 export type SocialMedia = Partial<Record<Network, string>>;
 
-/**
- * Attributes of a user that only identity providers use. Maps the name of each attribute to a JSON value, which is
- * neither null nor empty.
- */
+/** Attributes of a user that only identity providers use, by name. Values are neither null nor empty. */
 export type Attributes = Readonly<Record<string, unknown>>;
 
-/**
- * Value of `managed_by` for a user whom an identity provider manages. Data sets cannot have this name, because it is
- * reserved.
- */
+/** Value of `managed_by` for users of an identity provider. It is reserved, so data sets cannot have this name. */
 export const MANAGED_BY_SCIM = 'scim';

@@ -3,7 +3,7 @@ import { ascii, int, text, uuid } from '../../platform/database/engine/columns.j
 
 /**
  * An identifier of a user, as `login:<key>`, `external_id:<value>` or `authname:<method>:<value>`. The primary key
- * prevents concurrent transactions from giving the same identifier to two users.
+ * keeps two users from getting the same identifier.
  */
 @Entity('user_identifiers', { withoutRowid: true })
 export class UserIdentifierEntity {
@@ -22,23 +22,21 @@ export class UserRoleEntity {
 }
 
 /**
- * A search word of a user, with the highest weight that the word has in any field. To find outdated rows, the writer
- * calls `toWordRows` for the old state of the user, so there is no index by user (see `UserRoleEntity`). If
- * `toWordRows` changes, a migration must therefore rebuild all rows.
+ * A search word of a user, with its highest weight in any field. The writer computes outdated rows by `toWordRows` from
+ * the old state of the user. If `toWordRows` changes, a migration must rebuild all rows.
  */
 @Entity('user_words', { withoutRowid: true })
 export class UserWordEntity {
   @PrimaryColumn(text(255)) word!: string;
   @PrimaryColumn(uuid()) user_uuid!: string;
   @Column(int()) weight!: number;
-  /** Highest weight of the word in the fields that other users can see. 0 if the word occurs only in hidden fields. */
+  /** Highest weight of the word in the fields that other users can see, or 0. */
   @Column(int()) public_weight!: number;
 }
 
 /**
- * The value of an attribute by which identity providers search for users. To find outdated rows, the writer calls
- * `toValueRows` for the old state of the user, so there is no index by user (see `UserRoleEntity`). If `toValueRows`
- * changes, a migration must therefore rebuild all rows.
+ * The value of an attribute by which identity providers search for users. The writer computes outdated rows by
+ * `toValueRows` from the old state of the user. If `toValueRows` changes, a migration must rebuild all rows.
  */
 @Entity('user_values', { withoutRowid: true })
 export class UserValueEntity {
@@ -48,7 +46,7 @@ export class UserValueEntity {
 }
 
 /**
- * A number, such as 1 or -1, that a change adds to the counter `Active`, `Blocked` or `webmasters`. The value of a
+ * A number that a change adds to the counter `Active`, `Blocked` or `webmasters`. It can be negative. The value of a
  * counter is the sum of its rows.
  */
 @Entity('user_counts', { withoutRowid: true })
@@ -59,8 +57,8 @@ export class UserCountEntity {
 }
 
 /**
- * A set rule, with the number of changes that had to obey it. Each such change updates the row, so that these changes
- * run one after another.
+ * A set rule, with the number of changes that had to obey it. These changes run one after another, because each of them
+ * updates the row.
  */
 @Entity('user_rules', { withoutRowid: true })
 export class UserRuleEntity {

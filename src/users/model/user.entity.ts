@@ -5,10 +5,9 @@ import { bool, int, longText, text, time, uuid } from '../../platform/database/e
 import { type Attributes, type Authname, MAX, type SocialMedia, type UserStatus } from './formats.js';
 
 /**
- * A user. All fields are stored in one row and read without a join (ADR 3). The initial values of the columns define
- * the empty user, from which `user.ts` derives the fields of a user. The columns `*_key` and `*_sort` are computed and
- * serve filters and sorting. `user-lookups.entity.ts` contains the tables for values that must be unique or searchable.
- * Every index ends in `uuid`, so that pages have a total order.
+ * A user, in one row that is read without a join (ADR 3). The initial values of the columns define the empty user. The
+ * columns `*_key` and `*_sort` are computed, for filters and sorting. Every index ends in `uuid`, so that pages have a
+ * total order.
  */
 @Entity('users')
 @Index('ix_users_username', ['username_key', 'uuid'])
@@ -43,14 +42,12 @@ export class UserEntity {
   @Column(text(255)) surname_sort = '';
   @Column(text(MAX.name)) known_as = '';
 
-  /** JSON object that maps each authentication method to an array of login names. */
   @Column({ ...longText(), nullable: true }) authname: JsonText<Readonly<Authname>> | null = null;
-  /** argon2id hash of the password in the PHC string format, which contains its parameters. */
+  /** argon2id hash of the password in the PHC string format. */
   @Column({ ...text(255), nullable: true }) password_hash: string | null = null;
   @Column(text(MAX.url)) user_avatar = '';
   @Column({ ...uuid(), nullable: true }) manager_uuid: string | null = null;
   @Column(longText()) about_me = '';
-  /** JSON object that maps each network to its URL. */
   @Column({ ...longText(), nullable: true }) social_media: JsonText<Readonly<SocialMedia>> | null = null;
   @Column(bool()) hide_email = 0;
   @Column(bool()) hide_phone_numbers = 0;
@@ -62,16 +59,13 @@ export class UserEntity {
 
   /** The data set whose imports manage this user, or `scim` if an identity provider manages the user. */
   @Column({ ...text(64), nullable: true }) managed_by: string | null = null;
-  /** The part of the data set to which this user belongs. Null if the data set is not divided into parts. */
+  /** The part of the data set to which this user belongs, if the data set has parts. */
   @Column({ ...text(64), nullable: true }) managed_part: string | null = null;
-  /**
-   * The data set whose import blocked this user, because the user was missing in the file. Null if the user is not
-   * blocked, or was blocked for another reason.
-   */
+  /** The data set whose import blocked this user as missing in the file. Otherwise null. */
   @Column({ ...text(64), nullable: true }) blocked_by: string | null = null;
   @Column(time()) created = '';
   @Column(time()) updated = '';
   @Column({ ...time(), nullable: true }) last_access: string | null = null;
-  /** Version of the user, which is part of the ETag. Increases by one with every change. */
+  /** Part of the ETag. Increases by one with every change. */
   @Column(int()) version = 1;
 }

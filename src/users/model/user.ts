@@ -8,7 +8,6 @@ import type { UserValueEntity, UserWordEntity } from './user-lookups.entity.js';
 
 const COMPUTED = ['username_key', 'email_key', 'external_id_key', 'firstname_sort', 'surname_sort'] as const;
 
-/** The row of a user without its computed columns. */
 export type UserRow = Omit<UserEntity, (typeof COMPUTED)[number]>;
 
 /** Fields that have a different type in memory than in the row, such as parsed JSON. */
@@ -22,23 +21,22 @@ interface ParsedFields {
   hide_phone_numbers: boolean;
 }
 
-/** A user in memory. It contains the row with its JSON parsed, but without the computed columns. */
+/** A user in memory: the row with parsed JSON, without the computed columns. */
 export interface User extends Omit<UserRow, keyof ParsedFields>, ParsedFields {}
 
 const FIXED = ['uuid', 'created', 'updated', 'last_access', 'version'] as const;
 type Changeable = Exclude<keyof User, (typeof FIXED)[number]>;
 
-// All users without attributes or group roles share these two instances, so that comparing them needs only a comparison
-// of references.
+// All users without attributes or group roles share these two instances, so that references can be compared.
 const NO_ATTRIBUTES: Attributes = Object.freeze({});
 const NO_ROLES: readonly string[] = Object.freeze([]);
 
 const EMPTY_ROW: UserRow = new UserEntity();
 for (const computed of COMPUTED) Reflect.deleteProperty(EMPTY_ROW, computed);
-/** The user from which new users are created: every field has its initial value. */
+/** The user from which new users are created, with the initial value of every field. */
 export const EMPTY_USER: Readonly<User> = toUser(EMPTY_ROW);
 
-/** Fields that a change can set, in the order in which audit events list them. */
+/** Fields that a change can set, in their order in audit events. */
 const CHANGEABLE: readonly Changeable[] = Object.keys(EMPTY_USER).filter(
   (field): field is Changeable => !FIXED.some((fixed) => fixed === field),
 );
@@ -60,12 +58,12 @@ export function toUser(row: UserRow): User {
   };
 }
 
-/** Parses a user that was stored as JSON. Columns that were added to the table later get their initial value. */
+/** Parses a user that was stored as JSON. Columns that the table has gained since then get their initial value. */
 export function parseStoredUser(document: JsonText<UserRow>): User {
   return toUser({ ...EMPTY_ROW, ...fromJson(document) });
 }
 
-/** Converts a user to its row. Objects and lists become JSON, and the columns `*_key` and `*_sort` are computed. */
+/** Converts a user to its row, with objects and lists as JSON and the computed columns. */
 export function toUserRow(user: User): UserEntity {
   return {
     ...user,
@@ -89,16 +87,16 @@ function toJsonOrNull<T extends object>(value: T): JsonText<T> | null {
 }
 
 /**
- * Returns all roles of a user, including roles from groups. Permissions, filters, counts and rules must use this
- * function. `roles` alone is only for showing or changing the user's own roles.
+ * Returns all roles of a user, including roles from groups. Use this function except to show or change the user's own
+ * `roles`.
  */
 export function rolesOf({ roles, group_roles }: Pick<User, 'roles' | 'group_roles'>): readonly string[] {
   return group_roles.length === 0 ? roles : [...new Set([...roles, ...group_roles])];
 }
 
 /**
- * Lists the non-empty fields of a new user for the audit. The user must not have a password, because the password hash
- * would be listed.
+ * Lists the non-empty fields of a new user for the audit. The user must not have a password, because its hash would be
+ * listed.
  */
 export function listSetFields(user: User): Changes {
   const set: Record<string, unknown> = {};
@@ -111,7 +109,6 @@ export function listSetFields(user: User): Changes {
   return Changes.fromNewRecord(set);
 }
 
-/** Lists the fields that differ between two states of a user, as field changes for the audit. */
 export function diffUsers(before: User | undefined, after: User): FieldChange[] {
   const oldValueOf = (field: Changeable) => (before ? before[field] : emptyValueOf(after[field]));
   return CHANGEABLE.filter((field) => !isEqual(oldValueOf(field), after[field])).flatMap((field) => {
@@ -128,14 +125,14 @@ export function listRemovedFields(before: User): FieldChange[] {
   );
 }
 
-/** Lists each attribute that differs as a separate field change, such as `attributes.title`. */
+/** Lists each changed attribute as a separate field change, such as `attributes.title`. */
 function diffAttributes(before: Attributes, after: Attributes): FieldChange[] {
   return [...new Set([...Object.keys(before), ...Object.keys(after)])]
     .filter((name) => !isEqual(before[name], after[name]))
     .map((name) => ({ field: `attributes.${name}`, old: before[name] ?? null, new: after[name] ?? null }));
 }
 
-/** Returns true if two JSON values are equal. The order of object keys is ignored, but not the order of list items. */
+/** Returns true if two JSON values are equal, ignoring the order of object keys. */
 function isEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
@@ -157,18 +154,14 @@ function emptyValueOf(value: unknown): unknown {
   return typeof value === 'object' && value !== null ? {} : null;
 }
 
-/** Attributes by which identity providers search for users. They are stored in the look-up table `user_values`. */
+/** Attributes by which identity providers search for users, stored in the look-up table `user_values`. */
 const SEARCHED_ATTRIBUTES = ['displayName', 'employeeNumber', 'department', 'manager'] as const;
 
-/** Returns the attribute `displayName`, or an empty string if it is missing. */
 function displayNameOf({ displayName }: Attributes): string {
   return typeof displayName === 'string' ? displayName : '';
 }
 
-/**
- * Returns the rows of `user_values` for a user. They contain the searched attributes and the e-mail addresses in
- * `attributes.emails`.
- */
+/** Returns the rows of `user_values` for a user: searched attributes, and e-mail addresses in `attributes.emails`. */
 export function toValueRows({ uuid, attributes }: Pick<User, 'uuid' | 'attributes'>): UserValueEntity[] {
   const rows = new Map<string, UserValueEntity>();
   const add = (attribute: string, value: unknown): void => {
@@ -185,22 +178,17 @@ const MAX_WORD = 255;
 const PUNCTUATION_AT_ENDS = /^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu;
 const PUNCTUATION = /[^\p{L}\p{N}]+/u;
 
-/** Weight of a search word in a name. */
 const NAME_WEIGHT = 4;
 /** Weight of a search word in a username or e-mail address. */
 const LOGIN_WEIGHT = 2;
 /** Weight of a search word in an external id. */
 const ID_WEIGHT = 1;
 
-/**
- * Replaces characters that a text column cannot store. Attributes can contain such characters, because they are not
- * validated.
- */
+/** Replaces characters that a text column cannot store. Unvalidated attributes can contain them. */
 const toStorable = (text: string): string => text.toWellFormed().replaceAll('\0', ' ');
 
 /**
- * Splits a search term or the value of a field into search words. Case and accents are folded, and punctuation at the
- * ends of words is removed.
+ * Splits a search term or a field value into search words. Folds case and accents, and removes punctuation at the ends.
  */
 export function splitWords(text: string): string[] {
   return fold(text)
@@ -209,10 +197,7 @@ export function splitWords(text: string): string[] {
     .filter((word) => word !== '');
 }
 
-/**
- * Splits the value of a field into search words and also the parts of compound words, so that `jones` finds
- * `smith-jones`.
- */
+/** Splits a field value into search words and parts of compound words, so that `jones` finds `smith-jones`. */
 function splitWordsAndParts(text: string): string[] {
   return splitWords(text).flatMap((word) => [word, ...word.split(PUNCTUATION).filter((part) => part !== '')]);
 }
@@ -231,7 +216,7 @@ const WORD_FIELDS = [
   'external_id',
 ] as const satisfies (keyof User)[];
 
-/** Returns true if no field that determines the search words differs between two states of a user. */
+/** Returns true if two states of a user agree in all fields from which search words are taken. */
 export function hasSameWords(before: User, after: User): boolean {
   return (
     WORD_FIELDS.every((field) => before[field] === after[field]) &&
@@ -239,10 +224,7 @@ export function hasSameWords(before: User, after: User): boolean {
   );
 }
 
-/**
- * Returns the rows of `user_words` for a user. The public weight ignores `displayName` and a hidden e-mail address,
- * because other users do not see them.
- */
+/** Returns the rows of `user_words` for a user. The public weight ignores `displayName` and a hidden e-mail address. */
 export function toWordRows(
   user: Pick<User, 'uuid' | 'attributes' | (typeof WORD_FIELDS)[number]>,
 ): UserWordEntity[] {

@@ -9,7 +9,7 @@ let list: Promise<(text: string) => boolean> | undefined;
 
 /**
  * Returns a function that returns true for a common or breached password in lower case. The list of 49,000 passwords
- * (`@zxcvbn-ts/language-common`) is loaded on the first call, because it takes 4 MiB.
+ * takes 4 MiB, so it is loaded on the first call.
  */
 export function loadCommonPasswords(): Promise<(text: string) => boolean> {
   list ??= import('@zxcvbn-ts/language-common').then(({ dictionary }) => {
@@ -24,7 +24,7 @@ interface Names {
   email: string;
 }
 
-/** Validates passwords and API keys that were chosen by people. All entry points use the same rules. */
+/** Validates passwords and API keys that people have chosen. */
 @Injectable()
 export class NewPasswords {
   constructor(private readonly env: Env) {}
@@ -50,7 +50,7 @@ export class NewPasswords {
     return findPasswordFault(password, { minLength, known, isWord: await loadCommonPasswords() });
   }
 
-  /** Returns true if an API key is easy to guess, because it contains repetitions, sequences or common words. */
+  /** Returns true if an API key is easy to guess: repetitions, sequences or common words. */
   async isGuessable(key: string): Promise<boolean> {
     return isGuessableKey(key, { isWord: await loadCommonPasswords() });
   }

@@ -9,10 +9,7 @@ import { createFailure } from '../rules/failure.js';
 
 const WRONG = createFailure('current_password', 'invalid_value', 'is not the current password');
 
-/**
- * Checks the current password when users change their own password. A stolen session is therefore not enough to take
- * over an account.
- */
+/** Checks the current password when users change their own, so that a stolen session cannot take over an account. */
 @Injectable()
 export class OwnPassword {
   constructor(
@@ -21,7 +18,7 @@ export class OwnPassword {
   ) {}
 
   /**
-   * Checks the current password that was sent. A wrong password counts as a failed login.
+   * Checks the sent current password. A wrong password counts as a failed login.
    * @returns the errors of the field, if any.
    * @throws ProblemError `login_throttled`.
    */

@@ -25,12 +25,12 @@ const HASH_BYTES = 32;
 const generateRandomBase64 = (byteCount: number): string =>
   randomBytes(byteCount).toString('base64').replaceAll('=', '');
 
-/** Time in milliseconds before a request is rejected because the queue is full. */
+/** Time in milliseconds before a request is rejected because of a full queue. */
 const REFUSAL_DELAY_MILLIS = 1000;
 
 /**
- * The account and the network on whose behalf a password is hashed. The account is a user, an API key or an unknown
- * user name.
+ * The account and the network for which a password is hashed. The account is a user, an API key or an unknown user
+ * name.
  */
 export interface Requester {
   account: string;
@@ -45,8 +45,7 @@ export const toRequester = ({ actor, ip }: Caller): Requester => ({
 });
 
 /**
- * Functions that are called during the check of a password: `before` the password is hashed, and `failed` if the
- * password is wrong.
+ * Functions that the check of a password calls: `before` it hashes the password, and `failed` if the password is wrong.
  */
 interface Hooks {
   before(): Promise<void>;
@@ -54,17 +53,14 @@ interface Hooks {
 }
 
 /**
- * Hashes and verifies passwords, at most one per CPU core at a time. Further requests wait in a queue, and one account
- * or network can fill at most half of it. Accounts and networks are served in turn, so that a flood of logins does not
- * delay other users. The slots and the queue are divided among the instances, and each instance has at least one slot.
+ * Hashes and verifies passwords, at most one per CPU core at a time. Further requests wait in a queue, half of which
+ * one account or network can fill. Accounts and networks are served in turn, so that a flood of logins does not delay
+ * other users. The instances share the slots and the queue, and each has at least one slot.
  */
 @Injectable()
 export class PasswordService {
   private readonly slots: FairSemaphore;
-  /**
-   * A random hash. Passwords of unknown users are verified against it, so that the response takes as long as for known
-   * users.
-   */
+  /** A random hash, against which passwords of unknown users are verified, so that the response takes equally long. */
   private readonly decoy = `${CURRENT_PREFIX}${generateRandomBase64(SALT_BYTES)}$${generateRandomBase64(HASH_BYTES)}`;
 
   constructor({ HASH_QUEUE_LIMIT, WORKERS }: Env) {
@@ -83,8 +79,7 @@ export class PasswordService {
   }
 
   /**
-   * Returns true if the password matches the hash `phc`, a PHC string. If `phc` is null, the method does the same work
-   * and returns false.
+   * Returns true if the password matches the PHC string `phc`. If `phc` is null, does the same work and returns false.
    * @throws ProblemError `unavailable` if the queue is full.
    */
   async verify(phc: string | null, password: string, requester: Requester, hooks: Hooks): Promise<boolean> {
@@ -96,7 +91,7 @@ export class PasswordService {
     });
   }
 
-  /** Returns true if the parameters of a hash differ from the current parameters. */
+  /** Returns true if a hash was created with other than the current parameters. */
   isOutdated(stored: string): boolean {
     return !stored.startsWith(CURRENT_PREFIX);
   }
@@ -111,7 +106,7 @@ export class PasswordService {
     return this.slots.run(keys, work, signal).catch(async (error: unknown) => {
       if (error === signal?.reason) throw createUnavailableError('The client disconnected.', 1);
       if (!(error instanceof NoSlotError)) throw error;
-      // A client that retries immediately must not overload the service, so the request is rejected only after a delay.
+      // The delay keeps clients that retry immediately from overloading the service.
       await delay(REFUSAL_DELAY_MILLIS, undefined, { signal }).catch(() => undefined);
       throw createUnavailableError('Too many passwords are being checked. Try again later.', 1);
     });

@@ -8,20 +8,20 @@ import {
   createValidationError,
 } from '../../platform/common/errors.js';
 
-/** Failure codes that occur only in the reports of imports. The API reports the error codes `*_taken` instead. */
+/** Failure codes of import reports, for which the API uses the error codes `*_taken`. */
 type ImportCode = 'duplicate' | 'unlinked_conflict';
 
-/** A rule that a change breaks. API requests and rows of import files use the same form. */
+/** A broken rule, in the same form for API requests and rows of import files. */
 export interface Failure {
   field: string;
   code: FieldCode | ErrorCode | ImportCode;
-  /** Description of the failure. It is appended to the name of the field, as in `email is required`. */
+  /** Description of the failure, which is appended to the field name, as in `email is required`. */
   message: string;
-  /** Uuid of the other user, if the change conflicts with one. */
+  /** Uuid of the other user in a conflict. */
   uuid?: string;
 }
 
-/** Creates a `Failure` for a field. If the code is the code of a field error, the result is also a `FieldError`. */
+/** Creates a `Failure` for a field, or a `FieldError` if the code is the code of a field error. */
 export function createFailure<C extends Failure['code']>(field: string, code: C, message: string) {
   return { field, code, message };
 }
@@ -49,15 +49,15 @@ export const MANAGER_CYCLE: Failure = {
 };
 
 /**
- * Creates the failure of a change that would remove the last active Webmaster.
- * @param cause the field that changes, or `deleted` if the user is deleted.
+ * Creates the failure of a change that removes the last active Webmaster.
+ * @param cause the field that changes, or `deleted` for a deletion.
  */
 export const toWebmasterFailure = (cause: 'status' | 'roles' | 'deleted'): Failure =>
   cause === 'deleted'
     ? createFailure('', 'last_webmaster', 'The last active Webmaster cannot be deleted')
     : createFailure(cause, 'last_webmaster', 'cannot change while this user is the last active Webmaster');
 
-/** Converts the failures of one change to the ProblemError with which the request fails (interface §7). */
+/** Converts the failures of one change to a ProblemError (interface §7). */
 export function toFailureProblem(failures: readonly Failure[]): ProblemError {
   const invalid = failures.filter((failure): failure is FieldError => isFieldCode(failure.code));
   if (invalid.length > 0) return createValidationError(invalid);
@@ -81,9 +81,6 @@ export const TAKEN_CODES = Object.values(TAKEN_CODE_BY_FIELD);
 
 export const getTakenCode = (field: string): ErrorCode => TAKEN_CODE_BY_FIELD[field] ?? 'internal';
 
-/**
- * Converts the code of a failure to an error code of the API. Codes that occur only in import reports become `*_taken`.
- */
 function toErrorCode({ code, field }: Failure): ErrorCode {
   if (code === 'duplicate' || code === 'unlinked_conflict') return getTakenCode(field);
   return isFieldCode(code) ? 'validation_failed' : code;

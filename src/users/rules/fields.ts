@@ -33,10 +33,7 @@ import {
   normalizeUrl,
 } from '../model/formats.js';
 
-/**
- * Options of the decorators for fields. Each decorator defines the normalization, the rules and the OpenAPI schema of a
- * field.
- */
+/** Options of the decorators for fields, which define the normalization, rules and OpenAPI schema of a field. */
 interface Schema {
   description?: string;
   example: unknown;
@@ -45,7 +42,7 @@ interface Schema {
   writeOnly?: boolean;
 }
 
-/** Options of the decorators for text fields. The text may have at most `max` characters. */
+/** Options of the decorators for text fields of at most `max` characters. */
 type TextSchema = Schema & { max: number };
 const Text = ({ max, ...schema }: TextSchema) =>
   applyDecorators(
@@ -78,7 +75,7 @@ export const Url = (schema: Schema) =>
     TextRule('invalid_format', URL_RULE, isHttpUrl),
   );
 
-/** Declares a field with a password. A password can contain any characters and is never trimmed. */
+/** Declares a field with a password, which can contain any characters and is never trimmed. */
 export const Secret = (schema: Schema) =>
   applyDecorators(
     Text({ max: MAX.password, writeOnly: true, ...schema }),
@@ -86,15 +83,10 @@ export const Secret = (schema: Schema) =>
     TextRule('invalid_format', 'must not contain invalid Unicode', (text) => text.isWellFormed()),
   );
 
-/**
- * Declares a field with a new password. `NewPasswords` validates it later, because its rules depend on settings and on
- * the user.
- */
+/** Declares a field with a new password. `NewPasswords` validates it later, with settings and the user. */
 export const NewSecret = (schema: Schema & { minLength: number }) => Secret({ nullable: true, ...schema });
 
-/**
- * Declares a field with a username. Consecutive spaces in it are collapsed before it is stored, unlike in other texts.
- */
+/** Declares a field with a username. Unlike in other texts, consecutive spaces are collapsed. */
 export const Username = (schema: Schema) =>
   applyDecorators(SingleLine({ max: MAX.username, ...schema }), Normalize(normalizeLineInput), IsNotEmpty());
 
@@ -108,10 +100,7 @@ export const Email = (schema: Schema) =>
     ),
   );
 
-/**
- * Maximum number of characters of a status or a uuid in a request. Every valid value is shorter, so only oversized
- * input is rejected.
- */
+/** Maximum number of characters of a status or a uuid in a request. Every valid value is shorter. */
 const MAX_SHORT_TEXT = 64;
 
 export const Status = (schema: Schema) =>
@@ -147,10 +136,7 @@ const toNullIfEmpty = (object: object): object | null => (Object.keys(object).le
 const mapValues = (object: object, map: (value: unknown) => unknown): object =>
   Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value)]));
 
-/**
- * Declares a field with a list of roles. `[]` clears the field. Unknown names stay in the list, so that the error
- * message can quote them.
- */
+/** Declares a field with a list of roles. `[]` clears the field. Unknown names are kept for the error message. */
 export const Roles = (schema: Schema) =>
   applyDecorators(
     ApiPropertyOptional({
@@ -175,7 +161,7 @@ const METHOD_NAME = /^[a-z0-9_-]{1,32}$/;
 const namesOf = (value: unknown): string[] => valuesOf(value).flatMap(stringsOf);
 const normalizeName = (name: string): string => (name.isWellFormed() ? normalizeText(name) : name);
 
-/** Declares a field with an object that maps each authentication method to login names. `{}` clears the field. */
+/** Declares a field that maps each authentication method to login names. `{}` clears the field. */
 export const Authnames = (schema: Schema) =>
   applyDecorators(
     ApiPropertyOptional({
@@ -227,10 +213,7 @@ const findUnknownNetworks = (value: unknown): string[] =>
 const normalizeLink = (url: unknown): unknown => normalizeUrlInput(normalizeLineInput(url)) ?? '';
 const isUrlOrEmpty = (url: string): boolean => url === '' || (isCleanText(url) && isHttpUrl(url));
 
-/**
- * Declares a field with an object that maps each social network to a URL. `{}` clears the field. An empty string or
- * null removes the URL of one network.
- */
+/** Declares a field that maps each social network to a URL. `{}` clears the field. `""` or null removes one URL. */
 export const SocialMediaLinks = (schema: Schema) =>
   applyDecorators(
     ApiPropertyOptional({

@@ -16,31 +16,27 @@ import { hasScope } from '../../access/policy.js';
 import type { UserInput } from './user.input.js';
 import { type Failure, createFailure } from './failure.js';
 
-/** The settings on which the rules for users depend. */
 export interface RuleSettings {
   roles: RoleCatalogue;
   emailRequiresTld: boolean;
-  /** URL of the default avatar. If a change sends this URL as `user_avatar`, the field is cleared. */
+  /** URL of the default avatar. If sent as `user_avatar`, it clears the field. */
   defaultAvatar: string;
 }
 
-/** The validated fields that a change sets. It contains the hash of the password instead of the password. */
+/** The validated fields that a change sets, with the hash of the password instead of the password. */
 export type UserPatch = Omit<UserInput, 'password'> & {
   password_hash?: string | null;
   managed_by?: string | null;
   managed_part?: string | null;
   blocked_by?: string | null;
-  /**
-   * Attributes to change. A null or empty value removes the attribute, and attributes that are missing here keep their
-   * value.
-   */
+  /** Attributes to change. A null or empty value removes the attribute, and omitted attributes keep their value. */
   attributes?: Attributes | null;
-  /** All roles that the user gets from groups. They replace the previous group roles. */
+  /** All roles from groups, which replace the previous group roles. */
   group_roles?: readonly string[] | null;
 };
 
 /**
- * Applies the rules that depend on settings. Fields that already have an error are skipped.
+ * Applies the rules that depend on settings, except to fields with errors.
  * @returns the input in its canonical form, and the errors.
  */
 export function applyConfiguredRules<T extends UserInput>(
@@ -77,9 +73,7 @@ const canonicalizeRoles = (sent: readonly string[], roles: RoleCatalogue) =>
 /** The value that each field gets if a patch clears it with null. */
 const EMPTY_VALUES: Readonly<Record<string, unknown>> = { ...EMPTY_USER };
 
-/**
- * Applies a patch to a user. Undefined means that a field keeps its value, and null clears the field (interface §3).
- */
+/** Applies a patch to a user. Undefined keeps the value of a field, and null clears it (interface §3). */
 export function applyPatch(current: User, patch: UserPatch): User {
   const next: User = { ...current };
   const sent: [string, unknown][] = Object.entries(patch);
@@ -93,10 +87,7 @@ export function applyPatch(current: User, patch: UserPatch): User {
   return next;
 }
 
-/**
- * Merges the objects `authname`, `social_media` and `attributes` of a patch into the objects of the user. Keys that the
- * patch omits are kept.
- */
+/** Merges the objects `authname`, `social_media` and `attributes` of a patch into the user. Omitted keys are kept. */
 function mergeDocuments(next: User, current: User, { authname, social_media, attributes }: UserPatch): void {
   if (authname) next.authname = mergeObjects(current.authname, authname);
   if (social_media)
@@ -122,8 +113,7 @@ function mergeAttributes(current: Attributes, sent: Attributes): Attributes {
 }
 
 /**
- * Returns the stored URL if the sent URL is its normalized form, so that a client that sends back a URL changes
- * nothing. Otherwise returns the sent URL.
+ * Returns the stored URL if the sent URL is its normalized form. Clients can then send back a URL without changing it.
  */
 function keepStoredUrl(stored: string, sent: string): string {
   return stored !== sent && normalizeUrl(stored) === sent ? stored : sent;
@@ -161,7 +151,7 @@ const TOO_MANY_METHODS: FieldError = {
 };
 const OWN_MANAGER = createFailure('manager_uuid', 'self_reference', 'must not be the user itself');
 
-/** Returns true if the user has the role Webmaster, either directly or from a group. */
+/** Returns true if the user has the role Webmaster, directly or from a group. */
 export function isWebmasterUser(user: Pick<User, 'roles' | 'group_roles'>): boolean {
   return rolesOf(user).includes(WEBMASTER);
 }
@@ -170,18 +160,16 @@ export function isActiveWebmaster(user: Pick<User, 'status' | 'roles' | 'group_r
   return user.status === 'Active' && isWebmasterUser(user);
 }
 
-/** Returns true if the user's sessions must end because of the change (interface §2). */
+/** Returns true if the change must end the user's sessions (interface §2). */
 export function shouldEndSessions(before: User, after: User): boolean {
   const blocked = before.status === 'Active' && after.status === 'Blocked';
   return blocked || isWebmasterUser(before) !== isWebmasterUser(after);
 }
 
-/** Creates a user with the given uuid and time. Every other field has its initial value. */
 export function createEmptyUser(uuid: string, time: string): User {
   return { ...EMPTY_USER, uuid, created: time, updated: time };
 }
 
-/** The result of validating one change of a user. */
 export interface ValidatedChange<T extends UserInput> {
   /** The input in its canonical form. It still contains invalid fields. */
   input: T;
@@ -191,9 +179,8 @@ export interface ValidatedChange<T extends UserInput> {
 }
 
 /**
- * Validates a change of a user: first the rules that depend on settings, then the rules for the whole user. Returns
- * their errors together with the field errors of the input. The API and imports both call this function, so that they
- * reject the same values.
+ * Validates a change of a user by the rules that depend on settings, then by the rules for the whole user. Returns all
+ * errors, including the field errors of the input. Both the API and imports use this function.
  */
 export function validateChange<T extends UserInput>(
   current: User,
@@ -209,8 +196,8 @@ export function validateChange<T extends UserInput>(
 }
 
 /**
- * Omits an error about invisible characters if the value is already stored. Older versions accepted such values, and
- * clients may send them back unchanged.
+ * Omits errors about invisible characters for stored values. Older versions accepted such values, and clients send them
+ * back.
  */
 function omitStoredValueErrors(
   input: UserInput,
@@ -224,9 +211,7 @@ function omitStoredValueErrors(
   );
 }
 
-/**
- * Returns true if the sent value equals the stored value. In an object, only the members that were sent are compared.
- */
+/** Returns true if the sent value equals the stored value. For an object, compares only the sent members. */
 function isPartOf(stored: unknown, sent: unknown): boolean {
   if (!isObject(stored) || !isObject(sent)) return JSON.stringify(stored) === JSON.stringify(sent ?? stored);
   return Object.entries(sent).every(([member, value]) => isPartOf(stored[member], value));
@@ -249,9 +234,9 @@ const createForeignDatasetFailure = (dataset: string): Failure => ({
 });
 
 /**
- * Returns a failure if the actor is not allowed to make the change. The scope `webmasters` is required if the user is a
- * Webmaster before or after the change. A key that is limited to data sets cannot change users of other data sets by an
- * import.
+ * Returns a failure if the actor must not make the change. The scope `webmasters` is required if the user is a
+ * Webmaster before or after the change. An import by a key that is limited to data sets cannot change users of other
+ * data sets.
  * @param before undefined for a new user.
  * @param after undefined for a deleted user.
  * @param byProvider true for an identity provider. It needs the scope `webmasters` only to change `PROTECTED_FIELDS`.
@@ -273,8 +258,8 @@ export function checkPrivilege(
 
 /**
  * Fields through which the privileges of a Webmaster could be obtained (scim.md, section 3). They include the external
- * id for two reasons. Imports use it to find the user whose roles they set. Without an external id, a Webmaster is a
- * local operator, whom identity providers cannot manage.
+ * id, by which imports find the user whose roles they set. Without an external id, a Webmaster is a local operator,
+ * whom identity providers cannot manage.
  */
 const PROTECTED_FIELDS: readonly string[] = [
   'external_id',
@@ -287,19 +272,13 @@ const PROTECTED_FIELDS: readonly string[] = [
   'password',
 ];
 
-/**
- * Returns true if a field differs between two states of a user.
- * @param fields the fields to compare, by default all fields.
- */
+/** @param fields the fields to compare, by default all fields. */
 function hasChanges(before: User | undefined, after: User | undefined, fields?: readonly string[]): boolean {
   if (!before || !after) return true;
   return diffUsers(before, after).some(({ field }) => !fields || fields.includes(field));
 }
 
-/**
- * Returns true if the actor blocks itself with the change. For an import, this means the user who started or approved
- * it.
- */
+/** Returns true if the actor blocks itself. For an import, the actor is the user who started or approved it. */
 export function isSelfBlock(
   { actor }: Pick<Caller, 'actor'>,
   before: Pick<User, 'uuid' | 'status'> | undefined,

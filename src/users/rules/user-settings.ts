@@ -4,10 +4,9 @@ import { Env } from '../../platform/config/env.js';
 import { normalizeUrl } from '../model/formats.js';
 import type { RuleSettings } from './user-rules.js';
 
-/** Path of the picture for users without an avatar. */
 export const DEFAULT_AVATAR_PATH = 'assets/default-avatar.svg';
 
-/** The settings on which the rules for users depend. They are parsed only once. */
+/** The settings on which the rules for users depend, parsed only once. */
 @Injectable()
 export class UserSettings implements RuleSettings {
   readonly roles: RoleCatalogue;

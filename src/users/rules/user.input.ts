@@ -22,9 +22,8 @@ import {
 } from './fields.js';
 
 /**
- * Fields that a client can write (interface §3). After `readInput`, undefined means that a field was not sent, and null
- * means that it is cleared. All other values are normalized and follow every rule that depends neither on settings nor
- * on other users.
+ * Fields that a client can write (interface §3). After `readInput`, undefined means not sent, and null means cleared.
+ * Other values are normalized and valid, except for rules that depend on settings or other users.
  */
 export class UserInput {
   @Username({
@@ -121,16 +120,13 @@ export class NewUserInput extends UserInput {
   override email!: string;
 }
 
-/** Body of a change after its read-only fields were removed. */
+/** Body of a change, without read-only fields. */
 export type WritableUserInput = UserInput & { current_password?: string | null };
 
 const READ_ONLY = { readOnly: true, nullable: true, description: 'Ignored if sent.' } as const;
 const READ_ONLY_TIME = { type: String, format: 'date-time', readOnly: true, nullable: true } as const;
 
-/**
- * Body of `PUT /users/{user_id}`. A client may send the response of GET, because the read-only fields in it are
- * ignored.
- */
+/** Body of `PUT /users/{user_id}`. A client may send the response of GET, whose read-only fields are ignored. */
 export class ChangedUserInput extends UserInput {
   @Secret({
     example: 'Tr0ub4dor&3',

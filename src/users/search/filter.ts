@@ -16,13 +16,10 @@ import {
 } from './search-plan.js';
 
 const MAX_WORDS = 10;
-/**
- * Minimum length of a search prefix such as `ja*`, in characters. A prefix of one letter would match too many users.
- */
+/** Minimum length of a search prefix such as `ja*`, in characters. One letter would match too many users. */
 const MIN_PREFIX = 2;
 /**
- * A character that sorts after every other character. A prefix followed by this character is the upper bound of all
- * words with the prefix.
+ * A character that sorts after all others. Appended to a prefix, it makes an upper bound of all words with this prefix.
  */
 const LAST_CHARACTER = '\u{10FFFF}';
 
@@ -52,8 +49,8 @@ const STATUSES: readonly string[] = ['Active', 'Blocked'];
 const NO_MATCH = buildCondition('1 = 0');
 
 /**
- * Builds the condition on the status. Most users are active, so active users are found with `<> 'Blocked'`, which uses
- * no index.
+ * Builds the condition on the status. Most users are active, so the condition for active users, `<> 'Blocked'`, uses no
+ * index.
  */
 function buildStatusConditions(statuses: readonly string[], sort: Sort): Condition[] {
   if (STATUSES.every((status) => statuses.includes(status))) return [];
@@ -79,8 +76,8 @@ function buildVisibleEmailCondition(actor: Actor): Condition {
 const keepAsSent = (sent: string): string => sent;
 
 /**
- * Query parameters that are compared with a column. Each entry contains the parameter, the column, the SQL comparison
- * and the conversion of the sent value.
+ * Query parameters that are compared with a column: parameter, column, SQL comparison, and conversion of the sent
+ * value.
  */
 const COMPARED_PARAMETERS = [
   ['external_id', 'external_id_key', '= ?', toExactKey],
@@ -122,13 +119,13 @@ function buildRoleCondition(names: readonly string[], roles: RoleCatalogue): Con
   if (known.length === 0) return NO_MATCH;
   const test = `role IN (${toPlaceholders(known.length)})`;
   const sql = `u.uuid IN (SELECT user_uuid FROM user_roles WHERE ${test})`;
-  // COUNT is used instead of EXISTS, because MariaDB would convert EXISTS to an IN condition.
+  // Uses COUNT, because MariaDB would convert EXISTS to an IN condition.
   const many = `(SELECT COUNT(*) FROM user_roles r WHERE r.user_uuid = u.uuid AND r.${test}) > 0`;
   return { ...buildCondition(sql, ...known), many, key: 'some', parameter: 'role' };
 }
 
 /**
- * Builds one join for each word of a search term, so that a user must match every word. `isEmpty` is true if the term
+ * Builds one join for each word of a search term, because a user must match every word. `isEmpty` is true if the term
  * contains no words.
  */
 function buildWordJoins(
@@ -171,7 +168,7 @@ function buildWordJoins(
 }
 
 /**
- * Builds the condition that selects the rows of `user_words` for a word.
+ * Builds the condition on `user_words` for a word.
  * @param prefix true to match every word that begins with `word`.
  */
 function buildWordMatch(word: string, prefix: boolean): WordMatch {

@@ -7,12 +7,9 @@ import { DATABASE, type Database } from '../../platform/database/engine/database
 
 /** Maximum number of broad searches that one actor can run at the same time (interface §9). */
 const MAX_RUNNING = 2;
-/**
- * Maximum number of broad searches of one actor that wait for a slot. It is enough for a busy connector and limits the
- * memory.
- */
+/** Maximum number of broad searches of one actor that wait for a slot, enough for a busy connector. */
 const MAX_WAITING = 50;
-/** Maximum time for which a search waits for a slot, as a multiple of `SEARCH_TIMEOUT`. */
+/** Maximum time that a search waits for a slot, as a multiple of `SEARCH_TIMEOUT`. */
 const WAIT_TIMEOUTS = 5;
 
 /** A search whose cost is not limited by an index. */
@@ -20,17 +17,16 @@ interface BroadSearch<T> {
   /** Runs the search. @param signal stops all statements of the search when it aborts. */
   run: (signal: AbortSignal) => Promise<T>;
   /**
-   * Returns the name of the part of the search that has the most matches. The error after a timeout contains this name.
+   * Returns the name of the part of the search with the most matches, for the error after a timeout.
    * @param signal stops all statements when it aborts.
    */
   findBroadest: (signal: AbortSignal) => Promise<string>;
 }
 
 /**
- * Limits broad searches, whose cost is not limited by an index. Each actor can run two of them at the same time, and
- * waiting actors are served in turn. A search is stopped after `SEARCH_TIMEOUT`, or when its client disconnects. With
- * SQLite, one search runs at a time, in the read worker. With MariaDB and MySQL, broad searches use at most half of the
- * connections.
+ * Limits broad searches, whose cost is not limited by an index. Each actor can run two of them at a time, and waiting
+ * actors are served in turn. A search stops after `SEARCH_TIMEOUT`, or when its client disconnects. With SQLite, one
+ * search at a time runs in the read worker. With MariaDB and MySQL, broad searches use at most half of the connections.
  */
 @Injectable()
 export class SearchBudget {
@@ -83,8 +79,8 @@ export class SearchBudget {
   }
 
   /**
-   * Waits until the read worker of SQLite runs, because stopping a search stops the worker. The time to restart it does
-   * not count towards the timeout of the search.
+   * Waits until the read worker of SQLite has restarted, because a stopped search stops the worker. This time does not
+   * count towards the timeout of the search.
    */
   private async ensureStarted(disconnect: AbortSignal): Promise<void> {
     if (this.database.dialect === 'sqlite') await this.database.scan('SELECT 1 AS ready', [], disconnect);

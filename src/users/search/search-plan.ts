@@ -15,39 +15,28 @@ import type { Sort } from './user.query.js';
 export type ConditionForm = 'few' | 'many';
 
 /**
- * A condition on `users u` in two equivalent forms. The service chooses the form, because no database engine chooses
- * well between them.
+ * A condition on `users u` in two equivalent forms (see `ConditionForm`). The service chooses the form, because no
+ * database engine chooses well.
  */
 export interface Condition extends Clause {
-  /** SQL condition that looks up the matching users by an index. */
   few: string;
-  /** SQL condition that tests one user after another, without the index. */
   many: string;
-  /**
-   * Set if the condition has an index. `unique` means that at most one user can match. `some` means that several users
-   * can match.
-   */
+  /** Set if the condition has an index. `unique`: at most one user can match. `some`: several users can match. */
   key?: 'unique' | 'some';
-  /** Name of the query parameter from which the condition was built, if the condition has an index. */
+  /** Name of the query parameter of the condition, if it has an index. */
   parameter?: string;
 }
 
-/** SQL for the rows of `user_words` that match one word of the search term: the table and its condition. */
+/** SQL for the rows of `user_words` that match one word of the search term. */
 export interface WordMatch extends Clause {
   /** The word or prefix in folded form, such as `jan*`. */
   text: string;
 }
 
-/**
- * The users to search: `users u`, joined with the matches of each word. A user must also meet all conditions in
- * `tests`.
- */
+/** The users to search: `users u`, joined with the matches of each word, who meet all conditions in `tests`. */
 export interface UserFilter extends UserSet {
   tests: readonly Condition[];
-  /**
-   * The statuses to find, if the search is not limited by any other condition. `UserCounts` then provides the count.
-   * Undefined for any other search.
-   */
+  /** The statuses to find, whose users `UserCounts` counts. Undefined if the search has other conditions. */
   countedStatuses: readonly string[] | undefined;
   /** SQL expression for the sum of the weights of the matched words. */
   score: string;
@@ -65,15 +54,12 @@ const SORT_COLUMNS: Readonly<Record<Exclude<Sort, 'relevance'>, string>> = {
   status: 'u.status',
 };
 
-/** Creates a condition without an index. Both of its forms are the same SQL. */
+/** Creates a condition without an index, with the same SQL in both forms. */
 export function buildCondition(sql: string, ...params: readonly SqlValue[]): Condition {
   return { ...toClause(sql, ...params), few: sql, many: sql };
 }
 
-/**
- * Creates a condition on an indexed column. The `many` form uses this index only if the page is sorted by the same
- * column.
- */
+/** Creates a condition on an indexed column. The `many` form uses the index only if it also sorts the page. */
 export function buildComparison(column: string, test: string, sort: Sort, ...params: SqlValue[]): Condition {
   const sql = `u.${column} ${test}`;
   return {
@@ -88,8 +74,8 @@ export function buildComparison(column: string, test: string, sort: Sort, ...par
 const UNIQUE_COLUMNS: ReadonlySet<string> = new Set(['username_key', 'email_key', 'external_id_key']);
 
 /**
- * Returns `words` if the cost of a search depends only on the number of word matches, and `nothing` if its cost is
- * always limited. Returns undefined if its cost is not limited.
+ * Returns `words` if the number of word matches limits the cost of a search, and `nothing` if its cost is always
+ * limited. Returns undefined for an unlimited cost.
  */
 export function getCostBound({ words, tests }: UserFilter): 'nothing' | 'words' | undefined {
   const keys = tests.flatMap(({ key }) => key ?? []);
@@ -97,7 +83,6 @@ export function getCostBound({ words, tests }: UserFilter): 'nothing' | 'words' 
   return keys.length === 0 || (keys.length === 1 && keys[0] === 'unique') ? 'nothing' : undefined;
 }
 
-/** Returns the users that match a filter. @param form the form in which all conditions are used. */
 export function toUserSet({ from, tests }: UserFilter, form: ConditionForm): UserSet {
   return { from, tests: tests.map((test) => toClause(test[form], ...test.params)), counted: tests };
 }
@@ -106,8 +91,8 @@ const UNIQUE_SORTS: ReadonlySet<Sort> = new Set(['username', 'email', 'external_
 
 /**
  * Builds the order of a page. Empty values come last in both directions. If they are not last in the index, they form a
- * separate range, so that the index on (key, uuid) can serve every page. For the form `few` a plus sign is added, which
- * keeps SQLite from using the index of the sort field. MariaDB ignores the sign.
+ * separate range. For the form `few`, a plus sign keeps SQLite from using the index of the sort field. MariaDB ignores
+ * the sign.
  */
 export function buildUserOrder(sort: Sort, order: Direction, score: string, form: ConditionForm): PageOrder {
   if (sort === 'relevance') return { order, ranges: [{ key: score, holds: 'number', unique: false }] };
@@ -120,8 +105,8 @@ export function buildUserOrder(sort: Sort, order: Direction, score: string, form
 }
 
 /**
- * Lists the words and conditions of a search that can have many matches. Each part has a statement that returns one row
- * per match.
+ * Lists the words and conditions of a search that can have many matches, with a statement that returns one row per
+ * match.
  */
 export function listBroadParts({ words, tests }: UserFilter): (Clause & { name: string })[] {
   return [

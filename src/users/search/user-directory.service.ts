@@ -12,20 +12,19 @@ import type { UserScope } from './user-scope.js';
 
 export type { Owner };
 
-/** A user who belongs to a data set. */
 export interface ManagedUser {
   uuid: string;
   external_id: string;
   username_key: string;
   email_key: string;
   status: string;
-  /** True if the user has the role Webmaster, either directly or from a group. */
+  /** True if the user has the role Webmaster, directly or from a group. */
   isWebmaster: boolean;
   version: number;
   managed_part: string | null;
 }
 
-/** SQL condition that holds if the user has a role, either directly or from a group (see `rolesOf`). */
+/** SQL condition that the user has a role, directly or from a group (see `rolesOf`). */
 const HAS_ROLE = "(roles LIKE ? OR COALESCE(group_roles, '') LIKE ?)";
 const WEBMASTER_PARAMS = [`%"${WEBMASTER}"%`, `%"${WEBMASTER}"%`];
 
@@ -35,7 +34,7 @@ const COUNT_BATCH_SIZE = 2000;
 type UserIds = Pick<User, 'uuid' | 'external_id'>;
 const IDS = 'uuid, external_id';
 
-/** Number of users in one part of a data set. `last` is the uuid of the last user who was counted. */
+/** Number of users in one part of a data set. `last` is the uuid of the last counted user. */
 interface ManagedCount {
   /** Name of the part, or an empty string for users without a part. */
   part: string;
@@ -44,8 +43,8 @@ interface ManagedCount {
 }
 
 /**
- * Reads sets of users for imports, exports, groups and SCIM. Uses hand-written SQL for whole sets, so that the number
- * of statements does not depend on the number of users (ADR 13).
+ * Reads sets of users for imports, exports, groups and SCIM. Uses hand-written SQL with a fixed number of statements
+ * (ADR 13).
  */
 @Injectable()
 export class UserDirectory {
@@ -55,16 +54,13 @@ export class UserDirectory {
     @Inject(DATABASE) private readonly database: Database,
   ) {}
 
-  /** Finds users by their external ids. @returns a map from the comparison key of each external id to the user. */
+  /** @returns a map from the comparison key of each external id to the user. */
   async findByExternalIds(externalIds: readonly string[]): Promise<Map<string, User>> {
     const rows = await this.select<UserRow>('external_id_key', externalIds.map(toExactKey), COLUMNS);
     return new Map(rows.map((row) => [toExactKey(row.external_id), toUser(row)]));
   }
 
-  /**
-   * Finds the uuids of users by their external ids.
-   * @returns a map from the comparison key of each external id to the uuid.
-   */
+  /** @returns a map from the comparison key of each external id to the uuid. */
   async findUuidsByExternalIds(externalIds: readonly string[]): Promise<Map<string, string>> {
     const rows = await this.select<UserIds>('external_id_key', externalIds.map(toExactKey), IDS);
     return new Map(rows.map((user) => [toExactKey(user.external_id), user.uuid]));
@@ -85,10 +81,7 @@ export class UserDirectory {
     return selectIn<T>(this.database, [...new Set(values)], toSql);
   }
 
-  /**
-   * Finds local operators: Webmasters without an external id, whom some API keys must not see.
-   * @returns their uuids.
-   */
+  /** Returns the uuids of local operators: Webmasters without an external id, whom some API keys must not see. */
   async findOperatorUuids(sql: Sql = this.database): Promise<Set<string>> {
     const rows = await sql.query<{ uuid: string }>(
       `SELECT u.uuid FROM user_roles h JOIN users u ON u.uuid = h.user_uuid
@@ -99,7 +92,7 @@ export class UserDirectory {
   }
 
   /**
-   * Locks users until the transaction ends. Users are locked in the order of their uuids to avoid deadlocks.
+   * Locks users in the order of their uuids, to avoid deadlocks.
    * @returns the uuids of the users that exist.
    */
   async lock(tx: Sql, uuids: readonly string[]): Promise<string[]> {
@@ -108,14 +101,14 @@ export class UserDirectory {
     return (await selectIn<{ uuid: string }>(tx, uuids.toSorted(), toSql)).map(({ uuid }) => uuid);
   }
 
-  /** Finds the users who have the given identifiers. @returns a map from each identifier to its user. */
+  /** @returns a map from each identifier to the user who has it. */
   async findOwners(identifiers: readonly string[]): Promise<Map<string, Owner>> {
     return this.writes.findOwners(this.database, identifiers);
   }
 
   /**
    * Finds all direct and indirect managers of the users.
-   * @returns a map from the uuid of each of these users and managers to the uuid of its manager.
+   * @returns a map from the uuid of each user and manager to the uuid of the manager, or null.
    */
   async findManagers(uuids: readonly string[]): Promise<Map<string, string | null>> {
     return this.writes.findManagers(this.database, uuids);
@@ -130,8 +123,7 @@ export class UserDirectory {
   }
 
   /**
-   * Counts the users whom an import of the data set would report as missing if the file were empty. These are active
-   * users who are not Webmasters.
+   * Counts the users whom an import of an empty file would report as missing: active users who are not Webmasters.
    * @returns a map from each part to its number of users. The key for users without a part is an empty string.
    */
   async countManaged(dataset: string): Promise<Map<string, number>> {
@@ -153,8 +145,8 @@ export class UserDirectory {
   }
 
   /**
-   * Reads the users of a data set, in all its parts, whose uuids are greater than `after`. The query does not filter by
-   * status, because MariaDB would then choose an index with which each page reads the whole table.
+   * Reads the users of all parts of a data set whose uuids are greater than `after`. Does not filter by status, because
+   * MariaDB would then choose a bad index and read the whole table for each page.
    */
   async listManaged({ dataset }: UserScope, after: string, limit: number): Promise<ManagedUser[]> {
     const rows = await this.database.query<
@@ -170,7 +162,7 @@ export class UserDirectory {
 
   /**
    * Reads at most `limit` users whose uuids are greater than `after`, in the order of uuid.
-   * @param all false to leave out users without an external id.
+   * @param all false to omit users without an external id.
    */
   async listPage(after: string, limit: number, all: boolean): Promise<User[]> {
     const linked = all ? '' : ' AND external_id_key IS NOT NULL';
@@ -182,8 +174,8 @@ export class UserDirectory {
   }
 
   /**
-   * Assigns users to a data set and a part, except for users whom another data set manages. This is not counted as a
-   * change of the users, so `updated` and the version stay the same.
+   * Assigns users to a data set and a part, except for users of another data set. `updated` and the version stay the
+   * same.
    */
   async assignScope(tx: Sql, uuids: readonly string[], { dataset, part }: UserScope): Promise<void> {
     if (uuids.length === 0) return;

@@ -17,7 +17,7 @@ export interface UserSet {
   /** The joined tables, which must include `users u`. By default, only `users u` is read. */
   from?: Clause | undefined;
   tests: readonly Clause[];
-  /** The conditions for counting the users, if counting needs another form of the conditions than reading a page. */
+  /** The conditions for counting the users, if they differ from `tests`. */
   counted?: readonly Clause[];
 }
 
@@ -31,17 +31,14 @@ export interface Hit extends Position {
  * or status.
  */
 export const MAX_SKIPPED_USERS = 10_000;
-/** Up to this number of matches, `isFew` always returns true, unless the number of all users is already known. */
+/** Number of matches up to which `isFew` returns true, unless the number of all users is known. */
 const ALWAYS_FEW = 500;
-/** If less than this share of all users match, looking them up costs less than reading the index of the sort order. */
+/** Share of all users below which looking up matches costs less than reading the index of the sort order. */
 const FEW_SHARE = 1 / 10;
 
 const PAGE_COLUMNS = USER_COLUMNS.map((column) => `v.${column}`).join(', ');
 
-/**
- * Counts users and reads pages of users. All lists of the API and of SCIM use this service. Uses hand-written SQL (ADR
- * 13).
- */
+/** Counts users and reads pages of users for all lists of the API and of SCIM. Uses hand-written SQL (ADR 13). */
 @Injectable()
 export class UserPages {
   constructor(
@@ -56,9 +53,9 @@ export class UserPages {
   /**
    * Reads a page of users.
    * @param usersOf returns the users to read for a range of the order.
-   * @param isEmpty returns true if a range is known to be empty and need not be read.
-   * @param signal must be set if reading the page may take long. With SQLite, the read worker then reads the page. The
-   * statement is stopped when the signal aborts.
+   * @param isEmpty returns true if a range is known to be empty.
+   * @param signal stops the statement when it aborts. Required if reading may take long: with SQLite, the read worker
+   * then reads the page.
    */
   async read<R extends KeyRange>(
     usersOf: (range: R) => UserSet,
@@ -69,7 +66,7 @@ export class UserPages {
   ): Promise<KeysetPage<Hit>> {
     const direction = order.order.toUpperCase();
     const source = {
-      // The inner query finds the uuids and reads only the index. The join then reads the rows of these users.
+      // The inner query finds the uuids in the index only. The join then reads the rows of these users.
       read: async (range: R, part: Clause, offset: number, limit: number): Promise<Hit[]> => {
         const { key, tie = 'u.uuid' } = range;
         const { sql, params } = buildFromWhere(usersOf(range), part);
@@ -81,8 +78,7 @@ export class UserPages {
           [...params, limit, offset],
           signal,
         );
-        // `page_key` is not removed from the row. Removing it would mean copying the row, which takes as long as
-        // reading it.
+        // `page_key` stays in the row, because removing it means copying the row, which takes as long as reading it.
         return rows.map((row) => ({ key: row.page_key, uuid: row.uuid, user: toUser(row) }));
       },
       count: (range: R, part: Clause) => this.count(usersOf(range), signal, part),
@@ -108,7 +104,6 @@ export class UserPages {
     return this.readNumber(text, [...params, max], signal);
   }
 
-  /** Reads the uuids and creation times of the users that were created first. */
   async listOldest(
     users: UserSet,
     limit: number,
@@ -120,7 +115,7 @@ export class UserPages {
   }
 
   /**
-   * Returns true if so few users match that looking them up is faster than reading users in the order of the page.
+   * Returns true if looking up the matches is faster than reading users in the order of the page.
    * @param all number of all users, if known.
    */
   async isFew(count: number, all?: number): Promise<boolean> {

@@ -1,12 +1,12 @@
 import type { User } from '../model/user.js';
 
-/** The users whom one import manages: a whole data set, or one part of it. A null part means the whole data set. */
+/** The users whom one import manages: one part of a data set, or the whole data set if the part is null. */
 export interface UserScope {
   dataset: string;
   part: string | null;
 }
 
-/** Returns true if the user belongs to this scope. Only such users can be missing in the file of an import. */
+/** Returns true if the user belongs to this scope, and can therefore be missing in the file of an import. */
 export function isInScope(
   { dataset, part }: UserScope,
   { managed_by, managed_part }: Pick<User, 'managed_by' | 'managed_part'>,

@@ -24,7 +24,6 @@ export interface UserPage {
   next: string | undefined;
 }
 
-/** A parsed search query. */
 interface Search {
   filter: UserFilter;
   sort: Sort;
@@ -32,7 +31,7 @@ interface Search {
   place: PageWindow;
 }
 
-/** The number of matching users and of all users. Undefined if the search has conditions other than the status. */
+/** The number of matching users and of all users. Undefined if a search has conditions other than the status. */
 type Totals = Awaited<ReturnType<UserCounts['countUsers']>> | undefined;
 
 /** Maximum number of word matches for which a search runs in this thread. A search with more matches is broad. */
@@ -52,7 +51,7 @@ export class UserSearch {
   ) {}
 
   /**
-   * Searches users. A search whose cost is not limited by an index needs a slot of `SearchBudget`.
+   * Searches users. Without an index that limits the cost, a search needs a slot of `SearchBudget`.
    * @param getDisconnect returns a signal that aborts when the client disconnects.
    * @throws ProblemError `invalid_parameter`, `forbidden`, or an error of `SearchBudget.run`.
    */
@@ -78,10 +77,7 @@ export class UserSearch {
     return { filter, sort, order, place: parsePageWindow(query, [sort, order], ranges) };
   }
 
-  /**
-   * Counts the matching users, then reads the page. If the search filters only by status, the count is taken from
-   * `totals`.
-   */
+  /** Counts the matching users, unless `totals` contains the count, then reads the page. */
   private async readPage(
     { filter, sort, order, place }: Search,
     totals: Totals,
@@ -97,7 +93,7 @@ export class UserSearch {
     return { count, users: rows.map(({ user }) => user), next };
   }
 
-  /** Returns true if the cost of a search is not limited by an index. */
+  /** Returns true if no index limits the cost of a search. */
   private async isBroad(filter: UserFilter): Promise<boolean> {
     const bound = getCostBound(filter);
     if (bound === 'words') return (await this.countMatches(filter.words)) > MAX_NARROW_MATCHES;
@@ -105,8 +101,8 @@ export class UserSearch {
   }
 
   /**
-   * Returns the name of the word or condition of a search that has the most matches. Returns undefined if there are no
-   * words or conditions with an index.
+   * Returns the name of the word or condition with the most matches, or undefined if no words or indexed conditions
+   * exist.
    */
   async findBroadest(filter: UserFilter, signal: AbortSignal): Promise<string | undefined> {
     const parts: { name: string; n: number }[] = [];
@@ -118,7 +114,7 @@ export class UserSearch {
     return parts.toSorted((one, other) => other.n - one.n)[0]?.name;
   }
 
-  /** Returns the total number of matches of all words. For each word, matches are counted only up to a limit. */
+  /** Returns the total number of matches of all words, up to a limit for each word. */
   private async countMatches(words: readonly Clause[]): Promise<number> {
     const counts = words.map(
       ({ sql }, index) =>

@@ -40,18 +40,12 @@ export class UsersRepository {
     );
   }
 
-  /**
-   * Sets the time of `last_access`. This is not counted as a change of the user, so `updated` and the version stay the
-   * same.
-   */
+  /** Sets `last_access`. `updated` and the version stay the same. */
   async touch(uuid: string, time: string, sql: Sql = this.database): Promise<void> {
     await sql.execute('UPDATE users SET last_access = ? WHERE uuid = ?', [time, uuid]);
   }
 
-  /**
-   * Replaces the hash of a password by a newer hash of the same password. Does nothing if the stored hash is no longer
-   * `old`, because the password has changed.
-   */
+  /** Replaces the hash `old` by a newer hash of the same password. Does nothing if the password has changed. */
   async replaceHash(uuid: string, old: string, hash: string): Promise<void> {
     const sql = 'UPDATE users SET password_hash = ? WHERE uuid = ? AND password_hash = ?';
     await this.database.execute(sql, [hash, uuid, old]);

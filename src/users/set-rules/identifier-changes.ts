@@ -9,10 +9,7 @@ export interface Owner {
   external_id: string;
 }
 
-/**
- * A change that gives a user an identifier of another user. It is valid only if a further change releases the
- * identifier from its owner.
- */
+/** A change that gives a user an identifier of another user. It needs a change that releases the identifier. */
 export interface NeededRelease {
   change: number;
   field: Identifier['field'];
@@ -22,7 +19,6 @@ export interface NeededRelease {
   number: number;
 }
 
-/** The assignment of an identifier to a field of a user, by one change. */
 export interface Assignment {
   change: number;
   field: Identifier['field'];
@@ -35,16 +31,13 @@ export class IdentifierChanges {
   readonly linkConflicts: [change: number, other: number][] = [];
   private readonly numbers = this.storage.createTexts();
   /**
-   * Maps the number of an identifier to the first change that assigns it, as an integer of `packAssignment`. Maps the
-   * number of a link (`toLinkText`) to the number of its change.
+   * Maps the number of an identifier to the first change that assigns it, as packed by `packAssignment`. Maps the
+   * number of a link (`toLinkText`) to its change.
    */
   private readonly firstAssignments = this.storage.createIntegers();
   /** Maps the number of an identifier to the change that releases it from its owner. */
   private readonly releases = this.storage.createIntegers();
-  /**
-   * Maps the number of an identifier to all changes that assign it. Contains only identifiers that several changes
-   * assign.
-   */
+  /** Maps the number of an identifier to all changes that assign it, if there are several. */
   private readonly contested = new Map<number, Assignment[]>();
 
   constructor(private readonly storage: NumberStorage) {}
@@ -61,28 +54,25 @@ export class IdentifierChanges {
     }
   }
 
-  /** Returns the change that sets the external id of an existing user, or 0 if no change does. */
+  /** Returns the change that sets the external id of an existing user, or 0. */
   getLinkingChange(user: string): number {
     return this.firstAssignments.at(this.numbers.findNumber(toLinkText(user)));
   }
 
-  /** Returns the change that releases the identifier from its owner, or 0 if no change does. */
+  /** Returns the change that releases the identifier from its owner, or 0. */
   getReleasingChange({ number }: NeededRelease): number {
     return this.releases.at(number);
   }
 
-  /**
-   * Returns true if the owner of an identifier keeps it, because no change releases it or the change that releases it
-   * fails.
-   */
+  /** Returns true if the owner of an identifier keeps it, because no successful change releases it. */
   isIdentifierKept(need: NeededRelease, failed: ChangeNumbers): boolean {
     const releasing = this.getReleasingChange(need);
     return releasing === 0 || failed.has(releasing);
   }
 
   /**
-   * Finds identifiers that several changes assign. Failed changes are ignored.
-   * @returns for each of these identifiers, the list of its assignments.
+   * Finds identifiers that several successful changes assign.
+   * @returns the assignments of each of these identifiers.
    */
   findClashes(failed: ChangeNumbers): Assignment[][] {
     return [...this.contested.values()]
@@ -110,10 +100,7 @@ export class IdentifierChanges {
   }
 }
 
-/**
- * Packs an assignment into one integer. The lowest bit is 1 if the field is `email`. The other bits contain the number
- * of the change.
- */
+/** Packs an assignment into one integer: twice the number of the change, plus 1 if the field is `email`. */
 const packAssignment = ({ change, field }: Assignment): number => change * 2 + Number(field === 'email');
 const changeOf = (packed: number): number => packed >> 1;
 const isForEmail = (packed: number): boolean => packed % 2 === 1;

@@ -2,8 +2,8 @@ import type { ChangeNumbers, NumberStorage } from './number-storage.js';
 import type { ManagerChange, SetConstraint } from './set-constraint.js';
 
 /**
- * The managers of users, as they will be after all changes of a set. It combines the managers in the database with the
- * changes. Each user is a node with a number from 1. Node 0 means that a user lacks a manager.
+ * The managers of users after all changes of a set, from the database and the changes. Each user is a node with a
+ * number from 1. Node 0 means no manager.
  */
 export class ManagerGraph {
   private readonly users = this.storage.createTexts();
@@ -11,16 +11,13 @@ export class ManagerGraph {
   private readonly managers = this.storage.createIntegers();
   /** Maps the node of each user to the node of the manager that the user keeps if the change fails. */
   private readonly fallbacks = this.storage.createIntegers();
-  /**
-   * Maps the node of each user to the change that creates the user or changes the manager. The value is 0 if there is
-   * no such change.
-   */
+  /** Maps the node of each user to the change that creates the user or changes the manager, or to 0. */
   private readonly changes = this.storage.createIntegers();
   /** Contains 1 for the node of each user who is in the database. */
   private readonly existing = this.storage.createIntegers();
   /**
-   * Nodes of existing users whose manager changes. Only these users can be part of a cycle while the changes are
-   * applied one after another.
+   * Nodes of existing users whose manager changes. Only they can form a cycle while the changes are applied one after
+   * another.
    */
   private readonly moved = this.storage.createIntegers();
 
@@ -45,8 +42,7 @@ export class ManagerGraph {
   }
 
   /**
-   * Lists the changes that set a manager who is not in the database. Each is paired with the change that creates the
-   * manager, or with 0 if no change does.
+   * Lists changes that set a manager who is not in the database, each with the change that creates the manager, or 0.
    */
   *listAwaitedManagers(): Generator<[change: number, creator: number]> {
     for (let node = 1; node < this.changes.length; node++) {
@@ -75,9 +71,8 @@ export class ManagerGraph {
   }
 
   /**
-   * Finds cycles, in which users are direct or indirect managers of each other. Cycles without any change of the set
-   * are broken and not returned.
-   * @returns for each remaining cycle, the changes of the set that are part of it.
+   * Finds cycles, in which users are direct or indirect managers of each other. Breaks cycles that contain no change.
+   * @returns for each other cycle, the changes in it.
    */
   findCycles(): number[][] {
     const state = new Uint8Array(Math.max(this.managers.length, this.changes.length)); // 0: not visited, 1: visited on the current walk, 2: finished
@@ -93,8 +88,8 @@ export class ManagerGraph {
       if (node !== 0 && state[node] === 1) {
         const changes = walk.slice(walk.indexOf(node)).map((member) => this.changes.at(member));
         const causes = changes.filter((change) => change !== 0);
-        // Concurrent changes can make the managers that were read look like a cycle. `listOrderPairs` would never end in
-        // such a cycle, so it is broken.
+        // Concurrent changes can make managers in the database look like a cycle. The cycle is broken, because
+        // `listOrderPairs` would never end in it.
         if (causes.length === 0) this.managers.set(node, 0);
         else found.push(causes);
       }
@@ -104,9 +99,8 @@ export class ManagerGraph {
   }
 
   /**
-   * Yields pairs of changes. The second change of a pair must be applied first. The change of a manager comes before
-   * the changes of the manager's reports, so that no intermediate state has a cycle. New users are left out, because
-   * they lack reports.
+   * Yields pairs of changes, of which the second must be applied first. A manager changes before the manager's reports,
+   * so that no intermediate state has a cycle. New users are omitted, because they have no reports.
    */
   *listOrderPairs(): Generator<[change: number, earlier: number]> {
     for (let index = 0; index < this.moved.length; index++) {
@@ -120,7 +114,7 @@ export class ManagerGraph {
 
   private getNode(user: string): number {
     const node = this.users.assignNumber(user);
-    if (node >= this.changes.length) this.changes.set(node, 0); // loops over all nodes end at this length
+    if (node >= this.changes.length) this.changes.set(node, 0); // loops over all nodes use the length of `changes`
     return node;
   }
 }

@@ -14,17 +14,14 @@ export interface Integers {
   push(value: number): void;
 }
 
-/**
- * A set of change numbers. The number of a change is its position in a change set, or the line of its row in a file.
- */
+/** A set of change numbers: positions in a change set, or lines of rows in a file. */
 export interface ChangeNumbers {
   add(change: number): void;
   has(change: number): boolean;
 }
 
 /**
- * Creates the collections in which a `SetValidator` stores its constraints: maps for a few thousand changes, or packed
- * arrays for a million rows.
+ * Creates the collections of a `SetValidator`: maps for a few thousand changes, or packed arrays for a million rows.
  */
 export interface NumberStorage {
   createTexts(): TextNumbering;
@@ -32,7 +29,7 @@ export interface NumberStorage {
   createNumbers(): ChangeNumbers;
 }
 
-/** Stores everything in maps and arrays, which is sufficient for a few thousand changes. */
+/** Uses maps and arrays, for up to a few thousand changes. */
 export const MAP_STORAGE: NumberStorage = {
   createTexts: () => new MappedTexts(),
   createIntegers: () => new GrowingArray(),

@@ -6,31 +6,24 @@ import { isActiveWebmaster } from '../rules/user-rules.js';
 export interface SetConstraint {
   /** Number of the change, from 1: its position in the change set, or the line of its row in the file. */
   change: number;
-  /** Uuid of the user whom the change concerns. */
   user: string;
-  /** True if the change creates the user. */
   creates: boolean;
-  /** True if the change deletes the user. A deleted user cannot be a manager. */
   deletes?: true;
   /** Identifiers that the user has only before the change. */
   released: readonly Identifier[];
   /** Identifiers that the user has only after the change. */
   taken: readonly Identifier[];
-  /**
-   * The manager before and after the change. Set if the manager changes. It is also set for every new user, because
-   * other changes can make this user a manager.
-   */
+  /** The manager before and after the change. Set for each new user, and if the manager changes. */
   manager?: ManagerChange;
   /**
-   * `gained` if the user becomes an active Webmaster. If the user stops being an active Webmaster, this is the cause.
-   * Otherwise undefined.
+   * `gained` if the user becomes an active Webmaster, or the cause if the user stops being one. Otherwise undefined.
    */
   webmaster?: 'gained' | 'status' | 'roles' | 'deleted';
 }
 
 export type ManagerChange = Record<'before' | 'after', string | null>;
 
-/** Creates the constraint of a change that deletes a user. All identifiers of the user are released. */
+/** Creates the constraint of a deletion, which releases all identifiers of the user. */
 export function createDeletionConstraint(change: number, user: User): SetConstraint {
   return {
     change,
@@ -45,10 +38,9 @@ export function createDeletionConstraint(change: number, user: User): SetConstra
 }
 
 /**
- * Creates the constraint of a change. Returns undefined if the change cannot affect other users.
- * @param known.identifiers identifiers of the user after the change, if they are already computed.
- * @param known.managers false if no change of the set changes a manager. This saves memory for files without a column
- * for the manager.
+ * Creates the constraint of a change, or returns undefined if the change cannot affect other users.
+ * @param known.identifiers identifiers of the user after the change, if already computed.
+ * @param known.managers false if no change of the set changes a manager, which saves memory.
  */
 export function createConstraint(
   change: number,
@@ -56,8 +48,7 @@ export function createConstraint(
   after: User,
   known: { managers?: boolean; identifiers?: readonly Identifier[] | undefined } = {},
 ): SetConstraint | undefined {
-  // Most changes do not concern these fields. Comparing references is sufficient, because a patch keeps the value of
-  // every field that it does not set.
+  // Most changes do not concern these fields. Comparing references is enough, because a patch keeps unchanged values.
   if (before && SHARED_FIELDS.every((field) => before[field] === after[field])) return undefined;
   return buildConstraint(change, before, after, known);
 }

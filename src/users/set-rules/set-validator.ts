@@ -4,10 +4,7 @@ import { MANAGER_CYCLE, type Failure, UNKNOWN_MANAGER, toWebmasterFailure } from
 import { IdentifierChanges, type NeededRelease, type Owner, type Assignment } from './identifier-changes.js';
 import { ManagerGraph } from './manager-graph.js';
 
-/**
- * Stores which changes depend on which other changes. A change depends on another change that releases its identifier
- * or creates its manager.
- */
+/** Stores which changes depend on a change that releases their identifier or creates their manager. */
 class Dependencies {
   private readonly dependents = this.storage.createIntegers();
   private readonly providers = this.storage.createIntegers();
@@ -27,8 +24,8 @@ class Dependencies {
   }
 
   /**
-   * Marks every change as failed that depends on a failed change, directly or indirectly.
-   * @returns the changes that were newly marked.
+   * Marks all changes as failed that depend directly or indirectly on a failed change.
+   * @returns the newly marked changes.
    */
   propagate(failed: ChangeNumbers): number[] {
     const start = new Set<number>();
@@ -39,19 +36,19 @@ class Dependencies {
     return this.collectDependents(start, failed);
   }
 
-  /** Finds every change that depends on one of the given changes, directly or indirectly. */
+  /** Finds all direct and indirect dependents of the given changes. */
   findDependents(changes: Iterable<number>): Set<number> {
     return new Set(this.collectDependents(changes, new Set()));
   }
 
-  /** Lists the dependencies whose provider has failed, each as the dependent change and the tag. */
+  /** Lists the dependencies on failed changes, each as the dependent change and the tag. */
   *listBroken(failed: ChangeNumbers): Generator<[dependent: number, tag: number]> {
     for (let link = 0; link < this.dependents.length; link++) {
       if (failed.has(this.providers.at(link))) yield [this.dependents.at(link), this.tags.at(link)];
     }
   }
 
-  /** Lists the dependencies of all changes that have not failed. */
+  /** Lists the dependencies of successful changes. */
   *listActive(failed: ChangeNumbers): Generator<[dependent: number, provider: number]> {
     for (let link = 0; link < this.dependents.length; link++) {
       const dependent = this.dependents.at(link);
@@ -60,7 +57,7 @@ class Dependencies {
   }
 
   /**
-   * Adds every change that depends on a change in `start`, directly or indirectly, to `known`.
+   * Adds all direct and indirect dependents of the changes in `start` to `known`.
    * @returns the added changes.
    */
   private collectDependents(start: Iterable<number>, known: ChangeNumbers): number[] {
@@ -84,25 +81,25 @@ class Dependencies {
 
 export interface SetOptions {
   storage?: NumberStorage;
-  /** Returns the name of a change that error messages use. */
+  /** Returns the name of a change for error messages. */
   nameOf: (change: number) => string;
   /**
-   * True for imports, which link users by external id. If a change conflicts with an unlinked user, its failure then
-   * has the code `unlinked_conflict`.
+   * True for imports, which link users by external id. A conflict with an unlinked user then has the code
+   * `unlinked_conflict`.
    */
   isImport?: boolean;
 }
 
 /**
- * Number of rounds in which conflicts are resolved in the order of their dependencies. After that, all conflicts are
+ * Number of rounds in which conflicts are resolved in the order of their dependencies. All further conflicts are
  * resolved at once, because a crafted file would otherwise take quadratic time.
  */
 const MAX_ORDERED_ROUNDS = 100;
 
-/** Changes that break a rule only in combination, each with its failure. */
+/** Changes that break a rule only together, each with its failure. */
 type Conflict = (readonly [change: number, failure: Failure])[];
 
-/** The provider of a dependency that no change of the set can satisfy. It is marked as failed from the start. */
+/** The provider of a dependency that no change of the set satisfies. Marked as failed from the start. */
 const NO_CHANGE = 0;
 /** Tag of the dependency on a change that creates a manager. */
 const MANAGER_TAG = 1;
@@ -110,13 +107,11 @@ const MANAGER_TAG = 1;
 const IDENTIFIER_TAG = 2;
 
 /**
- * Validates the set rules (ADR 14) for the state after all changes. Each identifier must belong to one user, managers
- * must exist and form no cycle, and an active Webmaster must remain. If a change fails, its user stays unchanged, which
- * can make other changes fail. The validation is therefore repeated until no further change fails.
- *
- * In each round, changes that are invalid by themselves fail first, followed by changes that depend on a failed change.
- * Conflicts between otherwise valid changes are resolved last: manager cycles, the last Webmaster, and identifiers that
- * several changes set.
+ * Validates the set rules (ADR 14) for the state after all changes: each identifier belongs to one user, managers exist
+ * and form no cycle, and an active Webmaster remains. A failed change leaves its user unchanged, which can make other
+ * changes fail, so the rules are validated in rounds until no further change fails. In each round, changes that are
+ * invalid by themselves fail first, followed by their dependents. Conflicts between valid changes come last: manager
+ * cycles, the last Webmaster, and identifiers that several changes set.
  */
 export class SetValidator {
   private readonly storage = this.options.storage ?? MAP_STORAGE;
@@ -124,7 +119,6 @@ export class SetValidator {
   private readonly managers = new ManagerGraph(this.storage);
   /** Maps each change after which a user is no longer an active Webmaster to the cause. */
   private readonly webmasterLosses = new Map<number, WebmasterLoss>();
-  /** Changes after which a user is an additional active Webmaster. */
   private readonly webmasterGains: number[] = [];
   /** Maps each change that deletes a user to the uuid of this user. */
   private readonly deletions = new Map<number, string>();
@@ -146,28 +140,24 @@ export class SetValidator {
     else if (webmaster) this.webmasterLosses.set(change, webmaster);
   }
 
-  /** Marks a change as failed because it breaks a rule that is not a set rule. */
+  /** Marks a change as failed for a reason outside the set rules. */
   markFailed(change: number): void {
     this.failed.add(change);
   }
 
   /**
-   * Adds a user who is in the database, with the user's current manager. The caller must add all direct and indirect
-   * managers of the users whom changes set as managers.
+   * Adds a user in the database with the user's manager. Call it for all direct and indirect managers of new managers.
    */
   addExistingManager(user: string, manager: string | null): void {
     this.managers.addExistingManager(user, manager);
   }
 
-  /**
-   * Makes a change depend on the change `linker`. The change names its manager by an external id that only `linker`
-   * gives to a user.
-   */
+  /** Makes a change depend on `linker`, the only change that gives the external id of the manager to a user. */
   requireManager(change: number, linker: number): void {
     this.links.add(change, linker, MANAGER_TAG);
   }
 
-  /** True if a change of the set removes an active Webmaster. If false, `validate` ignores the number of Webmasters. */
+  /** True if a change removes an active Webmaster. If false, `validate` ignores the number of Webmasters. */
   get hasWebmasterLosses(): boolean {
     return this.webmasterLosses.size > 0;
   }
@@ -178,7 +168,7 @@ export class SetValidator {
    * @returns the failures of each change that must not be applied.
    */
   validate(webmasters: number): ReadonlyMap<number, Failure[]> {
-    // A change can fail for several reasons. All of them are reported, always in the same order.
+    // Reports all reasons for which a change fails, always in the same order.
     const dependent = new Set<number>();
     for (const [change, other] of this.identifiers.linkConflicts)
       this.fail(change, this.createDuplicateFailure('external_id', other));
@@ -209,8 +199,8 @@ export class SetValidator {
   }
 
   /**
-   * Lists pairs of changes. The second change of a pair must be applied in the same batch as the first or in an earlier
-   * batch. Every batch is then valid. Call this method after `validate`.
+   * Lists pairs of changes. Every batch is valid if the second change of each pair is in the same batch as the first or
+   * in an earlier batch. Call this method after `validate`.
    */
   *listDependencies(webmasters: number): Generator<readonly [change: number, needed: number]> {
     yield* this.links.listActive(this.failed);
@@ -221,7 +211,10 @@ export class SetValidator {
     for (const change of losses) yield [change, gain];
   }
 
-  /** Fails changes that break a rule even without the other changes. @returns true if a change failed. */
+  /**
+   * Fails changes that break a rule by themselves.
+   * @returns true if a change failed.
+   */
   private failIndependent(webmasters: number): boolean {
     const single = this.managers.findCycles().filter((cycle) => cycle.length === 1);
     for (const [change = 0] of single) this.fail(change, MANAGER_CYCLE);
@@ -241,13 +234,13 @@ export class SetValidator {
   }
 
   /**
-   * Fails changes that break a rule only in combination. If a conflict depends on another conflict, it waits for the
-   * next round, because its changes may fail for another reason. Clashes of identifiers come last, because they matter
-   * only between otherwise valid changes.
+   * Fails changes that break a rule only together. A conflict that depends on another conflict waits for the next
+   * round, because its changes may fail for another reason. Identifiers that several changes set come last, because
+   * only valid changes compete for them.
    * @returns true if there was a conflict.
    */
   private failConflicts(webmasters: number, isOrdered: boolean): boolean {
-    // Changes may remove active Webmasters, in the order of the changes, as long as one active Webmaster remains.
+    // The first changes may remove active Webmasters, as long as one remains.
     const losses = this.listWebmasterLosses(Math.max(0, webmasters + this.countWebmasterGains() - 1));
     const conflicts: Conflict[][] = [
       this.managers.findCycles().map((changes) => changes.map((change) => [change, MANAGER_CYCLE])),
@@ -268,7 +261,7 @@ export class SetValidator {
 
   /**
    * Lists the changes that remove an active Webmaster, in the order of their numbers.
-   * @param skip number of changes to leave out at the beginning.
+   * @param skip number of changes to omit at the beginning.
    */
   private listWebmasterLosses(skip: number): [change: number, field: WebmasterLoss][] {
     const losses = [...this.webmasterLosses].filter(([change]) => !this.failed.has(change));

@@ -8,53 +8,43 @@ import type { UserEntity } from '../model/user.entity.js';
 import type { UserValueEntity, UserWordEntity } from '../model/user-lookups.entity.js';
 
 export interface UserChange {
-  /**
-   * `delete` moves the user to the table `deleted_users`, and `restore` moves the user back. The patch is empty in both
-   * cases.
-   */
+  /** `delete` moves the user to `deleted_users`, and `restore` moves the user back. Both have an empty patch. */
   kind: 'create' | 'update' | 'delete' | 'restore';
-  /** Uuid of the user, who may be new. A change set contains at most one change per user. */
+  /** Uuid of the user, who may be new. Each user has at most one change in a change set. */
   uuid: string;
   patch: UserPatch;
   /** Versions that `If-Match` allows. If the user has another version, the change fails. */
   ifVersions?: readonly number[];
-  /**
-   * True if an identity provider makes the change. To change a Webmaster, it needs the scope `webmasters` only for the
-   * protected fields.
-   */
+  /** True for changes by an identity provider, which needs the scope `webmasters` only for the protected fields. */
   byProvider?: boolean;
-  /** The new user with the contents of its rows, if the caller has prepared them before the transaction. */
+  /** The new user with the contents of its rows, if already prepared before the transaction. */
   prepared?: PreparedUser;
-  /**
-   * The user, if the caller has already locked the user with `UserWriter.lock` in this transaction. It need not be read
-   * again.
-   */
+  /** The user, if `UserWriter.lock` has already locked and read the user in this transaction. */
   locked?: User;
 }
 
-/** The result of one change of a change set. */
 export type ChangeOutcome =
-  /** `user` is the user after the change. After a deletion, it is the user as deleted. */
+  /** `user` is the user after the change. For a deletion, it is the user before the change. */
   | { outcome: 'created' | 'updated' | 'unchanged' | 'deleted' | 'restored'; user: User; changes: Changes }
   | { outcome: 'error'; failures: readonly Failure[] };
 
-/** A validated change with its failures, and with the user before and after the change. */
+/** A validated change, with the user before and after it. */
 export interface CheckedChange {
   kind: UserChange['kind'];
   /** The user before the change. Undefined for a new or restored user. */
   before: User | undefined;
-  /** The user after the change. For a deletion, this is the user as deleted. */
+  /** The user after the change. For a deletion, the same as `before`. */
   after: User;
-  /** The contents of all rows of the user. Set for a new or restored user. */
+  /** The contents of all rows of a new or restored user. */
   prepared?: PreparedUser | undefined;
-  /** The effects of the change that the set rules must check. Undefined if the change cannot affect other users. */
+  /** The effects that the set rules must check. Undefined if the change cannot affect other users. */
   constraint?: SetConstraint | undefined;
   failures: readonly Failure[];
 }
 
 /**
- * A new user with the contents of all rows, but without the time of creation. An import can therefore prepare the next
- * batch while the database writes the current batch.
+ * A new user with the contents of all rows, but without times. An import can prepare it while the database writes
+ * another batch.
  */
 export interface PreparedUser {
   user: User;
@@ -66,11 +56,11 @@ export interface PreparedUser {
   changes: Changes;
 }
 
-/** Placeholder for `created` and `updated`, which are set when the user is written. */
+/** Placeholder for `created` and `updated` until the user is written. */
 const UNKNOWN_TIME = '';
 
 /**
- * Creates the user and computes the contents of its rows.
+ * Creates a user and computes the contents of its rows.
  * @param changes field changes for the audit, if already known.
  */
 export function prepareUser(uuid: string, patch: UserPatch, changes?: Changes): PreparedUser {
@@ -90,7 +80,6 @@ export function toPreparedUser(user: User, changes?: Changes): PreparedUser {
   };
 }
 
-/** Returns a copy of a user or a row with the given times. */
 export const setTimes = <T extends { created: string; updated: string }>(
   source: T,
   created: string,

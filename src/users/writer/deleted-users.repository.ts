@@ -18,15 +18,12 @@ import { USER_COLUMNS, type User, type UserRow, parseStoredUser, toUserRow, toUs
 
 const PURGE_BATCH_SIZE = 500;
 
-/** A deleted user, with the time of the deletion. */
 export interface DeletedUser {
   user: User;
   deleted: string;
 }
 
-/**
- * Reads and writes deleted users (ADR 23). Uses hand-written SQL for whole sets, in the transaction of the user writer.
- */
+/** Stores deleted users (ADR 23) in the transaction of the user writer. Uses hand-written SQL for whole sets. */
 @Injectable()
 export class DeletedUsersRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
@@ -41,7 +38,6 @@ export class DeletedUsersRepository {
     await deleteRows(tx, UserEntity, 'uuid', uuidsOf(users));
   }
 
-  /** Locks deleted users until the transaction ends. @returns a map from uuid to user. */
   async lock(tx: Sql, uuids: readonly string[]): Promise<Map<string, User>> {
     const toSql = (list: string) =>
       `SELECT uuid, document FROM deleted_users WHERE uuid IN (${list}) ORDER BY uuid${lockClauseOf(tx)}`;
@@ -53,7 +49,6 @@ export class DeletedUsersRepository {
     await deleteRows(tx, DeletedUserEntity, 'uuid', uuids);
   }
 
-  /** Finds the users who report directly to the managers, and locks them until the transaction ends. */
   async lockReports(tx: Sql, managers: readonly string[]): Promise<User[]> {
     const columns = USER_COLUMNS.join(', ');
     const toSql = (list: string) =>
@@ -62,8 +57,8 @@ export class DeletedUsersRepository {
   }
 
   /**
-   * Removes users from all groups and increases the version of each of these groups. It writes to the tables of the
-   * groups feature, because the user writer makes all changes that follow from a deletion.
+   * Removes users from all groups and increases the versions of these groups. Writes to the tables of the groups
+   * feature, because the user writer makes all changes of a deletion.
    * @returns a map from the uuid of each user to the uuids of the user's former groups.
    */
   async removeFromGroups(tx: Sql, users: readonly string[], time: string): Promise<Map<string, string[]>> {
@@ -107,7 +102,7 @@ export class DeletedUsersRepository {
 
   /**
    * Permanently removes a batch of users who were deleted before `time`.
-   * @returns true if more such users may remain.
+   * @returns true if more of them may remain.
    */
   async purge(time: string): Promise<boolean> {
     const rows = await this.database.query<{ uuid: string }>(

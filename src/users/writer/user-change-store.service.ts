@@ -17,7 +17,7 @@ import { UserWriteRepository } from './user-write.repository.js';
 
 /** A successful change that must be stored, with its outcome. */
 interface StoredChange extends Pick<CheckedChange, 'before' | 'prepared' | 'constraint'> {
-  /** The user after the change. For a deletion, this is the user as deleted. */
+  /** The user after the change. For a deletion, the user before the change. */
   user: User;
   /** The user after the change. Undefined if the user is deleted. */
   after: User | undefined;
@@ -29,8 +29,8 @@ type FormerGroups = ReadonlyMap<string, readonly string[]>;
 const NO_GROUPS: FormerGroups = new Map();
 
 /**
- * Stores the validated changes of `UserWriter`. This includes the rows of users, look-up tables, counters, ended
- * sessions and audit events.
+ * Stores the validated changes of `UserWriter`: rows of users, look-up tables, counters, ended sessions and audit
+ * events.
  */
 @Injectable()
 export class UserChangeStore {
@@ -43,7 +43,7 @@ export class UserChangeStore {
   ) {}
 
   /**
-   * Stores the changes. Failed changes and changes without an effect are skipped.
+   * Stores the changes, except for failed changes and changes without an effect.
    * @param outcomes outcomes in the same order as the changes.
    */
   async save(
@@ -71,8 +71,8 @@ export class UserChangeStore {
   }
 
   /**
-   * Moves the rows of deleted users to `deleted_users`, and deletes the rows of restored users from `deleted_users`. It
-   * must run before new rows are inserted.
+   * Moves the rows of deleted users to `deleted_users`, and removes restored users from there. It must run before new
+   * rows are inserted.
    */
   private async moveRows(tx: Sql, stored: readonly StoredChange[]): Promise<FormerGroups> {
     const filterUsers = (kind: ChangeOutcome['outcome']): User[] =>
@@ -112,7 +112,7 @@ export class UserChangeStore {
   }
 }
 
-/** Combines a change with its outcome. Returns an empty list if the change failed or changes nothing. */
+/** Combines a change with its outcome. Returns an empty list if there is nothing to store. */
 function toStoredChange(outcome: ChangeOutcome, change: CheckedChange | undefined): StoredChange[] {
   if (!change || outcome.outcome === 'error' || outcome.outcome === 'unchanged') return [];
   const { user } = outcome;
@@ -125,8 +125,8 @@ const isMove = ({ outcome: { outcome } }: StoredChange): boolean =>
 const LOOKUP_FIELDS = ['roles', 'group_roles', 'attributes'] as const;
 
 /**
- * Returns true if a change can affect the look-up tables. Comparing references is sufficient, because a patch keeps the
- * value of every field that it does not set.
+ * Returns true if a change can affect the look-up tables. Comparing references is enough, because a patch keeps
+ * unchanged values.
  */
 function hasLookupChanges({ before, after, constraint }: StoredChange): boolean {
   if (!before || !after || constraint) return true;
@@ -140,14 +140,14 @@ const shouldEndAnySession = (change: StoredChange): boolean =>
   (change.before !== undefined && change.before.password_hash !== change.user.password_hash) ||
   shouldEndAllSessions(change);
 
-/** Returns look-up rows for the roles that `user` has and `other` does not have. Both are states of the same user. */
+/** Returns look-up rows for the roles that one state of a user has, but the `other` state does not have. */
 function subtractRoles(user: User | undefined, other: User | undefined): UserRoleEntity[] {
   if (!user) return [];
   const others = other ? rolesOf(other) : [];
   return rolesOf(user).flatMap((role) => (others.includes(role) ? [] : { role, user_uuid: user.uuid }));
 }
 
-/** Compares the search words before and after the changes. Returns the look-up rows to remove, add and change. */
+/** Returns the look-up rows of search words to remove, add and change. */
 function diffWords(stored: readonly StoredChange[]) {
   const removed: UserWordEntity[] = [];
   const added: UserWordEntity[] = [];
@@ -166,7 +166,7 @@ function diffWords(stored: readonly StoredChange[]) {
   return { removed, added, changed };
 }
 
-/** Compares the searchable attributes before and after the changes. Returns the look-up rows to remove and add. */
+/** Returns the look-up rows of searchable attributes to remove and add. */
 function diffValues(stored: readonly StoredChange[]) {
   const removed: UserValueEntity[] = [];
   const added: UserValueEntity[] = [];
@@ -186,7 +186,6 @@ const listDistinct = (list: readonly Identifier[]) => [...new Set(list.map(({ id
 const hasCountChanges = ({ before, after }: StoredChange): boolean =>
   countersOf(before).join() !== countersOf(after).join();
 
-/** Returns the number that the changes together add to each counter. */
 function sumCountDeltas(stored: readonly StoredChange[]): Map<CounterName, number> {
   const deltas = new Map<CounterName, number>();
   const add = (user: User | undefined, delta: number): void => {
@@ -204,7 +203,7 @@ function countersOf(user: User | undefined): CounterName[] {
   return isActiveWebmaster(user) ? [user.status, 'webmasters'] : [user.status];
 }
 
-/** Maximum number of groups in the audit event of a deleted user. Any further groups are left out. */
+/** Maximum number of groups in the audit event of a deleted user. Further groups are omitted. */
 const MAX_AUDITED_GROUPS = 1000;
 
 function toAuditEvent({ before, user, outcome }: StoredChange, formerGroups: FormerGroups) {

@@ -13,10 +13,10 @@ import { DATABASE, type Database } from '../../platform/database/engine/database
 import { DatabaseError } from '../../platform/database/engine/database-error.js';
 import { UserCountEntity } from '../model/user-lookups.entity.js';
 
-/** Names of the counters. `Active` and `Blocked` count users by status, and `webmasters` counts active Webmasters. */
+/** Names of the counters: users by status, and active Webmasters. */
 export type CounterName = 'Active' | 'Blocked' | 'webmasters';
 
-/** Reads and writes the counters of users. Uses hand-written SQL for sums and for sets of rows (ADR 13). */
+/** Stores the counters of users. Uses hand-written SQL for sums and for sets of rows (ADR 13). */
 @Injectable()
 export class UserCountsRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
@@ -28,7 +28,6 @@ export class UserCountsRepository {
     await insertRows(tx, UserCountEntity, rows);
   }
 
-  /** Reads the totals of all counters. They are exact at the time of the statement. */
   async readTotals(sql: Sql = this.database): Promise<Readonly<Record<string, number>>> {
     const rows = await sql.query<{ name: string; value: number | string }>(
       'SELECT name, SUM(value) AS value FROM user_counts GROUP BY name',
@@ -37,8 +36,7 @@ export class UserCountsRepository {
   }
 
   /**
-   * Replaces the oldest rows by one row per counter with their sum. Rows that are inserted at the same time are not
-   * affected.
+   * Replaces the oldest rows by one row per counter with their sum. Does not affect rows that are inserted meanwhile.
    * @param min minimum number of rows to replace.
    * @param max maximum number of rows to replace.
    * @returns the number of replaced rows.
@@ -61,16 +59,16 @@ export class UserCountsRepository {
   }
 }
 
-/** Delay in milliseconds after a change, before its rows are merged into totals. */
+/** Delay between a change and the merging of its rows into totals, in milliseconds. */
 const FOLD_DELAY_MILLIS = 500;
-/** Minimum number of rows to merge. With fewer rows, merging costs more than summing them up each time. */
+/** Minimum number of rows to merge. Fewer rows cost less to sum up each time. */
 const MIN_FOLDED_ROWS = 100;
 const FOLD_BATCH_SIZE = 2000;
 
 /**
  * Counts users without reading them (ADR 7). Each change inserts rows with the numbers that it adds to the counters, so
- * that concurrent changes do not wait for each other. The total of a counter is the sum of its rows. Shortly after its
- * changes, an instance merges the rows into one sum per counter, which keeps the table small.
+ * that concurrent changes do not wait for each other. The total of a counter is the sum of its rows. An instance merges
+ * rows shortly after its changes, to keep the table small.
  */
 @Injectable()
 export class UserCounts implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -84,7 +82,7 @@ export class UserCounts implements OnApplicationBootstrap, BeforeApplicationShut
     private readonly log: Log,
   ) {}
 
-  /** Merges rows into totals at the start, because a process that was killed may have left many rows. */
+  /** Merges rows at the start, because a killed process may have left many. */
   onApplicationBootstrap(): void {
     this.scheduleFold();
   }
@@ -95,30 +93,30 @@ export class UserCounts implements OnApplicationBootstrap, BeforeApplicationShut
     await this.pendingFold;
   }
 
-  /** Adds numbers to the counters, in the transaction of the change. The new rows are merged later. */
+  /** Adds numbers to the counters in the transaction of the change. The new rows are merged later. */
   async add(tx: Sql, deltas: ReadonlyMap<CounterName, number>): Promise<void> {
     await this.repository.add(tx, deltas);
     this.scheduleFold();
   }
 
-  /** Counts the users who have one of the statuses, and all users. Every committed change is included. */
+  /** Counts the users with one of the statuses, and all users. Includes every committed change. */
   async countUsers(statuses: readonly string[]): Promise<{ matching: number; all: number }> {
     const { webmasters: _, ...totals } = await this.repository.readTotals();
     const matching = statuses.reduce((sum, status) => sum + (totals[status] ?? 0), 0);
     return { matching, all: Object.values(totals).reduce((sum, count) => sum + count, 0) };
   }
 
-  /** Counts active users. @param sql the transaction whose own changes are included, if any. */
+  /** @param sql the transaction whose own changes are included, if any. */
   async countActive(sql?: Sql): Promise<number> {
     return (await this.repository.readTotals(sql))['Active'] ?? 0;
   }
 
-  /** Counts active Webmasters. @param sql the transaction whose own changes are included, if any. */
+  /** @param sql the transaction whose own changes are included, if any. */
   async countWebmasters(sql?: Sql): Promise<number> {
     return (await this.repository.readTotals(sql))['webmasters'] ?? 0;
   }
 
-  /** Merges the rows of the counters into totals, batch by batch, until only a few rows remain. */
+  /** Merges rows batch by batch, until only a few remain. */
   async fold(): Promise<void> {
     const foldBatch = () =>
       this.transactions.run((tx) => this.repository.foldRows(tx, MIN_FOLDED_ROWS, FOLD_BATCH_SIZE));
@@ -132,8 +130,7 @@ export class UserCounts implements OnApplicationBootstrap, BeforeApplicationShut
       this.pendingFold = this.pendingFold
         .then(() => this.fold())
         .catch((error: unknown) => {
-          // The totals are still correct, because they are the sums of all rows. The next change tries again to merge
-          // rows.
+          // The totals are still correct. The next change tries again to merge rows.
           this.log.logFault('counts', toProblemError(error).code, error);
         });
     }, FOLD_DELAY_MILLIS).unref();

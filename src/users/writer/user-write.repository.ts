@@ -22,7 +22,6 @@ import { USER_COLUMNS, type User, type UserRow, toUserRow, toUser } from '../mod
 /** Set rules that can also depend on users outside of the change set. */
 export type SharedRule = 'managers' | 'webmasters';
 
-/** Rows of a look-up table to remove and to add. */
 interface Difference<T> {
   removed: readonly T[];
   added: readonly T[];
@@ -30,11 +29,11 @@ interface Difference<T> {
 
 const WORD_KEY = ['word', 'user_uuid'] as const;
 
-/** Runs the SQL statements of the user writer in its transaction. Each statement handles a whole change set. */
+/** Runs the SQL statements of the user writer in its transaction, each for a whole change set. */
 @Injectable()
 export class UserWriteRepository {
   /**
-   * Locks users until the transaction ends. Users are locked in the order of their uuids to avoid deadlocks.
+   * Locks users in the order of their uuids, to avoid deadlocks.
    * @returns a map from uuid to user.
    */
   async lock(tx: Sql, uuids: readonly string[]): Promise<Map<string, User>> {
@@ -44,7 +43,7 @@ export class UserWriteRepository {
     return new Map(rows.map((row) => [row.uuid, toUser(row)]));
   }
 
-  /** Finds the users who have the given identifiers. @returns a map from each identifier to its user. */
+  /** @returns a map from each identifier to the user who has it. */
   async findOwners(sql: Sql, identifiers: readonly string[]): Promise<Map<string, Owner>> {
     const toSql = (list: string) =>
       `SELECT i.identifier, u.uuid, u.external_id FROM user_identifiers i JOIN users u ON u.uuid = i.user_uuid
@@ -55,7 +54,7 @@ export class UserWriteRepository {
 
   /**
    * Finds all direct and indirect managers of the users.
-   * @returns a map from the uuid of each of these users and managers to the uuid of its manager.
+   * @returns a map from the uuid of each user and manager to the uuid of the manager, or null.
    */
   async findManagers(sql: Sql, uuids: readonly string[]): Promise<Map<string, string | null>> {
     const toSql = (list: string) =>
@@ -69,9 +68,8 @@ export class UserWriteRepository {
   }
 
   /**
-   * Locks a set rule until the transaction ends, so that changes that must obey it run one after another. Locking the
-   * row would not be enough, because a database cluster detects conflicting writes, but not the locks of other nodes.
-   * The row is therefore updated (ADR 15).
+   * Locks a set rule until the transaction ends, so that changes that must obey it run one after another. Updates the
+   * row, because a database cluster detects conflicting writes, but not the locks of other nodes (ADR 15).
    */
   async lockRule(tx: Sql, rule: SharedRule): Promise<void> {
     const rows = await tx.execute('UPDATE user_rules SET changes = changes + 1 WHERE name = ?', [rule]);
@@ -79,7 +77,7 @@ export class UserWriteRepository {
   }
 
   /**
-   * Stores new and changed users. If a single user changes, only the changed columns are written, because an upsert in
+   * Stores new and changed users. For a single changed user, writes only the changed columns, because an upsert in
    * SQLite rewrites all indexes.
    */
   async saveUsers(
@@ -96,8 +94,7 @@ export class UserWriteRepository {
   }
 
   /**
-   * Updates the identifiers of users. Released identifiers are deleted first, because an identifier can move from one
-   * user of the set to another.
+   * Updates the identifiers of users. Deletes released identifiers first, because another user of the set may get them.
    */
   async updateIdentifiers(
     tx: Sql,
@@ -121,7 +118,7 @@ export class UserWriteRepository {
   /**
    * Updates search words.
    * @param added words of new and restored users.
-   * @param changed words that are new or have a new weight, for existing users.
+   * @param changed words of existing users that are new or have a new weight.
    */
   async updateWords(
     tx: Sql,
@@ -133,10 +130,7 @@ export class UserWriteRepository {
   }
 }
 
-/**
- * Sorts rows by their key. Neighbouring rows are then written to the same database page, and transactions with the same
- * keys do not deadlock.
- */
+/** Sorts rows by their key, to write neighbouring rows to the same database page and to avoid deadlocks. */
 function sortByKey<T extends object>(rows: readonly T[], key: keyof T): readonly T[] {
   return rows.toSorted((a, b) => (a[key] < b[key] ? -1 : Number(a[key] > b[key])));
 }

@@ -41,9 +41,9 @@ import { UserChangeStore } from './user-change-store.service.js';
 import { UserWriteRepository } from './user-write.repository.js';
 
 /**
- * Applies all changes of users (ADR 2). It receives a change set and returns an outcome for each change. The API sends
- * one change and an import hundreds, and the number of statements does not depend on the size of the set. A failed
- * change does not affect changes that are independent of it. Conflicts are evaluated for the state after all changes.
+ * Applies all changes of users (ADR 2). The number of statements does not depend on the number of changes: the API
+ * sends one, an import hundreds. A failed change does not affect independent changes. Conflicts are evaluated for the
+ * state after all changes.
  */
 @Injectable()
 export class UserWriter {
@@ -55,14 +55,13 @@ export class UserWriter {
     private readonly fuse: KeyFuse,
   ) {}
 
-  /** Locks users until the transaction ends. @returns a map from uuid to user. */
   async lock(tx: Sql, uuids: readonly string[]): Promise<ReadonlyMap<string, User>> {
     return this.repository.lock(tx, uuids);
   }
 
   /**
-   * Applies a change set in the transaction of the caller. Nothing outside of this transaction is changed, because the
-   * transaction may be retried.
+   * Applies a change set in the transaction of the caller. Changes nothing outside of it, because the transaction may
+   * be retried.
    * @param changes changes whose fields are valid (`validateChange`) and whose passwords are hashed.
    * @throws FuseBlownError if the changes would block more users than the API key may block.
    */
@@ -98,7 +97,7 @@ export class UserWriter {
     return outcome.user;
   }
 
-  /** Adds an update for every user whose manager is deleted. The update clears `manager_uuid`. */
+  /** Adds an update that clears `manager_uuid` for every user whose manager is deleted. */
   private async addReportUpdates(
     tx: Sql,
     validated: readonly CheckedChange[],
@@ -147,7 +146,10 @@ export class UserWriter {
     });
   }
 
-  /** Locks the users of the changes, both existing and deleted users. @returns a map from uuid to user. */
+  /**
+   * Locks the users of the changes, including deleted users.
+   * @returns a map from uuid to user.
+   */
   private async lockCurrent(tx: Sql, changes: readonly UserChange[]): Promise<ReadonlyMap<string, User>> {
     const locked = changes.flatMap(({ locked: user }) => user ?? []);
     const users = new Map(locked.map((user) => [user.uuid, user]));
@@ -162,7 +164,10 @@ export class UserWriter {
     return restored.length > 0 ? new Map([...users, ...(await this.lockDeleted(tx, restored))]) : users;
   }
 
-  /** Locks deleted users. @returns a map from uuid to user. The users are as they will be after they are restored. */
+  /**
+   * Locks deleted users.
+   * @returns a map from uuid to the user after the restore.
+   */
   private async lockDeleted(tx: Sql, uuids: readonly string[]): Promise<ReadonlyMap<string, User>> {
     const deleted = await this.deleted.lock(tx, uuids);
     const managers = [...deleted.values()].flatMap(({ manager_uuid }) => manager_uuid ?? []);
@@ -198,15 +203,12 @@ export class UserWriter {
     const failures = validate([]);
     if (stale.length === 0) return failures;
     // A change is reported as stale only if it is otherwise valid (interface §1, order of checks). Stale changes must
-    // not affect the remaining changes, so these are validated again without the stale changes.
+    // not affect other changes, so the set is validated again without stale changes.
     const staleFailures = stale.map((change) => [change, failures.get(change) ?? [STALE_VERSION]] as const);
     return new Map([...validate(stale), ...staleFailures]);
   }
 
-  /**
-   * Counts active Webmasters. Locks the set rule first, so that two concurrent changes cannot remove the last two
-   * Webmasters.
-   */
+  /** Counts active Webmasters. Locks the set rule first, so that concurrent changes cannot remove all of them. */
   private async countWebmasters(tx: Sql): Promise<number> {
     await this.repository.lockRule(tx, 'webmasters');
     return this.counts.countWebmasters(tx);
@@ -224,9 +226,7 @@ export class UserWriter {
   }
 }
 
-/**
- * Returns the uuids of the users whom successful changes block or delete. They count towards the fuse of the API key.
- */
+/** Returns the uuids of the users whom successful changes block or delete, for the fuse of the API key. */
 function listBlockedUuids(validated: readonly CheckedChange[], outcomes: readonly ChangeOutcome[]): string[] {
   return validated.flatMap(({ before, after }, index) => {
     const outcome = outcomes[index]?.outcome;
@@ -238,13 +238,10 @@ function listBlockedUuids(validated: readonly CheckedChange[], outcomes: readonl
 const isValidChange = (change: CheckedChange, kind: UserChange['kind']): boolean =>
   change.kind === kind && change.failures.length === 0;
 
-/** Clears the manager of a user if the manager is one of the deleted users. */
 const clearManager = (user: User, deleted: ReadonlySet<string>): User =>
   user.manager_uuid !== null && deleted.has(user.manager_uuid) ? { ...user, manager_uuid: null } : user;
 
-/**
- * Returns a deleted user as it will be after the restore: without groups, and without a manager who no longer exists.
- */
+/** Returns a deleted user after the restore: without groups, and without a manager who no longer exists. */
 function toRestoredUser(user: User, managers: ReadonlyMap<string, User>): User {
   const { manager_uuid: manager } = user;
   return {
@@ -255,7 +252,7 @@ function toRestoredUser(user: User, managers: ReadonlyMap<string, User>): User {
   };
 }
 
-/** Applies a change to its user in memory, and finds the failures that do not depend on other changes. */
+/** Applies a change to its user in memory. Finds failures that do not depend on other changes. */
 function evaluateChange(
   change: UserChange,
   before: User | undefined,
@@ -287,7 +284,7 @@ function validateDeletion(before: User, { actor }: Caller): Failure[] {
 }
 
 /**
- * Evaluates the restore of a user by the same rules as the creation of a user.
+ * Evaluates a restore by the same rules as a creation.
  * @param emptyUser the user for the result if there is no deleted user with the uuid.
  */
 function evaluateRestore(

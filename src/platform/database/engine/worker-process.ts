@@ -299,7 +299,7 @@ export async function runMigrator(program: string): Promise<void> {
   child.on('message', (message: unknown) => {
     if (isRefusal(message)) ({ refusal } = message);
   });
-  // All messages are read before the event `disconnect`, so `refusal` is set by then.
+  // All messages are read before the event `disconnect`, so `refusal` is set when this event arrives.
   const [[code, signal]] = (await Promise.all([once(child, 'exit'), once(child, 'disconnect')])) as [
     (number | string | null)[],
     unknown,
