@@ -139,7 +139,8 @@ describe.each(ROWS)('audit verification of %s', (_, table, where, fault) => {
 test('the fault for a changed event gives the start and end of the hour that its seal covers', async () => {
   await execute("UPDATE audit_events SET ip = '192.0.2.1' WHERE id = ?", [hours[1]![1]!]);
   const { fault } = await verify();
-  expect([fault?.from?.slice(14, 19), fault?.until?.slice(14, 19)]).toEqual(['00:00', '00:00']);
+  expect(fault?.from?.slice(14, 19)).toBe('00:00');
+  expect(fault?.until?.slice(14, 19)).toBe('00:00');
 });
 
 const buildSealInsert = (number: number) =>

@@ -72,7 +72,7 @@ test('the first page of an audit search by changed field has the one match among
   await insertEvents(databaseOf(app), flood);
   const query = `/audit?target=${user.uuid as string}&field=about_me`;
   const [first, ...more] = await readAuditPages(app.key, query);
-  expect([first?.map(({ action }) => action), more]).toEqual([['user.created'], []]);
+  expect({ first: first?.map(({ action }) => action), more }).toEqual({ first: ['user.created'], more: [] });
   await databaseOf(app).execute("DELETE FROM audit_events WHERE id LIKE 'ffffffff%'");
 });
 
@@ -95,7 +95,7 @@ test('the history of a user summarizes each change with the name of the actor', 
   await (await app.login(user.username, PASSWORD)).put(path, { phone: '2', about_me: 'x' });
   await app.key.put(path, { status: 'Blocked', about_me: '' });
   const { Count, Results } = (await app.key.get(`${path}/history`)).body;
-  expect([Count, Results.length]).toEqual([3, 3]);
+  expect({ Count, results: Results.length }).toEqual({ Count: 3, results: 3 });
   expect(Results.slice(0, 2).map(({ summary }: Json) => summary)).toEqual([
     'API key "first key" blocked the user: status from "Active" to "Blocked"; about_me cleared, was "x"',
     `${user.username as string} changed the user: phone from "1" to "2"; about_me set to "x"`,

@@ -60,11 +60,9 @@ onSqlite('doctor --security reports files that other users can read as failures'
   chmodSync(data, 0o755);
   writeFileSync(join(database.folder, '.env'), 'METRICS_TOKEN=Zk3vQ8wXr1tYb6nM\n', { mode: 0o640 });
   const wide = await examine(settings);
-  expect([
-    levelsOf(wide.findings, 'data folder'),
-    levelsOf(wide.findings, 'database file')[0],
-    levelsOf(wide.findings, '.env'),
-  ]).toEqual([['fail'], 'fail', ['fail']]);
+  expect(levelsOf(wide.findings, 'data folder')).toEqual(['fail']);
+  expect(levelsOf(wide.findings, 'database file')[0]).toBe('fail');
+  expect(levelsOf(wide.findings, '.env')).toEqual(['fail']);
   expect([wide.code, wide.out.includes('Zk3vQ8wXr1tYb6nM')]).toEqual([1, false]);
 });
 

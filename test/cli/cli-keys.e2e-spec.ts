@@ -69,12 +69,12 @@ describe.each(TARGETS)('rollcall keys on the %s', (target) => {
     expect((await search(key)).status).toBe(200);
     const typed = id.toUpperCase();
     const revoked = await keys('revoke', typed);
-    expect([revoked.code, revoked.out, revoked.err]).toEqual([0, `Key ${typed} is revoked.\n`, '']);
+    expect(revoked).toMatchObject({ code: 0, out: `Key ${typed} is revoked.\n`, err: '' });
     expect(problemOf(await search(key))).toEqual([401, 'unauthenticated']);
     const before = await findListed(id);
     expect(before).toMatchObject({ state: 'revoked', revoked: expect.stringMatching(/Z$/) });
     const again = await keys('revoke', id);
-    expect([again.code, again.out, again.err]).toEqual([0, `Key ${id} was already revoked.\n`, '']);
+    expect(again).toMatchObject({ code: 0, out: `Key ${id} was already revoked.\n`, err: '' });
     expect(await findListed(id)).toEqual(before);
     expect(await listEvents(id)).toEqual([buildEvent('api_key.created'), buildEvent('api_key.revoked')]);
   });

@@ -86,7 +86,7 @@ describe.each(TARGETS)('rollcall users on the %s', (target) => {
 
   test('"block" refuses to block the last Webmaster', async () => {
     const { code, out, err } = await run('block', 'admin');
-    expect([code, out, err]).toEqual([2, '', expect.stringMatching(/Webmaster/)]);
+    expect({ code, out, err }).toEqual({ code: 2, out: '', err: expect.stringMatching(/Webmaster/) });
     expect((await app.key.get('/users/search?username=admin')).body.Results[0].status).toBe('Active');
   });
 

@@ -103,11 +103,7 @@ test('rollcall import creates no user if the file is missing', async () => {
   database = await createDatabase('tables');
   settings = envOf(database);
   const missing = await runRollcall(['import', join(database.folder, 'nobody.csv')]);
-  expect([missing.code, missing.out, missing.err]).toEqual([
-    2,
-    '',
-    expect.stringMatching(/ENOENT.*nobody\.csv/),
-  ]);
+  expect(missing).toMatchObject({ code: 2, out: '', err: expect.stringMatching(/ENOENT.*nobody\.csv/) });
   expect((await runRollcall(['users', 'find', '--json'])).out).toContain('"Count": 0');
 });
 
@@ -116,11 +112,11 @@ test('rollcall import is rejected if the database has no users', async () => {
   database = await createDatabase('tables');
   settings = envOf(database);
   const empty = await runRollcall(['import', `${ROOT}samples/users.csv`]);
-  expect([empty.code, empty.out, empty.err]).toEqual([
-    2,
-    '',
-    expect.stringMatching(/has no users\. Start the service/),
-  ]);
+  expect(empty).toMatchObject({
+    code: 2,
+    out: '',
+    err: expect.stringMatching(/has no users\. Start the service/),
+  });
   expect((await runRollcall(['users', 'find', '--json'])).out).toContain('"Count": 0');
   expect((await runRollcall(['keys', 'list', '--json'])).out).toBe('[]\n');
 });

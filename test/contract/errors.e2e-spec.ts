@@ -230,5 +230,5 @@ test.each([
 test('an error detail that quotes the request is cut to 2,000 characters', async () => {
   const unknown = Array.from({ length: 100 }, (_, number) => `${'p'.repeat(90)}${number}=1`);
   const { status, body } = await app.key.get(`/users/search?${unknown.join('&')}`);
-  expect([status, body.detail.length]).toEqual([400, 2000]);
+  expect({ status, length: body.detail.length }).toEqual({ status: 400, length: 2000 });
 });

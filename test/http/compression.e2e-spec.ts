@@ -87,7 +87,8 @@ test('an unchanged file of Swagger UI returns 304 for its ETag', async () => {
   const { headers } = await get('/docs/swagger-ui.css', GZIP);
   expect(headers.etag).toMatch(/^W\//);
   const again = await get('/docs/swagger-ui.css', { ...GZIP, 'if-none-match': String(headers.etag) });
-  expect([again.status, again.bytes.length, again.headers['content-encoding']]).toEqual([304, 0, undefined]);
+  expect([again.status, again.headers['content-encoding']]).toEqual([304, undefined]);
+  expect(again.bytes.length).toBe(0);
   expect(again.headers.vary).toMatch(/Accept-Encoding/i);
 });
 

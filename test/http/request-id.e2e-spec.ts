@@ -54,7 +54,8 @@ test('the X-Request-Id is in the error body, the log line and the audit event', 
   const id = 'traced.request_1';
   const created = await app.key.post('/users', aUser(), { 'x-request-id': id });
   const refused = await app.key.post('/users', {}, { 'x-request-id': id });
-  expect([created.status, refused.status, refused.body.request_id]).toEqual([201, 422, id]);
+  expect(created.status).toBe(201);
+  expect([refused.status, refused.body.request_id]).toEqual([422, id]);
   await app.guest.get('/status'); // the log line of the previous request is written by now
   const lines = logged.mock.calls.map(([fields]) => fields).filter((fields) => fields.request_id === id);
   const line = {

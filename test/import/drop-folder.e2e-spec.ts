@@ -119,7 +119,7 @@ test('an import schedule with IMPORT_WORK_FOLDER moves all files from the drop f
   drop.markDone('d.csv');
   await scheduled.start();
   await scheduled.waitForFiles(2, 1);
-  expect([drop.list(), drop.list('processing')]).toEqual([[], []]);
+  expect({ drop: drop.list(), processing: drop.list('processing') }).toEqual({ drop: [], processing: [] });
 });
 
 test('a dropped file is imported even if its name contains a line break', async () => {

@@ -88,7 +88,9 @@ describe.each(INVALIDATIONS)('if %s', (_, make, end) => {
     const run = await awaitRun(app.key, (await upload(starter.client, file, query)).body.id);
     expect(endOf(run)).toEqual(CANCELLED);
     const { created = 0, skipped = 0 } = countsOf(run);
-    expect([created > 0, skipped > 0, created + skipped]).toEqual([true, true, 3000]);
+    expect(created).toBeGreaterThan(0);
+    expect(skipped).toBeGreaterThan(0);
+    expect(created + skipped).toBe(3000);
     expect(await findUser(app.key, externalId(2999))).toBeUndefined();
   });
 
@@ -158,7 +160,8 @@ test.each<[string, (interrupt: () => Promise<never>) => void]>([
     const run = await awaitRun(app.key, id);
     expect(endOf(run)).toEqual(CANCELLED);
     const { created = 0, skipped = 0 } = countsOf(run);
-    expect([created > 0, skipped > 0]).toEqual(phase === 'writing' ? [true, true] : [false, false]);
+    expect(created > 0).toBe(phase === 'writing');
+    expect(skipped > 0).toBe(phase === 'writing');
     expect(created + skipped).toBe(phase === 'writing' ? 3000 : 0);
     expect(await countUsers()).toBe(before + created);
   },

@@ -64,7 +64,7 @@ describe.each(INVALIDATIONS)('if %s', (_, make, end) => {
     expect(run.problems[0].message).toContain(starter.id);
     expect(endOf(await readRun(plan))).toEqual(ENDED);
     expect((await findUser(app.key, first)).status).toBe('Active');
-    expect([await countParts(id), await countParts(plan)]).toEqual([0, 0]);
+    expect({ run: await countParts(id), plan: await countParts(plan) }).toEqual({ run: 0, plan: 0 });
     const last = (await readAuditRows(app, id)).at(-1);
     expect([last?.action, last?.changes]).toEqual([
       'import.cancelled',

@@ -104,5 +104,6 @@ test('a suspended import worker is replaced and does not delay the exit of the s
   const run = await awaitRun(serving.client, serving.id);
   expect([run.state, countsOf(run)]).toEqual(['completed', { created: ROWS }]);
   expect(await exit).toEqual({ code: 0, signal: null });
-  expect([isAlive(serving.worker), isAlive(ending.worker)]).toEqual([false, false]);
+  expect(isAlive(serving.worker)).toBe(false);
+  expect(isAlive(ending.worker)).toBe(false);
 }, 120_000);

@@ -19,7 +19,8 @@ test('saving or deleting an import profile returns 412 if If-Match or If-None-Ma
   expect(created.status).toBe(200);
   const tag = created.headers['etag'] ?? '';
   const read = await app.key.get(path);
-  expect([tag, read.headers['etag']]).toEqual([expect.stringMatching(/^"[0-9a-f]{32}"$/), tag]);
+  expect(tag).toMatch(/^"[0-9a-f]{32}"$/);
+  expect(read.headers['etag']).toBe(tag);
   const expectRefused = async (answer: Promise<Answer>, detail: string) => {
     expect((await answer).body).toMatchObject({ status: 412, code: 'precondition_failed', detail });
     expect((await app.key.get(path)).body.profile.dataset).toBe('one');

@@ -89,7 +89,8 @@ test('a backup excludes changes that are committed while it reads the tables', a
     for await (const batch of snapshot.streamRows(table)) rows.push(...batch);
   }
   expect(JSON.stringify(rows)).not.toContain(uuid);
-  expect([await count('users'), await count('user_roles')]).toEqual([before[0], before[0]]);
+  expect(await count('users')).toBe(before[0]);
+  expect(await count('user_roles')).toBe(before[0]);
   await snapshot.close();
   await app.stop();
 });

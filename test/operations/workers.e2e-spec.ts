@@ -55,7 +55,8 @@ onMariadb('two instances (MariaDB only)', () => {
       expect([once, count(service.err, once)]).toEqual([once, 1]);
     }
     const next = await start({ BOOTSTRAP_API_KEY: '' });
-    expect([count(next.err, 'is running'), count(next.err, 'Password')]).toEqual([1, 0]);
+    expect(count(next.err, 'is running')).toBe(1);
+    expect(count(next.err, 'Password')).toBe(0);
   });
 
   test('two instances accept the bootstrap API key from their first response', async () => {

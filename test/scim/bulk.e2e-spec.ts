@@ -135,7 +135,8 @@ describe('a bulkId', () => {
     );
     expect(statusesOf(answers)).toEqual(['409', '400', '400', '400', '400', '400']);
     expect(answers.slice(1).map(({ response }) => response.scimType)).toEqual(Array(5).fill('invalidValue'));
-    expect([await isFound(below['userName']), await isFound(last['userName'])]).toEqual([false, false]);
+    expect(await isFound(below['userName'])).toBe(false);
+    expect(await isFound(last['userName'])).toBe(false);
   });
 });
 

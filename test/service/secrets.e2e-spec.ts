@@ -198,7 +198,7 @@ test.each([
 test('the history of a user and the metrics contain no secret', async () => {
   const history = await app.key.get(`/users/${user.uuid}/history`);
   const metrics = await app.guest.fetch('GET', '/metrics', undefined, { authorization: `Bearer ${TOKEN}` });
-  expect([history.status, metrics.status]).toEqual([200, 200]);
+  expect({ history: history.status, metrics: metrics.status }).toEqual({ history: 200, metrics: 200 });
   expect(history.text).toContain('password changed');
   expect(findSecrets(history.text + metrics.text)).toEqual([]);
 });

@@ -38,7 +38,8 @@ describe('the guards on the values of a column', () => {
   test('count a phone number as moved between users only if another row releases it', () => {
     const slid = shapeOf(5, 'phone', (i) => [`p${i}`, `p${(i + 1) % 5}`]);
     const fresh = shapeOf(5, 'phone', () => ['old', 'new']);
-    expect([slid.moved.count, slid.moved.field, fresh.moved.count]).toEqual([5, 'phone', 0]);
+    expect(slid.moved).toMatchObject({ count: 5, field: 'phone' });
+    expect(fresh.moved.count).toBe(0);
   });
   test('do not count the values of a removed row', () => {
     const shape = new ShapeTally();
@@ -46,17 +47,16 @@ describe('the guards on the values of a column', () => {
     shape.takeLogin(2, 'email');
     for (const row of rows) shape.add(row);
     for (const row of rows) shape.remove(row);
-    expect([
-      shape.moved.count,
-      shape.garbled.count,
-      shape.columns.map((column) => column.changes.count),
-    ]).toEqual([0, 0, [0]]);
+    expect(shape.moved.count).toBe(0);
+    expect(shape.garbled.count).toBe(0);
+    expect(shape.columns.map((column) => column.changes.count)).toEqual([0]);
     expect(shape.columns.flatMap((column) => column.changes.examples)).toEqual([]);
   });
   test('trip if a boolean column is inverted, but not if it is used for the first time', () => {
     const turned = shapeOf(100, 'hide_email', (i) => [i < 5, i >= 5]);
     const first = shapeOf(100, 'hide_email', () => [false, true]);
-    expect([find('changed_field', turned)?.hit, find('changed_field', first)]).toEqual([true, undefined]);
+    expect(find('changed_field', turned)?.hit).toBe(true);
+    expect(find('changed_field', first)).toBeUndefined();
   });
 });
 

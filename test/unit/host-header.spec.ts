@@ -21,7 +21,8 @@ test.each([
   'b%C3%BCcher.example',
   "a~!$&'()*+;=b",
 ])('the Host header %j is valid', (host) => {
-  expect([faultOf(host), faultOf(host, '1.0')]).toEqual([undefined, undefined]);
+  expect(faultOf(host)).toBeUndefined();
+  expect(faultOf(host, '1.0')).toBeUndefined();
 });
 
 const NO_HOST = expect.stringContaining('Send it once') as unknown;
@@ -52,7 +53,8 @@ test.each([
   '[v7.]',
   '[::1]a',
 ])('the Host header %j is invalid', (host) => {
-  expect([faultOf(host), faultOf(host, '1.0')]).toEqual([NO_HOST, NO_HOST]);
+  expect(faultOf(host)).toEqual(NO_HOST);
+  expect(faultOf(host, '1.0')).toEqual(NO_HOST);
 });
 
 test('a Host header allows only the ASCII characters of RFC 3986, except the comma', () => {
@@ -64,10 +66,8 @@ test('a Host header allows only the ASCII characters of RFC 3986, except the com
 });
 
 test('the Host header is optional in HTTP/1.0 and required in HTTP/1.1', () => {
-  expect([faultOf(undefined, '1.0'), faultOf(undefined)]).toEqual([
-    undefined,
-    expect.stringMatching('missing'),
-  ]);
+  expect(faultOf(undefined, '1.0')).toBeUndefined();
+  expect(faultOf(undefined)).toMatch('missing');
 });
 
 test.each([

@@ -53,5 +53,6 @@ test('an audit row with an invalid id and an audit row in an invalid form get di
 test('all invalid audit rows are counted, and the first 100 are listed', () => {
   const faults = new RowFaults();
   for (let n = 0; n < 250; n++) validate(faults, `no id ${n}`);
-  expect([faults.count, faults.named.length, faults.named.at(-1)?.id]).toEqual([250, 100, 'no id 99']);
+  expect(faults.count).toBe(250);
+  expect([faults.named.length, faults.named.at(-1)?.id]).toEqual([100, 'no id 99']);
 });

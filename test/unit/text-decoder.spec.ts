@@ -57,5 +57,6 @@ test('a chunk of 1,000,000 bytes is decoded in pieces of at most 65,536 characte
   const sizes: number[] = [];
   for await (const piece of decodeText(new ByteSource(Buffer.alloc(1_000_000, 'a')), undefined))
     sizes.push(piece.length);
-  expect([Math.max(...sizes), sizes.reduce((sum, size) => sum + size)]).toEqual([65_536, 1_000_000]);
+  expect(Math.max(...sizes)).toBe(65_536);
+  expect(sizes.reduce((sum, size) => sum + size)).toBe(1_000_000);
 });

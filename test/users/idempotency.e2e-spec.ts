@@ -39,7 +39,7 @@ test('two credentials that send the same Idempotency-Key create two users', asyn
   const [key, admin] = [randomUUID(), await app.login()];
   const first = await post(aUser(), key);
   const second = await post(aUser(), key, admin);
-  expect([first.status, second.status]).toEqual([201, 201]);
+  expect({ first: first.status, second: second.status }).toEqual({ first: 201, second: 201 });
   expect(second.body.uuid).not.toBe(first.body.uuid);
 });
 

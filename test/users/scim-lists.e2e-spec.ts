@@ -113,7 +113,8 @@ const FILTERS = [
 test.each(FILTERS)('a SCIM filter finds the same users by index as by a full scan: %s', async (filter) => {
   const [keyed, scanned] = [await get({ filter }), await get({ filter: `not (not (${filter}))` })];
   expect(namesOf(keyed.Resources)).toEqual(namesOf(scanned.Resources));
-  expect([keyed.totalResults, scanned.totalResults]).toEqual(Array(2).fill(keyed.Resources.length));
+  expect(keyed.totalResults).toBe(keyed.Resources.length);
+  expect(scanned.totalResults).toBe(keyed.Resources.length);
 });
 
 test('a SCIM filter by manager.value finds the reports of that manager', async () => {
@@ -166,11 +167,8 @@ describe('a SCIM cursor', () => {
   test('starts empty, is absent from the last page, and is refused with another filter or sort order', async () => {
     const first = await get({ cursor: '', count: 20 });
     const last = await get({ cursor: first.nextCursor, count: 20 });
-    expect([first.itemsPerPage, last.itemsPerPage, last.nextCursor]).toEqual([
-      20,
-      PEOPLE + 2 - 20,
-      undefined,
-    ]);
+    expect(first.itemsPerPage).toBe(20);
+    expect([last.itemsPerPage, last.nextCursor]).toEqual([PEOPLE + 2 - 20, undefined]);
     expect((await get({ cursor: '', count: 0 })).Resources).toEqual([]);
     for (const query of [
       '&filter=active%20eq%20true',

@@ -122,12 +122,9 @@ test('Count of a search by a member includes only active users, whatever the sta
     ['status=Active&status=Blocked', active],
   ] as const) {
     const answer = await search(member, `${query}&limit=100`);
-    expect([query, answer.status, answer.body.Count, answer.body.Results?.length]).toEqual([
-      query,
-      200,
-      count,
-      count,
-    ]);
+    expect([query, answer.status]).toEqual([query, 200]);
+    expect([query, answer.body.Count]).toEqual([query, count]);
+    expect([query, answer.body.Results?.length]).toEqual([query, count]);
   }
 });
 
