@@ -27,14 +27,14 @@ function rankOf(path: string): number {
 export function toPageDocument(document: OpenAPIObject): OpenAPIObject {
   const copy = structuredClone(document);
   for (const operation of listOperations(copy)) {
-    showAsForm(operation);
+    moveOptionsToForm(operation);
     for (const parameter of operation.parameters) {
       if (parameter.required || !parameter.schema) continue;
       Object.assign(parameter, moveValuesToDescription(parameter.schema, parameter));
       delete parameter.example;
       delete parameter.examples;
     }
-    keepOneExample(operation);
+    removeRepeatedErrorExamples(operation);
   }
   copy.paths = Object.fromEntries(Object.entries(copy.paths).toSorted(([a], [b]) => rankOf(a) - rankOf(b)));
   const guides = Object.keys(GUIDES).map((name) => `[${name}](/guides/${name})`);
@@ -46,7 +46,7 @@ export function toPageDocument(document: OpenAPIObject): OpenAPIObject {
  * Removes the options of a file upload from the parameters, and shows them only as fields of its form. The field
  * `dry_run` comes first and is true by default, because the description recommends a dry run first.
  */
-function showAsForm(operation: Operation): void {
+function moveOptionsToForm(operation: Operation): void {
   const { requestBody } = operation;
   const form = requestBody?.content[FORM]?.schema;
   if (!requestBody || !form?.properties?.['file']) return;
@@ -71,19 +71,19 @@ function moveValuesToDescription(
   outer: { description?: string; example?: unknown } = {},
 ): { schema: SchemaObject; description?: string } {
   const text = outer.description ?? description ?? '';
-  const format = (value: unknown) => `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``;
-  const isMissingInText = (value: unknown) => value !== undefined && !text.includes(format(value));
+  const formatAsCode = (value: unknown) => `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``;
+  const isMissingInText = (value: unknown) => value !== undefined && !text.includes(formatAsCode(value));
   const shownExample = outer.example ?? example;
   const parts = [
     text,
-    isMissingInText(usual) && `Default: ${format(usual)}.`,
-    isMissingInText(shownExample) && `For example ${format(shownExample)}.`,
+    isMissingInText(usual) && `Default: ${formatAsCode(usual)}.`,
+    isMissingInText(shownExample) && `For example ${formatAsCode(shownExample)}.`,
   ].filter(Boolean);
   return { schema, ...(parts.length > 0 && { description: parts.join(' ') }) };
 }
 
 /** Removes the error examples of an operation except one, because all errors have the same form. */
-function keepOneExample({ responses }: Operation): void {
+function removeRepeatedErrorExamples({ responses }: Operation): void {
   const errors = Object.entries(responses).filter(([status]) => Number(status) >= 400);
   const [, kept] = errors.find(([status]) => status === '422') ?? errors[0] ?? [];
   for (const [, response] of errors) {

@@ -37,7 +37,7 @@ void runProgram('The import worker cannot start.', async () => {
   env.DATABASE_POOL_SIZE = Math.min(env.DATABASE_POOL_SIZE, POOL_SIZE);
   const service = serveAsWorker<ServiceCalls, ImportWorkerCalls>(
     {
-      work: async () => (await starting).get(ImportWorker).work(),
+      executeRuns: async () => (await starting).get(ImportWorker).executeRuns(),
       stop: async () => (await starting).close(),
       ping: () => true,
     },
@@ -47,5 +47,5 @@ void runProgram('The import worker cannot start.', async () => {
     logger: false,
     abortOnError: false,
   });
-  (await starting).get(RunEvents).forwardTo((id) => void service.notify(id));
+  (await starting).get(RunEvents).setListener((id) => void service.notify(id));
 });

@@ -151,16 +151,16 @@ export const FULL_RIGHTS: KeyRights = { scopes: null, networks: null, expires: n
 export const NO_RIGHTS: KeyRights = { ...FULL_RIGHTS, scopes: [] };
 
 /** Returns true if a key with the scopes `held` has the required scope. */
-export function grantsScope(held: KeyRights['scopes'], required: Scope): boolean {
-  if (held === null || held.includes(required)) return true;
-  return required.startsWith(DATASET_SCOPE) && held.includes('imports:write');
+export function grantsScope(granted: KeyRights['scopes'], required: Scope): boolean {
+  if (granted === null || granted.includes(required)) return true;
+  return required.startsWith(DATASET_SCOPE) && granted.includes('imports:write');
 }
 
 /**
  * Returns true if a key with the scopes `held` has the required scope for at least one data set. `assertScope` must
  * still check the data set of the request.
  */
-export function grantsScopePartly(held: KeyRights['scopes'], required: NamedScope): boolean {
-  if (grantsScope(held, required)) return true;
-  return required === 'imports:write' && held?.some((scope) => scope.startsWith(DATASET_SCOPE)) === true;
+export function grantsScopePartly(granted: KeyRights['scopes'], required: NamedScope): boolean {
+  if (grantsScope(granted, required)) return true;
+  return required === 'imports:write' && granted?.some((scope) => scope.startsWith(DATASET_SCOPE)) === true;
 }

@@ -48,7 +48,7 @@ export class ApiKeyRepository {
     await tx.execute('UPDATE api_keys SET revoked = ? WHERE id = ?', [time, id]);
   }
 
-  async touch(id: string, time: string, ip: string): Promise<void> {
+  async updateLastUse(id: string, time: string, ip: string): Promise<void> {
     const sql = 'UPDATE api_keys SET last_used = ?, last_address = ? WHERE id = ?';
     await this.database.execute(sql, [time, ip, id]);
   }

@@ -17,7 +17,7 @@ class MakerDto {
   @ApiProperty(NULLABLE_ID) id!: string | null;
 }
 
-const describeList = (maxLength: number, description: string) =>
+const describeNullableTexts = (maxLength: number, description: string) =>
   ({ ...describeTexts(maxLength, MAX_LIST_ITEMS), nullable: true, description }) as const;
 
 export class ApiKeyDto {
@@ -28,9 +28,10 @@ export class ApiKeyDto {
   id!: string;
   @ApiProperty({ example: 'HR connector', maxLength: 255 }) name!: string;
   @ApiProperty({ enum: ['active', 'expired', 'revoked'] }) state!: string;
-  @ApiProperty(describeList(80, 'Scopes of the key. null: all permissions.')) scopes!: string[] | null;
-  @ApiProperty(describeList(50, 'Networks from which the key may be used. null: any network.')) networks!:
+  @ApiProperty(describeNullableTexts(80, 'Scopes of the key. null: all permissions.')) scopes!:
     string[] | null;
+  @ApiProperty(describeNullableTexts(50, 'Networks from which the key may be used. null: any network.'))
+  networks!: string[] | null;
   @ApiProperty({ enum: UNKNOWN_FIELDS, description: 'How unknown fields of a user are handled.' })
   unknown_fields!: string;
   @ApiProperty({ enum: PROFILES, description: 'The identity provider that uses the key for SCIM.' })

@@ -33,7 +33,7 @@ const MAX_ADDRESSES = 10_000;
 
 @Injectable()
 export class ApiKeysService {
-  /** Ids of the keys for which `storeUse` is still running. */
+  /** Ids of the keys for which `storeLastUse` is still running. */
   private readonly pendingUses = new Set<string>();
   /** Pairs of key and address that are known to be in the audit. */
   private readonly recordedAddresses = new Set<string>();
@@ -60,15 +60,15 @@ export class ApiKeysService {
     const actor = toKeyActor(found);
     const { networks } = actor.rights;
     if (networks !== null && !isInNetworks(ip, networks)) throw createForbiddenAddressError(ip);
-    if (!isUsedRecently(found) && !this.pendingUses.has(found.id)) await this.storeUse(found.id, ip);
+    if (!isUsedRecently(found) && !this.pendingUses.has(found.id)) await this.storeLastUse(found.id, ip);
     return actor;
   }
 
   /** Stores the time and address of a use, at most once a minute. An error is logged and does not fail the request. */
-  private async storeUse(id: string, ip: string): Promise<void> {
+  private async storeLastUse(id: string, ip: string): Promise<void> {
     this.pendingUses.add(id);
     try {
-      await this.repository.touch(id, now(), truncate(ip, MAX_ADDRESS_LENGTH));
+      await this.repository.updateLastUse(id, now(), truncate(ip, MAX_ADDRESS_LENGTH));
     } catch (error) {
       this.log.logFault('api keys', toProblemError(error).code, error);
     } finally {
@@ -79,10 +79,10 @@ export class ApiKeysService {
   /** Records the first use of a key from an address in the audit. After an error, the next request tries again. */
   async recordAddress(id: string, ip: string): Promise<void> {
     const use = `${id} ${ip}`;
-    if (!this.recordedAddresses.has(use)) await this.storeAddress(id, ip, use);
+    if (!this.recordedAddresses.has(use)) await this.recordNewAddress(id, ip, use);
   }
 
-  private async storeAddress(id: string, ip: string, use: string): Promise<void> {
+  private async recordNewAddress(id: string, ip: string, use: string): Promise<void> {
     if (this.recordedAddresses.size >= MAX_ADDRESSES) this.recordedAddresses.clear();
     this.recordedAddresses.add(use);
     try {

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
 import { type SqlValue, indexHintOf, toPlaceholders } from '../platform/database/engine/sql.js';
 import type { AuditAction } from './audit-event.js';
-import type { IdRange } from './audit-walk.repository.js';
+import type { IdRange } from './audit-search.repository.js';
 
 const ACTION_INDEX = 'ix_audit_events_action';
 const HOURS_OF_DAY = 24;

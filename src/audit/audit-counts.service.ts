@@ -28,7 +28,7 @@ export interface DailyCounts {
 
 /**
  * Counts audit events by action (ADR 28). Counts of sealed events are stored with the seal. Unsealed events, usually
- * those of the last hour, are counted on each request.
+ * from the last hour, are counted on each request.
  */
 @Injectable()
 export class AuditCounts {
@@ -45,7 +45,7 @@ export class AuditCounts {
     const last = await this.seals.findLast();
     const end = last?.until_id ?? (await this.repository.findFirstId());
     const firstNew = end === undefined ? Infinity : hourOf(millisOf(end));
-    const tail = await this.countNew(actions, Math.max(from, firstNew), end);
+    const tail = await this.countUnsealedByHour(actions, Math.max(from, firstNew), end);
     if (!last) return tail;
     const range = {
       after: (await this.seals.findLastNumberBefore(toFirstIdOfHour(from))) ?? 0,
@@ -72,7 +72,11 @@ export class AuditCounts {
   }
 
   /** Counts unsealed events hour by hour. Skips events before the hour `from` and events with ids less than `id`. */
-  private async countNew(actions: readonly AuditAction[], from: number, id = MIN_ID): Promise<DailyCounts> {
+  private async countUnsealedByHour(
+    actions: readonly AuditAction[],
+    from: number,
+    id = MIN_ID,
+  ): Promise<DailyCounts> {
     const now = hourOf(Date.now());
     const first = Math.max(from, now - MAX_UNSEALED_HOURS + 1);
     const tail: DailyCounts = { counts: [], gaps: first > from ? [{ from, until: first }] : [] };

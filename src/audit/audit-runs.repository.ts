@@ -17,7 +17,7 @@ import {
   isIntact,
   buildNonTextCondition,
   readByKey,
-  toFormSql,
+  buildStoredFormSql,
   textOfHex,
   buildMaxCondition,
 } from './stored-form.js';
@@ -63,7 +63,7 @@ export class AuditRunsRepository {
       const end = await this.findPageEnd(at);
       if (end === undefined) return;
       const rows = await this.database.query<AuditRunEntity & { stored: string | null }>(
-        `SELECT ${COLUMNS.join(', ')}, ${toFormSql(dialect, COLUMNS)} AS stored FROM audit_runs
+        `SELECT ${COLUMNS.join(', ')}, ${buildStoredFormSql(dialect, COLUMNS)} AS stored FROM audit_runs
          WHERE run_id > ${textOfHex[dialect]} AND run_id <= ${textOfHex[dialect]} ORDER BY run_id, part`,
         [at, end],
       );
@@ -130,10 +130,12 @@ export class AuditRunsRepository {
    */
   private async filterReferenced(runs: readonly string[]): Promise<Set<string>> {
     const referenced = new Set<string>();
-    const addIds = (rows: readonly { id: string }[]) => {
+    const addReferenced = (rows: readonly { id: string }[]) => {
       for (const { id } of rows) referenced.add(id);
     };
-    addIds(await selectIn(this.database, runs, (list) => `SELECT id FROM import_runs WHERE id IN (${list})`));
+    addReferenced(
+      await selectIn(this.database, runs, (list) => `SELECT id FROM import_runs WHERE id IN (${list})`),
+    );
     for (const [column, index] of REFERENCES) {
       // Looks up only the newest event of each import, because an import can have many events.
       const hint = indexHintOf(this.database, index);
@@ -141,7 +143,7 @@ export class AuditRunsRepository {
             WHERE e.${column} = audit_runs.run_id ORDER BY e.id DESC LIMIT 1) AS event
           FROM audit_runs WHERE run_id IN (${list})`;
       const rows = await selectIn<{ id: string; event: string | null }>(this.database, runs, toSql);
-      addIds(rows.filter(({ event }) => event !== null));
+      addReferenced(rows.filter(({ event }) => event !== null));
     }
     return referenced;
   }

@@ -14,7 +14,7 @@ import {
   buildMinCondition,
   buildNonTextCondition,
   readByKey,
-  toFormSql,
+  buildStoredFormSql,
   buildMaxCondition,
 } from './stored-form.js';
 
@@ -77,7 +77,7 @@ export class AuditSealRepository {
   async *readAll(afterNumber = MIN_NUMBER): AsyncGenerator<ReadSeal> {
     for (let number = afterNumber; ;) {
       const found: (Seal & { stored: string | null })[] = await this.database.query(
-        `SELECT ${SEAL_COLUMNS}, ${toFormSql(this.database.dialect, COLUMNS)} AS stored
+        `SELECT ${SEAL_COLUMNS}, ${buildStoredFormSql(this.database.dialect, COLUMNS)} AS stored
          FROM audit_seals WHERE number > ? ORDER BY number LIMIT ?`,
         [number, ROWS],
       );
@@ -110,7 +110,7 @@ export class AuditSealRepository {
    */
   async findMembers(number: number): Promise<string | null | undefined> {
     const found = await this.database.queryOne<{ members: string | null; stored: string | null }>(
-      `SELECT members, ${toFormSql(this.database.dialect, ['members'])} AS stored FROM audit_seals WHERE number = ?`,
+      `SELECT members, ${buildStoredFormSql(this.database.dialect, ['members'])} AS stored FROM audit_seals WHERE number = ?`,
       [number],
     );
     if (!found) return null;
@@ -178,7 +178,7 @@ export class AuditSealRepository {
     const upper = buildMaxCondition(dialect, 'late.id');
     const read = ({ sql, params }: Clause): Promise<LateEventRow[]> =>
       this.database.query(
-        `SELECT late.id AS late_id, late.seal, late.row_hash, HEX(late.id) AS at, ${toFormSql(dialect, ENTRY)} AS stored, ${EVENT_COLUMNS}
+        `SELECT late.id AS late_id, late.seal, late.row_hash, HEX(late.id) AS at, ${buildStoredFormSql(dialect, ENTRY)} AS stored, ${EVENT_COLUMNS}
          FROM audit_late_events AS late LEFT JOIN audit_events AS e ON e.id = late.id
          WHERE late.seal = ? AND ${sql} AND ${upper.sql} ORDER BY late.id LIMIT ?`,
         [seal, ...params, ENTRIES],

@@ -6,7 +6,7 @@ import { AuditController } from './audit.controller.js';
 import { AuditRepository, AuditService } from './audit.service.js';
 import { AuditRunsRepository } from './audit-runs.repository.js';
 import { AuditSealRepository } from './audit-seal.repository.js';
-import { AuditWalkRepository } from './audit-walk.repository.js';
+import { AuditSearchRepository } from './audit-search.repository.js';
 import { RunVerifier } from './run-verifier.service.js';
 import { SealVerifier } from './seal-verifier.service.js';
 import { SealedRowsRepository } from './sealed-rows.repository.js';
@@ -19,7 +19,7 @@ import { Sealer } from './sealer.service.js';
     AuditNames,
     AuditRepository,
     AuditRunsRepository,
-    AuditWalkRepository,
+    AuditSearchRepository,
     AuditSealRepository,
     AuditCounts,
     AuditCountsRepository,

@@ -27,7 +27,7 @@ import type { AuditFilter } from './audit.query.js';
 import { AuditCounts } from './audit-counts.service.js';
 import { AuditNames, type NameResolver } from './audit-names.service.js';
 import { AuditRunsRepository } from './audit-runs.repository.js';
-import { AuditWalkRepository } from './audit-walk.repository.js';
+import { AuditSearchRepository } from './audit-search.repository.js';
 import { Sealer } from './sealer.service.js';
 
 /** Appends and deletes audit events. Uses hand-written SQL, because bulk writes append events (ADR 13). */
@@ -104,7 +104,7 @@ export class AuditService {
 
   constructor(
     private readonly repository: AuditRepository,
-    private readonly rows: AuditWalkRepository,
+    private readonly rows: AuditSearchRepository,
     private readonly runs: AuditRunsRepository,
     private readonly names: AuditNames,
     private readonly sealer: Sealer,
@@ -176,7 +176,7 @@ export class AuditService {
   async readPage(filter: AuditFilter, after: string | undefined, limit: number): Promise<AuditPage> {
     const began = Date.now();
     const found: AuditEventEntity[] = [];
-    for await (const rows of this.rows.walk(filter, after, limit + 1)) {
+    for await (const rows of this.rows.readMatchingEvents(filter, after, limit + 1)) {
       found.push(...rows);
       if (found.length > limit) break;
       if (Date.now() - began >= this.maxMillis) throw createTooBroadError(filter);
@@ -192,7 +192,8 @@ export class AuditService {
 
   /** Yields all matching events in pages, newest first, without a time limit. */
   async *readAll(filter: AuditFilter): AsyncGenerator<AuditRecord[]> {
-    for await (const rows of this.rows.walk(filter, undefined, PAGE_SIZE)) yield await this.toRecords(rows);
+    for await (const rows of this.rows.readMatchingEvents(filter, undefined, PAGE_SIZE))
+      yield await this.toRecords(rows);
   }
 
   /**
@@ -204,7 +205,7 @@ export class AuditService {
     const until = await this.sealer.findPurgeBound();
     if (until === undefined) return;
     while ((await this.repository.deleteBefore(until, PURGE_ROWS)) > 0) await setImmediate();
-    await this.sealer.forgetDeletedRows();
+    await this.sealer.cleanUpPurgedSeals();
     await this.runs.purge(until);
   }
 

@@ -36,7 +36,7 @@ export class RunVerifier {
     const checkBatch = async () => {
       const compared = events;
       events = [];
-      await this.addMissing(compared, faults, bounds);
+      await this.addMissingRunFaults(compared, faults, bounds);
     };
     return {
       add: async (event) => {
@@ -65,7 +65,11 @@ export class RunVerifier {
     for (const id of await this.repository.findInvalidRunIds()) faults.add(id, INVALID_FORM);
   }
 
-  private async addMissing(events: readonly RunStep[], faults: RowFaults, bounds: Bounds): Promise<void> {
+  private async addMissingRunFaults(
+    events: readonly RunStep[],
+    faults: RowFaults,
+    bounds: Bounds,
+  ): Promise<void> {
     const runs = await this.repository.findParties([...new Set(events.map(({ target_id }) => target_id))]);
     const known = new Set(runs.map(({ run_id, part }) => keyOf(run_id, STEPS[part] ?? '')));
     const missing = events.filter(({ target_id, action }) => !known.has(keyOf(target_id, action)));

@@ -30,14 +30,14 @@ export class RowFaults {
    * Reports an event with an id, time or stored format that the service never writes.
    * @returns true if the event is valid.
    */
-  checkForm(read: ReadRow): boolean {
-    const message = findFormFault(read);
+  validateFormat(read: ReadRow): boolean {
+    const message = findFormatFault(read);
     if (message !== undefined) this.add(read.row.id, message);
     return message === undefined;
   }
 }
 
-function findFormFault({ row: { id, time }, hasId, isIntact }: ReadRow): string | undefined {
+function findFormatFault({ row: { id, time }, hasId, isIntact }: ReadRow): string | undefined {
   if (!hasId || !isEventId(id)) return INVALID_ID;
   if (!isIntact) return 'is stored in a format that the service does not write: it was changed';
   // Early releases stored failed logins with an exact time and an id of the start of the minute. Differences of up to a
@@ -64,7 +64,7 @@ export class SealingTimes {
    * Continues with the next seal, which the pass at the time `sealed` created. The times stay the same if that pass
    * also created the previous seal.
    */
-  advance(sealed: DbTime): void {
+  advanceTo(sealed: DbTime): void {
     if (sealed === this.current) return;
     this.previous = this.current;
     this.current = sealed;

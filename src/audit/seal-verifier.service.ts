@@ -87,7 +87,7 @@ export class SealVerifier {
       first: first ? toFirstId(toMillis(first.sealed)) : MAX_ID,
     };
     const state: State = {
-      verdict: createTotals(last),
+      verdict: createVerdict(last),
       faults,
       times: new SealingTimes(),
       open: last ? toFirstId(toMillis(last.sealed) - LATE_MILLIS) : MAX_ID,
@@ -121,7 +121,7 @@ export class SealVerifier {
       state.verdict.seals++;
       previous = seal;
     }
-    await this.countUnsealed(previous.until_id, state);
+    await this.verifyUnsealedEvents(previous.until_id, state);
     for (const id of await this.rows.findInvalidIds()) state.faults.add(id, INVALID_ID);
     for (const id of await this.seals.findUnknownLateIds())
       state.faults.add(id, 'was inserted: it is listed as a late event of a missing seal');
@@ -130,7 +130,7 @@ export class SealVerifier {
   }
 
   private async verifySeal(seal: Seal, previous: Previous, state: State): Promise<string | undefined> {
-    state.times.advance(seal.sealed);
+    state.times.advanceTo(seal.sealed);
     // Reads the members before calling `findDeletedUntil`. Otherwise members that the retention deletes in between
     // would look like tampering.
     const members = await this.seals.findMembers(seal.number);
@@ -173,7 +173,7 @@ export class SealVerifier {
     for await (const read of this.rows.readRows(from, until)) {
       const { row, hasId } = read;
       await runs.add(row);
-      faults.checkForm(read);
+      faults.validateFormat(read);
       if (!hasId || !isEventId(row.id) || late.has(row.id)) continue;
       if (isMember(row.id)) hash.add(row);
       else if (row.id >= open && !isPurged) verdict.unsealed++;
@@ -191,7 +191,7 @@ export class SealVerifier {
     const events: LateEvent[] = [];
     for await (const event of this.seals.readLateEvents(seal.number)) {
       if (!event.isIntact) return LATE_CHANGED;
-      hash.addLate(event.entry);
+      hash.addLateEvent(event.entry);
       events.push(event);
     }
     const deleted = await this.findDeletedUntil();
@@ -215,12 +215,12 @@ export class SealVerifier {
   }
 
   /** Counts the valid events after the last seal, and reports the invalid ones. */
-  private async countUnsealed(from: string, { faults, verdict, runs }: State): Promise<void> {
+  private async verifyUnsealedEvents(from: string, { faults, verdict, runs }: State): Promise<void> {
     const futureIds = await this.seals.findLateIds(from, undefined);
     for await (const read of this.rows.readRows(from, undefined)) {
       const { row } = read;
       await runs.add(row);
-      if (!faults.checkForm(read) || futureIds.has(row.id)) continue;
+      if (!faults.validateFormat(read) || futureIds.has(row.id)) continue;
       if (isInFuture(row.id, now())) faults.add(row.id, 'was inserted: its time is in the future');
       else verdict.unsealed++;
     }
@@ -229,7 +229,7 @@ export class SealVerifier {
 
 const LATE_CHANGED = 'its list of late events was changed';
 
-const createTotals = (last: Seal | undefined): State['verdict'] => ({
+const createVerdict = (last: Seal | undefined): State['verdict'] => ({
   seals: 0,
   rows: 0,
   late: 0,

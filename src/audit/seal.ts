@@ -58,7 +58,7 @@ export class RowsHash {
   }
 
   /** Adds an entry of `audit_late_events`, which contains the id and the hash of an event. */
-  addLate({ id, row_hash }: Pick<AuditLateEventEntity, 'id' | 'row_hash'>): void {
+  addLateEvent({ id, row_hash }: Pick<AuditLateEventEntity, 'id' | 'row_hash'>): void {
     this.addLine(JSON.stringify([id, row_hash]));
   }
 

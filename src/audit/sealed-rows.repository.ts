@@ -8,7 +8,7 @@ import {
   buildMinCondition,
   buildNonTextCondition,
   readByKey,
-  toFormSql,
+  buildStoredFormSql,
   buildMaxCondition,
   parseStoredForm,
 } from './stored-form.js';
@@ -41,7 +41,7 @@ export class SealedRowsRepository {
     const columns = dialect === 'sqlite' ? '' : `${ROW_COLUMNS.join(', ')}, `;
     const read = ({ sql, params }: Clause): Promise<RawRow[]> =>
       this.database.scan(
-        `SELECT ${columns}HEX(id) AS at, ${toFormSql(dialect, ROW_COLUMNS)} AS stored
+        `SELECT ${columns}HEX(id) AS at, ${buildStoredFormSql(dialect, ROW_COLUMNS)} AS stored
          FROM audit_events WHERE ${sql} AND ${upper.sql} ORDER BY id LIMIT ?`,
         [...params, ...upper.params, ROWS],
       );

@@ -72,7 +72,7 @@ export class Sealer implements BeforeApplicationShutdown {
   /** Starts to seal ended hours every minute. With several instances, only one of them seals. */
   start(): void {
     this.timer = setInterval(() => {
-      this.busy ??= this.run()
+      this.busy ??= this.sealEndedHours()
         .catch((error: unknown) => {
           this.log.logFault('audit seals', toProblemError(error).code, error);
         })
@@ -89,7 +89,7 @@ export class Sealer implements BeforeApplicationShutdown {
   }
 
   /** Seals all hours that ended at least `GRACE_MILLIS` before `millis`, unless another instance is sealing. */
-  async run(millis = Date.now()): Promise<void> {
+  async sealEndedHours(millis = Date.now()): Promise<void> {
     const sealableUntil = millis - GRACE_MILLIS;
     const limit = toFirstId(sealableUntil - (sealableUntil % HOUR_MILLIS));
     const last = await this.repository.findLast();
@@ -97,7 +97,7 @@ export class Sealer implements BeforeApplicationShutdown {
     // The time of a pass is never earlier than the time of the last seal, even if the clocks of the instances differ.
     const now = toDbTime(new Date(millis));
     const pass = { at: last && last.sealed > now ? last.sealed : now, millis, limit, isLateCovered: false };
-    await this.leases.hold(LEASE, LEASE_SECONDS, async () => {
+    await this.leases.runUnderLease(LEASE, LEASE_SECONDS, async () => {
       while (!this.ending && (await this.sealNext(pass)));
     });
   }
@@ -118,12 +118,12 @@ export class Sealer implements BeforeApplicationShutdown {
    */
   async findPurgeBound(): Promise<string | undefined> {
     if (this.env.AUDIT_RETENTION_DAYS === undefined) return undefined;
-    await this.run();
+    await this.sealEndedHours();
     return (await this.findPurgedSeal())?.until_id;
   }
 
   /** Deletes the members and late entries of seals whose events were deleted. Call it after the events are deleted. */
-  async forgetDeletedRows(): Promise<void> {
+  async cleanUpPurgedSeals(): Promise<void> {
     const purged = await this.findPurgedSeal();
     if (!purged) return;
     await this.repository.deleteLateEntries(purged.number, purged.until_id);
@@ -149,7 +149,7 @@ export class Sealer implements BeforeApplicationShutdown {
     const range = isRange ? await this.readRange(from, pass.limit) : createEmptyRange(from);
     const lateHash = new RowsHash();
     late.sort((a, b) => (a.id < b.id ? -1 : 1));
-    for (const entry of late) lateHash.addLate(entry);
+    for (const entry of late) lateHash.addLateEvent(entry);
     for (const { entry, action } of outside.missed) range.counts.add(entry.id, action);
     const facts: SealFacts = {
       number: (last?.number ?? 0) + 1,

@@ -8,21 +8,21 @@ import { type Clause, type Dialect, toClause } from '../platform/database/engine
  */
 
 /** Builds an SQL expression for the types and raw bytes of the columns, or the literal `NULL` for MariaDB and MySQL. */
-export function toFormSql(dialect: Dialect, columns: readonly string[]): string {
+export function buildStoredFormSql(dialect: Dialect, columns: readonly string[]): string {
   if (dialect === 'mysql') return 'NULL';
   return columns.map((name) => `typeof(${name}) || ' ' || hex(${name})`).join(` || ',' || `);
 }
 
 /**
  * Returns true if the driver returned exactly the stored values, none of which contains a NUL character.
- * @param stored result of `toFormSql` for the same columns.
+ * @param stored result of `buildStoredFormSql` for the same columns.
  */
 export function isIntact(stored: string | null, values: readonly unknown[]): boolean {
   return stored === null || (stored === values.map(toStoredForm).join(',') && !values.some(hasNul));
 }
 
 /**
- * Converts the result of `toFormSql` to the values of the columns. Use it instead of reading the columns, because the
+ * Converts the result of `buildStoredFormSql` to the values of the columns. Use it instead of reading the columns, because the
  * driver aborts the process on invalid UTF-8. `isIntact` returns false for invalid UTF-8, and for values that are
  * neither text nor NULL.
  */

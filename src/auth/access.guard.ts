@@ -44,11 +44,11 @@ export class RateLimit {
    */
   async countRequest(subject: RateLimitSubject, id: string, response: Response): Promise<void> {
     const limiter = subject === 'user' ? this.userLimiter : this.otherLimiter;
-    if (limiter) await consume(limiter, id, response);
+    if (limiter) await countAgainstLimit(limiter, id, response);
   }
 }
 
-async function consume(limiter: Limiter, id: string, response: Response): Promise<void> {
+async function countAgainstLimit(limiter: Limiter, id: string, response: Response): Promise<void> {
   const result = await limiter
     .consume(id)
     .catch((over: unknown) => (over instanceof RateLimiterRes ? over : undefined));

@@ -95,7 +95,7 @@ export class SessionStrategy extends PassportStrategy(RequestStrategy, 'session-
     const session = token ? await this.sessions.find(token) : undefined;
     const user = session && (await this.users.find(session.userUuid));
     if (user?.status !== 'Active') return false;
-    if (session?.renewed) await this.users.touch(user.uuid);
+    if (session?.renewed) await this.users.updateLastAccess(user.uuid);
     return {
       kind: 'user',
       id: user.uuid,

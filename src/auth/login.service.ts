@@ -43,7 +43,7 @@ export class LoginService {
       network: toNetwork(login.ip),
       signal: request.signal,
     };
-    await this.throttle.admit(login, request.signal);
+    await this.throttle.delayOrReject(login, request.signal);
     // Unknown and blocked users are treated like users without a password, so that their failed logins are counted in
     // the same way.
     const stored = user?.status === 'Active' ? user.password_hash : null;
@@ -64,7 +64,7 @@ export class LoginService {
     // The stored hash changed during the check, because of a new password or another login that rehashed it. Verify
     // against the new hash.
     if (token === undefined) return this.login(name, password, request);
-    await this.users.refreshHash(user.uuid, stored, password, requester);
+    await this.users.rehashIfOutdated(user.uuid, stored, password, requester);
     return { uuid: user.uuid, username: user.username, token };
   }
 
@@ -87,7 +87,7 @@ export class LoginService {
       const same = now?.status === 'Active' && now.password_hash === password_hash;
       if (!same) return undefined;
       await this.throttle.recordSuccess(tx, uuid, login);
-      await this.users.touch(uuid, tx);
+      await this.users.updateLastAccess(uuid, tx);
       return this.sessions.start(tx, uuid, caller);
     });
   }

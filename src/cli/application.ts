@@ -41,12 +41,14 @@ export class Application {
     const env = readSettings();
     const localHeaders = { ...headers, 'x-request-id': 'cli', [LOCAL_USER_HEADER]: getUserName() };
     const { PASSWORD_MIN_LENGTH: passwordLength } = env;
-    const runWith = (connect: () => Duplex): Promise<void> =>
+    const runWithConnection = (connect: () => Duplex): Promise<void> =>
       work(new ServiceClient({ headers: localHeaders, connect, passwordLength }));
     const connect = await findService(env);
     if (!connect) assertDatabaseExists(env);
     if (!target.json) process.stderr.write(`Database: ${databaseNameOf(env).fullName}\n`);
-    return connect ? runWith(connect) : this.openApp(env, (app) => runWith(() => connectInternally(app)));
+    return connect
+      ? runWithConnection(connect)
+      : this.openApp(env, (app) => runWithConnection(() => connectInternally(app)));
   }
 
   /**

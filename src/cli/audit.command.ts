@@ -4,7 +4,7 @@ import { AuditQuery } from '../audit/audit.query.js';
 import type { AuditReport } from '../audit/seal-verifier.service.js';
 import { truncate } from '../platform/common/text.js';
 import type { Application } from './application.js';
-import { partyOf, print, toTable } from './output.js';
+import { formatParty, print, toTable } from './output.js';
 import { type Target, toQuery, createCommand } from './target.js';
 
 const FAULT_CODE = 1;
@@ -47,22 +47,34 @@ const createVerifyCommand = (application: Application) =>
     .option('--json', 'print as JSON')
     .action(async (flags: { json?: true; expect?: { number: number; hash: string } }) => {
       const verdict = await application.verifyAudit(flags, flags.expect);
-      print(flags, verdict, format(verdict));
+      print(flags, verdict, formatReport(verdict));
       if (verdict.fault) process.exitCode = FAULT_CODE;
     });
 
 const HEAD = ['TIME (UTC)', 'ACTION', 'ACTOR', 'TARGET', 'ADDRESS', 'CHANGES'];
 
 function toCells({ time, action, actor, target, ip, changes, reason }: AuditEventDto): string[] {
-  const people = [actor.started_by, actor.approved_by].flatMap((party) => (party ? [partyOf(party)] : []));
-  const who = people.length === 0 ? partyOf(actor) : `${partyOf(actor)} (${people.join(', ')})`;
+  const people = [actor.started_by, actor.approved_by].flatMap((party) =>
+    party ? [formatParty(party)] : [],
+  );
+  const who = people.length === 0 ? formatParty(actor) : `${formatParty(actor)} (${people.join(', ')})`;
   const fields = changes.map(({ field }) => field).join(', ');
   const what = [fields, reason && `“${reason}”`].filter(Boolean).join(' ');
   const when = time.slice(0, 19).replace('T', ' ');
   return [when, action, who, `${target.kind} ${target.id}`, ip, truncate(what, MAX_CHANGES_LENGTH)];
 }
 
-function format({ seals, rows, late, purged, unsealed, newest, fault, bad_count, bad }: AuditReport): string {
+function formatReport({
+  seals,
+  rows,
+  late,
+  purged,
+  unsealed,
+  newest,
+  fault,
+  bad_count,
+  bad,
+}: AuditReport): string {
   if (fault) {
     const { seal, from, until, message } = fault;
     const start = from?.slice(0, 16) ?? 'the beginning';

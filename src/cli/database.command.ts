@@ -69,7 +69,7 @@ export const createBackupCommand = ({ entities }: Application) =>
       const snapshot = await openSnapshot(env);
       try {
         const header = await createHeader(snapshot, entities);
-        const total = countRows({ header });
+        const total = countBackupRows({ header });
         await runWithProgress(total, (show) => writeBackup(path, header, snapshot, show));
         const size = ((await stat(path)).size / 1024 / 1024).toFixed(1);
         process.stdout.write(`${path}: ${total} rows of ${header.tables.length} tables, ${size} MiB\n`);
@@ -131,7 +131,7 @@ export const createRestoreCommand = (application: Application) =>
         process.stderr.write(`Restoring into ${databaseNameOf(env).fullName} …\n`);
         env.MIGRATE_ON_START = 'true';
         await migrateAtStart(env, entities);
-        const checked = await runWithProgress(countRows(backup), (show) =>
+        const checked = await runWithProgress(countBackupRows(backup), (show) =>
           restoreBackup(env, backup, listTables(entities), show),
         );
         checked.push({ name: 'the audit matches its seals', found: await countFaults(backup, application) });
@@ -179,20 +179,20 @@ async function countFaults(backup: BackupReader, application: Application): Prom
   return fault ? Math.max(1, bad) : 0;
 }
 
-const countRows = ({ header }: Pick<BackupReader, 'header'>): number =>
+const countBackupRows = ({ header }: Pick<BackupReader, 'header'>): number =>
   header.tables.reduce((sum, { rows }) => sum + rows, 0);
 
 function formatContents(path: string, backup: BackupReader): string {
   const { version, created, engine, tables } = backup.header;
   const rows = tables.map(({ name, rows: count }) => [name, count]);
-  const head = `${path}: complete; Rollcall ${version}, ${created}, ${engine}, ${countRows(backup)} rows\n`;
+  const head = `${path}: complete; Rollcall ${version}, ${created}, ${engine}, ${countBackupRows(backup)} rows\n`;
   return head + toTable([['Table', 'Rows'], ...rows]);
 }
 
 const formatChecks = (checked: readonly CheckResult[]): string =>
-  toTable([['Check', 'Result'], ...checked.map(({ name, found }) => [name, formatResult(found)])]);
+  toTable([['Check', 'Result'], ...checked.map(({ name, found }) => [name, formatFaultCount(found)])]);
 
-function formatResult(found: number | undefined): string {
+function formatFaultCount(found: number | undefined): string {
   if (found === undefined) return 'not checked: no seals in the backup';
   return found === 0 ? 'ok' : `BAD: ${found}`;
 }

@@ -1,5 +1,5 @@
 import type { ImportRunDto, ImportRowDto } from '../import/imports.dto.js';
-import { formatMinute, partyOf, toTable } from './output.js';
+import { formatMinute, formatParty, toTable } from './output.js';
 import type { Preview } from '../import/mapping/import-preview.js';
 
 /** Maximum number of problems in the summary of a run, unless the run failed. */
@@ -67,7 +67,16 @@ export function formatRuns(runs: readonly ImportRunDto[]): string {
     const rows = run.progress.rows_total ?? '-';
     const notes = [...(run.dry_run ? ['dry run'] : []), ...(run.reverted_by === null ? [] : ['reverted'])];
     const state = notes.length > 0 ? `${run.state} (${notes.join(', ')})` : run.state;
-    return [run.id, state, formatMinute(run.created), run.options.dataset, rows, changed, error, fileOf(run)];
+    return [
+      run.id,
+      state,
+      formatMinute(run.created),
+      run.options.dataset,
+      rows,
+      changed,
+      error,
+      formatSource(run),
+    ];
   });
   return toTable([head, ...cells]);
 }
@@ -76,11 +85,11 @@ export function formatRun(run: ImportRunDto): string {
   const { file, options, profile, actor, approved_by: approver, created, finished, progress } = run;
   const { reverted_by: revert } = run;
   const facts = [
-    ['File', `${fileOf(run)}, ${file.size} bytes`],
+    ['File', `${formatSource(run)}, ${file.size} bytes`],
     ['Data set', `${options.dataset}${options.part === undefined ? '' : `, part ${options.part}`}`],
     ...(profile === null ? [] : [['Profile', profile]]),
-    ['Sent', `${formatMinute(created)} UTC by ${partyOf(actor)}`],
-    ...(approver === null ? [] : [['Approved', `by ${partyOf(approver)}`]]),
+    ['Sent', `${formatMinute(created)} UTC by ${formatParty(actor)}`],
+    ...(approver === null ? [] : [['Approved', `by ${formatParty(approver)}`]]),
     finished === null
       ? ['Progress', `${progress.percent}%, ${progress.rows_done} of ${progress.rows_total ?? '?'} rows`]
       : ['Finished', `${formatMinute(finished)} UTC`],
@@ -106,7 +115,7 @@ function shortenValue(value: unknown): string {
   return cut === '' ? '""' : cut;
 }
 
-const fileOf = ({ reverts, file }: ImportRunDto): string =>
+const formatSource = ({ reverts, file }: ImportRunDto): string =>
   reverts === null ? file.name : `revert of ${reverts}`;
 
 /** Formats a preview: the meaning of each column, the first rows and the problems. */

@@ -16,7 +16,14 @@ import type { Application } from './application.js';
 import { formatPreview, formatRows, formatRun, formatRuns, formatSummary } from './import-output.js';
 import { createProgressBar, print, printNextPage, printNextOffset, writeTextTo } from './output.js';
 import type { SentFile, ServiceClient } from './service-client.js';
-import { type Target, assertFields, createWriteCommand, toFields, toQuery, createCommand } from './target.js';
+import {
+  type Target,
+  assertValidFields,
+  createWriteCommand,
+  toFields,
+  toQuery,
+  createCommand,
+} from './target.js';
 
 /** Exit code of an import if all rows were applied. */
 const ALL_APPLIED = 0;
@@ -62,19 +69,22 @@ export const createImportCommand = (application: Application) =>
       const { profile, ...options } = toFields(flags);
       const isFile = typeof profile === 'string' && isProfileFile(profile);
       const query = { ...options, ...(!isFile && profile !== undefined && { profile }) };
-      assertFields(RequestedOptions, stringifyValues(query), command);
+      assertValidFields(RequestedOptions, stringifyValues(query), command);
       if (file !== '-') await access(file, constants.R_OK); // checked before the database is opened, because opening it may migrate it
       await application.runWithClient(flags, async (service) => {
         const upload = isFile ? await buildForm(service, file, profile) : toFile(file);
         if (preview) {
-          const shown = await service.call<Preview>('POST', 'imports/preview', { query, file: upload });
+          const shown = await service.requestJson<Preview>('POST', 'imports/preview', {
+            query,
+            file: upload,
+          });
           print(flags, shown, formatPreview(shown));
           process.exitCode = getPreviewCode(shown);
           return;
         }
         await assertHasUsers(service);
-        const { id } = await service.call<ImportRunDto>('POST', 'imports', { query, file: upload });
-        const run = await followImport(service, id, approve === true);
+        const { id } = await service.requestJson<ImportRunDto>('POST', 'imports', { query, file: upload });
+        const run = await waitForImport(service, id, approve === true);
         print(flags, run, formatSummary(run));
         process.exitCode = getExitCode(run);
       });
@@ -110,8 +120,8 @@ async function buildForm({ isLocal }: ServiceClient, file: string, profile: stri
   async function* buildParts(): AsyncGenerator<string | Buffer> {
     for (const [field, value] of Object.entries(fields))
       yield `--${boundary}\r\nContent-Disposition: form-data; name="${field}"\r\n\r\n${value}\r\n`;
-    const escapeSign = (sign: string) => `%${sign.charCodeAt(0).toString(16)}`;
-    const fileName = encodeURIComponent(nameOf(file)).replace(/['()*]/g, escapeSign);
+    const percentEncode = (sign: string) => `%${sign.charCodeAt(0).toString(16)}`;
+    const fileName = encodeURIComponent(nameOf(file)).replace(/['()*]/g, percentEncode);
     yield `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename*=UTF-8''${fileName}\r\n\r\n`;
     for await (const chunk of openFile(file) as AsyncIterable<Buffer>) yield chunk;
     yield `\r\n--${boundary}--\r\n`;
@@ -134,7 +144,7 @@ function readDocument(path: string, text: string): JsonObject {
 async function assertHasUsers(service: ServiceClient): Promise<void> {
   // The API key of a remote service proves that the service has users.
   if (!service.isLocal) return;
-  const { Count } = await service.call<UserPageDto>('GET', 'users/search', { query: { limit: 1 } });
+  const { Count } = await service.requestJson<UserPageDto>('GET', 'users/search', { query: { limit: 1 } });
   if (Count === 0)
     throw new Error('This database has no users. Start the service once to create the first Webmaster.');
 }
@@ -161,14 +171,14 @@ function getExitCode({ state, counts, missing }: ImportRunDto): number {
  * Waits until an import ends or needs approval.
  * @param approve true to approve an import that needs approval, and to wait until it ends.
  */
-async function followImport(service: ServiceClient, id: string, approve: boolean): Promise<ImportRunDto> {
+async function waitForImport(service: ServiceClient, id: string, approve: boolean): Promise<ImportRunDto> {
   const stop = cancelOnInterrupt(service, id);
   try {
-    const run = await follow(service, id);
+    const run = await waitWithProgress(service, id);
     if (run.state !== 'needs_approval' || !approve) return run;
     process.stderr.write(formatSummary(run));
-    await decide(service, id, 'apply');
-    return await follow(service, id);
+    await sendDecision(service, id, 'apply');
+    return await waitWithProgress(service, id);
   } finally {
     stop();
   }
@@ -180,23 +190,23 @@ async function followImport(service: ServiceClient, id: string, approve: boolean
  * @returns a function that removes this handler.
  */
 function cancelOnInterrupt(service: ServiceClient, id: string): () => void {
-  const interrupt = (): void => {
+  const cancelImport = (): void => {
     process.stderr.write('\nCancelling the import at the next batch. Press Ctrl-C again to exit now.\n');
     process.once('SIGINT', () => process.exit(NOTHING_APPLIED));
     // Ignores an error, because the run may just have ended. The state of the run is reported anyway.
-    decide(service, id, 'cancel').catch(() => undefined);
+    sendDecision(service, id, 'cancel').catch(() => undefined);
   };
-  process.once('SIGINT', interrupt);
-  return () => process.off('SIGINT', interrupt);
+  process.once('SIGINT', cancelImport);
+  return () => process.off('SIGINT', cancelImport);
 }
 
 const getRun = (service: ServiceClient, id: string): Promise<ImportRunDto> =>
-  service.call('GET', `imports/${id}`);
+  service.requestJson('GET', `imports/${id}`);
 
 const EVENT = /^data: (.*)$/;
 
 /** Waits until a run ends or needs approval, and shows its progress on standard error. */
-async function follow(service: ServiceClient, id: string): Promise<ImportRunDto> {
+async function waitWithProgress(service: ServiceClient, id: string): Promise<ImportRunDto> {
   const progress = new Progress();
   let text = '';
   for await (const piece of service.getText(`imports/${id}/events`)) {
@@ -235,8 +245,13 @@ class Progress {
 type Decision = 'apply' | 'reject' | 'cancel' | 'revert';
 
 /** Sends a decision about a run. @returns the run itself, or after `revert` the new run that reverts it. */
-function decide(service: ServiceClient, id: string, decision: Decision, query = {}): Promise<ImportRunDto> {
-  return service.call('POST', `imports/${id}/${decision}`, { query });
+function sendDecision(
+  service: ServiceClient,
+  id: string,
+  decision: Decision,
+  query = {},
+): Promise<ImportRunDto> {
+  return service.requestJson('POST', `imports/${id}/${decision}`, { query });
 }
 
 interface RunFlags extends Target {
@@ -265,7 +280,7 @@ export const createImportsCommand = (application: Application) => {
         .action((flags: Target, self: Command) => {
           const query = toQuery(RunsQuery, flags, self);
           return application.runWithClient(flags, async (service) => {
-            const page = await service.call<ImportRunPageDto>('GET', 'imports', { query });
+            const page = await service.requestJson<ImportRunPageDto>('GET', 'imports', { query });
             print(flags, page, formatRuns(page.Results));
             printNextOffset(page, query['offset']);
           });
@@ -319,8 +334,8 @@ export const createImportsCommand = (application: Application) => {
 
 async function decideAndWait(service: ServiceClient, id: string, kind: Decision, flags: RunFlags) {
   const query = kind === 'revert' ? { dry_run: flags.dryRun === true } : {};
-  const decided = await decide(service, id, kind, query);
-  const run = kind === 'reject' ? decided : await follow(service, decided.id);
+  const decided = await sendDecision(service, id, kind, query);
+  const run = kind === 'reject' ? decided : await waitWithProgress(service, decided.id);
   print(flags, run, formatRun(run));
   if (kind === 'apply' || kind === 'revert') process.exitCode = getExitCode(run);
 }

@@ -33,7 +33,7 @@ export const createKeysCommand = (application: Application) =>
 
 const createCreateCommand = (application: Application) =>
   createWriteCommand('create', 'create a key, which is shown only once')
-    .argument('<name>', 'purpose of the key, 1 to 255 characters', parseName)
+    .argument('<name>', 'purpose of the key, 1 to 255 characters', parseKeyName)
     .option(
       '--expires <when>',
       'expiry: a date such as 2027-01-31 (00:00 UTC), or a number of days such as 90d',
@@ -66,7 +66,7 @@ const createCreateCommand = (application: Application) =>
           unknown_fields: unknownFields,
           profile,
         };
-        const created = await service.call<NewApiKeyDto>('POST', 'api_keys', { body });
+        const created = await service.requestJson<NewApiKeyDto>('POST', 'api_keys', { body });
         print(flags, created, `${created.key}\n`);
         process.stderr.write(`Id: ${created.id}. The key is shown only once, so store it now.\n`);
       }),
@@ -86,7 +86,7 @@ async function listKeys(service: ServiceClient): Promise<ApiKeyDto[]> {
   const keys: ApiKeyDto[] = [];
   for (;;) {
     const query = { offset: keys.length, limit: MAX_LIMIT };
-    const { Count, Results } = await service.call<ApiKeyPageDto>('GET', 'api_keys', { query });
+    const { Count, Results } = await service.requestJson<ApiKeyPageDto>('GET', 'api_keys', { query });
     keys.push(...Results);
     if (Results.length === 0 || keys.length >= Count) return keys;
   }
@@ -124,14 +124,14 @@ const createFuseCommand = (application: Application) =>
       application.runWithClient(flags, async (service) => {
         const id = text.toLowerCase();
         const path = `api_keys/${encodeURIComponent(id)}/fuse`;
-        const { open_until } = await service.call<{ open_until: string }>('POST', path);
+        const { open_until } = await service.requestJson<{ open_until: string }>('POST', path);
         const until = formatMinute(open_until);
         print(flags, { key_id: id, open_until }, `The fuse of key ${text} is off until ${until} (UTC).\n`);
       }),
     );
 
 /** Parses the name of a key by the rules of the API. @throws InvalidArgumentError for an invalid name. */
-export const parseName = (text: string): string => parseInput({ name: text }).name;
+export const parseKeyName = (text: string): string => parseInput({ name: text }).name;
 
 /** Validates fields of a key by the rules of the API. @throws InvalidArgumentError for an invalid field. */
 function parseInput(part: JsonObject): ApiKeyInput {

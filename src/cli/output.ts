@@ -9,9 +9,9 @@ const OWNER_ONLY = 0o600;
 
 /** Formats rows as aligned columns, and replaces control characters, which a terminal would interpret. */
 export function toTable(cells: readonly (readonly (string | number)[])[]): string {
-  const clean = (cell: string | number) =>
+  const replaceControls = (cell: string | number) =>
     typeof cell === 'number' ? cell : cell.replace(/\p{Cc}/gu, '\ufffd');
-  const rows = cells.map((row) => row.map(clean));
+  const rows = cells.map((row) => row.map(replaceControls));
   const widths: number[] = [];
   for (const row of rows) {
     for (const [index, cell] of row.entries())
@@ -42,7 +42,7 @@ export function printNextOffset(page: { Count: number; Results: unknown[] }, off
 export const formatMinute = (time: string): string => time.slice(0, 16).replace('T', ' ');
 
 /** Formats an actor as its kind and id. */
-export const partyOf = ({ kind, id }: { kind: string; id: string | null }): string =>
+export const formatParty = ({ kind, id }: { kind: string; id: string | null }): string =>
   id === null ? kind : `${kind} ${id}`;
 
 /** Streams text to a file, or to standard output if `file` is undefined. An existing file keeps its mode. */

@@ -87,10 +87,10 @@ const NOTHING_DONE = 2;
  */
 export function runCommandLine(application: Application, args: readonly string[]): Promise<void> {
   const program = createProgram(application, (code) => process.exit(code === 0 ? 0 : NOTHING_DONE));
-  const work = async () => {
+  const parseArguments = async () => {
     await program.parseAsync(args, { from: 'user' });
   };
-  return runProgram('rollcall failed.', work, NOTHING_DONE);
+  return runProgram('rollcall failed.', parseArguments, NOTHING_DONE);
 }
 
 /** Creates the program `rollcall` with all commands. @param exit ends the process with a code. */

@@ -71,16 +71,18 @@ export class ServiceClient {
       ...(file && { 'content-type': file.type, 'x-file-name': encodeURIComponent(file.name) }),
     };
     const content = file?.bytes ?? (body && JSON.stringify(body));
-    const answer = await this.exchange(url, { method, headers }, content).catch((error: unknown) => {
-      throw new Error(this.describeConnectionError(error));
-    });
+    const answer = await this.sendOnNewConnection(url, { method, headers }, content).catch(
+      (error: unknown) => {
+        throw new Error(this.describeConnectionError(error));
+      },
+    );
     const { statusCode: status = 0 } = answer;
     if (status >= 200 && status < 300) return answer;
     throw new Error(await this.describeErrorResponse(status, answer));
   }
 
   /** Sends a request and parses the JSON of the response. */
-  async call<T>(method: string, path: string, sent: Input = {}): Promise<T> {
+  async requestJson<T>(method: string, path: string, sent: Input = {}): Promise<T> {
     return JSON.parse(await text(await this.send(method, path, sent))) as T;
   }
 
@@ -99,7 +101,7 @@ export class ServiceClient {
   }
 
   /** Sends one request on a separate connection. Redirects are not followed, so the API key reaches no other address. */
-  private exchange(
+  private sendOnNewConnection(
     url: URL,
     options: { method: string; headers: Record<string, string> },
     content: Readable | string | undefined,

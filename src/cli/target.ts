@@ -53,12 +53,12 @@ export function toFields(options: object): JsonObject {
  */
 export function toQuery(type: InputClass<object>, options: object, command: Command, extra = {}): JsonObject {
   const query = { ...toFields(options), ...extra };
-  assertFields(type, query, command);
+  assertValidFields(type, query, command);
   return query;
 }
 
 /** Validates fields by the rules of the API. Ends the program if a field is invalid. */
-export function assertFields(type: InputClass<object>, fields: JsonObject, command: Command): void {
+export function assertValidFields(type: InputClass<object>, fields: JsonObject, command: Command): void {
   const [fault] = readInput(type, fields).errors;
   if (fault) command.error(`error: option '--${fault.field.replaceAll('_', '-')}' ${fault.message}`);
 }

@@ -29,7 +29,7 @@ export function createUsersCommand(application: Application): Command {
     createWriteCommand(name, description)
       .argument('<who...>', WHO)
       .action((names: string[], flags: Target) =>
-        application.runWithClient(flags, (service) => changeEach(service, names, fields, done, flags.json)),
+        application.runWithClient(flags, (service) => changeUsers(service, names, fields, done, flags.json)),
       );
   return new Command('users')
     .description('find, show, block, reactivate, export and restore users, and reset passwords')
@@ -110,7 +110,7 @@ const createDeletedCommand = (application: Application) =>
     .action((flags: Target, self: Command) => {
       const query = toQuery(DeletedQuery, flags, self);
       return application.runWithClient(flags, async (service) => {
-        const page = await service.call<DeletedPageDto>('GET', 'users/deleted', { query });
+        const page = await service.requestJson<DeletedPageDto>('GET', 'users/deleted', { query });
         const rows = page.Results.map((row) => [
           row.uuid,
           formatMinute(row.deleted),
@@ -131,19 +131,19 @@ const createRestoreCommand = (application: Application) =>
     .action((text: string, flags: Target) => {
       const path = `users/${toCanonicalUuid('<uuid>', text)}/restore`;
       return application.runWithClient(flags, async (service) => {
-        const user = await service.call<UserDto>('POST', path);
+        const user = await service.requestJson<UserDto>('POST', path);
         print(flags, user, `${user.username} (${user.uuid}) was restored. Status: ${user.status}.\n`);
       });
     });
 
 const changeUser = (service: ServiceClient, uuid: string, body: JsonObject): Promise<UserDto> =>
-  service.call('PUT', `users/${uuid}`, { body });
+  service.requestJson('PUT', `users/${uuid}`, { body });
 
 /**
  * Changes several users. Looks up all users first, so a mistyped name changes no user. If one change is rejected, the
  * other changes are still made.
  */
-async function changeEach(
+async function changeUsers(
   service: ServiceClient,
   names: string[],
   fields: JsonObject,
@@ -172,7 +172,7 @@ async function findUser(service: ServiceClient, name: string): Promise<UserDto> 
   let unknown = new Error(`No user has the UUID, username, e-mail address or external id "${name}".`);
   if (isUuid(name)) {
     try {
-      return await service.call('GET', `users/${name.toLowerCase()}`);
+      return await service.requestJson('GET', `users/${name.toLowerCase()}`);
     } catch (error) {
       // The text may also be an external id that looks like a UUID.
       if (error instanceof Error) unknown = error;

@@ -3,7 +3,7 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { Public } from '../access/decorators.js';
 import { ProblemError } from '../platform/common/errors.js';
-import { varyByEncoding } from '../platform/http/server.js';
+import { addEncodingToVary } from '../platform/http/server.js';
 import { Accepts } from '../platform/http/input.guard.js';
 import { readConsoleFile } from './console-files.js';
 
@@ -28,7 +28,7 @@ export class ConsoleController {
     const encoding = request.acceptsEncodings(['br', 'gzip', 'identity']);
     const file = await readConsoleFile([path].flat().join('/'), encoding || 'identity');
     if (!file) throw new ProblemError('not_found', 'This file of the console does not exist.');
-    varyByEncoding(response);
+    addEncodingToVary(response);
     response.setHeader('ETag', file.etag);
     response.setHeader('Cache-Control', file.isImmutable ? ONE_YEAR : 'no-cache');
     if (request.headers['if-none-match'] === file.etag) {

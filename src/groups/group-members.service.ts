@@ -37,11 +37,14 @@ export class GroupMembers {
 
   readonly listMembers: GroupRepository['listMembers'] = (...group) => this.repository.listMembers(...group);
 
-  readonly mapMembers: GroupRepository['mapMembers'] = (...ids) => this.repository.mapMembers(...ids);
+  readonly listMembersByGroup: GroupRepository['listMembersByGroup'] = (...ids) =>
+    this.repository.listMembersByGroup(...ids);
 
-  readonly listGroups: GroupRepository['listGroups'] = (...users) => this.repository.listGroups(...users);
+  readonly listGroupsByUser: GroupRepository['listGroupsByUser'] = (...users) =>
+    this.repository.listGroupsByUser(...users);
 
-  readonly exceedsSize: GroupRepository['exceedsSize'] = (...group) => this.repository.exceedsSize(...group);
+  readonly hasMoreMembers: GroupRepository['hasMoreMembers'] = (...group) =>
+    this.repository.hasMoreMembers(...group);
 
   /**
    * Computes which users a change adds and removes, and locks the users to add. Ignores unknown user ids, which can
@@ -57,7 +60,7 @@ export class GroupMembers {
     const toRemove = change.isReplacement
       ? [...members].filter((uuid) => !added.has(uuid))
       : [...removed].filter((uuid) => members.has(uuid)).sort();
-    const locked = await collectByBatch(toAdd, (part) => this.directory.lock(tx, part));
+    const locked = await findInBatches(toAdd, (part) => this.directory.lock(tx, part));
     const unknown = toAdd.filter((uuid) => !locked.has(uuid));
     await this.assertNoGroups(tx, unknown);
     return {
@@ -118,7 +121,7 @@ export class GroupMembers {
   }
 
   async filterMembers(tx: Sql, group: string, users: readonly string[]): Promise<Set<string>> {
-    return collectByBatch(users, (part) => this.repository.filterMembers(tx, group, part));
+    return findInBatches(users, (part) => this.repository.filterMembers(tx, group, part));
   }
 
   private async assertNoGroups(tx: Sql, unknown: readonly string[]): Promise<void> {
@@ -137,7 +140,7 @@ type FindUuids = (part: readonly string[]) => Promise<Iterable<string>>;
  * Calls `find` for the users in batches, one after another.
  * @returns all uuids that `find` returns.
  */
-async function collectByBatch(users: readonly string[], find: FindUuids): Promise<Set<string>> {
+async function findInBatches(users: readonly string[], find: FindUuids): Promise<Set<string>> {
   const found = new Set<string>();
   for await (const part of toBatches(users)) for (const uuid of await find(part)) found.add(uuid);
   return found;

@@ -91,13 +91,16 @@ export class GroupRepository {
   }
 
   /** Returns true if a group has more than `count` members. Reads only an index. */
-  async exceedsSize(group: string, count: number, sql: Sql = this.database): Promise<boolean> {
+  async hasMoreMembers(group: string, count: number, sql: Sql = this.database): Promise<boolean> {
     const text = 'SELECT 1 AS one FROM group_members WHERE group_uuid = ? LIMIT 1 OFFSET ?';
     return (await sql.query<{ one: number }>(text, [group, count])).length > 0;
   }
 
   /** Reads the members of several groups. Returns undefined if the groups have more than `max` members in total. */
-  async mapMembers(groups: readonly string[], max: number): Promise<Map<string, string[]> | undefined> {
+  async listMembersByGroup(
+    groups: readonly string[],
+    max: number,
+  ): Promise<Map<string, string[]> | undefined> {
     const toSql = (list: string) =>
       `SELECT group_uuid, user_uuid FROM group_members WHERE group_uuid IN (${list})
        ORDER BY group_uuid, user_uuid LIMIT ${max + 1}`;
@@ -111,7 +114,10 @@ export class GroupRepository {
    * Reads the groups of users.
    * @returns a map from the uuid of each user to the user's groups, sorted by name.
    */
-  async listGroups(users: readonly string[], sql: Sql = this.database): Promise<Map<string, NamedGroup[]>> {
+  async listGroupsByUser(
+    users: readonly string[],
+    sql: Sql = this.database,
+  ): Promise<Map<string, NamedGroup[]>> {
     const toSql = (list: string) =>
       `SELECT m.user_uuid, g.uuid, g.display_name FROM group_members m JOIN user_groups g ON g.uuid = m.group_uuid
        WHERE m.user_uuid IN (${list}) ORDER BY m.user_uuid, g.display_name_key`;

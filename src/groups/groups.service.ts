@@ -6,7 +6,7 @@ import { type FieldError, createValidationError } from '../platform/common/error
 import { now } from '../platform/common/time.js';
 import { findIdMismatch } from '../platform/common/uuid.js';
 import { type Clause, type Sql, toClause } from '../platform/database/engine/sql.js';
-import { cutPage, encodeCursor, parsePageWindow } from '../platform/database/keyset-pages.js';
+import { truncateToPage, encodeCursor, parsePageWindow } from '../platform/database/keyset-pages.js';
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
 import type { CheckedInput } from '../platform/input/read-input.js';
 import { UserSettings } from '../users/rules/user-settings.js';
@@ -71,7 +71,7 @@ export class GroupsService {
       await this.repository.readMembers(uuid, query.after?.toLowerCase() ?? '', limit + 1),
       await this.repository.countMembers(uuid),
     ];
-    const { rows: members, last: next } = cutPage(found, limit);
+    const { rows: members, last: next } = truncateToPage(found, limit);
     return { group, count, members, next };
   }
 

@@ -44,7 +44,7 @@ export class MemberChange {
   }
 
   /** Returns true if a user who is a member before the change is still a member after it. */
-  isKept(uuid: string): boolean {
+  isStillMember(uuid: string): boolean {
     return this.toAdd.has(uuid) || (!this.isReplacing && !this.toRemove.has(uuid));
   }
 

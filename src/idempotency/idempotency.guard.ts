@@ -22,13 +22,17 @@ export class IdempotencyGuard implements CanActivate {
     const key = request.headers['idempotency-key'];
     if (key === undefined || isSafeMethod(request) || this.reflector.get(Public, context.getHandler()))
       return true;
-    return this.identify(String(key), context, request);
+    return this.attachIdempotentRequest(String(key), context, request);
   }
 
-  private async identify(key: string, context: ExecutionContext, request: Request): Promise<boolean> {
+  private async attachIdempotentRequest(
+    key: string,
+    context: ExecutionContext,
+    request: Request,
+  ): Promise<boolean> {
     const hasFile = this.reflector.get(Accepts, context.getHandler())?.file !== undefined;
     const response = context.switchToHttp().getResponse<Response>();
-    request.repeatable = await this.requests.identify(key, request, response, hasFile);
+    request.repeatable = await this.requests.createRequest(key, request, response, hasFile);
     return true;
   }
 }

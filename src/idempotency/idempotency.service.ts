@@ -20,7 +20,7 @@ export class IdempotencyService {
    * @throws ReplayedResponseError for a repeated request, ProblemError `validation_failed` for a different request with
    * the same key, `invalid_parameter` for a key that is not 1 to 255 printable ASCII characters.
    */
-  async identify(
+  async createRequest(
     key: string,
     request: Request<object, unknown, unknown>,
     response: Response,

@@ -53,15 +53,15 @@ export class IdempotentRequest implements RepeatableRequest {
     return this.heldTransaction?.sql;
   }
 
-  holdTransaction(transaction: HeldTransaction): void {
+  setHeldTransaction(transaction: HeldTransaction): void {
     this.heldTransaction = transaction;
   }
 
-  afterCommit(work: () => Promise<void>): void {
+  runAfterCommit(work: () => Promise<void>): void {
     this.commitCallbacks.push(work);
   }
 
-  afterRollback(work: () => Promise<void>): void {
+  runAfterRollback(work: () => Promise<void>): void {
     this.rollbackCallbacks.push(work);
   }
 

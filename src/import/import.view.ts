@@ -17,7 +17,7 @@ export function presentRow(row: StagedRow, users: VisibleUsers): ImportRowDto {
     outcome: row.outcome,
     external_id: row.external_id,
     uuid: row.user_uuid,
-    name: displayNameOf(row, users),
+    name: rowDisplayNameOf(row, users),
     errors: row.errors,
     changes: row.changes.list.map((change) => ({
       field: change.field,
@@ -29,7 +29,7 @@ export function presentRow(row: StagedRow, users: VisibleUsers): ImportRowDto {
 }
 
 /** Returns the display name of the user of a row. For a user who does not exist yet, the name comes from the row. */
-function displayNameOf({ user_uuid, changes, version }: StagedRow, users: VisibleUsers): string {
+function rowDisplayNameOf({ user_uuid, changes, version }: StagedRow, users: VisibleUsers): string {
   const user = users.get(user_uuid ?? '');
   const values: Readonly<Record<string, unknown>> = user ? { ...user } : version === 0 ? changes.values : {};
   const toText = (field: string): string => {

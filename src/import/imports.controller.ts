@@ -235,7 +235,7 @@ export class ImportsController {
     response.once('close', () => {
       disconnected.abort();
     });
-    for await (const run of this.runEvents.watchAs(id, actor, disconnected.signal)) {
+    for await (const run of this.runEvents.watchWhileAuthorized(id, actor, disconnected.signal)) {
       yield `event: progress\ndata: ${JSON.stringify(await this.imports.present(run))}\n\n`;
     }
   }

@@ -56,7 +56,7 @@ export class ImportsService {
 
   async get(id: string): Promise<ImportRun> {
     const run = await this.runs.find(id);
-    if (!run) throw createNotFoundError(id);
+    if (!run) throw createRunNotFoundError(id);
     return run;
   }
 
@@ -94,7 +94,7 @@ export class ImportsService {
   /**
    * Requests that a plan or a parked run is applied. The run is planned again first, and ends as superseded if the new
    * plan differs. From then on, the run needs the rights of both its starter and its approver.
-   * @throws the errors of `decide`, ProblemError `self_block` if the plan would block the caller, or `forbidden` for
+   * @throws the errors of `recordDecision`, ProblemError `self_block` if the plan would block the caller, or `forbidden` for
    * the starter if IMPORT_FOUR_EYES is on.
    */
   async apply(id: string, caller: Caller): Promise<ImportRun> {
@@ -104,7 +104,7 @@ export class ImportsService {
       const detail = `Import ${id} would block your own account. Another Webmaster or an API key must apply it.`;
       throw new ProblemError('self_block', detail);
     }
-    return this.decide(id, caller, 'approve', ({ state }) => {
+    return this.recordDecision(id, caller, 'approve', ({ state }) => {
       // The progress of a dry run has already reached 100 %, so it starts again at 0.
       const reset: RunChange = state === 'planned' ? { percent: 0, rows_done: 0 } : {};
       return { ...reset, approved: true, approver: caller.actor };
@@ -112,12 +112,12 @@ export class ImportsService {
   }
 
   async reject(id: string, caller: Caller): Promise<ImportRun> {
-    return this.decide(id, caller, 'reject');
+    return this.recordDecision(id, caller, 'reject');
   }
 
   /** Stops a run: at once if it is queued or waits for a decision, otherwise at its next batch. */
   async cancel(id: string, caller: Caller): Promise<ImportRun> {
-    return this.decide(id, caller, 'cancel');
+    return this.recordDecision(id, caller, 'cancel');
   }
 
   /**
@@ -129,7 +129,7 @@ export class ImportsService {
   async revert(id: string, caller: Caller, dryRun: boolean): Promise<ImportRun> {
     const run = await this.transactions.run(async (tx) => {
       const original = await this.runs.lock(tx, id);
-      if (!original) throw createNotFoundError(id);
+      if (!original) throw createRunNotFoundError(id);
       assertScope(caller.actor, toDatasetScope(original.dataset));
       const earlier = (await this.runs.listRevertsOf(id, tx)).find(isEffectiveRevert);
       if (earlier) throw createStateError(`Import ${id} is already reverted by import ${earlier.id}.`);
@@ -150,7 +150,7 @@ export class ImportsService {
       await this.audit.record(tx, caller, [{ action: 'import.reverted', target: { kind: 'import', id } }]);
       return revert;
     }, caller);
-    await this.transactions.afterCommit(caller, async () => {
+    await this.transactions.runAfterCommit(caller, async () => {
       this.worker.wake();
     });
     return run;
@@ -165,7 +165,7 @@ export class ImportsService {
     const message = `No decision on this plan was made within ${this.env.IMPORT_RETENTION_DAYS} days. Start a new import.`;
     for (const id of await this.runs.listWaitingSince(oldest, RUNS_PER_PURGE))
       await this.worker.endWaitingRun(id, 'lapse', async () => ({ code: 'lapsed', message }));
-    for (const id of await this.runs.listFinishedBefore(oldest, RUNS_PER_PURGE)) await this.remove(id);
+    for (const id of await this.runs.listFinishedBefore(oldest, RUNS_PER_PURGE)) await this.deleteRun(id);
     const yesterday = toMillis(now()) - DAY_SECONDS * 1000;
     for (const id of await this.files.findOrphans(uuidv7({ msecs: yesterday, random: new Uint8Array(16) }))) {
       await this.transactions.run((tx) => this.files.deleteUnused(tx, id));
@@ -173,7 +173,7 @@ export class ImportsService {
   }
 
   /** Deletes a run and all its data, unless an unfinished revert still needs its rows. */
-  private async remove(id: string): Promise<void> {
+  private async deleteRun(id: string): Promise<void> {
     const isDeletable = await this.transactions.run(async (tx) => {
       await this.runs.lock(tx, id);
       if ((await this.runs.listRevertsOf(id, tx)).some(({ finished }) => finished === null)) return false;
@@ -208,7 +208,7 @@ export class ImportsService {
    * @throws ProblemError `not_found`, `wrong_state` if the state of the run does not allow the decision, or
    * `insufficient_scope` for a key that may not change this data set.
    */
-  private async decide(
+  private async recordDecision(
     id: string,
     caller: Caller,
     name: 'approve' | 'reject' | 'cancel',
@@ -216,13 +216,13 @@ export class ImportsService {
   ): Promise<ImportRun> {
     const decided = await this.transactions.run(async (tx: Sql) => {
       const run = await this.runs.lock(tx, id);
-      if (!run) throw createNotFoundError(id);
+      if (!run) throw createRunNotFoundError(id);
       assertScope(caller.actor, toDatasetScope(run.dataset));
       const moved = await this.transitions.transition(tx, run, name, change(run), caller);
       if (name === 'approve' && run.options.allow_privileged) assertScope(caller.actor, 'webmasters');
       return moved;
     }, caller);
-    await this.transactions.afterCommit(caller, async () => {
+    await this.transactions.runAfterCommit(caller, async () => {
       if (FINAL.includes(decided.state)) await this.files.delete(id);
       this.worker.wake();
     });
@@ -240,7 +240,7 @@ const revertOptionsOf = ({ dataset }: ImportRun, dryRun: boolean): ImportOptions
 const isEffectiveRevert = ({ state, dry_run: dryRun, approved }: ImportRun): boolean =>
   (!dryRun || approved) && !['failed', 'cancelled', 'rejected', 'superseded'].includes(state);
 
-const createNotFoundError = (id: string) => new ProblemError('not_found', `There is no import ${id}.`);
+const createRunNotFoundError = (id: string) => new ProblemError('not_found', `There is no import ${id}.`);
 const createStateError = (detail: string) => new ProblemError('wrong_state', detail);
 
 /** Returns the UUIDs of all users in a row: the user of the row, and users whom its changes name, such as a manager. */

@@ -64,8 +64,8 @@ export class LoginThrottle {
    * if a login with the same name has already failed from this network.
    * @throws ProblemError `login_throttled` with `Retry-After` in seconds.
    */
-  async admit(login: Login, signal?: AbortSignal): Promise<void> {
-    const ends = await this.checkLimits(login);
+  async delayOrReject(login: Login, signal?: AbortSignal): Promise<void> {
+    const ends = await this.findLimitEnd(login);
     if (ends === undefined) return;
     const wait = () => delay(DELAY_MILLIS, undefined, { signal });
     await this.delayed.run([toNetwork(login.ip)], wait, signal).catch((error: unknown) => {
@@ -82,7 +82,7 @@ export class LoginThrottle {
   createHooks(login: Login) {
     return {
       before: async (): Promise<void> => {
-        await this.checkLimits(login);
+        await this.findLimitEnd(login);
       },
       failed: () => this.countFailure(login),
     };
@@ -108,7 +108,7 @@ export class LoginThrottle {
    * Returns undefined if the login is not limited.
    * @throws ProblemError `login_throttled` if the login must be rejected.
    */
-  private async checkLimits(login: Login): Promise<DbTime | undefined> {
+  private async findLimitEnd(login: Login): Promise<DbTime | undefined> {
     const time = now();
     const { pair, user, network } = scopesOf(login);
     const rows = await this.repository.find([pair, user, network], computeOldestEnd(time));

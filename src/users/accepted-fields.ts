@@ -42,11 +42,12 @@ export class UnknownFieldsInterceptor implements NestInterceptor {
     const http = context.switchToHttp();
     const request = http.getRequest<Request<object, unknown, JsonObject>>();
     const { actor } = request;
-    if (actor.kind === 'key' && actor.ignoresUnknownFields) this.removeUnknown(request, http.getResponse());
+    if (actor.kind === 'key' && actor.ignoresUnknownFields)
+      this.removeUnknownFields(request, http.getResponse());
     return next.handle();
   }
 
-  private removeUnknown(request: Request<object, unknown, JsonObject>, response: Response): void {
+  private removeUnknownFields(request: Request<object, unknown, JsonObject>, response: Response): void {
     const { known, ignored } = splitFields(request.body);
     if (ignored.length === 0) return;
     request.body = known;
@@ -129,11 +130,11 @@ export function pickSelfFields(sent: WritableUserInput, shown: object): Writable
 }
 
 function isUnchanged(sent: unknown, shown: unknown): boolean {
-  return JSON.stringify(toComparable(sent)) === JSON.stringify(toComparable(shown));
+  return JSON.stringify(toComparedValue(sent)) === JSON.stringify(toComparedValue(shown));
 }
 
 /** Converts a value for comparison. Empty values become null. List items, such as roles, are case-folded and sorted. */
-function toComparable(value: unknown): unknown {
+function toComparedValue(value: unknown): unknown {
   if (value === '') return null;
   if (Array.isArray(value)) return value.length === 0 ? null : value.map(foldRole).toSorted();
   if (isObject(value)) return Object.keys(value).length === 0 ? null : value;

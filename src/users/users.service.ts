@@ -93,7 +93,7 @@ export class UsersService {
       const user = assertVisible(await this.lock(tx, uuid), uuid, caller);
       if (password?.proven) assertProofStillValid(user, password.proven);
       const change = this.validate(user, input, caller);
-      assertAllowed(user, change, caller);
+      assertChangeAllowed(user, change, caller);
       if (change.errors.length > 0) throw createValidationError(change.errors);
       const patch = toPatch(change.input, password?.hash);
       return this.writer.applyOne(
@@ -102,7 +102,7 @@ export class UsersService {
         caller,
       );
     };
-    return this.fuse.runChange(caller, () => this.transactions.run(write, caller));
+    return this.fuse.runWithFuse(caller, () => this.transactions.run(write, caller));
   }
 
   /** Validates a change that sets a password, and hashes the password. This is too slow for the transaction. */
@@ -141,7 +141,7 @@ export class UsersService {
     change: ValidatedChange<WritableUserInput>,
     caller: Caller,
   ): Promise<void> {
-    assertAllowed(before, change, caller);
+    assertChangeAllowed(before, change, caller);
     const errors = [...change.errors, ...(await this.changes.validatePassword(change))];
     if (errors.length === 0 && before)
       errors.push(...(await this.validateProof(before, change.input, caller)));
@@ -164,14 +164,19 @@ export class UsersService {
   }
 
   /** Sets `last_access` of a user to the current time. @param tx the transaction to write in, if any. */
-  async touch(uuid: string, tx?: Sql): Promise<void> {
-    await this.repository.touch(uuid, now(), tx);
+  async updateLastAccess(uuid: string, tx?: Sql): Promise<void> {
+    await this.repository.updateLastAccess(uuid, now(), tx);
   }
 
   /** Hashes a verified password again if the stored hash has outdated parameters. */
-  async refreshHash(uuid: string, stored: string, password: string, requester: Requester): Promise<void> {
+  async rehashIfOutdated(
+    uuid: string,
+    stored: string,
+    password: string,
+    requester: Requester,
+  ): Promise<void> {
     if (!this.passwords.isOutdated(stored)) return;
-    await this.repository.replaceHash(uuid, stored, await this.passwords.hash(password, requester));
+    await this.repository.replacePasswordHash(uuid, stored, await this.passwords.hash(password, requester));
   }
 }
 
@@ -194,7 +199,7 @@ function assertVisible(user: User | undefined, uuid: string, { actor }: Caller):
  * Checks two rules of the user writer early, so that their errors come before field errors.
  * @throws ProblemError `self_block`, `insufficient_scope`.
  */
-function assertAllowed(
+function assertChangeAllowed(
   before: User | undefined,
   { input, after }: ValidatedChange<WritableUserInput>,
   caller: Caller,

@@ -57,7 +57,7 @@ test('audit counts include each event exactly once, even after the event is seal
   const days = { [dayOf(old)]: 3, [dayOf(Date.now() - 3 * HOUR)]: 2 };
   days[dayOf(Date.now())] = (days[dayOf(Date.now())] ?? 0) + 5;
   expect(await readUpdates()).toEqual({ days, gaps: [] });
-  await app.app.get(PurgeService).run();
+  await app.app.get(PurgeService).purgeAll();
   expect(
     await databaseOf(app).query('SELECT id FROM audit_events WHERE id < ?', [uuidv7({ msecs: old + 1 })]),
   ).toEqual([]);
@@ -102,7 +102,7 @@ test('audit counts omit events with an unknown action or with an id from the fut
 test('two instances that seal concurrently build one chain of seals and count each event once', async () => {
   for (let hour = 2; hour < 8; hour++) await insert(Date.now() - hour * HOUR, 3);
   const other = await TestApp.startOn(app.database);
-  await Promise.all([seal(Date.now()), other.app.get(Sealer).run(Date.now()), seal(Date.now())]);
+  await Promise.all([seal(Date.now()), other.app.get(Sealer).sealEndedHours(Date.now()), seal(Date.now())]);
   await other.stop();
   expect(await readTotal()).toBe(18);
   const numbers = (await readSeals()).map(({ number }) => number);
@@ -114,7 +114,7 @@ test('audit counts older than the longest period that can be requested are purge
   await insert(Date.now() - 120 * DAY, 3);
   await insert(Date.now() - 80 * DAY, 2);
   await seal(Date.now());
-  await app.app.get(PurgeService).run();
+  await app.app.get(PurgeService).purgeAll();
   expect((await readSealCounts()).map(({ value }) => value)).toEqual([2]);
 });
 

@@ -25,7 +25,7 @@ beforeEach(async () => {
   await insert(END + HOUR + MINUTE, 3);
   await seal(END + 2 * HOUR + 6 * MINUTE);
   expect((await readSeals()).map(({ late_count }) => late_count)).toEqual([0, 2, 0]);
-  await app.app.get(PurgeService).run();
+  await app.app.get(PurgeService).purgeAll();
   const left = await databaseOf(app).query('SELECT id FROM audit_events WHERE id < ?', [
     uuidv7({ msecs: END + DAY }),
   ]);

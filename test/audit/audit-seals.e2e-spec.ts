@@ -95,7 +95,7 @@ describe('events that become visible after the seal of their hour', () => {
     await insertEvents(open, [eventAt(end - MINUTE)]);
     try {
       // On SQLite, which has one writer, a seal waits for the transaction, so no event is late.
-      const sealed = other.app.get(Sealer).run(end + 6 * MINUTE);
+      const sealed = other.app.get(Sealer).sealEndedHours(end + 6 * MINUTE);
       if (ENGINE === 'mariadb') await sealed;
       await open.commit();
       await sealed;
@@ -113,7 +113,7 @@ describe('audit retention', () => {
   test('deletes old events in batches, and the remaining events pass verification', async () => {
     await insert(Date.now() - 31 * DAY, 600);
     await insert(Date.now() - 29 * DAY, 5);
-    await app.app.get(PurgeService).run();
+    await app.app.get(PurgeService).purgeAll();
     const before = [uuidv7({ msecs: Date.now() - 30 * DAY })];
     expect(await databaseOf(app).query('SELECT id FROM audit_events WHERE id < ?', before)).toEqual([]);
     expect(await verify()).toMatchObject({ rows: 5, purged: 1, fault: null });
@@ -121,7 +121,7 @@ describe('audit retention', () => {
   test('deletes no event of the hour in which the retention period begins', async () => {
     const begin = Math.floor((Date.now() - 30 * DAY) / HOUR) * HOUR;
     const ids = await insert(begin + 1, 5);
-    await app.app.get(PurgeService).run();
+    await app.app.get(PurgeService).purgeAll();
     const remaining = await databaseOf(app).query<{ id: string }>(
       'SELECT id FROM audit_events WHERE id <= ? ORDER BY id',
       [ids[4]!],
@@ -132,7 +132,7 @@ describe('audit retention', () => {
   test('does not prevent verification from finding the deletion of a newer event', async () => {
     const [, , third] = await insert(Date.now() - 29 * DAY, 5);
     await insert(Date.now() - 31 * DAY, 5);
-    await app.app.get(PurgeService).run();
+    await app.app.get(PurgeService).purgeAll();
     await execute('DELETE FROM audit_events WHERE id = ?', [third!]);
     expect((await verify()).fault).toMatchObject({ seal: 2, message: expect.stringContaining('removed') });
   });

@@ -20,7 +20,7 @@ const runAudit = (...args: string[]) => runCommand(app.database, ['audit', ...ar
 
 test('audit verify exits with 0 if the audit is intact and with 1 if an event was changed', async () => {
   const user = await create(app.key);
-  await app.app.get(Sealer).run(sealTimeAfter(1));
+  await app.app.get(Sealer).sealEndedHours(sealTimeAfter(1));
   const good = await runAudit('verify');
   expect(good).toMatchObject({ code: 0, err: '' });
   expect(good.out).toMatch(

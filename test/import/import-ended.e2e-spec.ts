@@ -52,16 +52,16 @@ test('an import stays cancelled if it is cancelled while a worker takes it from 
 
 test('a lease is renewed while its work continues, so that no other instance can take it', async () => {
   const others = new Leases(app.app.get(DATABASE));
-  const take = async () => others.take('long', 2);
-  const held = await app.app.get(Leases).hold('long', 2, async () => {
+  const take = async () => others.acquire('long', 2);
+  const held = await app.app.get(Leases).runUnderLease('long', 2, async () => {
     expect(await take()).toBe(false);
     await delay(3000);
     expect(await take()).toBe(false);
   });
   expect({ held, taken: await take() }).toEqual({ held: true, taken: true });
-  expect(await app.app.get(Leases).hold('long', 2, async () => Promise.reject(new Error('begun')))).toBe(
-    false,
-  );
+  expect(
+    await app.app.get(Leases).runUnderLease('long', 2, async () => Promise.reject(new Error('begun'))),
+  ).toBe(false);
 });
 
 test('an import whose stored file cannot be deleted stays completed, and the next purge deletes the file', async () => {

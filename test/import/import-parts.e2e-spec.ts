@@ -41,7 +41,7 @@ test('an import is refused if its file was purged beforehand, and the file can b
 test('neither a purge nor a new file with the same id removes the file of a queued import', async () => {
   const id = idOf('b');
   const leases = new Leases(app.app.get(DATABASE));
-  while (!(await leases.take(IMPORT_LEASE, 3600)));
+  while (!(await leases.acquire(IMPORT_LEASE, 3600)));
   await queue.submit(await store.store('b.csv', toStream('b'), id), options, CALLER);
   await app.app.get(ImportsService).purge();
   await expect(store.store('b.csv', toStream('x'), id)).rejects.toMatchObject({ fault: 'duplicate' });

@@ -26,7 +26,7 @@ afterEach(() => {
 });
 afterAll(() => app.end());
 
-const purge = () => app.app.get(PurgeService).run();
+const purge = () => app.app.get(PurgeService).purgeAll();
 const passRetention = () => {
   jest.useFakeTimers({ now: Date.now() + RETENTION_MILLIS, advanceTimers: true, doNotFake: ALL_BUT_DATE });
 };
@@ -39,7 +39,7 @@ const decide = async (id: string, word: string): Promise<string> => {
 /** Holds the lease of imports during `work`, so that no worker starts a run. */
 async function withoutWorker(work: () => Promise<void>): Promise<void> {
   const leases = new Leases(app.app.get(DATABASE));
-  while (!(await leases.take(IMPORT_LEASE, 3600)));
+  while (!(await leases.acquire(IMPORT_LEASE, 3600)));
   await work();
   await leases.release(IMPORT_LEASE);
 }

@@ -171,7 +171,7 @@ test('finished imports and the files of waiting plans are purged after IMPORT_RE
   };
   const [old, young] = [await addAged('purge1', 'finished', 91), await addAged('purge2', 'finished', 89)];
   const [lapsed, waiting] = [await addAged('lapse1', 'created', 91), await addAged('lapse2', 'created', 89)];
-  await app.app.get(PurgeService).run();
+  await app.app.get(PurgeService).purgeAll();
   const shown = await Promise.all(
     [old, young, lapsed, waiting].map(async (id) => {
       const { status, body } = await app.key.get(`/imports/${id}`);

@@ -44,7 +44,8 @@ test('an import event stream over the limit of watchers is refused with 503 unti
     profile: 'standard',
   } as const;
   const ends: Promise<IteratorResult<ImportRun>>[] = [];
-  for (let each = 0; each < MAX_WATCHERS; each++) ends.push(events.watchAs(id, actor, abort.signal).next());
+  for (let each = 0; each < MAX_WATCHERS; each++)
+    ends.push(events.watchWhileAuthorized(id, actor, abort.signal).next());
   const refused = await app.key.get(`/imports/${id}/events`);
   expect(problemOf(refused)).toEqual([503, 'unavailable']);
   expect(refused.headers['retry-after']).toMatch(/^[1-9]\d*$/);

@@ -17,7 +17,7 @@ afterEach(() => void jest.useRealTimers());
 afterAll(() => app.end());
 
 const setClock = (now: number) => jest.useFakeTimers({ now, advanceTimers: true, doNotFake: ALL_BUT_DATE });
-const purge = () => app.app.get(PurgeService).run();
+const purge = () => app.app.get(PurgeService).purgeAll();
 
 /** Counts the rows of every table except the tables of users. */
 async function countRows(): Promise<Record<string, number>> {

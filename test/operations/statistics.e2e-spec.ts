@@ -64,7 +64,7 @@ test('a failed login older than 24 hours is not counted in last_24_hours of the 
     [old, young],
   );
   expect((await fetchStats()).failed_logins.last_24_hours).toBe(Number(before) + 1);
-  await app.app.get(Sealer).run();
+  await app.app.get(Sealer).sealEndedHours();
 });
 
 describe('the import statistics', () => {
@@ -147,7 +147,7 @@ describe('days in the statistics', () => {
 describe('audit seals', () => {
   test('are listed in pages, newest first', async () => {
     const before = await getToday();
-    await app.app.get(Sealer).run(sealTimeAfter(1));
+    await app.app.get(Sealer).sealEndedHours(sealTimeAfter(1));
     expect(await getToday()).toEqual(before);
     const all = (await app.key.get('/audit/seals?limit=100')).body;
     expect(all.Count).toBe(all.Results.length);
@@ -180,10 +180,10 @@ describe('the statistics API of a separate service', () => {
     try {
       await new SealedAudit(() => other).insert(Date.now() - 5 * DAY, 7);
       const updated = async () => (await other.key.get('/statistics?days=7')).body.days[1];
-      await other.app.get(Sealer).run();
+      await other.app.get(Sealer).sealEndedHours();
       const before = await updated();
       expect(before).toMatchObject({ updated: 7, complete: true });
-      await other.app.get(PurgeService).run();
+      await other.app.get(PurgeService).purgeAll();
       const [left] = await databaseOf(other).query<{ n: number }>(
         'SELECT COUNT(*) AS n FROM audit_events WHERE time < ?',
         [inSeconds((-4 * DAY) / 1000)],

@@ -1,9 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { ProblemError } from '../../src/platform/common/errors.js';
-import { readBulk, findReferences, resolveReferences, weightOf } from '../../src/scim/bulk/bulk-plan.js';
+import {
+  readBulkRequest,
+  findReferences,
+  resolveReferences,
+  weightOf,
+} from '../../src/scim/bulk/bulk-plan.js';
 
 const post = (bulkId: string, data: object = {}, path = '/Users') => ({ method: 'POST', path, bulkId, data });
-const readPlan = (...Operations: unknown[]) => readBulk({ Operations });
+const readPlan = (...Operations: unknown[]) => readBulkRequest({ Operations });
 const manager = (bulkId: string) => ({ manager: { value: `bulkId:${bulkId}` } });
 const orderOf = (...Operations: unknown[]) => readPlan(...Operations).operations.map(({ index }) => index);
 /** Returns the error code of each operation, or `good`. */
@@ -11,7 +16,7 @@ const codesIn = (...Operations: unknown[]) =>
   readPlan(...Operations).operations.map(({ error }) => error?.code ?? 'good');
 const codeOf = (body: object): string => {
   try {
-    readBulk(body);
+    readBulkRequest(body);
     return 'good';
   } catch (error) {
     return error instanceof ProblemError ? error.code : String(error);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
-import { type Node, advise, findConflicts } from '../../src/operations/doctor/topology.js';
+import { type Node, listRecommendations, findConflicts } from '../../src/operations/doctor/topology.js';
 import { checkNode, checkPool } from '../../src/operations/doctor/doctor-checks.js';
 
 const levelOf = ([finding]: { level: string }[]) => finding?.level;
@@ -67,11 +67,11 @@ describe('the doctor for database servers', () => {
     ['auto-increment locks', galera('a', { innodb_autoinc_lock_mode: '1' }), /innodb_autoinc_lock_mode=2/],
     ['a cluster of two nodes', galera('a', { wsrep_cluster_size: '2' }), /garbd/],
   ])('advises against %s', (_, server, text) => {
-    expect(advise(server)).toEqual([expect.stringMatching(text)]);
+    expect(listRecommendations(server)).toEqual([expect.stringMatching(text)]);
   });
   test('has no advice for a correctly configured server or cluster', () => {
     for (const good of [node('a'), galera('a'), node('a', { log_bin: 'OFF', sync_binlog: '0' })]) {
-      expect(advise(good)).toEqual([]);
+      expect(listRecommendations(good)).toEqual([]);
     }
   });
   test('requires one writable server, or several in the same cluster', () => {

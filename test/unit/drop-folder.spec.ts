@@ -180,13 +180,15 @@ test('thousands of dropped files are listed once each, in the order of their nam
 test('a work folder on another file system is refused with an error about IMPORT_WORK_FOLDER', async () => {
   const work = join(folder, 'work');
   drop = new DropFolder(folder, '*.csv', work);
-  await drop.prepare();
+  await drop.prepareWorkFolder();
   before = {
     rename: () => {
       throw Object.assign(new Error('EXDEV'), { code: 'EXDEV' });
     },
   };
-  await expect(drop.prepare()).rejects.toThrow(/^IMPORT_WORK_FOLDER must be on the same file system/);
+  await expect(drop.prepareWorkFolder()).rejects.toThrow(
+    /^IMPORT_WORK_FOLDER must be on the same file system/,
+  );
   expect(await fs.readdir(folder)).toEqual(['work']);
   expect(await fs.readdir(join(work, 'processing'))).toEqual([]);
 });

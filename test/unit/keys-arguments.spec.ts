@@ -1,5 +1,5 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
-import { parseExpiry, parseName } from '../../src/cli/keys.command.js';
+import { parseExpiry, parseKeyName } from '../../src/cli/keys.command.js';
 import { toMillis } from '../../src/platform/common/time.js';
 
 const DAY = 24 * 60 * 60 * 1000;
@@ -7,7 +7,7 @@ afterEach(() => void jest.useRealTimers());
 
 /** Names follow the rules of the API. `cli-keys` tests a name that is normalized. */
 test.each(['', ' \u00a0'])('the API key name %j is refused', (name) => {
-  expect(() => parseName(name)).toThrow('must not be empty');
+  expect(() => parseKeyName(name)).toThrow('must not be empty');
 });
 
 test('the API key expiry "90d" means 90 days from now', () => {

@@ -46,9 +46,9 @@ test('the manager graph uses the existing manager of a user whose row has failed
     [3, 'b', null, 'a'],
   ]);
   expect(graph.findCycles()).toEqual([]);
-  graph.revert(toSet(3));
+  graph.restoreManagers(toSet(3));
   expect(graph.findCycles()).toEqual([[2]]);
-  graph.revert(toSet(2, 3));
+  graph.restoreManagers(toSet(2, 3));
   expect(graph.findCycles()).toEqual([]);
   expect([...graph.listOrderPairs()]).toEqual([]);
 });
@@ -113,7 +113,7 @@ test('random rows outside management cycles, applied in order, never create a ma
     const lost: number[] = [];
     for (let circles = graph.findCycles(); circles.length > 0; circles = graph.findCycles()) {
       lost.push(...circles.flat());
-      graph.revert(toSet(...lost));
+      graph.restoreManagers(toSet(...lost));
     }
     undone += lost.length;
     const remaining = rows.filter(([line]) => !lost.includes(line));

@@ -20,7 +20,7 @@ const rowOf = (id: string, millis = NOON) => ({
   ip: '',
 });
 const validate = (faults: RowFaults, id = ID, millis = NOON, { hasId = true, isIntact = true } = {}) =>
-  faults.checkForm({ row: rowOf(id, millis), hasId, isIntact });
+  faults.validateFormat({ row: rowOf(id, millis), hasId, isIntact });
 
 test.each([0, 1, -MINUTE, MINUTE])('an audit row is accepted if its time and id differ by %d ms', (by) => {
   const faults = new RowFaults();

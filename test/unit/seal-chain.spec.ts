@@ -63,7 +63,7 @@ describe('a seal entry for a late audit event', () => {
   const BEFORE = NOON + 5 * MINUTE;
   const looks = (...times: number[]) => {
     const all = new SealingTimes();
-    for (const millis of times) all.advance(toTime(millis));
+    for (const millis of times) all.advanceTo(toTime(millis));
     return all;
   };
   const rowOf = (id: string) =>

@@ -1,11 +1,13 @@
 import { expect, test } from '@jest/globals';
 import { setImmediate as tick } from 'node:timers/promises';
-import { WriteLock, lendWriteLock } from '../../src/platform/database/sqlite/write-lock.js';
+import { WriteLock, createWriteLockCalls } from '../../src/platform/database/sqlite/write-lock.js';
 
 /** Creates the lock of another process, which requests the lock from the lending process. */
-const createRemoteLock = ({ calls: { takeLock, releaseLock } }: ReturnType<typeof lendWriteLock>) =>
+const createRemoteLock = ({
+  calls: { acquireLock: takeLock, releaseLock },
+}: ReturnType<typeof createWriteLockCalls>) =>
   new WriteLock({
-    takeLock,
+    acquireLock: takeLock,
     releaseLock: async () => {
       releaseLock();
     },
@@ -13,7 +15,7 @@ const createRemoteLock = ({ calls: { takeLock, releaseLock } }: ReturnType<typeo
 
 test('writers of all processes get the write lock one at a time, in the order of their requests', async () => {
   const lock = new WriteLock();
-  const other = createRemoteLock(lendWriteLock(lock));
+  const other = createRemoteLock(createWriteLockCalls(lock));
   const seen: string[] = [];
   let writing = 0;
   const write = (name: string, of: WriteLock) =>
@@ -36,11 +38,11 @@ test.each([
   ['waiting for', true],
 ])('a process that exits while %s the write lock does not block the next writer', async (_, waits) => {
   const lock = new WriteLock();
-  const lent = lendWriteLock(lock);
-  const before = waits ? await lock.take() : undefined;
-  const taken = lent.calls.takeLock();
+  const lent = createWriteLockCalls(lock);
+  const before = waits ? await lock.acquire() : undefined;
+  const taken = lent.calls.acquireLock();
   if (!waits) await taken;
-  const next = lock.take();
+  const next = lock.acquire();
   lent.end();
   before?.();
   (await next)();
@@ -50,11 +52,11 @@ test.each([
 
 test('a process learns whether other processes have written since its last write', async () => {
   const lock = new WriteLock();
-  const other = createRemoteLock(lendWriteLock(lock));
+  const other = createRemoteLock(createWriteLockCalls(lock));
   const seen: boolean[] = [];
   for (const writeOwn of [0, 0, 1, 3, 0]) {
-    for (let round = 0; round < writeOwn; round++) (await lock.take())();
-    (await other.take())();
+    for (let round = 0; round < writeOwn; round++) (await lock.acquire())();
+    (await other.acquire())();
     seen.push(other.isContended);
   }
   expect(seen).toEqual([false, false, true, true, false]);

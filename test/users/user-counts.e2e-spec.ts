@@ -33,7 +33,7 @@ const readCount = async (instance: TestApp) =>
 test('concurrent merges of user_counts rows on two instances count every change once', async () => {
   const before = Number(await readCount(app));
   await createMany(app.key, Array(200).fill({}));
-  const folds = [app, second, app, second].map(({ app }) => app.get(UserCounts).fold());
+  const folds = [app, second, app, second].map(({ app }) => app.get(UserCounts).mergeAllRows());
   const created = Array.from({ length: 20 }, () => create(second.key));
   await Promise.all([...folds, ...created]);
   expect(await readCount(app)).toBe(before + 220);

@@ -63,7 +63,7 @@ export class KeyFuseRepository {
   }
 
   /** Counts the fuses that have blown since the time `after` and have not been reset. */
-  async countBlown(after: string): Promise<number> {
+  async countBlownFuses(after: string): Promise<number> {
     return countRows(this.database, 'SELECT COUNT(*) AS count FROM key_fuses WHERE blown > ?', [after]);
   }
 

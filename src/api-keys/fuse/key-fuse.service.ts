@@ -58,21 +58,21 @@ export class KeyFuse {
    * Records users that a change is about to block, in the transaction of the change, and checks the fuse. Does nothing
    * unless an API key is responsible for the change.
    * @param uuids at least one user.
-   * @param active returns the number of active users, including the users in `uuids`.
+   * @param countActive returns the number of active users, including the users in `uuids`.
    * @throws FuseBlownError
    */
-  async countBlocked(
+  async recordBlockedUsers(
     tx: Sql,
     { actor }: Caller,
     uuids: readonly string[],
-    active: () => Promise<number>,
+    countActive: () => Promise<number>,
   ): Promise<void> {
     const key = this.findResponsibleKey(actor);
     if (key === undefined) return;
     const time = now();
     await this.repository.add(tx, key, time, uuids);
-    const load = await this.getLoad(tx, key, time, (others) =>
-      active().then((n) => n + others - uuids.length),
+    const load = await this.computeKeyLoad(tx, key, time, (others) =>
+      countActive().then((n) => n + others - uuids.length),
     );
     if (load && load.count > load.limit) throw await this.createBlownError(tx, load, time);
   }
@@ -80,20 +80,24 @@ export class KeyFuse {
   /**
    * Returns the load of the API key that is responsible for the caller. Returns undefined if no key is responsible, the
    * fuse is switched off, or a reset has opened it.
-   * @param active returns the number of active users.
+   * @param countActive returns the number of active users.
    */
-  async readLoad({ actor }: Caller, sql: Sql, active: () => Promise<number>): Promise<FuseLoad | undefined> {
+  async findCallerLoad(
+    { actor }: Caller,
+    sql: Sql,
+    countActive: () => Promise<number>,
+  ): Promise<FuseLoad | undefined> {
     const key = this.findResponsibleKey(actor);
     if (key === undefined) return undefined;
-    return this.getLoad(sql, key, now(), (count) => active().then((n) => n + count), true);
+    return this.computeKeyLoad(sql, key, now(), (count) => countActive().then((n) => n + count), true);
   }
 
   /** Runs a change of users. If it blows a fuse, records the blown fuse in the audit, then rethrows the error. */
-  async runChange<T>(caller: Caller, change: () => Promise<T>): Promise<T> {
+  async runWithFuse<T>(caller: Caller, change: () => Promise<T>): Promise<T> {
     try {
       return await change();
     } catch (error) {
-      if (error instanceof FuseBlownError) await this.recordBlown(error, caller);
+      if (error instanceof FuseBlownError) await this.recordBlownFuse(error, caller);
       throw error;
     }
   }
@@ -119,8 +123,8 @@ export class KeyFuse {
     }, caller);
   }
 
-  async countBlown(): Promise<number> {
-    return this.repository.countBlown(subtractHour(now()));
+  async countBlownFuses(): Promise<number> {
+    return this.repository.countBlownFuses(subtractHour(now()));
   }
 
   /**
@@ -149,16 +153,16 @@ export class KeyFuse {
    * @param countBefore returns the number of users that were active before the key blocked `count` of them. It is
    * called only if the key has blocked more than FUSE_MIN users, or if `always` is set.
    */
-  private async getLoad(
+  private async computeKeyLoad(
     sql: Sql,
     key: string,
     time: DbTime,
     countBefore: (count: number) => Promise<number>,
-    always = false,
+    ignoresMinimum = false,
   ): Promise<FuseLoad | undefined> {
     const { FUSE_MIN: least, FUSE_PERCENT: percent } = this.env;
     const hour = subtractHour(time);
-    const few = always ? undefined : await this.repository.countUpTo(sql, key, hour, least + 1);
+    const few = ignoresMinimum ? undefined : await this.repository.countUpTo(sql, key, hour, least + 1);
     if (few !== undefined && few <= least) return { key, since: hour, count: few, limit: least };
     const opened = (await this.repository.find(sql, key))?.open_until ?? hour;
     if (opened > time) return undefined;
@@ -183,8 +187,8 @@ export class KeyFuse {
    * Records a blown fuse in the audit, at most once an hour. Uses a new transaction, because the transaction of the
    * change is rolled back.
    */
-  private async recordBlown({ keyId: id, count, limit }: FuseBlownError, caller: Caller): Promise<void> {
-    const writeBlown = async (tx: Sql): Promise<void> => {
+  private async recordBlownFuse({ keyId: id, count, limit }: FuseBlownError, caller: Caller): Promise<void> {
+    const writeBlownFuse = async (tx: Sql): Promise<void> => {
       const time = now();
       const fuse = await this.repository.lock(tx, id);
       if (fuse && ((fuse.blown ?? '') > subtractHour(time) || (fuse.open_until ?? '') > time)) return;
@@ -200,7 +204,7 @@ export class KeyFuse {
       ]);
     };
     // An error is only logged, because the change is rejected in any case.
-    await this.transactions.run(writeBlown).catch((error: unknown) => {
+    await this.transactions.run(writeBlownFuse).catch((error: unknown) => {
       this.log.logFault('fuse', toProblemError(error).code, error);
     });
   }

@@ -55,16 +55,22 @@ export class ReplayRun {
   }
 
   private async runStep(step: Step): Promise<string | undefined> {
-    const missing = this.findMissing([step.path, step.body ?? null, step.answer ?? null, step.after ?? null]);
+    const missing = this.findUnknownPlaceholder([
+      step.path,
+      step.body ?? null,
+      step.answer ?? null,
+      step.after ?? null,
+    ]);
     if (missing !== undefined) return `not sent: an earlier step did not create the ${missing}`;
     const { status, body } = await this.send(step.method, this.fillText(step.path), step.body);
     const id = isObject(body) ? body['id'] : undefined;
     if (step.makes && typeof id === 'string') this.known.set(step.makes, id);
     if (status !== step.status) return `status ${status} instead of ${step.status}${detailOf(body)}`;
-    const difference = step.answer === undefined ? undefined : compare(this.fill(step.answer), body);
+    const difference =
+      step.answer === undefined ? undefined : findDifference(this.fillTemplate(step.answer), body);
     if (difference !== undefined || step.after === undefined) return difference;
     const read = await this.send('GET', this.fillText(step.path));
-    return compare(this.fill(step.after), read.body);
+    return findDifference(this.fillTemplate(step.after), read.body);
   }
 
   /** Deletes the resources that the steps created, except resources that a step has already deleted. */
@@ -87,7 +93,7 @@ export class ReplayRun {
       headers: { authorization: `Bearer ${this.key}`, 'content-type': 'application/scim+json' },
       redirect: 'error',
       signal: AbortSignal.timeout(TIMEOUT_MILLIS),
-      ...(body !== undefined && { body: JSON.stringify(this.fill(body)) }),
+      ...(body !== undefined && { body: JSON.stringify(this.fillTemplate(body)) }),
     });
     const text = await answer.text();
     return { status: answer.status, body: text === '' ? undefined : (JSON.parse(text) as unknown) };
@@ -97,15 +103,17 @@ export class ReplayRun {
     return template.replace(PLACEHOLDER, (placeholder, name: string) => this.known.get(name) ?? placeholder);
   }
 
-  private fill(template: Json): Json {
+  private fillTemplate(template: Json): Json {
     if (typeof template === 'string') return this.fillText(template);
-    if (isList(template)) return template.map((each) => this.fill(each));
+    if (isList(template)) return template.map((each) => this.fillTemplate(each));
     if (typeof template !== 'object' || template === null) return template;
-    return Object.fromEntries(Object.entries(template).map(([name, each]) => [name, this.fill(each)]));
+    return Object.fromEntries(
+      Object.entries(template).map(([name, each]) => [name, this.fillTemplate(each)]),
+    );
   }
 
   /** Returns the name of the first placeholder in the templates that has no value yet. */
-  private findMissing(templates: Json): string | undefined {
+  private findUnknownPlaceholder(templates: Json): string | undefined {
     const names = [...JSON.stringify(templates).matchAll(PLACEHOLDER)].map(([, name = '']) => name);
     return names.find((name) => !this.known.has(name));
   }
@@ -123,27 +131,29 @@ function reasonOf(error: unknown): string {
  * Describes the first difference between the expected and the actual value by the rules of `Step.answer`. Returns
  * undefined if there is no difference.
  */
-function compare(expected: Json, actual: unknown, path = ''): string | undefined {
+function findDifference(expected: Json, actual: unknown, path = ''): string | undefined {
   if (expected === null) return actual === undefined ? undefined : `${path} is present`;
   if (isList(expected)) {
     if (!Array.isArray(actual)) return `${path} is not a list`;
     if (actual.length !== expected.length)
       return `${path} has ${actual.length} elements instead of ${expected.length}`;
-    return compareAll(expected.map((each, index) => [each, actual[index], `${path}[${index}]`]));
+    return findFirstDifference(expected.map((each, index) => [each, actual[index], `${path}[${index}]`]));
   }
   if (typeof expected === 'object') {
     if (!isObject(actual)) return `${path || 'the response'} is not an object`;
     const joinPath = (name: string): string => (path ? `${path}.${name}` : name);
-    return compareAll(Object.entries(expected).map(([name, each]) => [each, actual[name], joinPath(name)]));
+    return findFirstDifference(
+      Object.entries(expected).map(([name, each]) => [each, actual[name], joinPath(name)]),
+    );
   }
   return expected === actual
     ? undefined
     : `${path} is ${actual === undefined ? 'absent' : JSON.stringify(actual)} instead of ${JSON.stringify(expected)}`;
 }
 
-function compareAll(pairs: [expected: Json, actual: unknown, path: string][]): string | undefined {
+function findFirstDifference(pairs: [expected: Json, actual: unknown, path: string][]): string | undefined {
   for (const [expected, actual, path] of pairs) {
-    const difference = compare(expected, actual, path);
+    const difference = findDifference(expected, actual, path);
     if (difference !== undefined) return difference;
   }
   return undefined;

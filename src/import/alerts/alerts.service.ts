@@ -86,7 +86,7 @@ export class Alerts implements BeforeApplicationShutdown {
   }
 
   private async runPass(): Promise<void> {
-    await this.leases.hold(LEASE, LEASE_SECONDS, async () => {
+    await this.leases.runUnderLease(LEASE, LEASE_SECONDS, async () => {
       for (const run of await this.runs.listWithoutAlert(RUNS_PER_PASS)) {
         if (!(await this.deliver(createParkedAlert(run, this.env.baseUrl)))) return;
         await this.transactions.run((tx) => this.runs.update(tx, run.id, { alerted: now() }));

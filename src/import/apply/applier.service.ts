@@ -53,11 +53,11 @@ export class Applier {
     const sizer = new BatchSizer(this.database.dialect);
     const progress = new RunProgress(run);
     const left = run.batches - run.applied_batches;
-    let waiting = this.prepare(run, run.applied_batches, sizer);
+    let waiting = this.prepareBatches(run, run.applied_batches, sizer);
     try {
       for (let applied = run.applied_batches; applied < run.batches;) {
         const prepared = await waiting;
-        waiting = this.prepare(run, prepared.last, sizer);
+        waiting = this.prepareBatches(run, prepared.last, sizer);
         // The next iteration awaits `waiting` and throws its error.
         waiting.catch(() => undefined);
         const reached = progress.recordApplied((prepared.last - run.applied_batches) / left);
@@ -66,7 +66,7 @@ export class Applier {
           async (tx) => {
             // Each retry sets the time again, so only the last attempt is measured, without the wait for locks.
             startedAt = performance.now();
-            await this.write(tx, run, prepared, caller);
+            await this.writeBatches(tx, run, prepared, caller);
           },
           { ...reached, applied_batches: prepared.last },
         );
@@ -83,7 +83,7 @@ export class Applier {
    * Reads the batches after batch number `applied` and builds the changes to their users. Earlier batches need not be
    * written yet, because only the worker of this run changes staged rows.
    */
-  private async prepare(run: ImportRun, applied: number, sizer: BatchSizer): Promise<PreparedBatches> {
+  private async prepareBatches(run: ImportRun, applied: number, sizer: BatchSizer): Promise<PreparedBatches> {
     const last = Math.min(applied + sizer.batches, run.batches);
     const staged = last > applied ? await this.rows.listBatches(run.id, applied + 1, last) : [];
     const newlyManaged = staged.flatMap(({ outcome, user_uuid }) =>
@@ -98,7 +98,7 @@ export class Applier {
     return { last, batches: last - applied, newlyManaged, rows, changes };
   }
 
-  private async write(
+  private async writeBatches(
     tx: Sql,
     run: ImportRun,
     { newlyManaged, rows, changes }: PreparedBatches,

@@ -24,13 +24,17 @@ import type { Sql } from '../../platform/database/engine/sql.js';
 import type { ImportRun } from '../runs/import-run.js';
 import { type Reason, type RunState, WAITING } from '../runs/run-states.js';
 import { WorkerPrograms } from '../../platform/config/config.module.js';
-import { WriteLock, type WriteLockCalls, lendWriteLock } from '../../platform/database/sqlite/write-lock.js';
+import {
+  WriteLock,
+  type WriteLockCalls,
+  createWriteLockCalls,
+} from '../../platform/database/sqlite/write-lock.js';
 import { ImportFilesRepository } from '../file/import-files.repository.js';
 
 /** Functions of the import worker process that the service calls. */
 export interface ImportWorkerCalls extends WorkerCalls {
   /** Works on runs until no run is left to plan or apply. */
-  work(): Promise<void>;
+  executeRuns(): Promise<void>;
   /** Stops the worker at its next checkpoint and closes its database connections. */
   stop(): Promise<void>;
 }
@@ -74,8 +78,8 @@ export class ImportWorkerProcess {
   }
 
   /** Works on runs until no run is left to plan or apply. @throws an error if the process ends early. */
-  async work(): Promise<void> {
-    await this.process?.use((calls) => calls.work());
+  async executeRuns(): Promise<void> {
+    await this.process?.runWithCalls((calls) => calls.executeRuns());
   }
 
   /** Stops the process at its next checkpoint and waits until it has ended. */
@@ -83,12 +87,12 @@ export class ImportWorkerProcess {
     this.stopping = true;
     if (!this.process?.isRunning) return;
     // This call fails only if the process has already ended.
-    await this.process.use((calls) => calls.stop()).catch(() => undefined);
+    await this.process.runWithCalls((calls) => calls.stop()).catch(() => undefined);
     await this.process.end();
   }
 
   private createLink() {
-    const lock = lendWriteLock(this.lock);
+    const lock = createWriteLockCalls(this.lock);
     const answers: ServiceCalls = {
       ...lock.calls,
       notify: (id) => {
@@ -160,7 +164,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
   wake(): void {
     if (this.busy || this.stopping) return;
     clearTimeout(this.timer);
-    this.busy = this.work()
+    this.busy = this.executeRuns()
       .then(() => this.endRevokedRuns())
       .catch((error: unknown) => {
         if (error instanceof WorkerEndedError) this.crashes++;
@@ -179,17 +183,17 @@ export class ImportWorker implements BeforeApplicationShutdown {
   }
 
   /** Works on runs until no run is left to plan or apply, or another worker holds the lease. */
-  async work(): Promise<void> {
+  async executeRuns(): Promise<void> {
     while (!this.stopping && (await this.runs.findNextToRun()) !== undefined) {
       if (this.workerProcess.isUsed) {
         // Check the lease first, so that not every instance starts a process only to find that another worker holds the
         // lease.
         if (await this.leases.isHeld(IMPORT_LEASE)) return;
-        await this.workerProcess.work();
+        await this.workerProcess.executeRuns();
         this.crashes = 0;
         continue;
       }
-      const held = await this.leases.hold(IMPORT_LEASE, LEASE_SECONDS, () => this.workOnNext());
+      const held = await this.leases.runUnderLease(IMPORT_LEASE, LEASE_SECONDS, () => this.executeNextRun());
       if (!held) return;
     }
   }
@@ -198,13 +202,13 @@ export class ImportWorker implements BeforeApplicationShutdown {
    * Works on the next run. Selects it while the lease is held. Otherwise a run that another instance has just finished
    * could start again.
    */
-  private async workOnNext(): Promise<void> {
+  private async executeNextRun(): Promise<void> {
     const id = await this.runs.findNextToRun();
     if (id === undefined) return;
     const { transactions, leases, runs, rights } = this;
     const checkpoint = new Checkpoint(id, () => this.stopping, transactions, leases, runs, rights);
     try {
-      await this.executor.run(checkpoint);
+      await this.executor.executeRun(checkpoint);
     } catch (error) {
       if (!(error instanceof LeaseLostError) && !(error instanceof ShuttingDownError)) throw error;
     } finally {

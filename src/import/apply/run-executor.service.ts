@@ -49,7 +49,7 @@ export class RunExecutor {
    * @throws LeaseLostError, ShuttingDownError, or an error of an unreachable database. After these errors, the run
    * keeps its state and is continued later.
    */
-  async run(checkpoint: Checkpoint): Promise<void> {
+  async executeRun(checkpoint: Checkpoint): Promise<void> {
     try {
       let run = await this.findCurrentRun(checkpoint);
       if (run.state !== 'applying') {
@@ -64,12 +64,12 @@ export class RunExecutor {
       if (run.batches > 0) run = await this.apply(run, checkpoint);
       await this.complete(run, checkpoint);
     } catch (error) {
-      await this.handleError(error, checkpoint);
+      await this.endAfterError(error, checkpoint);
     }
   }
 
   private async apply(run: ImportRun, checkpoint: Checkpoint): Promise<ImportRun> {
-    await this.fuse.runChange(callerOf(run), () => this.applier.apply(run, checkpoint));
+    await this.fuse.runWithFuse(callerOf(run), () => this.applier.apply(run, checkpoint));
     return this.findCurrentRun(checkpoint);
   }
 
@@ -94,7 +94,7 @@ export class RunExecutor {
     });
     const planned = await this.planner.plan(run, checkpoint);
     const blocked = await this.countBlocked(run, planned);
-    const fuse = blocked > 0 ? await this.checkKeyFuse(run, blocked) : undefined;
+    const fuse = blocked > 0 ? await this.buildKeyFuseGuard(run, blocked) : undefined;
     const plan = { ...planned, guards: [...planned.guards, ...(fuse ? [fuse] : [])] };
     if (plan.counts.error > 0) await this.failedRows.storeCells(run, checkpoint);
     const hit = plan.guards.some((guard) => guard.hit);
@@ -122,7 +122,7 @@ export class RunExecutor {
     const message =
       'The plan has changed since it was approved: users or the version of the service changed, or the approver has fewer permissions than the user or API key that started the import. Start a new import.';
     const reason = { code: 'plan_changed', message };
-    return this.finish(checkpoint, 'invalidate', async () => ({ ...plan, reason }));
+    return this.endRun(checkpoint, 'invalidate', async () => ({ ...plan, reason }));
   }
 
   /**
@@ -139,8 +139,10 @@ export class RunExecutor {
    * otherwise be stopped halfway. Reverts have no other guard. Only a different credential can approve the run.
    * @returns undefined if the users whom the run blocks do not count towards a fuse.
    */
-  private async checkKeyFuse(run: ImportRun, blocked: number): Promise<Guard | undefined> {
-    const load = await this.fuse.readLoad(callerOf(run), this.database, () => this.directory.countActive());
+  private async buildKeyFuseGuard(run: ImportRun, blocked: number): Promise<Guard | undefined> {
+    const load = await this.fuse.findCallerLoad(callerOf(run), this.database, () =>
+      this.directory.countActive(),
+    );
     if (!load) return undefined;
     const value = load.count + blocked;
     return {
@@ -160,13 +162,13 @@ export class RunExecutor {
    */
   private async transition(checkpoint: Checkpoint, name: TransitionName, change: RunChange): Promise<void> {
     await checkpoint.commit(async (tx, run) => {
-      if (name === 'park' || name === 'apply') await this.supersede(tx, run);
+      if (name === 'park' || name === 'apply') await this.endSupersededPlans(tx, run);
       await this.transitions.transition(tx, run, name, change);
     });
   }
 
   /** Ends older plans of the same data set and part that wait for approval, because the file of this run is newer. */
-  private async supersede(tx: Sql, run: ImportRun): Promise<void> {
+  private async endSupersededPlans(tx: Sql, run: ImportRun): Promise<void> {
     if (run.reverts !== null) return;
     const older = await this.runs.listInScope(userScopeOf(run), ['needs_approval'], 100, tx);
     for (const other of older.filter(({ id }) => id < run.id)) {
@@ -181,7 +183,7 @@ export class RunExecutor {
     const reason = result.counts.error > 0 ? await this.storeFailedCells(run, checkpoint) : null;
     const end = result.counts.error > 0 ? 'completePartly' : 'complete';
     const all = { rows_done: run.rows_total ?? 0, percent: 100 };
-    await this.finish(checkpoint, end, async () => ({ ...result, ...all, reason }));
+    await this.endRun(checkpoint, end, async () => ({ ...result, ...all, reason }));
   }
 
   /**
@@ -213,37 +215,37 @@ export class RunExecutor {
     };
   }
 
-  private async handleError(error: unknown, checkpoint: Checkpoint): Promise<void> {
+  private async endAfterError(error: unknown, checkpoint: Checkpoint): Promise<void> {
     if (error instanceof LeaseLostError || error instanceof ShuttingDownError) throw error;
-    if (error instanceof StopRequestedError) return this.abandon(checkpoint, 'stop', null);
-    if (error instanceof RightsLostError) return this.abandon(checkpoint, 'stop', error.reason);
+    if (error instanceof StopRequestedError) return this.endEarly(checkpoint, 'stop', null);
+    if (error instanceof RightsLostError) return this.endEarly(checkpoint, 'stop', error.reason);
     if (error instanceof FuseBlownError) {
-      return this.abandon(checkpoint, 'stop', { code: error.code, message: error.detail });
+      return this.endEarly(checkpoint, 'stop', { code: error.code, message: error.detail });
     }
-    if (error instanceof FileError) return this.abandon(checkpoint, 'fail', toReason(error));
+    if (error instanceof FileError) return this.endEarly(checkpoint, 'fail', toReason(error));
     const problem = toProblemError(error);
     // The database is unreachable or the answer to a commit was lost, so the run continues later.
     if (problem.status === 503) throw error;
     this.log.logFault(checkpoint.runId, problem.code, error);
     const message =
       'An internal error ended this import. Rows that were already applied stay applied. Search the log of the service for the id of this run.';
-    return this.abandon(checkpoint, 'fail', { code: 'internal', message });
+    return this.endEarly(checkpoint, 'fail', { code: 'internal', message });
   }
 
   /** Ends a run early. If the run is being applied, its remaining rows are skipped. Otherwise its plan is deleted. */
-  private async abandon(checkpoint: Checkpoint, end: 'stop' | 'fail', reason: Reason | null): Promise<void> {
+  private async endEarly(checkpoint: Checkpoint, end: 'stop' | 'fail', reason: Reason | null): Promise<void> {
     const run = await this.findCurrentRun(checkpoint);
     checkpoint.beginFinalWrites();
     if (run.state !== 'applying') {
       await this.rows.deleteAll(run.id, (write) => checkpoint.commit(write));
       const none = { counts: null, guards: [], missing_reported: 0, missing_blocked: 0, batches: 0 };
-      return this.finish(checkpoint, end, async () => ({ ...none, reason }));
+      return this.endRun(checkpoint, end, async () => ({ ...none, reason }));
     }
     await this.tryStoreCells(run, checkpoint);
     // Skip the rows and end the run in one transaction. After a crash between two transactions, another worker would
     // continue the run although its rows are skipped.
-    await this.finish(checkpoint, end, async (tx) => {
-      await this.rows.skipRowsAfter(tx, run.id, run.applied_batches);
+    await this.endRun(checkpoint, end, async (tx) => {
+      await this.rows.markRowsSkipped(tx, run.id, run.applied_batches);
       return { ...(await this.countResults(run, tx)), reason };
     });
   }
@@ -258,7 +260,7 @@ export class RunExecutor {
     }
   }
 
-  private async finish(
+  private async endRun(
     checkpoint: Checkpoint,
     end: TransitionName,
     result: (tx: Sql) => Promise<RunChange>,

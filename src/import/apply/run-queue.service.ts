@@ -58,7 +58,7 @@ export class RunQueue {
       // With a profile, recognize a repeated request by the options that were sent, because the profile may have
       // changed.
       await caller.repeatable?.setContent([file.name, file.sha256, profile ? others.sent : options]);
-      caller.repeatable?.afterRollback(() => this.store.discard(file.runId));
+      caller.repeatable?.runAfterRollback(() => this.store.discard(file.runId));
       return await this.submit(file, options, caller, profile);
     } catch (error) {
       await this.store.discard(file.runId);
@@ -104,7 +104,7 @@ export class RunQueue {
    * @param sent options by name, as the client sent them, including `profile`.
    * @param document unsaved profile, as JSON.
    * @throws ProblemError `invalid_parameter` that lists all unknown and invalid options, `validation_failed` for an
-   * invalid profile, or an error of `assertOptions`.
+   * invalid profile, or an error of `assertOptionsAllowed`.
    */
   async readOptions(sent: JsonObject, caller: Caller, document?: string): Promise<ImportRequest> {
     const { value, errors } = readInput(RequestedOptions, sent);
@@ -114,7 +114,7 @@ export class RunQueue {
     if (document !== undefined) profile = this.profiles.parseUnsaved(name ?? 'file', parseDocument(document));
     else if (name !== undefined) profile = await this.profiles.getRequested(name);
     const options = applyProfile(profile, sent);
-    this.assertOptions(options, caller);
+    this.assertOptionsAllowed(options, caller);
     return { profile, options };
   }
 
@@ -132,7 +132,7 @@ export class RunQueue {
   /**
    * Creates a run for a stored file and wakes the worker, which starts the run after all earlier runs.
    * @throws ProblemError `unavailable` if a purge has mistaken the file for an interrupted upload and deleted parts of
-   * it, or an error of `assertOptions`.
+   * it, or an error of `assertOptionsAllowed`.
    */
   async submit(
     file: StoredFile,
@@ -140,7 +140,7 @@ export class RunQueue {
     caller: Caller,
     profile: NamedProfile | null = null,
   ): Promise<ImportRun> {
-    this.assertOptions(options, caller);
+    this.assertOptionsAllowed(options, caller);
     const run = await this.transactions.run(async (tx) => {
       const parts = await this.files.lockParts(tx, file.runId);
       if (parts !== file.parts)
@@ -150,7 +150,7 @@ export class RunQueue {
       await this.audit.recordRunStart(tx, caller, queued.id, toStartChanges(queued));
       return queued;
     }, caller);
-    await this.transactions.afterCommit(caller, async () => {
+    await this.transactions.runAfterCommit(caller, async () => {
       this.worker.wake();
     });
     return run;
@@ -161,7 +161,7 @@ export class RunQueue {
    * @throws ProblemError `insufficient_scope` if the key may not import this data set or may not use
    * `allow_privileged`, or `invalid_parameter` if `default_roles` contains an unknown role.
    */
-  private assertOptions(
+  private assertOptionsAllowed(
     { default_roles, dataset, allow_privileged }: ImportOptions,
     { actor }: Caller,
   ): void {

@@ -109,10 +109,10 @@ export class CsvReader {
       this.detected.delimiter = delimiter ?? named ?? detectDelimiter(head, isKnownColumn);
       parser = new RecordParser(this.detected.delimiter, skipped?.first);
       this.lastCharacter = all.at(-1) ?? '';
-      yield* parser.read(head);
+      yield* parser.parseText(head);
       for await (const piece of text) {
         this.lastCharacter = piece.at(-1) ?? this.lastCharacter;
-        yield* parser.read(piece);
+        yield* parser.parseText(piece);
       }
       yield* parser.finish();
     } finally {

@@ -110,23 +110,23 @@ const LOST_CHARACTER = '\ufffd';
 
 /** Returns the error of a damaged cell, or undefined if the cell seems to be intact. */
 function findDamage(cell: string, { field, looksNumeric }: Column): RowError | undefined {
-  const createError = (code: string, message: string): RowError => {
+  const createCellError = (code: string, message: string): RowError => {
     return { field, code, message, value: truncate(cell, MAX_VALUE) };
   };
   if (looksNumeric && SCIENTIFIC_NUMBER.test(cell)) {
     const message =
       'was converted to a number by a spreadsheet; format the column as text and export the file again';
-    return createError('spreadsheet_number', message);
+    return createCellError('spreadsheet_number', message);
   }
   if (cell.length <= 16 && (FORMULA_ERRORS.has(cell.toUpperCase()) || LIBRE_OFFICE_ERROR.test(cell))) {
-    return createError(
+    return createCellError(
       'spreadsheet_error',
       'is an error value from a spreadsheet formula; correct the formula and export the file again',
     );
   }
   if (cell.includes(LOST_CHARACTER)) {
     const message = 'contains U+FFFD in place of a lost character; export the file again as UTF-8';
-    return createError('broken_character', message);
+    return createCellError('broken_character', message);
   }
   return undefined;
 }

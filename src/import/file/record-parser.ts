@@ -70,10 +70,10 @@ export class RecordParser {
    * Adds text and yields the records that are now complete.
    * @throws FileError for invalid text, after all complete records before the error were yielded.
    */
-  async *read(text: string): AsyncGenerator<CsvRecord[]> {
+  async *parseText(text: string): AsyncGenerator<CsvRecord[]> {
     const before = this.lineCount;
     const failure = await captureError((done) => this.parser.write(Buffer.from(text), done));
-    yield* this.drainRecords(failure);
+    yield* this.yieldRecords(failure);
     this.pending = text.length + (this.lineCount === before ? this.pending : 0);
     if (this.pending > MAX_PENDING) throw await this.createOverlongError();
   }
@@ -85,7 +85,7 @@ export class RecordParser {
    */
   async *finish(): AsyncGenerator<CsvRecord[]> {
     const failure = await captureError((done) => this.parser.end(done));
-    yield* this.drainRecords(failure);
+    yield* this.yieldRecords(failure);
     if (this.width > 0 && this.rows === 0) throw createNoRowsError();
     const { last, mismatches } = this;
     if (mismatches >= LIMITS.least && mismatches > LIMITS.share * this.rows) throw this.createMismatchError();
@@ -119,20 +119,20 @@ export class RecordParser {
 
   private toRecord(line: number, cells: string[]): CsvRecord {
     const { width, namedWidth } = this;
-    if (cells.length !== width) return this.recordMismatch({ line, cells, expectedCells: width });
+    if (cells.length !== width) return this.countMismatch({ line, cells, expectedCells: width });
     if (width === namedWidth) return { line, cells };
     return cells.slice(namedWidth).every(isBlank)
       ? { line, cells: cells.slice(0, namedWidth) }
-      : this.recordMismatch({ line, cells, expectedCells: namedWidth });
+      : this.countMismatch({ line, cells, expectedCells: namedWidth });
   }
 
-  private recordMismatch(record: CsvRecord): CsvRecord {
+  private countMismatch(record: CsvRecord): CsvRecord {
     this.mismatches++;
     this.firstMismatch ??= record;
     return record;
   }
 
-  private *drainRecords(failure: Error | undefined): Generator<CsvRecord[]> {
+  private *yieldRecords(failure: Error | undefined): Generator<CsvRecord[]> {
     const records = this.records;
     this.records = [];
     if (this.mismatches > LIMITS.share * MAX_ROWS) throw this.createMismatchError();

@@ -75,7 +75,7 @@ function openMappedFile(
   profile: NamedProfile,
 ): OpenFile {
   const mapper = new RecordMapper(profile, names, options);
-  throwIfInvalid([...checkColumnCount(names), ...mapper.errors], reader.headerLine);
+  throwIfInvalid([...findColumnCountErrors(names), ...mapper.errors], reader.headerLine);
   const { columns: header, targets, inputs, ignored } = mapper;
   const uses = usesOf(names, (index) => (targets.has(index) || inputs.has(index)) && !ignored.has(index));
   return { reader, readRecords: (batchSize) => mapRecords(reader, mapper, batchSize), names, header, uses };
@@ -108,7 +108,7 @@ function throwIfInvalid(faults: readonly FileErrorDetails[], line: number): void
   if (first) throw new FileError(first.code, first.message, line, others);
 }
 
-function checkColumnCount({ length }: readonly string[]): FileErrorDetails[] {
+function findColumnCountErrors({ length }: readonly string[]): FileErrorDetails[] {
   if (length <= MAX_COLUMNS) return [];
   const message = `The header has ${length} columns, but at most ${MAX_COLUMNS} are allowed. Remove columns that you do not need.`;
   return [{ code: 'too_many_columns', message }];
@@ -119,7 +119,7 @@ function findHeaderErrors(
   header: Header,
   { ignore_unknown_columns: ignoresUnknown }: { ignore_unknown_columns: boolean },
 ): FileErrorDetails[] {
-  const faults = checkColumnCount(names);
+  const faults = findColumnCountErrors(names);
   if (!header.some((column) => column?.field === 'external_id')) {
     const message = 'The header has no column ExternalId, which matches rows to users. Add this column.';
     faults.push({ code: 'missing_column', message });

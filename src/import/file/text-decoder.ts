@@ -126,13 +126,13 @@ class StrictDecoder {
     } catch {
       // Discard this text, because it was already yielded.
       this.decodeValidPrefix(this.lastBytes);
-      yield* this.rejectNul(this.decodeValidPrefix(piece));
+      yield* this.yieldUntilNul(this.decodeValidPrefix(piece));
       throw this.createByteError();
     }
     const bytes = Buffer.concat([this.lastBytes, piece]);
     this.decodeBytes(bytes.subarray(0, -CHARACTER_BYTES));
     this.lastBytes = bytes.subarray(-CHARACTER_BYTES);
-    yield* this.rejectNul(text);
+    yield* this.yieldUntilNul(text);
   }
 
   /**
@@ -147,7 +147,7 @@ class StrictDecoder {
       this.decodeValidPrefix(this.lastBytes);
       throw this.createByteError();
     }
-    yield* this.rejectNul(text);
+    yield* this.yieldUntilNul(text);
   }
 
   /** Decodes a piece byte by byte and returns the text before its first invalid byte. */
@@ -177,7 +177,7 @@ class StrictDecoder {
     );
   }
 
-  private *rejectNul(text: string): Generator<string> {
+  private *yieldUntilNul(text: string): Generator<string> {
     const nul = text.indexOf('\0');
     const valid = nul < 0 ? text : text.slice(0, nul);
     if (valid !== '') {

@@ -81,14 +81,14 @@ interface Source {
  */
 export function suggestColumns(columns: readonly Source[], filled: Iterable<string>): (string | undefined)[] {
   const used = new Set(filled);
-  const takeUnused = (column: string | undefined): string | undefined => {
+  const reserveIfUnused = (column: string | undefined): string | undefined => {
     if (column === undefined || used.has(column)) return undefined;
     used.add(column);
     return column;
   };
   const found = columns.map(({ name }): string | undefined => (isPasswordHeader(name) ? IGNORED : undefined));
   for (const suggest of [suggestByName, suggestBySpelling, suggestByCells])
-    for (const [index, column] of columns.entries()) found[index] ??= takeUnused(suggest(column));
+    for (const [index, column] of columns.entries()) found[index] ??= reserveIfUnused(suggest(column));
   return found;
 }
 

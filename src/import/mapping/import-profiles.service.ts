@@ -112,7 +112,7 @@ export class ImportProfiles {
     return this.transactions.run(async (tx) => {
       const before = await this.saved.lock(tx, name);
       if (before) assertMayImport(caller, before.profile);
-      assertTag(before?.profile ?? findBuiltIn(name)?.profile, headers);
+      assertPreconditions(before?.profile ?? findBuiltIn(name)?.profile, headers);
       const saved: SavedProfile = { name, profile, id: before?.id ?? randomUUID(), updated: now() };
       if (before) await this.saved.replace(tx, name, profile);
       else {
@@ -136,7 +136,7 @@ export class ImportProfiles {
       const before = await this.saved.lock(tx, name);
       if (!before) return false;
       assertMayImport(caller, before.profile);
-      assertTag(before.profile, headers);
+      assertPreconditions(before.profile, headers);
       await this.saved.delete(tx, name);
       const changes = [{ field: 'name', old: name }];
       const target = { kind: 'import_profile', id: before.id } as const;
@@ -195,7 +195,7 @@ export const tagOf = (profile: ImportProfile): string =>
  * Checks the preconditions in the headers of a request.
  * @throws ProblemError `precondition_failed` if the existing profile does not meet them.
  */
-function assertTag(profile: ImportProfile | undefined, { ifMatch, ifNoneMatch }: TagHeaders): void {
+function assertPreconditions(profile: ImportProfile | undefined, { ifMatch, ifNoneMatch }: TagHeaders): void {
   const tag = profile && tagOf(profile);
   const matchesTag = (header: string): boolean =>
     tag !== undefined && header.split(',').some((each) => ['*', tag].includes(each.trim()));

@@ -37,7 +37,7 @@ export function checkProfile(document: JsonObject, settings: RuleSettings): Chec
     return invalidFields.has(name) || !isObject(given) ? [] : Object.entries(given);
   };
   check.checkColumns(membersOf('columns'));
-  check.checkSet(membersOf('set'));
+  check.checkTemplates(membersOf('set'));
   check.checkValues(membersOf('values'));
   if (!invalidFields.has('columns')) check.checkExternalId();
   check.checkOptions(profile);
@@ -60,19 +60,19 @@ class ProfileCheck {
       const key = toHeaderKey(name);
       if (!this.isValidText(field, name) || !this.isValidText(field, target)) continue;
       if (key === '') this.addError(field, 'blank', 'must name a source column');
-      else if (this.sources.has(key)) this.addInvalid(field, 'is listed twice');
+      else if (this.sources.has(key)) this.addValueError(field, 'is listed twice');
       const column = target.toLowerCase() === IGNORED ? undefined : findColumn(target);
       if (!column && target.toLowerCase() !== IGNORED) {
-        this.addInvalid(field, `must be an import column or ${IGNORED}${formatHint(target, [IGNORED])}`);
+        this.addValueError(field, `must be an import column or ${IGNORED}${formatHint(target, [IGNORED])}`);
       } else if (column && isPasswordHeader(name)) {
-        this.addInvalid(field, `may contain passwords, which imports do not read; map it to ${IGNORED}`);
+        this.addValueError(field, `may contain passwords, which imports do not read; map it to ${IGNORED}`);
       }
       this.sources.set(key, column);
       if (column) this.filled.add(column);
     }
   }
 
-  checkSet(members: readonly [string, unknown][]): void {
+  checkTemplates(members: readonly [string, unknown][]): void {
     this.checkCount('set', members, MAX_COLUMNS);
     const seen = new Set<Column>();
     for (const [name, text] of members) {
@@ -83,8 +83,9 @@ class ProfileCheck {
         this.addError(field, 'unknown_field', `is not an import column${formatHint(name)}`);
         continue;
       }
-      if (seen.has(column)) this.addInvalid(field, 'is set twice');
-      else if (this.filled.has(column)) this.addInvalid(field, 'is already filled by an entry in `columns`');
+      if (seen.has(column)) this.addValueError(field, 'is set twice');
+      else if (this.filled.has(column))
+        this.addValueError(field, 'is already filled by an entry in `columns`');
       seen.add(column);
       this.checkTemplate(field, column, text);
     }
@@ -128,7 +129,7 @@ class ProfileCheck {
       this.addError('default_roles', 'unknown_role', 'must contain only roles of this service');
     if (profile.pattern === undefined) return;
     for (const name of listSupervisedOptions(profile))
-      this.addInvalid(name, 'is not supported by schedules, so it cannot be set together with pattern');
+      this.addValueError(name, 'is not supported by schedules, so it cannot be set together with pattern');
   }
 
   checkGuards(members: readonly [string, unknown][]): void {
@@ -139,11 +140,11 @@ class ProfileCheck {
     try {
       const template = parseTemplate(text);
       for (const name of sourcesOf(template)) {
-        if (isPasswordHeader(name)) this.addInvalid(field, `reads "${name}", which may contain passwords`);
+        if (isPasswordHeader(name)) this.addValueError(field, `reads "${name}", which may contain passwords`);
       }
       if (!isConstant(template)) return;
       if (UNIQUE_FIELDS.includes(column.field))
-        this.addInvalid(field, 'must be a template such as {Email}, because the value must be unique');
+        this.addValueError(field, 'must be a template such as {Email}, because the value must be unique');
       else this.checkCell(field, column, template.join(''));
     } catch (error) {
       if (!(error instanceof TemplateError)) throw error;
@@ -157,7 +158,7 @@ class ProfileCheck {
     for (const [word, meaning] of words) {
       const path = `${field}.${word}`;
       if (!this.isValidText(path, word) || !this.isValidText(path, meaning)) continue;
-      if (seen.has(toValueKey(word))) this.addInvalid(path, 'is listed twice');
+      if (seen.has(toValueKey(word))) this.addValueError(path, 'is listed twice');
       seen.add(toValueKey(word));
       if (meaning !== '') this.checkCell(path, column, meaning);
     }
@@ -185,7 +186,7 @@ class ProfileCheck {
     if (members.length > max) this.addError(field, 'too_long', `may have at most ${max} members`);
   }
 
-  private addInvalid(field: string, message: string): void {
+  private addValueError(field: string, message: string): void {
     this.addError(field, 'invalid_value', message);
   }
 

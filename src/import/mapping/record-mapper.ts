@@ -88,7 +88,7 @@ export class RecordMapper {
   private readonly values: ReadonlyMap<string, Translations>;
   private readonly builders: readonly CellBuilder[];
   /** Returns the cells of `columns` for the original cells of a record. */
-  readonly mapCells = (cells: readonly string[]): string[] => this.builders.map((make) => make(cells));
+  readonly mapCells = (cells: readonly string[]): string[] => this.builders.map((build) => build(cells));
 
   /** @param ignoresUnknown true to allow unknown columns, whatever the profile says. */
   constructor(
@@ -103,15 +103,15 @@ export class RecordMapper {
     }
     const values = Object.entries(profile.values ?? {});
     this.values = new Map(values.map(([name, words]) => [toHeaderKey(name), toTranslations(words)]));
-    const makers = new Map([...this.bindColumns(), ...this.bindTemplates()]);
-    this.columns = COLUMNS.filter((column) => makers.has(column));
-    this.builders = this.columns.flatMap((column) => makers.get(column) ?? []);
+    const builders = new Map([...this.createColumnBuilders(), ...this.createTemplateBuilders()]);
+    this.columns = COLUMNS.filter((column) => builders.has(column));
+    this.builders = this.columns.flatMap((column) => builders.get(column) ?? []);
     this.ignored = this.findIgnoredColumns();
     this.checkHeader(ignoresUnknown);
   }
 
   /** Returns the cell builders of the import columns that the profile maps to source columns. */
-  private bindColumns(): [Column, CellBuilder][] {
+  private createColumnBuilders(): [Column, CellBuilder][] {
     const byColumn = new Map<Column, [name: string, index: number][]>();
     for (const [name, target] of Object.entries(this.profile.columns)) {
       const column = target === IGNORED ? undefined : findColumn(target);
@@ -120,14 +120,14 @@ export class RecordMapper {
       byColumn.set(column, [...(byColumn.get(column) ?? []), [name, index]]);
       this.targets.set(index, column);
     }
-    return [...byColumn].map(([column, sources]) => [column, this.buildColumn(column, sources)]);
+    return [...byColumn].map(([column, sources]) => [column, this.createColumnBuilder(column, sources)]);
   }
 
   /** Returns the cell builders of the import columns for which the profile has a template. */
-  private bindTemplates(): [Column, CellBuilder][] {
+  private createTemplateBuilders(): [Column, CellBuilder][] {
     return Object.entries(this.profile.set ?? {}).flatMap(([name, text]): [Column, CellBuilder][] => {
       const column = findColumn(name);
-      return column ? [[column, this.buildTemplate(column, text)]] : [];
+      return column ? [[column, this.createTemplateBuilder(column, text)]] : [];
     });
   }
 
@@ -145,11 +145,14 @@ export class RecordMapper {
     return index;
   }
 
-  private buildColumn(column: Column, sources: readonly [name: string, index: number][]): CellBuilder {
-    const makers = sources.map(([name, index]) => this.buildCopy(column, name, index));
-    const [only] = makers;
-    if (only && makers.length === 1) return only;
-    if (column.field === 'status') return (cells) => combineStatuses(makers.map((make) => make(cells)));
+  private createColumnBuilder(
+    column: Column,
+    sources: readonly [name: string, index: number][],
+  ): CellBuilder {
+    const builders = sources.map(([name, index]) => this.createCopyBuilder(column, name, index));
+    const [only] = builders;
+    if (only && builders.length === 1) return only;
+    if (column.field === 'status') return (cells) => combineStatuses(builders.map((build) => build(cells)));
     const listed = sources.map(([name]) => quote(name)).join(' and ');
     this.addError(
       'duplicate_column',
@@ -158,7 +161,7 @@ export class RecordMapper {
     return only ?? (() => '');
   }
 
-  private buildTemplate(column: Column, text: string): CellBuilder {
+  private createTemplateBuilder(column: Column, text: string): CellBuilder {
     const template = parseTemplate(text);
     for (const name of sourcesOf(template))
       for (const index of this.indexes.get(toHeaderKey(name)) ?? []) this.inputs.add(index);
@@ -224,7 +227,7 @@ export class RecordMapper {
    * Returns the cell builder of an import column with one source column. It copies the cells unless the profile has
    * translations or a prefix for them.
    */
-  private buildCopy(column: Column, name: string, index: number): CellBuilder {
+  private createCopyBuilder(column: Column, name: string, index: number): CellBuilder {
     const { profile } = this;
     const values = this.values.get(toHeaderKey(name)) ?? this.values.get(toHeaderKey(column.name));
     if (values) {

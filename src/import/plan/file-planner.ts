@@ -61,7 +61,7 @@ export class FilePlanner {
     const passes = adopt === 'none' ? 1 : 2;
     const toPercent = (pass: number, bytes: number): number =>
       Math.min(99, Math.floor(((pass - 1 + bytes / Math.max(1, run.file_size)) / passes) * 100));
-    const report = (bytes: number) => builder.stage([], { rows_done: 0, percent: toPercent(1, bytes) });
+    const report = (bytes: number) => builder.stageRows([], { rows_done: 0, percent: toPercent(1, bytes) });
     const adopted = adopt === 'none' ? undefined : await this.userLookup.findAdoptions(run, adopt, report);
     const file = await this.files.open(run);
     const { reader, header } = file;

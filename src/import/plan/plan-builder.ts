@@ -57,8 +57,9 @@ export class PlanBuilder {
       .filter(
         ({ outcome, line, errors }) => outcome !== 'unchanged' || managed.has(line) || errors.length > 0,
       );
-    const isIdle = ({ outcome, line }: StagedRow): boolean => outcome === 'unchanged' && !managed.has(line);
-    await this.stage(staged, { rows_done: this.tally.rows, percent }, isIdle);
+    const hasOnlyWarnings = ({ outcome, line }: StagedRow): boolean =>
+      outcome === 'unchanged' && !managed.has(line);
+    await this.stageRows(staged, { rows_done: this.tally.rows, percent }, hasOnlyWarnings);
   }
 
   /**
@@ -101,16 +102,17 @@ export class PlanBuilder {
   /**
    * Stores rows of the plan and assigns the changed ones to batches.
    * @param progress progress of the planning.
-   * @param isIdle returns true for a row that changes nothing and is stored only because of its warnings.
+   * @param hasOnlyWarnings returns true for a row that changes nothing and is stored only because of its warnings.
    */
-  async stage(
+  async stageRows(
     rows: readonly StagedRow[],
     progress: { rows_done: number; percent: number },
-    isIdle: (row: StagedRow) => boolean = () => false,
+    hasOnlyWarnings: (row: StagedRow) => boolean = () => false,
   ): Promise<void> {
     for (const row of rows) if (row.outcome === 'missing') this.tally.addMissing(row);
     for (const row of rows)
-      if (isWritten(row) && !isIdle(row)) row.batch = 1 + Math.floor(this.changeCount++ / BATCH_ROWS);
+      if (isWritten(row) && !hasOnlyWarnings(row))
+        row.batch = 1 + Math.floor(this.changeCount++ / BATCH_ROWS);
     const reached = this.progress.recordPlanned(progress.percent / 100, progress.rows_done, this.changeCount);
     if (rows.length === 0) return this.checkpoint.reportProgress(reached);
     await this.checkpoint.commit((tx) => this.rows.insert(tx, this.checkpoint.runId, rows), reached);
@@ -262,7 +264,7 @@ export function findRowGroups(links: RowLinks): number[][] {
   const isOpen = new Set<number>();
   const groups: number[][] = [];
 
-  const openLine = (line: number): { line: number; next: number } => {
+  const enterLine = (line: number): { line: number; next: number } => {
     index.set(line, index.size);
     low.set(line, index.size - 1);
     open.push(line);
@@ -281,7 +283,7 @@ export function findRowGroups(links: RowLinks): number[][] {
   };
 
   for (const start of needs.keys()) {
-    const path = index.has(start) ? [] : [openLine(start)];
+    const path = index.has(start) ? [] : [enterLine(start)];
     for (let step = path.at(-1); step; step = path.at(-1)) {
       const [, needed] = needs.get(step.line)?.[step.next++] ?? [];
       if (needed === undefined) {
@@ -290,7 +292,7 @@ export function findRowGroups(links: RowLinks): number[][] {
         const parent = path.at(-1);
         if (parent) lowerLink(parent.line, low.get(step.line) ?? 0);
       } else if (!index.has(needed)) {
-        path.push(openLine(needed));
+        path.push(enterLine(needed));
       } else if (isOpen.has(needed)) {
         lowerLink(step.line, index.get(needed) ?? 0);
       }

@@ -22,7 +22,8 @@ const PAGE_SIZE = 1000;
 /** Maps a part (empty for no part) to the number of active users of the data set who are not in the file. */
 type UnlistedCounts = ReadonlyMap<string, number>;
 
-const sumCounts = (left: UnlistedCounts): number => [...left.values()].reduce((sum, count) => sum + count, 0);
+const sumCounts = (unlisted: UnlistedCounts): number =>
+  [...unlisted.values()].reduce((sum, count) => sum + count, 0);
 
 /**
  * Plans a run from the beginning and stages its rows, after deleting rows that an earlier attempt staged. Does not
@@ -119,7 +120,7 @@ export class RunPlanner {
         createMissingRow(user, -(count + index + 1), run.dataset, run.options.missing === 'block'),
       );
       for (const row of rows) builder.tally.print(row);
-      await builder.stage(rows, { rows_done: builder.tally.rows, percent: 99 });
+      await builder.stageRows(rows, { rows_done: builder.tally.rows, percent: 99 });
       count += gone.length;
     }
     return count;

@@ -38,7 +38,7 @@ export class ImportSummary {
   /**
    * Counts the runs that wait for a decision (`needs_approval` and `planned`) or are queued or in progress (`running`).
    */
-  async countOpen(): Promise<{ needs_approval: number; planned: number; running: number }> {
+  async countOpenRuns(): Promise<{ needs_approval: number; planned: number; running: number }> {
     const counts = await this.runs.countByState([...WAITING, ...RUNNABLE]);
     const getCount = (state: RunState) => counts.get(state) ?? 0;
     const running = RUNNABLE.reduce((sum, state) => sum + getCount(state), 0);
@@ -66,8 +66,8 @@ export class ImportSummary {
   }
 
   /** Counts the imports that wait for approval. */
-  async countParked(): Promise<number> {
-    return (await this.countOpen()).needs_approval;
+  async countParkedRuns(): Promise<number> {
+    return (await this.countOpenRuns()).needs_approval;
   }
 
   private async summarize(dataset: string): Promise<DatasetSummary | undefined> {

@@ -32,7 +32,7 @@ export class RunEvents implements BeforeApplicationShutdown {
   private stopping = false;
   /** Emits the id of a run as an event when its worker stops working on it. The number of listeners is not limited. */
   private readonly stopEvents = new EventEmitter().setMaxListeners(0);
-  private forwardStop: (id: string) => void = () => undefined;
+  private notifyListener: (id: string) => void = () => undefined;
 
   private watcherCount = 0;
 
@@ -50,15 +50,15 @@ export class RunEvents implements BeforeApplicationShutdown {
   /** Makes all watchers of a run read it immediately. Call this when the worker stops working on the run. */
   notify(id: string): void {
     this.stopEvents.emit(id);
-    this.forwardStop(id);
+    this.notifyListener(id);
   }
 
   /**
    * Sets a listener for every notification. The import worker thus notifies the process to which the clients are
    * connected.
    */
-  forwardTo(listener: (id: string) => void): void {
-    this.forwardStop = listener;
+  setListener(listener: (id: string) => void): void {
+    this.notifyListener = listener;
   }
 
   /** Yields the run now and after every change, until the run ends or waits for an operator, or the service stops. */
@@ -93,7 +93,11 @@ export class RunEvents implements BeforeApplicationShutdown {
    * @param disconnected aborted when the client disconnects.
    * @throws ProblemError `unavailable` with `Retry-After` if too many clients watch runs.
    */
-  async *watchAs(id: string, actor: Actor, disconnected: AbortSignal): AsyncGenerator<ImportRun> {
+  async *watchWhileAuthorized(
+    id: string,
+    actor: Actor,
+    disconnected: AbortSignal,
+  ): AsyncGenerator<ImportRun> {
     if (this.watcherCount >= MAX_WATCHERS) {
       throw createUnavailableError(
         `${MAX_WATCHERS} clients are already watching runs. Try again later, or poll the run.`,

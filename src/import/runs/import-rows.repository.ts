@@ -206,7 +206,7 @@ export class ImportRowsRepository {
    * Turns the rows after the applied batches into skipped rows. Removes the UUIDs of new users, who will not be
    * created.
    */
-  async skipRowsAfter(tx: Sql, runId: string, appliedBatches: number): Promise<void> {
+  async markRowsSkipped(tx: Sql, runId: string, appliedBatches: number): Promise<void> {
     await tx.execute(
       `UPDATE import_rows SET outcome = 'skipped', changes = '[]', user_uuid = CASE version WHEN 0 THEN NULL ELSE user_uuid END
        WHERE run_id = ? AND batch > ? AND line > 0`,

@@ -59,11 +59,11 @@ export class DropFolder {
    * Creates the work folder unless it is the drop folder, and moves an empty file there as a test.
    * @throws Error if the folders are on different file systems, or a system error if one of them cannot be used.
    */
-  async prepare(): Promise<void> {
+  async prepareWorkFolder(): Promise<void> {
     if (this.workFolder === this.folder) return;
     await mkdir(this.workFolder, { recursive: true, mode: 0o700 });
     const probe = `.rollcall-${uuidv7()}`;
-    await this.useDropAndStage('processing', async (drop, processing) => {
+    await this.runWithDropAndStage('processing', async (drop, processing) => {
       await (await open(drop.pathOf(probe), 'wx')).close();
       try {
         await rename(drop.pathOf(probe), processing.pathOf(probe));
@@ -82,7 +82,7 @@ export class DropFolder {
 
   /** Yields the files in the drop folder that match the pattern, sorted by name. Includes files with a `rejection`. */
   async *listDropped(): AsyncGenerator<FolderFile> {
-    const drop = await OpenFolder.open(this.folder, { links: true });
+    const drop = await OpenFolder.open(this.folder, { allowsLink: true });
     try {
       for await (const name of drop.listNames((each) => this.matches(each))) {
         const file = await this.inspectDropped(drop, name);
@@ -99,9 +99,9 @@ export class DropFolder {
    * @returns undefined if the file no longer exists.
    */
   async moveToProcessing(name: string, runId: string): Promise<ProcessingFile | undefined> {
-    const shortName = shortenStart(name, MAX_NAME_BYTES - UUID_BYTES);
+    const shortName = truncateAtStart(name, MAX_NAME_BYTES - UUID_BYTES);
     const entry = runId + SEPARATOR + shortName;
-    return this.useDropAndStage('processing', async (drop, processing) => {
+    return this.runWithDropAndStage('processing', async (drop, processing) => {
       // Delete the marker before moving the file. Otherwise, a later incomplete file with the same name could count as
       // complete.
       if (await hasMarker(drop, name)) await unlink(drop.pathOf(name + MARKER));
@@ -142,7 +142,7 @@ export class DropFolder {
    * reason of `signal`.
    */
   async *read({ entry }: ProcessingFile, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-    const handle = await this.useStage('processing', (processing) => processing.openFile(entry));
+    const handle = await this.runWithStage('processing', (processing) => processing.openFile(entry));
     try {
       const before = await handle.stat();
       for (let position = 0; ;) {
@@ -163,8 +163,8 @@ export class DropFolder {
   async archive({ runId, name, entry }: ProcessingFile, stage: 'done' | 'failed'): Promise<void> {
     const dot = name.lastIndexOf('.');
     const [base, extension] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, ''];
-    await this.useStage('processing', (processing) =>
-      this.useStage(stage, (archive) =>
+    await this.runWithStage('processing', (processing) =>
+      this.runWithStage(stage, (archive) =>
         rename(processing.pathOf(entry), archive.pathOf(`${base}.${runId}${extension}`)),
       ),
     );
@@ -183,16 +183,16 @@ export class DropFolder {
   }
 
   /** Passes the drop folder and a subfolder of the work folder to `work`. Creates the subfolder if it is missing. */
-  private async useDropAndStage<T>(
+  private async runWithDropAndStage<T>(
     stage: Stage,
     work: (drop: OpenFolder, to: OpenFolder) => Promise<T>,
   ): Promise<T> {
-    return OpenFolder.use(this.folder, { links: true }, (drop) =>
-      this.useStage(stage, (folder) => work(drop, folder)),
+    return OpenFolder.runWithFolder(this.folder, { allowsLink: true }, (drop) =>
+      this.runWithStage(stage, (folder) => work(drop, folder)),
     );
   }
 
-  private async useStage<T>(stage: Stage, work: (folder: OpenFolder) => Promise<T>): Promise<T> {
+  private async runWithStage<T>(stage: Stage, work: (folder: OpenFolder) => Promise<T>): Promise<T> {
     const folder = await this.openStage(stage, true);
     try {
       return await work(folder);
@@ -203,13 +203,13 @@ export class DropFolder {
 
   /** Opens a subfolder of the work folder. Rejects a symbolic link, which could redirect files. */
   private async openStage(stage: Stage, shouldCreate = false): Promise<OpenFolder> {
-    return OpenFolder.use(this.workFolder, { links: true }, async (parent) => {
+    return OpenFolder.runWithFolder(this.workFolder, { allowsLink: true }, async (parent) => {
       if (shouldCreate) {
         await mkdir(parent.pathOf(stage)).catch((error: unknown) => {
           if (errorCodeOf(error) !== 'EEXIST') throw error;
         });
       }
-      return OpenFolder.open(parent.pathOf(stage), { links: false });
+      return OpenFolder.open(parent.pathOf(stage), { allowsLink: false });
     });
   }
 }
@@ -238,7 +238,7 @@ async function hasMarker(folder: OpenFolder, name: string): Promise<boolean> {
 const isStable = ({ mtimeMs, ctimeMs }: Stats): boolean =>
   Date.now() - Math.max(mtimeMs, ctimeMs) >= STABLE_MILLIS;
 
-function shortenStart(name: string, bytes: number): string {
+function truncateAtStart(name: string, bytes: number): string {
   const characters = Array.from(name);
   while (Buffer.byteLength(characters.join('')) > bytes) characters.shift();
   return characters.join('');

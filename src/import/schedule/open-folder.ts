@@ -36,12 +36,12 @@ export class OpenFolder {
    * @param links true if the last part of the path may be a symbolic link.
    * @throws EntryError if the path is not a folder, or a system error.
    */
-  static async use<T>(
+  static async runWithFolder<T>(
     path: string,
-    { links }: { links: boolean },
+    { allowsLink }: { allowsLink: boolean },
     work: (folder: OpenFolder) => Promise<T>,
   ): Promise<T> {
-    const folder = await OpenFolder.open(path, { links });
+    const folder = await OpenFolder.open(path, { allowsLink });
     try {
       return await work(folder);
     } finally {
@@ -49,9 +49,9 @@ export class OpenFolder {
     }
   }
 
-  /** Opens a folder, which the caller must close. Parameters and errors are the same as for `use`. */
-  static async open(path: string, { links }: { links: boolean }): Promise<OpenFolder> {
-    const flags = O_RDONLY | O_DIRECTORY | O_NONBLOCK | (links ? 0 : O_NOFOLLOW);
+  /** Opens a folder, which the caller must close. Parameters and errors are the same as for `runWithFolder`. */
+  static async open(path: string, { allowsLink }: { allowsLink: boolean }): Promise<OpenFolder> {
+    const flags = O_RDONLY | O_DIRECTORY | O_NONBLOCK | (allowsLink ? 0 : O_NOFOLLOW);
     const handle = await open(path, flags).catch((error: unknown) => {
       if (errorCodeOf(error) === 'ENOTDIR' || errorCodeOf(error) === 'ELOOP')
         throw new EntryError(path.slice(path.lastIndexOf('/') + 1), 'a link or a file, not a folder');
@@ -87,12 +87,12 @@ export class OpenFolder {
 
   private async loadNames(after: string, accept: (name: string) => boolean): Promise<string[]> {
     let names: string[] = [];
-    const keepFirst = () => (names = names.sort().slice(0, PAGE_SIZE));
+    const sortAndTruncate = () => (names = names.sort().slice(0, PAGE_SIZE));
     for await (const { name } of await opendir(this.path, { bufferSize: PAGE_SIZE })) {
       if (name > after && accept(name)) names.push(name);
-      if (names.length >= 2 * PAGE_SIZE) keepFirst();
+      if (names.length >= 2 * PAGE_SIZE) sortAndTruncate();
     }
-    return keepFirst();
+    return sortAndTruncate();
   }
 
   /**

@@ -117,7 +117,7 @@ export class ScheduleService implements BeforeApplicationShutdown {
   async start(): Promise<void> {
     const { folder } = this;
     if (!folder) return;
-    await folder.prepare().catch((error: unknown) => {
+    await folder.prepareWorkFolder().catch((error: unknown) => {
       if (errorCodeOf(error) === undefined) throw error;
       this.logError(error);
     });
@@ -166,8 +166,8 @@ export class ScheduleService implements BeforeApplicationShutdown {
    * run, and imports new files if a tick is due.
    */
   private async runPass(folder: DropFolder): Promise<void> {
-    await this.leases.hold(LEASE, LEASE_SECONDS, async () => {
-      const capacity = MAX_PROCESSING - (await this.checkProcessing(folder));
+    await this.leases.runUnderLease(LEASE, LEASE_SECONDS, async () => {
+      const capacity = MAX_PROCESSING - (await this.updateProcessingFolder(folder));
       const time = now();
       const last = await this.readLastTick(time);
       // Record the tick only after its files were imported, so it stays due if the process is killed or the folder is
@@ -209,7 +209,7 @@ export class ScheduleService implements BeforeApplicationShutdown {
       else if (file.isComplete && capacity-- <= 0) {
         this.waitingSince = undefined;
         return false;
-      } else if (!file.isComplete || !(await this.pickUp(folder, file))) isUnfinished = true;
+      } else if (!file.isComplete || !(await this.importDroppedFile(folder, file))) isUnfinished = true;
     }
     this.dropFolderLog.endPass();
     if (isUnfinished) {
@@ -221,7 +221,7 @@ export class ScheduleService implements BeforeApplicationShutdown {
   }
 
   /** Moves a file to `processing/` and imports it. @returns false if the file cannot be moved. */
-  private async pickUp(folder: DropFolder, { name }: FolderFile): Promise<boolean> {
+  private async importDroppedFile(folder: DropFolder, { name }: FolderFile): Promise<boolean> {
     let file;
     try {
       file = await folder.moveToProcessing(name, uuidv7());
@@ -237,13 +237,13 @@ export class ScheduleService implements BeforeApplicationShutdown {
    * Archives files in `processing/` whose runs have ended, and imports files without a run.
    * @returns the number of files whose runs are queued or in progress.
    */
-  private async checkProcessing(folder: DropFolder): Promise<number> {
+  private async updateProcessingFolder(folder: DropFolder): Promise<number> {
     let waiting = 0;
     this.processingLog.startPass();
     for await (const file of folder.listProcessing()) {
       if (this.stopping.signal.aborted) return waiting;
       if (file.rejection) this.processingLog.add(file.entry, file.rejection.reason);
-      else if (await this.checkProcessingFile(folder, file)) waiting++;
+      else if (await this.updateProcessingFile(folder, file)) waiting++;
     }
     this.processingLog.endPass();
     return waiting;
@@ -253,7 +253,10 @@ export class ScheduleService implements BeforeApplicationShutdown {
    * Archives a file in `processing/` if its run has ended, and imports it if a crash has left it without a run.
    * @returns true if the run of the file is queued or in progress.
    */
-  private async checkProcessingFile(folder: DropFolder, file: ProcessingFile & FolderFile): Promise<boolean> {
+  private async updateProcessingFile(
+    folder: DropFolder,
+    file: ProcessingFile & FolderFile,
+  ): Promise<boolean> {
     const run = await this.runs.find(file.runId);
     if (run && FINAL.includes(run.state))
       await this.archive(folder, file, run.state.startsWith('completed') ? 'done' : 'failed');

@@ -90,7 +90,7 @@ export class InstanceProcess {
     return this.isServing ? this.calls.getMetrics().catch(() => undefined) : undefined;
   }
 
-  signal(name: 'SIGTERM' | 'SIGKILL'): void {
+  sendSignal(name: 'SIGTERM' | 'SIGKILL'): void {
     this.worker.kill(name);
   }
 }

@@ -5,7 +5,7 @@ import { getSystemErrorMap } from 'node:util';
 import { errorCodeOf, messageOf } from '../../platform/common/errors.js';
 import { Metrics } from '../../platform/telemetry/metrics.js';
 import type { Env } from '../../platform/config/env.js';
-import { type CreateApp, serve } from '../start/serve.js';
+import { type CreateApp, completeStart } from '../start/serve.js';
 import type { PrimaryCalls, InstanceCalls } from './instance-process.js';
 
 /**
@@ -23,7 +23,7 @@ export async function runInstance(env: Env, createApp: CreateApp): Promise<void>
   try {
     const app = await starting;
     app.get(Metrics).setReportSource(() => primary.getAllMetrics());
-    const first = await serve(app, env, listen(app, env));
+    const first = await completeStart(app, env, listen(app, env));
     await primary.reportReady({ url: await app.getUrl(), first });
   } catch (error) {
     await primary.reportFailedStart(messageOf(error));

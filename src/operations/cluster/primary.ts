@@ -99,10 +99,10 @@ class Primary {
   async end(): Promise<void> {
     if (this.ending.signal.aborted) return;
     this.ending.abort();
-    for (const instance of this.instances) instance.signal('SIGTERM');
+    for (const instance of this.instances) instance.sendSignal('SIGTERM');
     const { SHUTDOWN_DELAY_SECONDS, REQUEST_TIMEOUT_SECONDS } = this.env;
     const kill = (): void => {
-      for (const instance of this.instances) instance.signal('SIGKILL');
+      for (const instance of this.instances) instance.sendSignal('SIGKILL');
     };
     setTimeout(kill, (SHUTDOWN_DELAY_SECONDS + REQUEST_TIMEOUT_SECONDS + ANSWER_SECONDS) * 1000);
     setTimeout(() => {
@@ -117,7 +117,7 @@ class Primary {
     this.instances.add(instance);
     void instance.ended.then((how) => {
       this.instances.delete(instance);
-      this.metrics.retain(instance);
+      this.metrics.retainCounters(instance);
       if (this.ending.signal.aborted && !CLEAN_EXITS.includes(how)) this.isClean = false;
     });
     return instance;
@@ -171,7 +171,7 @@ class InstanceMetrics {
     return aggregateMetrics([...this.known.values(), this.past]).metrics();
   }
 
-  retain(instance: InstanceProcess): void {
+  retainCounters(instance: InstanceProcess): void {
     const counts = selectCounters(this.known.get(instance));
     this.known.delete(instance);
     this.past = aggregateMetrics([this.past, counts]).getMetricsAsArray();

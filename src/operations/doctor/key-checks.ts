@@ -25,7 +25,7 @@ export interface StoredKey {
 const MAX_NAMED = 5;
 const UNUSED_DAYS = 90;
 
-const readKeys = (sql: Sql): Promise<StoredKey[]> => sql.query('SELECT * FROM api_keys ORDER BY id');
+const readApiKeys = (sql: Sql): Promise<StoredKey[]> => sql.query('SELECT * FROM api_keys ORDER BY id');
 
 const filterUsable = (keys: readonly StoredKey[], time: DbTime): StoredKey[] =>
   keys.filter(({ revoked, expires }) => revoked === null && (expires === null || expires > time));
@@ -34,7 +34,7 @@ const isLimited = ({ scopes }: StoredKey): boolean => (scopes ?? null) !== null;
 
 /** Checks that a key is usable, and reports keys whose creator is no longer an active Webmaster. */
 export async function checkKeys(sql: Sql): Promise<Finding[]> {
-  const all = await readKeys(sql);
+  const all = await readApiKeys(sql);
   const usable = filterUsable(all, now());
   if (usable.length === 0) return warn('api keys', 'no key is usable. Run "rollcall keys create NAME"');
   const limited = usable.filter(isLimited).length;
@@ -82,7 +82,7 @@ export async function checkKeyRisks(env: Env): Promise<Finding[]> {
   if (file !== undefined && !existsSync(file)) return ok('api keys', 'none, because there is no database');
   const database = await openDatabase(env);
   try {
-    return findKeyRisks(await readKeys(database), now());
+    return findKeyRisks(await readApiKeys(database), now());
   } catch (error) {
     return fail('api keys', `cannot be read (${codeOf(error)}). Run "rollcall doctor" for details`);
   } finally {

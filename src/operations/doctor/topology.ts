@@ -50,7 +50,9 @@ export async function checkTopology(env: Env): Promise<Finding[]> {
     ...silent.flatMap(({ name, code }) =>
       (isAlone ? fail : warn)('host', `${name} does not answer (${code}). Check that it is running`),
     ),
-    ...nodes.flatMap((node) => advise(node).flatMap((text) => warn('host', `${node.name}: ${text}`))),
+    ...nodes.flatMap((node) =>
+      listRecommendations(node).flatMap((text) => warn('host', `${node.name}: ${text}`)),
+    ),
     ...findConflicts(nodes).flatMap((text) => warn('hosts', text)),
   ];
 }
@@ -70,8 +72,8 @@ async function inspectServer(server: Server): Promise<Node | { name: string; cod
 
 async function readFacts({ connection }: ServerSession): Promise<Facts> {
   type Named = { Variable_name: string; Value: string };
-  const queryRows = (what: string, names: readonly string[]) =>
-    runQuery<Rows<Named>>(connection, `SHOW GLOBAL ${what} WHERE Variable_name IN (${quote(names)})`);
+  const queryRows = (kind: string, names: readonly string[]) =>
+    runQuery<Rows<Named>>(connection, `SHOW GLOBAL ${kind} WHERE Variable_name IN (${quote(names)})`);
   const found = [...(await queryRows('VARIABLES', VARIABLES)), ...(await queryRows('STATUS', STATUS))];
   return new Map(found.map(({ Variable_name, Value }) => [Variable_name.toLowerCase(), Value]));
 }
@@ -90,7 +92,7 @@ function describeNode({ name, version, writability, isGalera, facts }: Node): st
 }
 
 /** Returns recommendations for the settings of a server, each with a reason. */
-export function advise({ isGalera, facts }: Node): string[] {
+export function listRecommendations({ isGalera, facts }: Node): string[] {
   const isSetTo = (name: string, ...values: string[]) =>
     values.includes((facts.get(name) ?? '').toUpperCase());
   const texts: string[] = [];

@@ -45,10 +45,10 @@ export class Gauges implements OnModuleInit {
       'rollcall_api_key_fuses_blown',
       'API keys whose fuse has blown within the last hour and was not reset.',
       'max',
-      () => fuse.countBlown(),
+      () => fuse.countBlownFuses(),
     );
     metrics.addGauge('rollcall_imports_parked', 'Imports waiting for approval.', 'max', () =>
-      imports.countParked(),
+      imports.countParkedRuns(),
     );
     metrics.addGauge(
       'rollcall_import_last_completed_timestamp_seconds',

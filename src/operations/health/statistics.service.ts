@@ -53,10 +53,10 @@ export class StatisticsService {
     const { matching: active, all } = await this.users.countUsers(['Active']);
     const from = computeFirstHour(millis, days, offset);
     const overdue = await this.summary.isOverdue();
-    const open = await this.summary.countOpen();
+    const open = await this.summary.countOpenRuns();
     const datasets = await this.summary.listDatasets();
     const expiring = await this.keys.listExpiring(EXPIRY_DAYS * DAY_SECONDS, MAX_EXPIRING);
-    const fusesBlown = await this.fuse.countBlown();
+    const fusesBlown = await this.fuse.countBlownFuses();
     const failed = await this.counts.countSince(DAILY.failed_logins, millis - DAY_SECONDS * 1000);
     return {
       time: new Date(millis).toISOString(),

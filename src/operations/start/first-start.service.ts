@@ -45,7 +45,7 @@ export class FirstStart {
    * @throws EnvError if a secret in the settings is easy to guess. This is checked here, because reading the settings
    * does not use the password list.
    */
-  async run(): Promise<FirstCredentials | undefined> {
+  async createCredentials(): Promise<FirstCredentials | undefined> {
     if (!(await this.users.isEmpty())) return undefined;
     await this.assertCredentialsHardToGuess();
     const password = this.env.BOOTSTRAP_WEBMASTER_PASSWORD ?? createToken().slice(0, 20);

@@ -28,7 +28,7 @@ export class PurgeService implements OnModuleInit, OnApplicationShutdown {
 
   onModuleInit(): void {
     this.timer = setInterval(() => {
-      this.run().catch((error: unknown) => {
+      this.purgeAll().catch((error: unknown) => {
         this.log.logFault('purge', 'internal', error);
       });
     }, INTERVAL_MILLIS).unref();
@@ -38,7 +38,7 @@ export class PurgeService implements OnModuleInit, OnApplicationShutdown {
     clearInterval(this.timer);
   }
 
-  async run(): Promise<void> {
+  async purgeAll(): Promise<void> {
     await this.sessions.purge();
     await this.throttle.purge();
     await this.fuse.purge();

@@ -14,7 +14,7 @@ export type CreateApp = (env: Env) => Promise<NestExpressApplication>;
 /** Runs the service as a single process and prints the welcome text to standard error. @throws Error if it cannot start. */
 export async function runSingleProcess(env: Env, createApp: CreateApp): Promise<void> {
   const app = await createApp(env);
-  const first = await serve(app, env, app.listen(env.PORT, env.HOST));
+  const first = await completeStart(app, env, app.listen(env.PORT, env.HOST));
   const url = await app.getUrl();
   logStartAndEnd(app.get(Log), env, url, await readSqliteVersion(app.get<Database>(DATABASE)));
   // Standard output is reserved for log lines.
@@ -28,13 +28,13 @@ export async function runSingleProcess(env: Env, createApp: CreateApp): Promise<
  * @returns the first credentials, if this start created them.
  * @throws Error from `listening`, or from creating the first credentials.
  */
-export async function serve(
+export async function completeStart(
   app: NestExpressApplication,
   env: Env,
   listening: Promise<unknown>,
 ): Promise<FirstCredentials | undefined> {
-  const started = listening.then(() => app.get(FirstStart).run());
-  app.get<HttpAdapterHost<FastExpressAdapter>>(HttpAdapterHost).httpAdapter.holdRequestsUntil(started);
+  const started = listening.then(() => app.get(FirstStart).createCredentials());
+  app.get<HttpAdapterHost<FastExpressAdapter>>(HttpAdapterHost).httpAdapter.delayRequestsUntil(started);
   const first = await started;
   await openServiceSocket(app, env);
   return first;

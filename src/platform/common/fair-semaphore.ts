@@ -56,7 +56,7 @@ export class FairSemaphore {
   /** Runs `work` in a slot, and releases the slot. @throws the errors of `acquire` and `work`. */
   async run<T>(keys: readonly string[], work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted();
-    const release = this.hasFreeSlot(keys) ? this.take(keys) : await this.wait(keys, signal);
+    const release = this.hasFreeSlot(keys) ? this.grantSlot(keys) : await this.wait(keys, signal);
     try {
       return await work();
     } finally {
@@ -70,7 +70,7 @@ export class FairSemaphore {
    */
   async acquire(keys: readonly string[] = [], signal?: AbortSignal): Promise<Release> {
     signal?.throwIfAborted();
-    return this.hasFreeSlot(keys) ? this.take(keys) : this.wait(keys, signal);
+    return this.hasFreeSlot(keys) ? this.grantSlot(keys) : this.wait(keys, signal);
   }
 
   private async wait(keys: readonly string[], signal: AbortSignal | undefined): Promise<Release> {
@@ -105,7 +105,7 @@ export class FairSemaphore {
     return this.takenSlots < slots && keys.every((key) => this.takenBy.get(key) < slotsPerKey);
   }
 
-  private take(keys: readonly string[]): Release {
+  private grantSlot(keys: readonly string[]): Release {
     this.takenSlots++;
     this.grantCount++;
     if (keys.length > 0) this.recordGrant(keys);
@@ -135,7 +135,7 @@ export class FairSemaphore {
   private serveQueue(): void {
     for (let next = this.findNext(); next; next = this.findNext()) {
       this.removeWaiter(next);
-      next.grant(this.take(next.keys));
+      next.grant(this.grantSlot(next.keys));
     }
   }
 

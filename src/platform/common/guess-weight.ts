@@ -1,4 +1,4 @@
-import { fold } from './text.js';
+import { foldText } from './text.js';
 
 /**
  * Weight of a common word. To guess a word from a list of 50,000 words is about as hard as to guess three random
@@ -48,9 +48,9 @@ export interface GuessableWords {
  */
 export function computeGuessWeight(text: string, guesses: GuessableWords = {}): number {
   const { isWord = () => false, known = [] } = guesses;
-  const plain = fold(text).slice(0, MAX_LENGTH);
+  const plain = foldText(text).slice(0, MAX_LENGTH);
   const readings = [...new Set([plain, replaceLookalikes(plain, 'i'), replaceLookalikes(plain, 'l')])];
-  const names = known.map(fold).filter((name) => name.length >= SHORTEST_PATTERN);
+  const names = known.map(foldText).filter((name) => name.length >= SHORTEST_PATTERN);
   const least = Array.from({ length: plain.length + 1 }, (_, index) => index);
   const lowerWeight = (end: number, weight: number): void => {
     if (weight < (least[end] ?? 0)) least[end] = weight;

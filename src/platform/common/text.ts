@@ -83,7 +83,7 @@ const INSEPARABLE: Readonly<Record<string, string>> = {
 };
 
 /** Folds a text for comparison: lower case, without accents. Names are sorted and words are searched in this form. */
-export function fold(text: string): string {
+export function foldText(text: string): string {
   return ASCII.test(text) ? text.toLowerCase() : foldUnicode(text);
 }
 

@@ -36,15 +36,15 @@ const HEAP_GROWTH = 50;
  * @param refusal text to print before the reason.
  */
 export function runProgram(refusal: string, program: () => Promise<void>, code = 1): Promise<void> {
-  const end = (reason: string): never => {
+  const exitWith = (reason: string): never => {
     process.stderr.write(maskSecrets(`${reason}\n`));
     process.exit(code);
   };
   const { node } = process.versions;
   if (!isNodeNewEnough(node))
-    end(
+    exitWith(
       `Rollcall needs Node.js ${MIN_NODE_VERSION} or later, but this is ${node}. Install version 24, for example.`,
     );
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH}`);
-  return program().catch((error: unknown) => end(`${refusal} ${messageOf(error)}`));
+  return program().catch((error: unknown) => exitWith(`${refusal} ${messageOf(error)}`));
 }

@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import type { Env } from '../config/env.js';
-import { dropCollation } from './engine/columns.js';
+import { removeCollation } from './engine/columns.js';
 import { type DatabaseSettings, type Server, serversOf, sqliteFileOf } from './engine/connection-options.js';
 import { chooseSession } from './mysql/choose-session.js';
 import { endSession } from './mysql/session.js';
@@ -76,7 +76,7 @@ export async function openDataSource(env: Env, entities: EntityClasses): Promise
   // SQLite accepts any type name, but TypeORM's list of SQLite types lacks MySQL's type for long text.
   if (embedded) dataSource.driver.supportedDataTypes.push('mediumtext');
   await dataSource.initialize();
-  if (embedded) for (const { columns } of dataSource.entityMetadatas) columns.forEach(dropCollation);
+  if (embedded) for (const { columns } of dataSource.entityMetadatas) columns.forEach(removeCollation);
   return dataSource;
 }
 

@@ -75,11 +75,11 @@ export async function readPage<R extends KeyRange, T>(
     for (const part of conditionsOf(range, order, index === first ? after : undefined, dialect)) {
       const rows = await source.read(range, part, left, limit + 1 - found.length);
       found.push(...rows);
-      if (found.length > limit) return cutPage(found, limit);
+      if (found.length > limit) return truncateToPage(found, limit);
       if (left > 0) left = rows.length > 0 ? 0 : left - (await source.count(range, part));
     }
   }
-  return cutPage(found, limit);
+  return truncateToPage(found, limit);
 }
 
 /**
@@ -101,7 +101,7 @@ export async function* readPages<T, K>(
 }
 
 /** Cuts rows to a page. @param found the rows of the page, and at least one more row if the page is not the last. */
-export function cutPage<T>(found: readonly T[], limit: number): KeysetPage<T> {
+export function truncateToPage<T>(found: readonly T[], limit: number): KeysetPage<T> {
   const rows = found.slice(0, limit);
   return { rows, last: found.length > limit ? rows.at(-1) : undefined };
 }
@@ -118,7 +118,7 @@ export function sortPage<T>(
   const rest = after
     ? sorted.filter(({ position }) => comparePositions(position, after, order) > 0)
     : sorted.slice(offset);
-  const { rows: cut, last } = cutPage(rest, limit);
+  const { rows: cut, last } = truncateToPage(rest, limit);
   return { rows: cut.map(({ row }) => row), last: last?.row };
 }
 
@@ -168,10 +168,10 @@ export function parsePageWindow(
   ranges: readonly KeyRange[],
 ): PageWindow {
   const after = query.after === undefined ? undefined : decodeCursor(query.after, list, ranges);
-  const createError = (detail: string): ProblemError => new ProblemError('invalid_parameter', detail);
+  const createPageError = (detail: string): ProblemError => new ProblemError('invalid_parameter', detail);
   if (query.after !== undefined && !after)
-    throw createError('after must be the cursor of a page with the same sort and order.');
-  if (after && query.offset !== undefined) throw createError('Send either offset or after, not both.');
+    throw createPageError('after must be the cursor of a page with the same sort and order.');
+  if (after && query.offset !== undefined) throw createPageError('Send either offset or after, not both.');
   return { after, offset: query.offset ?? 0, limit: clampLimit(query) };
 }
 

@@ -110,7 +110,7 @@ async function runInTransaction<T>(runner: QueryRunner, work: () => Promise<T>):
 }
 
 async function runUnderLease<T>(lease: MigrationLease, runner: QueryRunner, work: () => Promise<T>) {
-  await lease.take();
+  await lease.acquire();
   const query = runner.query.bind(runner);
   const renewAndQuery = async (...args: Parameters<typeof query>): Promise<unknown> => {
     if (!args[0].startsWith('SELECT')) await lease.renew();
@@ -162,7 +162,7 @@ class MigrationLease {
   constructor(private readonly runner: QueryRunner) {}
 
   /** Waits for the lease and takes it. @throws Error if another process holds it for five minutes. */
-  async take(): Promise<void> {
+  async acquire(): Promise<void> {
     const until = Date.now() + MAX_WAIT_MILLIS;
     await this.execute(CREATE_TABLE);
     await this.execute(INSERT_ROW);

@@ -26,9 +26,9 @@ export interface RepeatableEffect {
   /** @throws ReplayedResponseError, before anything is written, if the same request has already been answered. */
   assertFirstRequest(sql: Sql): Promise<void>;
   /** Takes over the transaction of the changes, which is later committed together with the response. */
-  holdTransaction(transaction: HeldTransaction): void;
-  afterCommit(work: () => Promise<void>): void;
-  afterRollback(work: () => Promise<void>): void;
+  setHeldTransaction(transaction: HeldTransaction): void;
+  runAfterCommit(work: () => Promise<void>): void;
+  runAfterRollback(work: () => Promise<void>): void;
 }
 
 /** Caller of a request. `repeatable` is missing if the request lacks an `Idempotency-Key`. */
@@ -56,7 +56,7 @@ export class TransactionRunner {
    * statements on `tx`: on SQLite any other statement would wait for the end of this transaction.
    *
    * With an `Idempotency-Key` the transaction stays open until the request is answered. Later work of the request must use
-   * `caller.repeatable.transaction` or `afterCommit`.
+   * `caller.repeatable.transaction` or `runAfterCommit`.
    * @param caller the caller of the request.
    * @throws the error of `work`, after a rollback.
    * @throws ProblemError `unavailable` if the conflicts continue or no server is writable, and `outcome_unknown` if the
@@ -71,8 +71,8 @@ export class TransactionRunner {
    * Runs `work` after the changes of a request have been committed. Runs it at once if no transaction of the request
    * is open.
    */
-  async afterCommit({ repeatable }: RepeatableCaller, work: () => Promise<void>): Promise<void> {
-    if (repeatable?.transaction) repeatable.afterCommit(work);
+  async runAfterCommit({ repeatable }: RepeatableCaller, work: () => Promise<void>): Promise<void> {
+    if (repeatable?.transaction) repeatable.runAfterCommit(work);
     else await work();
   }
 
@@ -86,7 +86,7 @@ export class TransactionRunner {
     try {
       if (repeatable && attempt > 1) await repeatable.assertFirstRequest(tx); // the same request may have been answered meanwhile
       const result = await work(tx);
-      if (repeatable) repeatable.holdTransaction(toHeldTransaction(tx, began));
+      if (repeatable) repeatable.setHeldTransaction(toHeldTransaction(tx, began));
       else await commit(tx, began);
       return result;
     } catch (error) {

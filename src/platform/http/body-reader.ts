@@ -126,7 +126,7 @@ export class BodyBudget implements RequestObserver {
 
 type Encoding = keyof typeof WINDOW_BYTES;
 const DECODERS = { gzip: promisify(gunzip), deflate: promisify(inflate), br: promisify(brotliDecompress) };
-const isEncoding = (name: string): name is Encoding => Object.hasOwn(DECODERS, name);
+const isContentEncoding = (name: string): name is Encoding => Object.hasOwn(DECODERS, name);
 
 const MISSING_BODY = 'The request body is missing. Send a JSON object.';
 
@@ -292,7 +292,7 @@ function parseEncoding({ headers }: Request, { compressed }: BodyRules): Encodin
   if (encoding === 'identity') return undefined;
   if (!compressed)
     throw createMediaTypeError('This route does not accept a Content-Encoding. Send the body uncompressed.');
-  if (isEncoding(encoding)) return encoding;
+  if (isContentEncoding(encoding)) return encoding;
   throw createMediaTypeError('Unsupported Content-Encoding. Use gzip, deflate, br or identity.');
 }
 

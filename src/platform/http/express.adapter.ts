@@ -12,7 +12,7 @@ import { ProblemError } from '../common/errors.js';
 import { getPath } from '../telemetry/observe.js';
 import { isObject } from '../common/json.js';
 import { LOCAL_USER_HEADER, toLocalAddress, normalizeAddress } from './request-headers.js';
-import { MIN_COMPRESSED_BYTES, type Preparation, createLimitedServer, varyByEncoding } from './server.js';
+import { MIN_COMPRESSED_BYTES, type Preparation, createLimitedServer, addEncodingToVary } from './server.js';
 import { closeIfBodyUnread } from './body-reader.js';
 
 type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[];
@@ -88,7 +88,7 @@ export class FastExpressAdapter extends ExpressAdapter {
   }
 
   /** Delays the routing of requests until the promise is resolved or rejected. */
-  holdRequestsUntil(ready: Promise<unknown>): void {
+  delayRequestsUntil(ready: Promise<unknown>): void {
     const release = (): void => {
       this.startup = undefined;
     };
@@ -132,7 +132,7 @@ export class FastExpressAdapter extends ExpressAdapter {
       if (incoming instanceof Incoming) incoming.address = this.getAddress(request);
       const error = rejection ?? this.checkForwarded?.(request);
       if (error) refuse(error, request, response);
-      else route(request, response);
+      else routeRequest(request, response);
     };
     const serveLocal: typeof serve = (incoming, outgoing, rejection) => {
       const [request, response] = [incoming as Request, outgoing as Response];
@@ -141,9 +141,9 @@ export class FastExpressAdapter extends ExpressAdapter {
       if (incoming instanceof Incoming) incoming.address = toLocalAddress(request.headers[LOCAL_USER_HEADER]);
       response.setHeader('Connection', 'close'); // an idle connection of a command would delay the shutdown
       if (rejection) refuse(rejection, request, response);
-      else route(request, response);
+      else routeRequest(request, response);
     };
-    const route = (request: Request, response: Response): void => {
+    const routeRequest = (request: Request, response: Response): void => {
       if (this.startup) void this.startup.then(() => void app(request, response));
       else app(request, response);
     };
@@ -167,7 +167,7 @@ export class FastExpressAdapter extends ExpressAdapter {
     if (!response.hasHeader('Content-Type'))
       response.setHeader('Content-Type', 'application/json; charset=utf-8');
     response.setHeader('Content-Length', length);
-    if (length >= MIN_COMPRESSED_BYTES) varyByEncoding(response);
+    if (length >= MIN_COMPRESSED_BYTES) addEncodingToVary(response);
     return response.end(json);
   }
 }

@@ -65,7 +65,7 @@ export class InputGuard implements CanActivate {
     const { body, file, query, anyQuery, responseType } = accepted ?? {};
     if (responseType) setResponseType(request, response, responseType);
     if (body) request.body = await this.bodies.readJson(request, response, body === true ? {} : body);
-    if (file) this.acceptFile(request, response, file);
+    if (file) this.prepareUpload(request, response, file);
     for (const name in request.params) {
       if (name.endsWith('_id')) request.params[name] = toCanonicalUuid(name, String(request.params[name]));
     }
@@ -74,7 +74,7 @@ export class InputGuard implements CanActivate {
     return true;
   }
 
-  private acceptFile(request: Request, response: Response, rules: FileRules): void {
+  private prepareUpload(request: Request, response: Response, rules: FileRules): void {
     assertFileHeaders(request, rules);
     this.budget.reserve(response, UPLOAD_BYTES);
   }

@@ -118,7 +118,7 @@ export function createSecurityHeaders(https: boolean): Preparation {
   return (request, response) => {
     const headers = headersOfPrefix[request.url.slice(0, 5).toLowerCase()] ?? pages; // route matching ignores case
     for (const [name, value] of headers) response.setHeader(name, value);
-    if (headers === docs) varyByEncoding(response); // caches must separate compressed and uncompressed files
+    if (headers === docs) addEncodingToVary(response); // caches must separate compressed and uncompressed files
   };
 }
 
@@ -184,7 +184,7 @@ export function createLimitedServer(
   refuse: Reject,
 ): Server {
   const latestResponses = new WeakMap<Duplex, ServerResponse>();
-  const route: Serve = (request, response, rejection) => {
+  const validateAndServe: Serve = (request, response, rejection) => {
     latestResponses.set(request.socket, response);
     serve(request, response, rejection ?? findHostProblem(request) ?? findTargetProblem(request));
   };
@@ -197,11 +197,11 @@ export function createLimitedServer(
       response.emit('close'); // Node.js does the same for responses that it sends itself
       closeGracefully(socket);
     });
-    route(request, response, rejection);
+    validateAndServe(request, response, rejection);
   };
   const settings = { ...classes, ...LIMITS };
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
-    route(request, response);
+    validateAndServe(request, response);
   };
   const server = tls ? createTlsServer({ ...tls, ...settings }, handle) : createServer(settings, handle);
   server.on(tls ? 'secureConnection' : 'connection', (socket: Socket) => {
@@ -211,7 +211,7 @@ export function createLimitedServer(
   server.on('checkContinue', handle); // `BodyReader` sends the response `100 Continue`
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     const detail = 'Unsupported Expect header. Only 100-continue is supported.';
-    route(request, response, new ProblemError('expectation_failed', detail));
+    validateAndServe(request, response, new ProblemError('expectation_failed', detail));
   });
   server.on('connect', (request: IncomingMessage, socket: Duplex) => {
     socket.on('error', () => socket.destroy());
@@ -335,7 +335,7 @@ const compress = compression({
 });
 
 /** Adds `Vary: Accept-Encoding`, so that caches separate compressed and uncompressed responses. */
-export function varyByEncoding(response: Response): void {
+export function addEncodingToVary(response: Response): void {
   response.vary('Accept-Encoding');
 }
 

@@ -1,7 +1,7 @@
 import type { Response } from 'express';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { varyByEncoding } from './server.js';
+import { addEncodingToVary } from './server.js';
 
 /**
  * Streams generated text with backpressure. Nothing is sent before the first chunk is available, so an early failure
@@ -10,7 +10,7 @@ import { varyByEncoding } from './server.js';
  */
 export async function streamText(response: Response, text: AsyncGenerator<string>): Promise<void> {
   const first = await text.next();
-  varyByEncoding(response);
+  addEncodingToVary(response);
   let failure: { error: unknown } | undefined;
   // Stores only errors of `text` in `failure`. The pipeline also throws an error into its source when the client
   // disconnects.

@@ -85,7 +85,7 @@ export class LogOutput {
   private send(bytes: Buffer): boolean {
     let rest = bytes;
     try {
-      if (this.isLineCut) this.endCutLine();
+      if (this.isLineCut) this.endTruncatedLine();
       while (rest.length > 0) {
         const written = writeSync(this.getTarget(), rest);
         if (written > 0) this.isWithinLine = rest[written - 1] !== NEWLINE;
@@ -93,13 +93,13 @@ export class LogOutput {
       }
       return true;
     } catch (error) {
-      if (RETRYABLE.includes(errorCodeOf(error))) this.retrySoon(rest);
+      if (RETRYABLE.includes(errorCodeOf(error))) this.scheduleRetry(rest);
       else this.dropRest(rest);
       return false;
     }
   }
 
-  private retrySoon(rest: Buffer): void {
+  private scheduleRetry(rest: Buffer): void {
     this.buffered.unshift(rest);
     this.bufferedBytes += rest.length;
     this.timer ??= setTimeout(() => {
@@ -113,7 +113,7 @@ export class LogOutput {
     this.countDropped(rest);
   }
 
-  private endCutLine(): void {
+  private endTruncatedLine(): void {
     writeSync(this.getTarget(), '\n');
     this.isLineCut = this.isWithinLine = false;
   }
@@ -172,7 +172,7 @@ export class Log implements RequestObserver {
     const options = { level, base, timestamp: () => `,"time":"${isoNow()}"` };
     this.pino = pino(options, {
       write: (line) => {
-        this.addMasked(line);
+        this.maskAndAdd(line);
       },
     });
   }
@@ -236,7 +236,7 @@ export class Log implements RequestObserver {
     this.write();
   }
 
-  private addMasked(logged: string): void {
+  private maskAndAdd(logged: string): void {
     this.add(maskSecrets(logged));
   }
 

@@ -42,7 +42,7 @@ export interface BulkPlan {
  * Reads a BulkRequest (RFC 7644, section 3.7). An invalid operation gets an error as its response.
  * @throws ProblemError `invalid_syntax`, `invalid_value`, or `too_large` for too many operations or passwords.
  */
-export function readBulk(body: object): BulkPlan {
+export function readBulkRequest(body: object): BulkPlan {
   const members = lowerCaseNames({ ...body });
   const sent = members.get('operations');
   if (!Array.isArray(sent) || sent.length === 0)

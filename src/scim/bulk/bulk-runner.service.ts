@@ -62,11 +62,13 @@ export class BulkRunner {
   ): Promise<BulkPart> {
     try {
       const { repeatable, ...rest } = caller;
-      const items = this.pickItems(operations, start, state, caller.actor);
+      const items = this.selectNextItems(operations, start, state, caller.actor);
       const [first] = items;
       if (!first) return { next: start + 1, answers: [] };
       const part = repeatable ? { ...rest, repeatable: await repeatable.createPartRequest(start) } : caller;
-      return await (isGroup(first) ? this.runGroup(first, state, part) : this.sets.run(items, state, part));
+      return await (isGroup(first)
+        ? this.runGroup(first, state, part)
+        : this.sets.applySet(items, state, part));
     } catch (error) {
       if (error instanceof ReplayedResponseError) return JSON.parse(error.storedResponse.body) as BulkPart; // each part of a Bulk request stores its `BulkPart` as the response
       throw error;
@@ -77,7 +79,12 @@ export class BulkRunner {
    * Selects the operations to execute together: one operation on a group, or operations on different users. Returns an
    * empty list after the last error that `failOnErrors` allows.
    */
-  private pickItems(queue: readonly BulkOperation[], at: number, state: BulkState, actor: Actor): BulkItem[] {
+  private selectNextItems(
+    queue: readonly BulkOperation[],
+    at: number,
+    state: BulkState,
+    actor: Actor,
+  ): BulkItem[] {
     const { size } = this.sets;
     const items: BulkItem[] = [];
     const ids = new Set<string>();

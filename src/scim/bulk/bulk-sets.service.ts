@@ -43,12 +43,13 @@ export class BulkSets {
   }
 
   /** @throws ProblemError if the whole set fails and the client may repeat the request. */
-  async run(items: readonly BulkItem[], state: BulkState, caller: Caller): Promise<BulkPart> {
+  async applySet(items: readonly BulkItem[], state: BulkState, caller: Caller): Promise<BulkPart> {
     const isFull = items.length >= this.size;
-    await this.prepare(items, state, caller);
+    await this.prepareChanges(items, state, caller);
     const set = new BulkSet(items, state);
-    const apply = () => this.transactions.run((tx) => this.apply(tx, set, state, caller), caller);
-    const attempt = () => this.fuse.runChange(caller, apply);
+    const apply = () =>
+      this.transactions.run((tx) => this.applyInTransaction(tx, set, state, caller), caller);
+    const attempt = () => this.fuse.runWithFuse(caller, apply);
     for (;;) {
       try {
         const part = await (caller.repeatable ? caller.repeatable.runOnce(attempt) : attempt());
@@ -65,12 +66,12 @@ export class BulkSets {
    * Prepares the changes of the items before the transaction, because hashing passwords is slow. Sets the error of each
    * rejected item.
    */
-  private async prepare(items: readonly BulkItem[], state: BulkState, caller: Caller): Promise<void> {
+  private async prepareChanges(items: readonly BulkItem[], state: BulkState, caller: Caller): Promise<void> {
     const own = new Map(items.map(({ operation, id }) => [operation.bulkId, id]));
     const idOf = (bulkId: string) => own.get(bulkId) ?? state.idOf(bulkId);
-    const turn = new TimeSlice();
+    const slice = new TimeSlice();
     for (const item of items) {
-      if (turn.isOver) await turn.startNext();
+      if (slice.isOver) await slice.startNext();
       if (item.error) continue;
       try {
         item.change = await executeOperation(this.changes, item, idOf, caller);
@@ -80,7 +81,12 @@ export class BulkSets {
     }
   }
 
-  private async apply(tx: Sql, set: BulkSet, state: BulkState, caller: Caller): Promise<BulkPart> {
+  private async applyInTransaction(
+    tx: Sql,
+    set: BulkSet,
+    state: BulkState,
+    caller: Caller,
+  ): Promise<BulkPart> {
     set.startAttempt();
     const results = new Map<BulkItem, User | ProblemError>();
     const changes = await this.buildChanges(tx, set, results);
@@ -116,9 +122,9 @@ export class BulkSets {
     const users = await this.writer.lock(tx, existing);
     const createdIds = new Set(live.filter(isCreation).map(({ id }) => id));
     const changes: { item: BulkItem; change: UserChange }[] = [];
-    const turn = new TimeSlice();
+    const slice = new TimeSlice();
     for (const item of live) {
-      if (turn.isOver) await turn.startNext();
+      if (slice.isOver) await slice.startNext();
       const user = users.get(item.id);
       try {
         const change = await item.change?.buildChange(tx, user, createdIds);

@@ -12,7 +12,7 @@ import {
   PATCH_MESSAGE,
   USER_SCHEMA,
 } from '../protocol/urns.js';
-import { readBulk } from './bulk-plan.js';
+import { readBulkRequest } from './bulk-plan.js';
 import { BulkRunner } from './bulk-runner.service.js';
 import { BulkRequestDto, BulkResponseDto } from './bulk.dto.js';
 
@@ -71,7 +71,7 @@ export class BulkController {
   @Requires('scim.bulk')
   @AcceptsScim(SCIM_BULK_BODY)
   async run(@Body() body: object, @CurrentCaller() caller: Caller): Promise<BulkResponseDto> {
-    const plan = readBulk(body);
+    const plan = readBulkRequest(body);
     return { schemas: [BULK_RESPONSE_MESSAGE], Operations: await this.bulk.run(plan, caller) };
   }
 }

@@ -12,35 +12,35 @@ import {
 const CERTIFICATE = 8192;
 const URL = 2048;
 
-type More = Partial<AttributeDefinition>;
+type Options = Partial<AttributeDefinition>;
 
 /** Options for an attribute whose maximum length the rules of the stored user field check. */
-const COLUMN: More = { maxLength: Infinity };
-const ON_REQUEST: More = { mutability: 'readOnly', returned: 'request' };
-const READ_ONLY: More = { mutability: 'readOnly' };
-const LIST: More = { multiValued: true };
-const UNIQUE_NAME: More = { ...COLUMN, required: true, uniqueness: 'server', compare: 'login' };
+const COLUMN: Options = { maxLength: Infinity };
+const ON_REQUEST: Options = { mutability: 'readOnly', returned: 'request' };
+const READ_ONLY: Options = { mutability: 'readOnly' };
+const LIST: Options = { multiValued: true };
+const UNIQUE_NAME: Options = { ...COLUMN, required: true, uniqueness: 'server', compare: 'login' };
 
 /**
  * Options for an attribute that is stored in a field of the user. Other writable attributes are stored in `attributes`.
  */
-const mapToField = (name: keyof User, extra: More = COLUMN): More => ({ field: name, ...extra });
-const referTo = (target: string, extra: More = {}): More => {
+const mapToField = (name: keyof User, extra: Options = COLUMN): Options => ({ field: name, ...extra });
+const referTo = (target: string, extra: Options = {}): Options => {
   return { type: 'reference', referenceTypes: [target], ...extra };
 };
 
-function defineAttribute(name: string, description: string, extra: More = {}): AttributeDefinition {
+function defineAttribute(name: string, description: string, extra: Options = {}): AttributeDefinition {
   return { name, description, ...extra };
 }
 
-const defineFlag = (name: string, description: string, extra: More = {}): AttributeDefinition =>
+const defineFlag = (name: string, description: string, extra: Options = {}): AttributeDefinition =>
   defineAttribute(name, description, { type: 'boolean', ...extra });
 
 const defineComplex = (
   name: string,
   description: string,
   subAttributes: readonly AttributeDefinition[],
-  extra: More = {},
+  extra: Options = {},
 ): AttributeDefinition => defineAttribute(name, description, { type: 'complex', subAttributes, ...extra });
 
 const defineQualifiers = (types: readonly string[]): AttributeDefinition[] => [
@@ -54,8 +54,8 @@ const definePlural = (
   name: string,
   description: string,
   types: readonly string[],
-  value: More = {},
-  extra: More = {},
+  value: Options = {},
+  extra: Options = {},
 ): AttributeDefinition =>
   defineComplex(
     name,
@@ -67,7 +67,12 @@ const definePlural = (
     },
   );
 
-const defineRoles = (name: string, description: string, value: More, extra: More = {}): AttributeDefinition =>
+const defineRoles = (
+  name: string,
+  description: string,
+  value: Options,
+  extra: Options = {},
+): AttributeDefinition =>
   defineComplex(name, description, [defineAttribute('value', 'The name of the role.', value)], {
     ...LIST,
     ...extra,

@@ -3,7 +3,12 @@ import { isUuid } from '../../platform/common/uuid.js';
 import { type Clause, toClause, joinClauses, toPlaceholders } from '../../platform/database/engine/sql.js';
 import { toExactKey, toLoginKey } from '../../users/model/comparison-keys.js';
 import type { AttributePath } from '../protocol/attribute.js';
-import { type CompareFilter, type CompareOperator, type Filter, getNamedValues } from '../protocol/filter.js';
+import {
+  type CompareFilter,
+  type CompareOperator,
+  type Filter,
+  getComparedValues,
+} from '../protocol/filter.js';
 import { toBound, isAscii, isBindable } from '../users/filter-plan.js';
 
 /**
@@ -48,7 +53,7 @@ function toCondition(filter: Filter, hidden: ReadonlySet<string>): Clause | unde
     case 'compare':
       return toValueCondition(filter, hidden);
     case 'element': {
-      const ids = filter.attribute.name === 'members' ? getNamedValues(filter.filter) : undefined;
+      const ids = filter.attribute.name === 'members' ? getComparedValues(filter.filter) : undefined;
       return ids && toMemberCondition(ids, hidden);
     }
     case 'and':

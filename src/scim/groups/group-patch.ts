@@ -3,7 +3,7 @@ import type { GroupMembers } from '../../groups/group-members.service.js';
 import { MemberChange } from '../../groups/member-change.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
-import { type Filter, buildElementMatcher, getNamedValues } from '../protocol/filter.js';
+import { type Filter, buildElementMatcher, getComparedValues } from '../protocol/filter.js';
 import type { PatchStep } from '../protocol/patch.js';
 import { listValues } from './group.mapping.js';
 
@@ -40,13 +40,13 @@ export class MemberPatch {
    * matching members and adds the sent ids.
    */
   private async applyFiltered(op: PatchStep['op'], ids: readonly string[], filter: Filter): Promise<void> {
-    const named = getNamedValues(filter)?.map((id) => id.toLowerCase());
+    const named = getComparedValues(filter)?.map((id) => id.toLowerCase());
     if (op === 'remove' && named) {
       this.change.remove(named);
       return;
     }
     const selected = named ? await this.findMembers(named) : await this.selectMembers(filter);
-    const remaining = selected.filter((id) => this.change.isKept(id));
+    const remaining = selected.filter((id) => this.change.isStillMember(id));
     if (op !== 'remove' && remaining.length === 0)
       throw new ProblemError('no_target', 'No member matches the filter in the path.');
     if (op !== 'add') this.change.remove(remaining);

@@ -139,7 +139,7 @@ export class ScimGroupList {
     for (let from = 0; from < groups.length && count < MAX_PAGE_MEMBERS; from += READ_TOGETHER) {
       const part = groups.slice(from, from + READ_TOGETHER);
       const ids = part.map(({ uuid }) => uuid);
-      const lists = await this.members.mapMembers(ids, MAX_PAGE_MEMBERS);
+      const lists = await this.members.listMembersByGroup(ids, MAX_PAGE_MEMBERS);
       for (const group of part) {
         if (count >= MAX_PAGE_MEMBERS) break;
         const members = lists ? (lists.get(group.uuid) ?? []) : await this.members.listMembers(group.uuid);

@@ -26,11 +26,14 @@ export class ScimGroupView {
   ) {}
 
   /**
-   * Returns a function that converts a group to a resource. Call `createView` before the change, so that nothing is
+   * Returns a function that converts a group to a resource. Call `createPresenter` before the change, so that nothing is
    * written if the parameters are invalid.
    * @throws ProblemError `invalid_value` if both `attributes` and `excludedAttributes` are set.
    */
-  createView(parameters: ViewParameters, actor: Actor): (group: Group, sql?: Sql) => Promise<ScimObject> {
+  createPresenter(
+    parameters: ViewParameters,
+    actor: Actor,
+  ): (group: Group, sql?: Sql) => Promise<ScimObject> {
     const shown = new Projection(this.resources.group, parameters);
     return async (group, sql) => {
       if (!this.shouldShowMembers(shown)) return shown.apply(this.toResource(group));
@@ -40,18 +43,18 @@ export class ScimGroupView {
   }
 
   /**
-   * Like `createView`, but for a PATCH. The returned function returns undefined if the resource would contain many
+   * Like `createPresenter`, but for a PATCH. The returned function returns undefined if the resource would contain many
    * members that the client has not requested.
    */
-  createPatchView(
+  createPatchPresenter(
     parameters: ViewParameters,
     actor: Actor,
   ): (group: Group, sql?: Sql) => Promise<ScimObject | undefined> {
     const shown = new Projection(this.resources.group, parameters);
-    const present = this.createView(parameters, actor);
+    const present = this.createPresenter(parameters, actor);
     const isBounded = shown.isExplicit || !this.shouldShowMembers(shown);
     return async (group, sql) =>
-      isBounded || !(await this.members.exceedsSize(group.uuid, MAX_PATCH_MEMBERS, sql))
+      isBounded || !(await this.members.hasMoreMembers(group.uuid, MAX_PATCH_MEMBERS, sql))
         ? present(group, sql)
         : undefined;
   }

@@ -93,7 +93,7 @@ export class ScimGroupsController {
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ScimObject> {
-    const view = this.view.createView(query, caller.actor);
+    const view = this.view.createPresenter(query, caller.actor);
     const group = await this.groups.create(body, caller);
     setETag(group, response).location(this.view.locationOf(group));
     return view(group, caller.repeatable?.transaction);
@@ -112,7 +112,7 @@ export class ScimGroupsController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ScimObject | undefined> {
-    const view = this.view.createView(query, caller.actor);
+    const view = this.view.createPresenter(query, caller.actor);
     const group = await this.groups.get(id);
     setETag(group, response);
     if (!includesVersion(request.get('if-none-match'), group.version)) return view(group);
@@ -137,7 +137,7 @@ export class ScimGroupsController {
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ScimObject> {
-    const view = this.view.createView(query, caller.actor);
+    const view = this.view.createPresenter(query, caller.actor);
     const group = await this.groups.replace(id, body, caller, parseWeakIfMatch(ifMatch));
     setETag(group, response);
     return view(group, caller.repeatable?.transaction);
@@ -167,7 +167,7 @@ export class ScimGroupsController {
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ScimObject | undefined> {
-    const view = this.view.createPatchView(query, caller.actor);
+    const view = this.view.createPatchPresenter(query, caller.actor);
     const isBrief = rulesOf(caller.actor).isBrief && query.attributes === undefined;
     const group = await this.groups.patch(id, body, caller, parseWeakIfMatch(ifMatch));
     setETag(group, response);

@@ -61,7 +61,8 @@ export class ScimGroups {
     const sent = toSentGroup(resource);
     const fields = this.validate(sent, errors);
     const members =
-      sent.members && (await this.ignoreOperators(MemberChange.createReplacement(sent.members), caller));
+      sent.members &&
+      (await this.ignoreHiddenOperators(MemberChange.createReplacement(sent.members), caller));
     return this.groups.create(fields, members, caller);
   }
 
@@ -89,7 +90,7 @@ export class ScimGroups {
       );
     const ids = sent.members ?? (unassigned.has('members') ? [] : undefined);
     const toMembers =
-      ids && ((tx: Sql) => this.ignoreOperators(MemberChange.createReplacement(ids), caller, tx));
+      ids && ((tx: Sql) => this.ignoreHiddenOperators(MemberChange.createReplacement(ids), caller, tx));
     const change = { toFields, ifVersions, ...(toMembers && { toMembers }) };
     return this.groups.change(this.resources.group.parseId(id), change, caller);
   }
@@ -97,22 +98,24 @@ export class ScimGroups {
   /** @throws ProblemError `validation_failed`, or an error of `readPatch`, `applySteps` or `GroupWriter.update`. */
   async patch(id: string, body: unknown, caller: Caller, ifVersions: Versions): Promise<Group> {
     const resource = this.resources.group;
-    const deviation = this.deviations.createCounter(caller.actor);
+    const countDeviation = this.deviations.createCounter(caller.actor);
     const ignoreUnknown = rulesOf(caller.actor).ignoresUnknown;
-    const steps = readPatch(body, { resource, ignoreUnknown, deviation });
+    const steps = readPatch(body, { resource, ignoreUnknown, countDeviation });
     // Steps that change members are separate, because they do not need the list of all members.
     const changesMembers = ({ target }: (typeof steps)[number]) => target.attribute.name === 'members';
     const memberSteps = steps.filter(changesMembers);
     const others = steps.filter((step) => !changesMembers(step));
     const toFields = (current: Group): GroupFields => {
       if (others.length === 0) return {};
-      const after = toSentGroup(applySteps(toGroupResource(current, undefined, ''), others, { deviation }));
+      const after = toSentGroup(
+        applySteps(toGroupResource(current, undefined, ''), others, { countDeviation }),
+      );
       const setsRoles = others.some(({ target }) => target.attribute.schema !== undefined);
       return this.validate({ ...after, roles: setsRoles ? (after.roles ?? []) : undefined }, []);
     };
     const toMembers = async (tx: Sql, { uuid }: Group) => {
       const patch = new MemberPatch(this.members, tx, uuid, this.env.SCIM_SCAN_LIMIT);
-      return this.ignoreOperators(await patch.apply(memberSteps), caller, tx);
+      return this.ignoreHiddenOperators(await patch.apply(memberSteps), caller, tx);
     };
     const change = { toFields, ifVersions, ...(memberSteps.length > 0 && { toMembers }) };
     return this.groups.change(this.resources.group.parseId(id), change, caller);
@@ -148,7 +151,11 @@ export class ScimGroups {
   }
 
   /** Prevents a key without the scope `webmasters` from adding or removing local operators. */
-  private async ignoreOperators(change: MemberChange, { actor }: Caller, sql?: Sql): Promise<MemberChange> {
+  private async ignoreHiddenOperators(
+    change: MemberChange,
+    { actor }: Caller,
+    sql?: Sql,
+  ): Promise<MemberChange> {
     if (shouldHideOperators(actor)) change.ignoredUsers = await this.directory.findOperatorUuids(sql);
     return change;
   }

@@ -1,6 +1,6 @@
 import { foldCase, toNormalForm } from '../../platform/common/text.js';
 import { isUuid } from '../../platform/common/uuid.js';
-import { toLoginForm } from '../../users/model/comparison-keys.js';
+import { toUnlimitedLoginKey } from '../../users/model/comparison-keys.js';
 import type { User } from '../../users/model/user.js';
 import { createNotFoundError } from './errors.js';
 
@@ -166,7 +166,7 @@ export function parseInstant(text: string): number | undefined {
 }
 
 const CONVERTERS = {
-  login: toLoginForm,
+  login: toUnlimitedLoginKey,
   text: (text: string) => toNormalForm(foldCase(toNormalForm(text, 'NFC')), 'NFC'),
   exact: (text: string) => toNormalForm(text, 'NFC').trim(),
   uuid: (text: string) => text.toLowerCase(),

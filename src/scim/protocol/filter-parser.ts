@@ -257,7 +257,7 @@ class FilterParser {
     const name = this.expect('word', 'an attribute');
     const path = this.resolveName(name.text);
     if (path === undefined) throw new UnknownAttributeError('invalid_filter', name.text, name.position);
-    if (path === 'elsewhere') return this.skipCondition();
+    if (path === 'elsewhere') return this.parseUnchecked();
     return this.peek().kind === '[' ? this.parseElementFilter(path, name) : this.parseComparison(path, name);
   }
 
@@ -283,7 +283,7 @@ class FilterParser {
   }
 
   /** Parses a condition on an attribute of other resource types only, without checking the attribute. */
-  private skipCondition(): Filter {
+  private parseUnchecked(): Filter {
     if (this.peek().kind === '[') {
       while (this.peek().kind !== ']' && this.peek().kind !== 'end') this.next();
       this.expect(']', 'a closing bracket');
@@ -307,7 +307,7 @@ class FilterParser {
       throw toFilterError(position, `${(path.sub ?? path.attribute).path} cannot be used in a filter`);
     }
     if (op === 'pr' || !value) return { kind: 'present', path };
-    const compare = isEmptyValue(value) ? compareWithEmpty : compareWithValue;
+    const compare = isEmptyValue(value) ? buildEmptyTest : buildValueTest;
     return compare(path, op, value, position);
   }
 
@@ -352,21 +352,21 @@ const toText = (token: Token): string => (token.kind === 'end' ? token.text : qu
  * Builds a comparison with null or `""`: `eq` becomes `pr` inside `not`, and `ne` becomes `pr`.
  * @param position position of the operator
  */
-function compareWithEmpty(path: AttributePath, op: ValueOperator, value: Token, position: number): Filter {
+function buildEmptyTest(path: AttributePath, op: ValueOperator, value: Token, position: number): Filter {
   if (op === 'ne') return { kind: 'present', path };
   if (op === 'eq') return { kind: 'not', filter: { kind: 'present', path } };
   if (value.kind === 'word') throw toFilterError(value.position, 'null can be used with eq and ne only');
-  return compareWithValue(path, op, value, position);
+  return buildValueTest(path, op, value, position);
 }
 
 /** Builds a comparison with a value. `ne` becomes `eq` inside `not`. @param position position of the operator */
-function compareWithValue(path: AttributePath, op: ValueOperator, value: Token, position: number): Filter {
+function buildValueTest(path: AttributePath, op: ValueOperator, value: Token, position: number): Filter {
   const { attribute, sub: named = attribute } = path;
   const target = toValuePath(path);
   if (!target)
     throw toFilterError(position, `${named.path} cannot be compared as a whole: use a sub-attribute`);
   const leaf = target.sub ?? attribute;
-  if (op === 'ne') return { kind: 'not', filter: compareWithValue(path, 'eq', value, position) };
+  if (op === 'ne') return { kind: 'not', filter: buildValueTest(path, 'eq', value, position) };
   if (op !== 'eq') assertOperatorSuits(op, leaf, position);
   return { kind: 'compare', path: target, op, value: convertValue(leaf, value) };
 }

@@ -166,12 +166,12 @@ export function toRequiredValues(filter: Filter): ScimObject | undefined {
 }
 
 /** Returns the compared values if the filter consists of `value eq "…"` joined by `or`. Otherwise undefined. */
-export function getNamedValues(filter: Filter): string[] | undefined {
+export function getComparedValues(filter: Filter): string[] | undefined {
   if (filter.kind === 'compare') {
     const isValue = filter.op === 'eq' && filter.path.sub?.name === 'value';
     return isValue && typeof filter.value === 'string' ? [filter.value] : undefined;
   }
   if (filter.kind !== 'or') return undefined;
-  const parts = filter.filters.map(getNamedValues);
+  const parts = filter.filters.map(getComparedValues);
   return parts.every((part) => part !== undefined) ? parts.flat() : undefined;
 }

@@ -37,7 +37,7 @@ export type CountDeviation = (kind: Deviation) => void;
 /** Receives the errors and deviations that are found in a request body. */
 export interface Report {
   addError: (error: FieldError) => void;
-  deviation: CountDeviation;
+  countDeviation: CountDeviation;
 }
 
 /** The parsed body of a POST or PUT. */
@@ -58,11 +58,11 @@ export interface ReadResource {
 export function readResource(
   body: unknown,
   description: ResourceDescription,
-  deviation: CountDeviation = () => undefined,
+  countDeviation: CountDeviation = () => undefined,
 ): ReadResource {
   if (!isObject(body))
     throw new ProblemError('invalid_syntax', 'The body must be a JSON object: a resource.');
-  const reader = new ResourceReader(description, deviation);
+  const reader = new ResourceReader(description, countDeviation);
   for (const [name, value] of Object.entries(body)) reader.readMember(name, value);
   return reader.buildResult();
 }
@@ -78,9 +78,9 @@ class ResourceReader {
 
   constructor(
     private readonly description: ResourceDescription,
-    private readonly deviation: CountDeviation,
+    private readonly countDeviation: CountDeviation,
   ) {
-    this.report = { addError: (error) => this.errors.push(error), deviation };
+    this.report = { addError: (error) => this.errors.push(error), countDeviation };
   }
 
   readMember(name: string, value: unknown): void {
@@ -102,7 +102,7 @@ class ResourceReader {
 
   private read(attribute: Attribute | undefined, raw: unknown): void {
     if (!attribute) {
-      this.deviation('unknown_attribute');
+      this.countDeviation('unknown_attribute');
       return;
     }
     if (attribute.name === 'schemas' && Array.isArray(raw)) this.readSchemas(raw);
@@ -110,7 +110,7 @@ class ResourceReader {
     if (attribute.isReadOnly) return;
     if (attribute.schema !== undefined) this.extensions.add(attribute.schema);
     const faults = this.errors.length;
-    const value = coerce(attribute, raw, this.report);
+    const value = coerceValue(attribute, raw, this.report);
     if (value !== undefined) {
       this.unassigned.delete(attribute.path);
       this.values.set(attribute, value);
@@ -134,7 +134,7 @@ class ResourceReader {
   }
 
   buildResult(): ReadResource {
-    if (!this.hasSchemas) this.deviation('missing_schemas');
+    if (!this.hasSchemas) this.countDeviation('missing_schemas');
     const { unassigned, extensions, errors, id } = this;
     const resource = buildResource(this.values);
     return { resource, unassigned, extensions, ...(id !== undefined && { id }), errors };
@@ -155,7 +155,7 @@ export function isEmpty(value: unknown): boolean {
  * Converts a sent value to the type of its attribute. Omits unknown and read-only sub-attributes.
  * @returns undefined if nothing is left, or for an invalid value, which is reported as an error.
  */
-function coerce(attribute: Attribute, raw: unknown, report: Report): ScimValue | undefined {
+function coerceValue(attribute: Attribute, raw: unknown, report: Report): ScimValue | undefined {
   if (attribute.multiValued) return coerceList(attribute, raw, report);
   const single = toSingle(attribute, raw, report);
   if (isEmpty(single)) return undefined;
@@ -166,12 +166,12 @@ function coerce(attribute: Attribute, raw: unknown, report: Report): ScimValue |
 
 /** Converts a sent value for a single-valued attribute. Replaces a list with one element by the element. */
 export function toSingle(attribute: Attribute, raw: unknown, report: Report): unknown {
-  return Array.isArray(raw) && raw.length > 0 ? takeOnlyElement(attribute, raw, report) : raw;
+  return Array.isArray(raw) && raw.length > 0 ? getOnlyElement(attribute, raw, report) : raw;
 }
 
-function takeOnlyElement({ path }: Attribute, list: readonly unknown[], report: Report): unknown {
-  if (list.length === 1) report.deviation('list_shape');
-  else reject(report, path, 'invalid_type', 'must be a single value, not a list');
+function getOnlyElement({ path }: Attribute, list: readonly unknown[], report: Report): unknown {
+  if (list.length === 1) report.countDeviation('list_shape');
+  else reportError(report, path, 'invalid_type', 'must be a single value, not a list');
   return list.length === 1 ? list[0] : undefined;
 }
 
@@ -186,10 +186,10 @@ export function coerceList(
   isFilled: (attribute: Attribute, element: ScimObject) => boolean = hasValue,
 ): ScimValue | undefined {
   if (isEmpty(raw)) return undefined;
-  if (!Array.isArray(raw)) report.deviation('list_shape');
+  if (!Array.isArray(raw)) report.countDeviation('list_shape');
   const list: readonly unknown[] = Array.isArray(raw) ? raw : [raw];
   if (list.length > attribute.maxItems) {
-    reject(report, attribute.path, 'too_long', `can contain at most ${attribute.maxItems} elements`);
+    reportError(report, attribute.path, 'too_long', `can contain at most ${attribute.maxItems} elements`);
     return undefined;
   }
   const elements: ScimObject[] = [];
@@ -198,7 +198,7 @@ export function coerceList(
     const { value } = coerceParts(attribute, element, `${attribute.path}[${index}]`, report);
     if (isFilled(attribute, value)) elements.push(value);
   }
-  return elements.length === 0 ? undefined : keepOnePrimary(attribute, elements);
+  return elements.length === 0 ? undefined : clearOtherPrimaries(attribute, elements);
 }
 
 /**
@@ -219,17 +219,17 @@ interface Parts {
 export function coerceParts(attribute: Attribute, raw: unknown, path: string, report: Report): Parts {
   if (!isObject(raw)) {
     if (attribute.findSub('value') && typeof raw === 'string') {
-      report.deviation('text_as_object');
+      report.countDeviation('text_as_object');
       return coerceParts(attribute, { value: raw }, path, report);
     }
-    reject(report, path, 'invalid_type', 'must be an object');
+    reportError(report, path, 'invalid_type', 'must be an object');
     return { value: {}, unset: [] };
   }
   const value: Record<string, ScimValue> = {};
   const unset = new Set<string>();
   for (const [name, content] of Object.entries(raw)) {
     const sub = attribute.findSub(name);
-    if (!sub) report.deviation('unknown_attribute');
+    if (!sub) report.countDeviation('unknown_attribute');
     if (!sub || sub.isReadOnly) continue;
     if (isEmpty(content)) {
       unset.add(sub.name);
@@ -252,10 +252,11 @@ export function coerceScalar(
   report: Report,
 ): string | boolean | undefined {
   if (type === 'boolean') return coerceFlag(raw, path, report);
-  if (typeof raw !== 'string') reject(report, path, 'invalid_type', 'must be a string');
-  else if (!raw.isWellFormed()) reject(report, path, 'invalid_format', 'must not contain invalid Unicode');
+  if (typeof raw !== 'string') reportError(report, path, 'invalid_type', 'must be a string');
+  else if (!raw.isWellFormed())
+    reportError(report, path, 'invalid_format', 'must not contain invalid Unicode');
   else if (isWithin(raw, maxLength)) return raw;
-  else reject(report, path, 'too_long', `may have at most ${maxLength} characters`);
+  else reportError(report, path, 'too_long', `may have at most ${maxLength} characters`);
   return undefined;
 }
 
@@ -263,14 +264,14 @@ function coerceFlag(raw: unknown, path: string, report: Report): boolean | undef
   if (typeof raw === 'boolean') return raw;
   const word = typeof raw === 'string' ? raw.toLowerCase() : '';
   if (word === 'true' || word === 'false') {
-    report.deviation('boolean_text');
+    report.countDeviation('boolean_text');
     return word === 'true';
   }
-  reject(report, path, 'invalid_type', 'must be true or false');
+  reportError(report, path, 'invalid_type', 'must be true or false');
   return undefined;
 }
 
-function reject(report: Report, field: string, code: FieldCode, message: string): void {
+function reportError(report: Report, field: string, code: FieldCode, message: string): void {
   report.addError({ field, code, message });
 }
 
@@ -278,7 +279,7 @@ function reject(report: Report, field: string, code: FieldCode, message: string)
  * Lets one element of a list stay primary: the last new primary element, otherwise the last primary element.
  * @param before the elements of the list before the change
  */
-export function keepOnePrimary(
+export function clearOtherPrimaries(
   attribute: Attribute,
   elements: readonly ScimObject[],
   before: readonly ScimObject[] = [],

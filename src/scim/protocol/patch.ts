@@ -25,7 +25,7 @@ import {
   hasValue,
   isEmpty,
   lowerCaseNames,
-  keepOnePrimary,
+  clearOtherPrimaries,
   toSingle,
 } from './input.js';
 
@@ -38,7 +38,7 @@ export interface PatchOptions {
   resource: ResourceDescription;
   /** True for the profile `entra`, which skips operations on an unknown attribute. */
   ignoreUnknown: boolean;
-  deviation: CountDeviation;
+  countDeviation: CountDeviation;
 }
 
 /**
@@ -58,22 +58,22 @@ export interface PatchStep {
  * path, or on a whole schema, becomes one step per attribute.
  * @throws ProblemError `invalid_syntax`, `invalid_path`, `invalid_filter`, `invalid_value`, `mutability`, `no_target`
  */
-export function readPatch(body: unknown, { deviation, ...options }: PatchOptions): PatchStep[] {
-  const list = Array.isArray(body) ? body : findOperations(body, deviation);
+export function readPatch(body: unknown, { countDeviation, ...options }: PatchOptions): PatchStep[] {
+  const list = Array.isArray(body) ? body : findOperations(body, countDeviation);
   if (!Array.isArray(list) || list.length === 0)
     throw new ProblemError('invalid_syntax', 'A PATCH request needs at least one operation in Operations.');
   if (list.length > MAX_OPERATIONS)
     throw new ProblemError('invalid_syntax', `A request may have at most ${MAX_OPERATIONS} operations.`);
-  const operations = list.map((raw: unknown, index) => readOperation(raw, index + 1, deviation));
-  const reader = new StepReader({ ...options, deviation, addError: throwInvalidValue });
+  const operations = list.map((raw: unknown, index) => readOperation(raw, index + 1, countDeviation));
+  const reader = new StepReader({ ...options, countDeviation, addError: throwInvalidValue });
   return operations.flatMap((operation) => reader.readSteps(operation));
 }
 
-function findOperations(body: unknown, deviation: CountDeviation): unknown {
+function findOperations(body: unknown, countDeviation: CountDeviation): unknown {
   if (!isObject(body)) throw new ProblemError('invalid_syntax', 'The body must be a JSON object: a PatchOp.');
   const members = lowerCaseNames(body);
-  if (!Array.isArray(members.get('schemas'))) deviation('missing_schemas');
-  if (!Object.hasOwn(body, 'Operations')) deviation('spelling');
+  if (!Array.isArray(members.get('schemas'))) countDeviation('missing_schemas');
+  if (!Object.hasOwn(body, 'Operations')) countDeviation('spelling');
   return members.get('operations');
 }
 
@@ -86,13 +86,13 @@ interface Operation {
 }
 
 /** Reads an operation (RFC 7644 §3.5.2). Names are case-insensitive. */
-function readOperation(raw: unknown, number: number, deviation: CountDeviation): Operation {
+function readOperation(raw: unknown, number: number, countDeviation: CountDeviation): Operation {
   if (!isObject(raw)) throw new ProblemError('invalid_syntax', `Operation ${number} must be an object.`);
   const members = lowerCaseNames(raw);
   const name = members.get('op');
   const op = OPS.find((known) => typeof name === 'string' && known === name.toLowerCase());
   if (!op) throw createUnknownOpError(name, number);
-  if (op !== name) deviation('spelling');
+  if (op !== name) countDeviation('spelling');
   const path = members.get('path') ?? '';
   if (typeof path !== 'string') {
     throw new ProblemError('invalid_path', `Operation ${number}: path must be a string.`);
@@ -138,9 +138,9 @@ class StepReader {
       const target = this.parseLeniently(`${prefix}${name}`, () => true);
       if (!target) return [];
       if (target.kind === 'schema') return this.readWholeSchema(op, target.schema, content);
-      if (target.sub ?? target.filter) this.options.deviation('path_in_value');
+      if (target.sub ?? target.filter) this.options.countDeviation('path_in_value');
       if (!isReadOnly(target)) return this.readStep(op, target, content);
-      this.options.deviation('read_only_attribute');
+      this.options.countDeviation('read_only_attribute');
       return [];
     });
   }
@@ -155,7 +155,7 @@ class StepReader {
       return parsePath(path, this.options.resource);
     } catch (error) {
       if (!(error instanceof ProblemError) || !isIgnored(error)) throw error;
-      this.options.deviation('unknown_attribute');
+      this.options.countDeviation('unknown_attribute');
       return undefined;
     }
   }
@@ -190,7 +190,7 @@ class StepReader {
     if (op === 'remove') {
       // A `remove` operation without a value removes the whole list, but with an empty list it removes nothing.
       if (raw === undefined || raw === null || raw === '') return [{ op, target }];
-      this.options.deviation('remove_with_value');
+      this.options.countDeviation('remove_with_value');
       const value = coerceList(attribute, raw, this.options, hasParts);
       return value === undefined ? [] : [{ op, target, value }];
     }
@@ -203,7 +203,7 @@ class StepReader {
 
   /** Returns the step for an operation with an empty value, which removes the target. */
   private buildRemoval(target: AttributeTarget): PatchStep[] {
-    this.options.deviation('empty_value');
+    this.options.countDeviation('empty_value');
     return [{ op: 'remove', target }];
   }
 }
@@ -227,7 +227,7 @@ const MAX_COMPARISONS = 20_000;
 export function applySteps(
   resource: ScimObject,
   steps: readonly PatchStep[],
-  { deviation }: { deviation: CountDeviation },
+  { countDeviation }: { countDeviation: CountDeviation },
 ): ScimObject {
   const touched = new Set<Attribute>();
   let state = resource;
@@ -238,7 +238,9 @@ export function applySteps(
     if (filter) compared += countComparisons(filter) * Math.max(1, objectsOf(before).length);
     if (compared > MAX_COMPARISONS) throw createTooManyComparisonsError();
     if (attribute.multiValued) touched.add(attribute);
-    const after = attribute.multiValued ? changeList(before, step, deviation) : changeSingle(before, step);
+    const after = attribute.multiValued
+      ? changeList(before, step, countDeviation)
+      : changeSingleValue(before, step);
     state = attribute.setValue(state, after);
   }
   for (const attribute of touched) {
@@ -253,7 +255,7 @@ function createTooManyComparisonsError(): ProblemError {
   return new ProblemError('too_many', `${detail} Send fewer operations in one request.`);
 }
 
-function changeSingle(before: ScimValue | undefined, step: PatchStep): ScimValue | undefined {
+function changeSingleValue(before: ScimValue | undefined, step: PatchStep): ScimValue | undefined {
   const { attribute, sub, filter } = step.target;
   if (attribute.type !== 'complex') return step.op === 'remove' ? undefined : step.value;
   const held = isScimObject(before) ? before : undefined;
@@ -274,23 +276,25 @@ function changeObject(object: ScimObject, { op, target: { sub }, value, unset = 
 function changeList(
   before: ScimValue | undefined,
   step: PatchStep,
-  deviation: CountDeviation,
+  countDeviation: CountDeviation,
 ): readonly ScimObject[] {
   const { attribute, filter } = step.target;
   const elements = objectsOf(before);
-  const after = filter ? changeSelected(elements, step, filter, deviation) : changeAll(elements, step);
+  const after = filter
+    ? changeSelectedElements(elements, step, filter, countDeviation)
+    : changeAllElements(elements, step);
   if (after.length > attribute.maxItems && after.length > elements.length) {
     const detail = `${attribute.path} can contain at most ${attribute.maxItems} elements.`;
     throw new ProblemError('invalid_value', detail);
   }
-  return keepOnePrimary(attribute, after, elements);
+  return clearOtherPrimaries(attribute, after, elements);
 }
 
 /**
  * Changes the whole list, or one sub-attribute of all its elements. Setting a sub-attribute of an empty list adds an
  * element.
  */
-function changeAll(elements: readonly ScimObject[], step: PatchStep): readonly ScimObject[] {
+function changeAllElements(elements: readonly ScimObject[], step: PatchStep): readonly ScimObject[] {
   const { op, target, value } = step;
   if (target.sub) {
     const targets = elements.length === 0 && op !== 'remove' ? [{}] : elements;
@@ -306,11 +310,11 @@ function changeAll(elements: readonly ScimObject[], step: PatchStep): readonly S
  * Changes the elements that the filter selects. If there are none, creates an element from the `eq` comparisons of the
  * filter.
  */
-function changeSelected(
+function changeSelectedElements(
   elements: readonly ScimObject[],
   step: PatchStep,
   filter: Filter,
-  deviation: CountDeviation,
+  countDeviation: CountDeviation,
 ): readonly ScimObject[] {
   const isSelected = buildElementMatcher(filter);
   const isRemoval = step.op === 'remove';
@@ -318,15 +322,15 @@ function changeSelected(
   if (isRemoval || elements.some(isSelected)) {
     return elements.map((element) => (isSelected(element) ? changeObject(element, step) : element));
   }
-  return [...elements, createElement(step, filter, deviation)];
+  return [...elements, createElement(step, filter, countDeviation)];
 }
 
 /** Creates an element that the filter would select, and applies the step. @throws ProblemError `no_target` */
-function createElement(step: PatchStep, filter: Filter, deviation: CountDeviation): ScimObject {
+function createElement(step: PatchStep, filter: Filter, countDeviation: CountDeviation): ScimObject {
   const { attribute, sub } = step.target;
   const parts = sub && toRequiredValues(filter);
   if (!parts) throw createNoTargetError(attribute);
-  deviation('filter_creates_element');
+  countDeviation('filter_creates_element');
   return changeObject(parts, step);
 }
 

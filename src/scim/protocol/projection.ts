@@ -94,12 +94,12 @@ function filterParts(
 ): ScimValue | undefined {
   const remaining = subAttributes.filter(isSelected);
   const objects = objectsOf(value)
-    .map((element) => pick(element, remaining))
+    .map((element) => pickMembers(element, remaining))
     .filter((element) => Object.keys(element).length > 0);
   return multiValued && objects.length > 0 ? objects : objects[0];
 }
 
-function pick(object: ScimObject, subs: readonly Attribute[]): ScimObject {
+function pickMembers(object: ScimObject, subs: readonly Attribute[]): ScimObject {
   const picked: Record<string, ScimValue> = {};
   for (const { name } of subs) {
     const part = getMember(object, name);

@@ -135,7 +135,7 @@ function toMatch(source: Clause, test: UserTest, breadth: Breadth, isExact = tru
 /** A character that sorts after every other character. */
 const LAST = '\u{10FFFF}';
 const SIGNS = { eq: '=', gt: '>', ge: '>=', lt: '<', le: '<=' } as const;
-const hasSign = (op: CompareOperator): op is keyof typeof SIGNS => op in SIGNS;
+const hasSqlOperator = (op: CompareOperator): op is keyof typeof SIGNS => op in SIGNS;
 
 /** A condition on a column whose name is added later. */
 interface Bound {
@@ -151,12 +151,12 @@ interface Bound {
 export function toBound(op: CompareOperator, key: string, isUnique: boolean, last = LAST): Bound | undefined {
   const toRangeSql = (column: string) => `${column} >= ? AND ${column} < ?`;
   if (op === 'sw') return { text: toRangeSql, params: [key, key + last], breadth: 'some' };
-  if (!hasSign(op)) return undefined;
+  if (!hasSqlOperator(op)) return undefined;
   const breadth = op !== 'eq' ? 'many' : isUnique ? 'one' : 'some';
   return { text: (column) => `${column} ${SIGNS[op]} ?`, params: [key], breadth };
 }
 
-function matchColumn(column: string, bound: Bound | undefined, isExact = true): Match | undefined {
+function buildColumnMatch(column: string, bound: Bound | undefined, isExact = true): Match | undefined {
   if (!bound) return undefined;
   const { text, params, breadth } = bound;
   const key = `u.${column}`;
@@ -164,7 +164,11 @@ function matchColumn(column: string, bound: Bound | undefined, isExact = true): 
   return toMatch(toClause(`SELECT uuid FROM users WHERE ${text(column)}`, ...params), test, breadth, isExact);
 }
 
-function matchValue(attribute: string, { op, value }: CompareFilter, isExact: boolean): Match | undefined {
+function buildValueMatch(
+  attribute: string,
+  { op, value }: CompareFilter,
+  isExact: boolean,
+): Match | undefined {
   if (typeof value !== 'string' || (op !== 'eq' && op !== 'sw' && attribute !== 'emails')) return undefined;
   const key = toAttributeKey(value);
   const bound = toBound(op, key, false);
@@ -191,14 +195,14 @@ function joinOr(branches: readonly Match[]): Match {
   return toMatch(joinClauses(sources, ' UNION '), toClause(`(${sql})`, ...params), breadth, isExact);
 }
 
-function matchEmail(filter: CompareFilter): Match | undefined {
+function buildEmailMatch(filter: CompareFilter): Match | undefined {
   const key = toLoginKey(String(filter.value));
-  const column = matchColumn('email_key', key === '' ? undefined : toBound(filter.op, key, true));
-  const others = matchValue('emails', filter, true);
+  const column = buildColumnMatch('email_key', key === '' ? undefined : toBound(filter.op, key, true));
+  const others = buildValueMatch('emails', filter, true);
   return column && others && joinOr([column, others]);
 }
 
-function matchRole({ op, value }: CompareFilter, roles: RoleCatalogue): Match | undefined {
+function buildRoleMatch({ op, value }: CompareFilter, roles: RoleCatalogue): Match | undefined {
   if (op !== 'eq') return undefined;
   const role = roles.find(String(value));
   if (role === undefined) return NO_USERS;
@@ -208,16 +212,16 @@ function matchRole({ op, value }: CompareFilter, roles: RoleCatalogue): Match | 
   return toMatch(toClause(source, role, ...own.params), own, 'many');
 }
 
-function matchManager(filter: CompareFilter): Match | undefined {
+function buildManagerMatch(filter: CompareFilter): Match | undefined {
   if (filter.op !== 'eq') return undefined;
-  const text = matchValue('manager', filter, false);
+  const text = buildValueMatch('manager', filter, false);
   const value = String(filter.value).toLowerCase();
   if (!text || !isUuid(value)) return text;
-  const column = matchColumn('manager_uuid', toBound('eq', value, false));
+  const column = buildColumnMatch('manager_uuid', toBound('eq', value, false));
   return column && joinOr([column, text]);
 }
 
-function matchGroup({ op, value }: CompareFilter): Match | undefined {
+function buildGroupMatch({ op, value }: CompareFilter): Match | undefined {
   if (op !== 'eq' || !isAscii(String(value))) return undefined;
   const group = String(value).toLowerCase();
   const test = 'EXISTS (SELECT 1 FROM group_members m WHERE m.group_uuid = ? AND m.user_uuid = u.uuid)';
@@ -239,34 +243,37 @@ const createNameConverter =
   (filter) => {
     const key = toNameSortKey(textOf(filter));
     const isUsed = key !== '' && (filter.op === 'eq' || filter.op === 'sw');
-    return isUsed ? matchColumn(column, toBound(filter.op, key, false), false) : undefined;
+    return isUsed ? buildColumnMatch(column, toBound(filter.op, key, false), false) : undefined;
   };
 const createTimeConverter =
   (column: string): Convert =>
   (filter) =>
-    filter.op === 'sw' ? undefined : matchColumn(column, toBound(filter.op, toTime(filter.value), false));
+    filter.op === 'sw'
+      ? undefined
+      : buildColumnMatch(column, toBound(filter.op, toTime(filter.value), false));
 
 /** Maps the path of each attribute with an index (scim.md, section 7) to the function that builds its condition. */
 const INDEXED: Readonly<Record<string, Convert>> = {
   id: (filter) =>
     isAscii(textOf(filter))
-      ? matchColumn('uuid', toBound(filter.op, textOf(filter).toLowerCase(), true, '~'))
+      ? buildColumnMatch('uuid', toBound(filter.op, textOf(filter).toLowerCase(), true, '~'))
       : undefined,
-  userName: (filter) => matchColumn('username_key', toBound(filter.op, toLoginKey(textOf(filter)), true)),
+  userName: (filter) =>
+    buildColumnMatch('username_key', toBound(filter.op, toLoginKey(textOf(filter)), true)),
   externalId: (filter) =>
-    matchColumn('external_id_key', toBound(filter.op, toExactKey(textOf(filter)), true)),
-  'emails.value': matchEmail,
+    buildColumnMatch('external_id_key', toBound(filter.op, toExactKey(textOf(filter)), true)),
+  'emails.value': buildEmailMatch,
   'meta.created': createTimeConverter('created'),
   'meta.lastModified': createTimeConverter('updated'),
   'meta.resourceType': (filter) =>
     filter.op === 'eq' ? (textOf(filter).toLowerCase() === 'user' ? ALL_USERS : NO_USERS) : undefined,
-  displayName: (filter) => matchValue('displayName', filter, true),
-  [`${ENTERPRISE_SCHEMA}:employeeNumber`]: (filter) => matchValue('employeeNumber', filter, false),
-  [`${ENTERPRISE_SCHEMA}:department`]: (filter) => matchValue('department', filter, false),
-  active: (filter) => (filter.op === 'eq' ? matchActive(filter.value === true) : undefined),
-  'roles.value': matchRole,
-  [`${ENTERPRISE_SCHEMA}:manager.value`]: matchManager,
-  'groups.value': matchGroup,
+  displayName: (filter) => buildValueMatch('displayName', filter, true),
+  [`${ENTERPRISE_SCHEMA}:employeeNumber`]: (filter) => buildValueMatch('employeeNumber', filter, false),
+  [`${ENTERPRISE_SCHEMA}:department`]: (filter) => buildValueMatch('department', filter, false),
+  active: (filter) => (filter.op === 'eq' ? buildActiveMatch(filter.value === true) : undefined),
+  'roles.value': buildRoleMatch,
+  [`${ENTERPRISE_SCHEMA}:manager.value`]: buildManagerMatch,
+  'groups.value': buildGroupMatch,
   'name.givenName': createNameConverter('firstname_sort'),
   'name.familyName': createNameConverter('surname_sort'),
 };
@@ -274,8 +281,8 @@ const INDEXED: Readonly<Record<string, Convert>> = {
 /** Names of the attributes with an index, for the error message about a filter without one. */
 export const INDEXED_NAMES = Object.keys(INDEXED).map((path) => path.slice(path.lastIndexOf(':') + 1));
 
-function matchActive(active: boolean): Match | undefined {
-  const keyed = matchColumn('status', toBound('eq', active ? 'Active' : 'Blocked', false));
+function buildActiveMatch(active: boolean): Match | undefined {
+  const keyed = buildColumnMatch('status', toBound('eq', active ? 'Active' : 'Blocked', false));
   return keyed && { ...keyed, breadth: 'many' };
 }
 

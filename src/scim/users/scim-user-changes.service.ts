@@ -66,7 +66,7 @@ export class ScimUserChanges {
   /** Prepares the creation of a user. @param uuid the id of the new user. @throws ProblemError `validation_failed`. */
   async create(body: unknown, caller: Caller, uuid = uuidv7()): Promise<PendingChange> {
     const { resource, unassigned, errors } = this.readBody(body, caller);
-    assertHasActive(unassigned.has('active'));
+    assertActiveNotRemoved(unassigned.has('active'));
     const touchesPassword = 'password' in resource;
     const edit = buildEdit({}, { active: true, ...resource }, touchesPassword, rulesOf(caller.actor));
     // Removes null values, so that a required field with the value null is reported as missing.
@@ -109,10 +109,10 @@ export class ScimUserChanges {
     ifVersions?: readonly number[],
   ): Promise<PendingChange> {
     const rules = rulesOf(caller.actor);
-    const deviation = this.deviations.createCounter(caller.actor);
-    const options = { resource: this.resources.user, ignoreUnknown: rules.ignoresUnknown, deviation };
+    const countDeviation = this.deviations.createCounter(caller.actor);
+    const options = { resource: this.resources.user, ignoreUnknown: rules.ignoresUnknown, countDeviation };
     const steps = readPatch(body, options);
-    const apply = (current: ScimObject): ScimObject => applyPatch(current, steps, deviation);
+    const apply = (current: ScimObject): ScimObject => applyPatchSteps(current, steps, countDeviation);
     const touchesPassword = steps.some(({ target }) => target.attribute.name === 'password');
     return this.prepareChange(id, { apply, wrong: [], touchesPassword, rules }, caller, ifVersions);
   }
@@ -248,7 +248,7 @@ function applyPut(
   description: ResourceDescription,
   rules: ProfileRules,
 ): ScimObject {
-  assertHasActive(unassigned.has('active'));
+  assertActiveNotRemoved(unassigned.has('active'));
   const isRetained = ({ name, schema, path }: Attribute): boolean =>
     !unassigned.has(path) &&
     (rules.keepsOmitted || (schema === undefined ? RETAINED.includes(name) : !extensions.has(schema)));
@@ -266,9 +266,13 @@ function applyPut(
  * @throws ProblemError an error of `applySteps`, or `mutability` if `active` or the last e-mail address would be
  * removed
  */
-function applyPatch(current: ScimObject, steps: readonly PatchStep[], deviation: CountDeviation): ScimObject {
-  const after = applySteps(current, steps, { deviation });
-  assertHasActive(getMember(after, 'active') === undefined);
+function applyPatchSteps(
+  current: ScimObject,
+  steps: readonly PatchStep[],
+  countDeviation: CountDeviation,
+): ScimObject {
+  const after = applySteps(current, steps, { countDeviation });
+  assertActiveNotRemoved(getMember(after, 'active') === undefined);
   const userName = getMember(after, 'userName');
   const hasLoginAddress = typeof userName === 'string' && isEmailAddress(userName);
   if (!hasLoginAddress && getMember(after, 'emails') === undefined)
@@ -279,7 +283,7 @@ function applyPatch(current: ScimObject, steps: readonly PatchStep[], deviation:
   return after;
 }
 
-function assertHasActive(isRemoved: boolean): void {
+function assertActiveNotRemoved(isRemoved: boolean): void {
   if (isRemoved) throw new ProblemError('mutability', 'active cannot be removed: set it to true or false.');
 }
 

@@ -63,7 +63,7 @@ const IS_NOT_OPERATOR = toClause(
 );
 
 /** Selects the few local operators, with the given status if any. */
-const selectOperators = (status: string | undefined): UserSet => ({
+const buildOperatorSet = (status: string | undefined): UserSet => ({
   from: toClause('user_roles r JOIN users u ON u.uuid = r.user_uuid'),
   tests: [
     toClause('r.role = ?', WEBMASTER),
@@ -107,10 +107,10 @@ export class ScimUserList {
   }
 
   private async find(query: ListQuery, actor: Actor, getSignal: () => AbortSignal): Promise<UserListPage> {
-    const search = this.readSearch(query, actor);
+    const search = this.buildSearch(query, actor);
     const read = async (signal?: AbortSignal): Promise<UserListPage> => {
-      const order = await this.getOrder(search, signal);
-      return order ? this.readSorted(search, order, signal) : this.scan(search, signal);
+      const order = await this.chooseOrder(search, signal);
+      return order ? this.readSortedPage(search, order, signal) : this.scan(search, signal);
     };
     if (!isBroad(search)) return read();
     return this.budget.run(actor, getSignal(), {
@@ -119,7 +119,7 @@ export class ScimUserList {
     });
   }
 
-  private readSearch(query: ListQuery, actor: Actor): Search {
+  private buildSearch(query: ListQuery, actor: Actor): Search {
     const { cursor, sortBy, descending, startIndex, count } = query;
     const plan = planFilter(query.filter, this.settings.roles);
     const hidesOperators = shouldHideOperators(actor);
@@ -140,7 +140,10 @@ export class ScimUserList {
    * Returns an order in which the database can filter and sort the list. Returns undefined if this must be done in
    * memory.
    */
-  private async getOrder({ plan, order, set }: Search, signal?: AbortSignal): Promise<ListOrder | undefined> {
+  private async chooseOrder(
+    { plan, order, set }: Search,
+    signal?: AbortSignal,
+  ): Promise<ListOrder | undefined> {
     if (!plan.isExact) return undefined;
     if (!order?.byLookUp || !plan.source) return order;
     const matching = await this.pages.countUpTo(set, this.scanLimit + 1, signal);
@@ -148,7 +151,11 @@ export class ScimUserList {
   }
 
   /** Reads a page that the database filters and sorts. */
-  private async readSorted(search: Search, order: ListOrder, signal?: AbortSignal): Promise<UserListPage> {
+  private async readSortedPage(
+    search: Search,
+    order: ListOrder,
+    signal?: AbortSignal,
+  ): Promise<UserListPage> {
     const { query, set, tests, plan, window } = search;
     const countsItself = isUniqueKeyLookup(search);
     const total = countsItself ? undefined : await this.countTotal(search, signal);
@@ -189,7 +196,7 @@ export class ScimUserList {
     const statuses = status ? [status] : tests.length === 0 ? ['Active', 'Blocked'] : undefined;
     if (statuses) {
       const { matching } = await this.counts.countUsers(statuses);
-      return hides ? matching - (await this.pages.count(selectOperators(status), undefined)) : matching;
+      return hides ? matching - (await this.pages.count(buildOperatorSet(status), undefined)) : matching;
     }
     if (query.cursor === undefined) return this.pages.count(set, signal);
     const count = await this.pages.countUpTo(set, MAX_COUNTED, signal);
@@ -199,7 +206,7 @@ export class ScimUserList {
   private async hasFewMatches({ source, breadth }: FilterPlan, total: number | undefined): Promise<boolean> {
     if (!source) return false;
     if (breadth === 'one') return true;
-    return total !== undefined && this.pages.isFew(total);
+    return total !== undefined && this.pages.isLookUpFaster(total);
   }
 
   /** Reads a page by evaluating a limited number of users one by one. */
@@ -227,18 +234,18 @@ export class ScimUserList {
     const withGroups = (filter && usesAttribute(filter, 'groups')) || sortBy?.attribute.name === 'groups';
     const isMatch = filter && buildMatcher(filter);
     const found: Position[] = [];
-    const turn = new TimeSlice();
+    const slice = new TimeSlice();
     for (let from = 0; from < candidates.length; from += BATCH_SIZE) {
       const part = candidates.slice(from, from + BATCH_SIZE);
       const users = await this.readUsers(part.map(({ uuid }) => uuid));
       for (const [index, resource] of (await this.users.toResources(users, withGroups)).entries()) {
         const user = users[index];
-        if (turn.isOver) await turn.startNext();
+        if (slice.isOver) await slice.startNext();
         if (!user || (isMatch && !isMatch(resource))) continue;
         found.push({ key: sortBy ? (toSortKey(sortBy, resource) ?? null) : user.created, uuid: user.uuid });
       }
       signal?.throwIfAborted();
-      await turn.startNext();
+      await slice.startNext();
     }
     return found;
   }

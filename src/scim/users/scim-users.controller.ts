@@ -116,7 +116,7 @@ export class ScimUsersController {
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ScimObject> {
-    const view = this.users.createView(query);
+    const view = this.users.createPresenter(query);
     const user = await this.users.create(body, caller);
     this.setETag(user, response).location(this.users.locationOf(user));
     return view(user, caller.repeatable?.transaction);
@@ -133,7 +133,7 @@ export class ScimUsersController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ScimObject | undefined> {
-    const view = this.users.createView(query);
+    const view = this.users.createPresenter(query);
     const user = await this.users.get(id, caller);
     this.setETag(user, response);
     if (!includesVersion(request.get('if-none-match'), user.version)) return view(user);
@@ -158,7 +158,7 @@ export class ScimUsersController {
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ScimObject> {
-    const view = this.users.createView(query);
+    const view = this.users.createPresenter(query);
     const user = await this.users.replace(id, body, caller, parseWeakIfMatch(ifMatch));
     this.setETag(user, response);
     return view(user, caller.repeatable?.transaction);
@@ -186,7 +186,7 @@ export class ScimUsersController {
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ScimObject | undefined> {
-    const view = this.users.createView(query);
+    const view = this.users.createPresenter(query);
     const isBrief = rulesOf(caller.actor).isBrief && query.attributes === undefined;
     const user = await this.users.patch(id, body, caller, parseWeakIfMatch(ifMatch));
     this.setETag(user, response);

@@ -55,11 +55,11 @@ export class ScimUsers {
   }
 
   /**
-   * Returns a function that converts a user to a resource. Call `createView` before the change, so that nothing is
+   * Returns a function that converts a user to a resource. Call `createPresenter` before the change, so that nothing is
    * written if the parameters are invalid.
    * @throws ProblemError `invalid_value` if both `attributes` and `excludedAttributes` are set.
    */
-  createView(parameters: ViewParameters): (user: User, sql?: Sql) => Promise<ScimObject> {
+  createPresenter(parameters: ViewParameters): (user: User, sql?: Sql) => Promise<ScimObject> {
     const shown = new Projection(this.resources.user, parameters);
     return async (user, sql) => (await this.present([user], shown, sql))[0] ?? {};
   }
@@ -73,7 +73,7 @@ export class ScimUsers {
   /** Converts users to resources with all attributes. @param withGroups true to include the groups of the users. */
   async toResources(users: readonly User[], withGroups: boolean, sql?: Sql): Promise<ScimObject[]> {
     const uuids = users.map(({ uuid }) => uuid);
-    const groups = withGroups ? await this.members.listGroups(uuids, sql) : undefined;
+    const groups = withGroups ? await this.members.listGroupsByUser(uuids, sql) : undefined;
     return users.map((user) => toResource(user, this.resources.base, groups?.get(user.uuid)));
   }
 
@@ -86,7 +86,7 @@ export class ScimUsers {
       const user = kind === 'create' ? undefined : await this.users.lock(tx, uuid);
       return this.writer.applyOne(tx, await buildChange(tx, user), caller, toScimProblem);
     };
-    return this.fuse.runChange(caller, () => this.transactions.run(apply, caller));
+    return this.fuse.runWithFuse(caller, () => this.transactions.run(apply, caller));
   }
 }
 

@@ -160,7 +160,7 @@ function isContactList(name: string): name is ContactList {
 }
 
 /** Builds a contact list from the elements in `attributes` and the columns of the user. */
-function joinContacts(list: ContactList, user: User): ScimObject[] {
+function buildContacts(list: ContactList, user: User): ScimObject[] {
   const stored = user.attributes[list];
   const left = COLUMNS[list].filter(({ field }) => user[field] !== '');
   const elements = isStored(stored) ? restoreContacts(objectsOf(stored), left, user) : [];
@@ -337,7 +337,7 @@ function buildDraft(mappings: readonly Mapping[], user: User, base: string): Dra
 
 function valueOf({ field, key, list, converter }: Mapping, user: User, base: string): ScimValue | undefined {
   if (converter) return converter.show(user, base);
-  if (list) return joinContacts(list, user);
+  if (list) return buildContacts(list, user);
   const value: unknown = field ? user[field] : user.attributes[key];
   return isStored(value) ? value : undefined;
 }

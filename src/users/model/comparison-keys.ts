@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { foldCase, fold, toNormalForm, truncate } from '../../platform/common/text.js';
+import { foldCase, foldText, toNormalForm, truncate } from '../../platform/common/text.js';
 
 /** Maximum length of a comparison key, in characters, and of the columns that store keys. */
 const MAX_KEY = 255;
@@ -9,7 +9,7 @@ const MAX_KEY = 255;
  * collapsed white space. Accents are kept, so `José` and `Jose` are different users.
  */
 export function toLoginKey(text: string): string {
-  return limitKey(toLoginForm(text));
+  return limitKey(toUnlimitedLoginKey(text));
 }
 
 /**
@@ -17,11 +17,11 @@ export function toLoginKey(text: string): string {
  * same key, so callers must also compare the values.
  */
 export function toAttributeKey(text: string): string {
-  return truncate(toLoginForm(text.toWellFormed().replaceAll('\0', '')), MAX_KEY);
+  return truncate(toUnlimitedLoginKey(text.toWellFormed().replaceAll('\0', '')), MAX_KEY);
 }
 
 /** Computes a login key of any length, for comparison with a part of another text. */
-export function toLoginForm(text: string): string {
+export function toUnlimitedLoginKey(text: string): string {
   const collapsed = toNormalForm(text, 'NFKC').trim().replace(/\s+/gu, ' ');
   return toNormalForm(foldCase(collapsed), 'NFKC');
 }
@@ -33,7 +33,7 @@ export function toExactKey(text: string): string {
 
 /** Computes the key by which names are sorted, ignoring case and accents. */
 export function toNameSortKey(text: string): string {
-  return truncate(fold(text), MAX_KEY);
+  return truncate(foldText(text), MAX_KEY);
 }
 
 /**

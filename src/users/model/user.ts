@@ -1,6 +1,6 @@
 import { Changes, type FieldChange, toSetName } from '../../platform/common/field-changes.js';
 import { type JsonText, fromJson, isObject, toJson } from '../../platform/common/json.js';
-import { fold, truncate } from '../../platform/common/text.js';
+import { foldText, truncate } from '../../platform/common/text.js';
 import { type Attributes, type Authname, type SocialMedia, localPartOf } from './formats.js';
 import { toExactKey, toLoginKey, toNameSortKey, toAttributeKey } from './comparison-keys.js';
 import { UserEntity } from './user.entity.js';
@@ -191,7 +191,7 @@ const toStorable = (text: string): string => text.toWellFormed().replaceAll('\0'
  * Splits a search term or a field value into search words. Folds case and accents, and removes punctuation at the ends.
  */
 export function splitWords(text: string): string[] {
-  return fold(text)
+  return foldText(text)
     .split(/\s+/u)
     .map((word) => truncate(word.replace(PUNCTUATION_AT_ENDS, ''), MAX_WORD))
     .filter((word) => word !== '');

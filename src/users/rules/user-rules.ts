@@ -82,7 +82,7 @@ export function applyPatch(current: User, patch: UserPatch): User {
   }
   // `blocked_by` belongs to the previous status, so a change of the status clears it.
   if (next.status !== current.status && patch.blocked_by === undefined) next.blocked_by = null;
-  if (patch.user_avatar) next.user_avatar = keepStoredUrl(current.user_avatar, patch.user_avatar);
+  if (patch.user_avatar) next.user_avatar = preferStoredUrl(current.user_avatar, patch.user_avatar);
   if (patch.authname ?? patch.social_media ?? patch.attributes) mergeDocuments(next, current, patch);
   return next;
 }
@@ -93,7 +93,7 @@ function mergeDocuments(next: User, current: User, { authname, social_media, att
   if (social_media)
     next.social_media = mergeObjects(
       current.social_media,
-      keepStoredLinks(current.social_media, social_media),
+      preferStoredLinks(current.social_media, social_media),
     );
   if (attributes) next.attributes = mergeAttributes(current.attributes, attributes);
 }
@@ -115,14 +115,14 @@ function mergeAttributes(current: Attributes, sent: Attributes): Attributes {
 /**
  * Returns the stored URL if the sent URL is its normalized form. Clients can then send back a URL without changing it.
  */
-function keepStoredUrl(stored: string, sent: string): string {
+function preferStoredUrl(stored: string, sent: string): string {
   return stored !== sent && normalizeUrl(stored) === sent ? stored : sent;
 }
 
-function keepStoredLinks(stored: SocialMedia, sent: SocialMedia): SocialMedia {
+function preferStoredLinks(stored: SocialMedia, sent: SocialMedia): SocialMedia {
   const links = NETWORKS.flatMap((network) => {
     const url = sent[network];
-    return url === undefined ? [] : [[network, keepStoredUrl(stored[network] ?? '', url)] as const];
+    return url === undefined ? [] : [[network, preferStoredUrl(stored[network] ?? '', url)] as const];
   });
   return Object.fromEntries(links);
 }
@@ -207,14 +207,15 @@ function omitStoredValueErrors(
   const sent = new Map<string, unknown>(Object.entries(input));
   const stored = new Map<string, unknown>(Object.entries(current));
   return errors.filter(
-    ({ field, code }) => code !== 'invisible_character' || !isPartOf(stored.get(field), sent.get(field)),
+    ({ field, code }) =>
+      code !== 'invisible_character' || !isEqualToStored(stored.get(field), sent.get(field)),
   );
 }
 
 /** Returns true if the sent value equals the stored value. For an object, compares only the sent members. */
-function isPartOf(stored: unknown, sent: unknown): boolean {
+function isEqualToStored(stored: unknown, sent: unknown): boolean {
   if (!isObject(stored) || !isObject(sent)) return JSON.stringify(stored) === JSON.stringify(sent ?? stored);
-  return Object.entries(sent).every(([member, value]) => isPartOf(stored[member], value));
+  return Object.entries(sent).every(([member, value]) => isEqualToStored(stored[member], value));
 }
 
 function omitFields(input: UserInput, fields: ReadonlySet<string>): UserInput {

@@ -73,7 +73,7 @@ function buildVisibleEmailCondition(actor: Actor): Condition {
   return buildCondition('(u.hide_email = 0 OR u.uuid = ?)', actor.kind === 'user' ? actor.id : '');
 }
 
-const keepAsSent = (sent: string): string => sent;
+const toUnchangedText = (sent: string): string => sent;
 
 /**
  * Query parameters that are compared with a column: parameter, column, SQL comparison, and conversion of the sent
@@ -84,9 +84,9 @@ const COMPARED_PARAMETERS = [
   ['username', 'username_key', '= ?', toLoginKey],
   ['email', 'email_key', '= ?', toLoginKey],
   ['manager_uuid', 'manager_uuid', '= ?', (sent: string) => sent.toLowerCase()],
-  ['managed_by', 'managed_by', '= ?', keepAsSent],
-  ['updated_since', 'updated', '>= ?', keepAsSent],
-  ['created_since', 'created', '>= ?', keepAsSent],
+  ['managed_by', 'managed_by', '= ?', toUnchangedText],
+  ['updated_since', 'updated', '>= ?', toUnchangedText],
+  ['created_since', 'created', '>= ?', toUnchangedText],
 ] as const;
 
 function buildFieldConditions(query: UserQuery, roles: RoleCatalogue): Condition[] {

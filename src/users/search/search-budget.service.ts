@@ -62,13 +62,13 @@ export class SearchBudget {
   }
 
   private async runInSlot<T>(disconnect: AbortSignal, search: BroadSearch<T>): Promise<T> {
-    await this.ensureStarted(disconnect);
+    await this.waitForReadWorker(disconnect);
     const timeout = AbortSignal.timeout(this.millis);
     try {
       return await search.run(AbortSignal.any([disconnect, timeout]));
     } catch (error) {
       if (disconnect.aborted || !timeout.aborted) throw error;
-      await this.ensureStarted(disconnect);
+      await this.waitForReadWorker(disconnect);
       const signal = AbortSignal.any([disconnect, AbortSignal.timeout(this.millis)]);
       const name = await search.findBroadest(signal).catch(() => 'the search term');
       throw new ProblemError(
@@ -82,7 +82,7 @@ export class SearchBudget {
    * Waits until the read worker of SQLite has restarted, because a stopped search stops the worker. This time does not
    * count towards the timeout of the search.
    */
-  private async ensureStarted(disconnect: AbortSignal): Promise<void> {
+  private async waitForReadWorker(disconnect: AbortSignal): Promise<void> {
     if (this.database.dialect === 'sqlite') await this.database.scan('SELECT 1 AS ready', [], disconnect);
   }
 

@@ -31,7 +31,7 @@ export interface Hit extends Position {
  * or status.
  */
 export const MAX_SKIPPED_USERS = 10_000;
-/** Number of matches up to which `isFew` returns true, unless the number of all users is known. */
+/** Number of matches up to which `isLookUpFaster` returns true, unless the number of all users is known. */
 const ALWAYS_FEW = 500;
 /** Share of all users below which looking up matches costs less than reading the index of the sort order. */
 const FEW_SHARE = 1 / 10;
@@ -118,7 +118,7 @@ export class UserPages {
    * Returns true if looking up the matches is faster than reading users in the order of the page.
    * @param all number of all users, if known.
    */
-  async isFew(count: number, all?: number): Promise<boolean> {
+  async isLookUpFaster(count: number, all?: number): Promise<boolean> {
     if (all === undefined && count <= ALWAYS_FEW) return true;
     return count < FEW_SHARE * (all ?? (await this.counts.countUsers([])).all);
   }

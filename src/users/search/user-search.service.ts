@@ -85,7 +85,7 @@ export class UserSearch {
   ): Promise<UserPage> {
     const count = totals ? totals.matching : await this.pages.count(filter, signal);
     if (!place.after && place.offset >= count) return { count, users: [], next: undefined };
-    const form = (await this.pages.isFew(count, totals?.all)) ? 'few' : 'many';
+    const form = (await this.pages.isLookUpFaster(count, totals?.all)) ? 'few' : 'many';
     const pageOrder = buildUserOrder(sort, order, filter.score, form);
     const users = toUserSet(filter, form);
     const { rows, last } = await this.pages.read(() => users, pageOrder, place, signal);

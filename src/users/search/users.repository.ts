@@ -41,12 +41,12 @@ export class UsersRepository {
   }
 
   /** Sets `last_access`. `updated` and the version stay the same. */
-  async touch(uuid: string, time: string, sql: Sql = this.database): Promise<void> {
+  async updateLastAccess(uuid: string, time: string, sql: Sql = this.database): Promise<void> {
     await sql.execute('UPDATE users SET last_access = ? WHERE uuid = ?', [time, uuid]);
   }
 
   /** Replaces the hash `old` by a newer hash of the same password. Does nothing if the password has changed. */
-  async replaceHash(uuid: string, old: string, hash: string): Promise<void> {
+  async replacePasswordHash(uuid: string, old: string, hash: string): Promise<void> {
     const sql = 'UPDATE users SET password_hash = ? WHERE uuid = ? AND password_hash = ?';
     await this.database.execute(sql, [hash, uuid, old]);
   }

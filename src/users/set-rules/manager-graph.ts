@@ -61,7 +61,7 @@ export class ManagerGraph {
   }
 
   /** Restores the previous manager of each user whose change has failed. */
-  revert(failed: ChangeNumbers): void {
+  restoreManagers(failed: ChangeNumbers): void {
     for (let node = 1; node < this.changes.length; node++) {
       const change = this.changes.at(node);
       if (change === 0 || !failed.has(change)) continue;

@@ -88,10 +88,10 @@ function diffIdentifiers(
     return { released: [], taken: [] };
   const old = before ? identifiersOf(before) : [];
   const current = identifiers ?? identifiersOf(after);
-  return { released: subtract(old, current), taken: subtract(current, old) };
+  return { released: subtractIdentifiers(old, current), taken: subtractIdentifiers(current, old) };
 }
 
-function subtract(list: readonly Identifier[], others: readonly Identifier[]): Identifier[] {
+function subtractIdentifiers(list: readonly Identifier[], others: readonly Identifier[]): Identifier[] {
   if (others.length === 0) return [...list];
   const known = new Set(others.map(({ identifier }) => identifier));
   return list.filter(({ identifier }) => !known.has(identifier));

@@ -27,7 +27,7 @@ class Dependencies {
    * Marks all changes as failed that depend directly or indirectly on a failed change.
    * @returns the newly marked changes.
    */
-  propagate(failed: ChangeNumbers): number[] {
+  propagateFailures(failed: ChangeNumbers): number[] {
     const start = new Set<number>();
     for (let link = 0; link < this.providers.length; link++) {
       const provider = this.providers.at(link);
@@ -171,29 +171,29 @@ export class SetValidator {
     // Reports all reasons for which a change fails, always in the same order.
     const dependent = new Set<number>();
     for (const [change, other] of this.identifiers.linkConflicts)
-      this.fail(change, this.createDuplicateFailure('external_id', other));
+      this.addFailure(change, this.createDuplicateFailure('external_id', other));
     for (const [change, creator] of this.managers.listAwaitedManagers())
       this.links.add(change, creator, MANAGER_TAG);
     for (const need of this.identifiers.requiredReleases)
       this.links.add(need.change, this.identifiers.getReleasingChange(need), IDENTIFIER_TAG);
     let rounds = 0;
     for (let more = true; more;) {
-      this.managers.revert(this.failed);
-      more = this.failIndependent(webmasters);
+      this.managers.restoreManagers(this.failed);
+      more = this.failInvalidChanges(webmasters);
       if (more) continue;
-      const added = this.links.propagate(this.failed);
+      const added = this.links.propagateFailures(this.failed);
       for (const change of added) dependent.add(change);
       more =
         added.length > 0 ||
-        this.failOrphans() ||
-        this.failConflicts(webmasters, rounds++ < MAX_ORDERED_ROUNDS);
+        this.failReportsOfDeleted() ||
+        this.failConflictingChanges(webmasters, rounds++ < MAX_ORDERED_ROUNDS);
     }
     for (const [change, tag] of this.links.listBroken(this.failed)) {
-      if (tag === MANAGER_TAG && dependent.has(change)) this.fail(change, UNKNOWN_MANAGER);
+      if (tag === MANAGER_TAG && dependent.has(change)) this.addFailure(change, UNKNOWN_MANAGER);
     }
     for (const need of this.identifiers.requiredReleases) {
       if (dependent.has(need.change) && this.identifiers.isIdentifierKept(need, this.failed))
-        this.fail(need.change, this.createTakenFailure(need));
+        this.addFailure(need.change, this.createTakenFailure(need));
     }
     return this.failures;
   }
@@ -215,21 +215,21 @@ export class SetValidator {
    * Fails changes that break a rule by themselves.
    * @returns true if a change failed.
    */
-  private failIndependent(webmasters: number): boolean {
+  private failInvalidChanges(webmasters: number): boolean {
     const single = this.managers.findCycles().filter((cycle) => cycle.length === 1);
-    for (const [change = 0] of single) this.fail(change, MANAGER_CYCLE);
+    for (const [change = 0] of single) this.addFailure(change, MANAGER_CYCLE);
     const losses = this.listWebmasterLosses(0);
     const isLast = losses.length > 0 && webmasters + this.countWebmasterGains() <= 1;
-    if (isLast) for (const [change, field] of losses) this.fail(change, toWebmasterFailure(field));
+    if (isLast) for (const [change, field] of losses) this.addFailure(change, toWebmasterFailure(field));
     return single.length > 0 || isLast;
   }
 
   /** Fails changes that set a user as manager whom another change deletes. @returns true if a change failed. */
-  private failOrphans(): boolean {
+  private failReportsOfDeleted(): boolean {
     if (this.deletions.size === 0) return false;
     const deleted = [...this.deletions].flatMap(([change, user]) => (this.failed.has(change) ? [] : user));
     const orphans = [...this.managers.findReports(deleted)].filter((change) => !this.failed.has(change));
-    for (const change of orphans) this.fail(change, UNKNOWN_MANAGER);
+    for (const change of orphans) this.addFailure(change, UNKNOWN_MANAGER);
     return orphans.length > 0;
   }
 
@@ -239,7 +239,7 @@ export class SetValidator {
    * only valid changes compete for them.
    * @returns true if there was a conflict.
    */
-  private failConflicts(webmasters: number, isOrdered: boolean): boolean {
+  private failConflictingChanges(webmasters: number, isOrdered: boolean): boolean {
     // The first changes may remove active Webmasters, as long as one remains.
     const losses = this.listWebmasterLosses(Math.max(0, webmasters + this.countWebmasterGains() - 1));
     const conflicts: Conflict[][] = [
@@ -255,7 +255,7 @@ export class SetValidator {
     const isFirst = (conflict: Conflict): boolean => !conflict.some(([change]) => later.has(change));
     const first = conflicts.map((kind) => kind.filter(isFirst)).find((kind) => kind.length > 0);
     const failing = first ?? conflicts.find((kind) => kind.length > 0) ?? [];
-    for (const [change, failure] of failing.flat()) this.fail(change, failure);
+    for (const [change, failure] of failing.flat()) this.addFailure(change, failure);
     return all.length > 0;
   }
 
@@ -294,7 +294,7 @@ export class SetValidator {
     return { field, code: 'unlinked_conflict', message, uuid };
   }
 
-  private fail(change: number, failure: Failure): void {
+  private addFailure(change: number, failure: Failure): void {
     this.failed.add(change);
     const failures = this.failures.get(change);
     if (!failures) this.failures.set(change, [failure]);

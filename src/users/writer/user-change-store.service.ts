@@ -54,7 +54,9 @@ export class UserChangeStore {
   ): Promise<void> {
     const stored = outcomes.flatMap((outcome, index) => toStoredChange(outcome, changes[index]));
     if (stored.length === 0) return;
-    const groups = stored.some(isMove) ? await this.moveRows(tx, stored) : NO_GROUPS;
+    const groups = stored.some(isDeletionOrRestore)
+      ? await this.moveDeletedAndRestored(tx, stored)
+      : NO_GROUPS;
     const added = stored.flatMap(({ prepared, user: { created, updated } }) =>
       prepared ? setTimes(prepared.row, created, updated) : [],
     );
@@ -74,7 +76,7 @@ export class UserChangeStore {
    * Moves the rows of deleted users to `deleted_users`, and removes restored users from there. It must run before new
    * rows are inserted.
    */
-  private async moveRows(tx: Sql, stored: readonly StoredChange[]): Promise<FormerGroups> {
+  private async moveDeletedAndRestored(tx: Sql, stored: readonly StoredChange[]): Promise<FormerGroups> {
     const filterUsers = (kind: ChangeOutcome['outcome']): User[] =>
       stored.flatMap(({ outcome, user }) => (outcome.outcome === kind ? user : []));
     const restored = filterUsers('restored').map(({ uuid }) => uuid);
@@ -119,7 +121,7 @@ function toStoredChange(outcome: ChangeOutcome, change: CheckedChange | undefine
   return [{ ...change, user, after: outcome.outcome === 'deleted' ? undefined : user, outcome }];
 }
 
-const isMove = ({ outcome: { outcome } }: StoredChange): boolean =>
+const isDeletionOrRestore = ({ outcome: { outcome } }: StoredChange): boolean =>
   outcome === 'deleted' || outcome === 'restored';
 
 const LOOKUP_FIELDS = ['roles', 'group_roles', 'attributes'] as const;

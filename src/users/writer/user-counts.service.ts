@@ -42,7 +42,7 @@ export class UserCountsRepository {
    * @returns the number of replaced rows.
    * @throws DatabaseError `race` if another instance has replaced some of the rows first.
    */
-  async foldRows(tx: Sql, min: number, max: number): Promise<number> {
+  async mergeRows(tx: Sql, min: number, max: number): Promise<number> {
     const rows = await tx.query<UserCountEntity>(
       'SELECT id, name, value FROM user_counts ORDER BY id LIMIT ?',
       [max],
@@ -84,7 +84,7 @@ export class UserCounts implements OnApplicationBootstrap, BeforeApplicationShut
 
   /** Merges rows at the start, because a killed process may have left many. */
   onApplicationBootstrap(): void {
-    this.scheduleFold();
+    this.scheduleMerge();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
@@ -96,7 +96,7 @@ export class UserCounts implements OnApplicationBootstrap, BeforeApplicationShut
   /** Adds numbers to the counters in the transaction of the change. The new rows are merged later. */
   async add(tx: Sql, deltas: ReadonlyMap<CounterName, number>): Promise<void> {
     await this.repository.add(tx, deltas);
-    this.scheduleFold();
+    this.scheduleMerge();
   }
 
   /** Counts the users with one of the statuses, and all users. Includes every committed change. */
@@ -117,18 +117,18 @@ export class UserCounts implements OnApplicationBootstrap, BeforeApplicationShut
   }
 
   /** Merges rows batch by batch, until only a few remain. */
-  async fold(): Promise<void> {
-    const foldBatch = () =>
-      this.transactions.run((tx) => this.repository.foldRows(tx, MIN_FOLDED_ROWS, FOLD_BATCH_SIZE));
-    while ((await foldBatch()) === FOLD_BATCH_SIZE);
+  async mergeAllRows(): Promise<void> {
+    const mergeBatch = () =>
+      this.transactions.run((tx) => this.repository.mergeRows(tx, MIN_FOLDED_ROWS, FOLD_BATCH_SIZE));
+    while ((await mergeBatch()) === FOLD_BATCH_SIZE);
   }
 
-  private scheduleFold(): void {
+  private scheduleMerge(): void {
     if (this.isStopping) return;
     this.timer ??= setTimeout(() => {
       this.timer = undefined;
       this.pendingFold = this.pendingFold
-        .then(() => this.fold())
+        .then(() => this.mergeAllRows())
         .catch((error: unknown) => {
           // The totals are still correct. The next change tries again to merge rows.
           this.log.logFault('counts', toProblemError(error).code, error);

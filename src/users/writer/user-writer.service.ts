@@ -75,7 +75,7 @@ export class UserWriter {
     const outcomes = all.map((change) => toOutcome(change, time));
     const blocked = listBlockedUuids(all, outcomes);
     if (blocked.length > 0)
-      await this.fuse.countBlocked(tx, caller, blocked, () => this.counts.countActive(tx));
+      await this.fuse.recordBlockedUsers(tx, caller, blocked, () => this.counts.countActive(tx));
     await this.store.save(tx, all, outcomes, caller);
     return outcomes.slice(0, changes.length);
   }
@@ -154,10 +154,15 @@ export class UserWriter {
     const locked = changes.flatMap(({ locked: user }) => user ?? []);
     const users = new Map(locked.map((user) => [user.uuid, user]));
     const unread = changes.filter(({ kind, uuid }) => kind !== 'create' && !users.has(uuid));
-    return unread.length > 0 ? new Map([...users, ...(await this.lockAll(tx, unread))]) : users;
+    return unread.length > 0
+      ? new Map([...users, ...(await this.lockExistingAndDeleted(tx, unread))])
+      : users;
   }
 
-  private async lockAll(tx: Sql, changes: readonly UserChange[]): Promise<ReadonlyMap<string, User>> {
+  private async lockExistingAndDeleted(
+    tx: Sql,
+    changes: readonly UserChange[],
+  ): Promise<ReadonlyMap<string, User>> {
     const restored = changes.flatMap(({ kind, uuid }) => (kind === 'restore' ? uuid : []));
     const existing = changes.flatMap(({ kind, uuid }) => (kind === 'restore' ? [] : uuid));
     const users = await this.repository.lock(tx, existing);
@@ -189,7 +194,7 @@ export class UserWriter {
     const managers = await this.findManagers(tx, constraints);
     const losesAny = constraints.some(({ webmaster }) => webmaster !== undefined && webmaster !== 'gained');
     const webmasters = losesAny ? await this.countWebmasters(tx) : 0;
-    const validate = (withdrawn: readonly number[]): ReadonlyMap<number, readonly Failure[]> => {
+    const validateWithout = (withdrawn: readonly number[]): ReadonlyMap<number, readonly Failure[]> => {
       const set = new SetValidator({
         nameOf: (change) => `user ${states[change - 1]?.change.uuid ?? ''}`,
         isImport: actor.kind === 'import',
@@ -200,12 +205,12 @@ export class UserWriter {
       return set.validate(webmasters);
     };
     const stale = states.flatMap(({ change, before }, index) => (isStale(change, before) ? [index + 1] : []));
-    const failures = validate([]);
+    const failures = validateWithout([]);
     if (stale.length === 0) return failures;
     // A change is reported as stale only if it is otherwise valid (interface §1, order of checks). Stale changes must
     // not affect other changes, so the set is validated again without stale changes.
     const staleFailures = stale.map((change) => [change, failures.get(change) ?? [STALE_VERSION]] as const);
-    return new Map([...validate(stale), ...staleFailures]);
+    return new Map([...validateWithout(stale), ...staleFailures]);
   }
 
   /** Counts active Webmasters. Locks the set rule first, so that concurrent changes cannot remove all of them. */

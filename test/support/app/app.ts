@@ -73,7 +73,7 @@ export class TestApp {
     programs?: WorkerPrograms,
   ): Promise<TestApp> {
     const app = await createApp(TestApp.buildSettings(database, settings), programs);
-    await app.get(FirstStart).run();
+    await app.get(FirstStart).createCredentials();
     await app.listen(0, '127.0.0.1');
     // Client and service share a thread. After a long pause, the timer that closes idle connections would run before
     // the service reads a waiting request.

@@ -198,14 +198,14 @@ export async function exerciseReads(app: TestApp): Promise<void> {
 export async function sealAudit(app: TestApp): Promise<void> {
   const sealer = app.app.get(Sealer);
   const end = (Math.floor(Date.now() / HOUR_MILLIS) + 1) * HOUR_MILLIS;
-  await sealer.run(end + SEALED_AFTER_MILLIS);
+  await sealer.sealEndedHours(end + SEALED_AFTER_MILLIS);
   const lateMillis = end - 1;
   const columns = 'id, time, actor_kind, actor_id, action, target_kind, target_id, changes, request_id, ip';
   await databaseOf(app).execute(
     `INSERT INTO audit_events (${columns}) VALUES (?, ?, 'system', NULL, 'user.updated', 'user', ?, '[]', 'late', '')`,
     [uuidv7({ msecs: lateMillis }), toDbTime(new Date(lateMillis)), seededUuid(7)],
   );
-  await sealer.run(end + HOUR_MILLIS + SEALED_AFTER_MILLIS);
+  await sealer.sealEndedHours(end + HOUR_MILLIS + SEALED_AFTER_MILLIS);
   await check(app.key.get('/statistics?days=90&utc_offset=-5'));
   const { fault, late } = await app.app.get(SealVerifier).verify();
   if (fault || late !== 1) throw new Error(`${late} late rows, ${JSON.stringify(fault)}`);
@@ -236,4 +236,4 @@ async function blowFuse(app: TestApp): Promise<void> {
 }
 
 /** Purges what has expired. */
-export const purge = ({ app }: TestApp): Promise<void> => app.get(PurgeService).run();
+export const purge = ({ app }: TestApp): Promise<void> => app.get(PurgeService).purgeAll();

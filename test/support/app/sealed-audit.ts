@@ -74,7 +74,7 @@ export class SealedAudit {
   constructor(private readonly app: () => TestApp) {}
 
   /** Seals the hours that had ended at a time. */
-  seal = (millis: number) => this.app().app.get(Sealer).run(millis);
+  seal = (millis: number) => this.app().app.get(Sealer).sealEndedHours(millis);
   verify = (...expected: Parameters<SealVerifier['verify']>) =>
     this.app()
       .app.get(SealVerifier)

@@ -62,7 +62,7 @@ async function fillDatabase(content: Content, folder: string, url: string): Prom
   await migrateAtStart(env, ENTITIES);
   if (content === 'tables') return;
   const app = await createApp(env);
-  await app.get(FirstStart).run();
+  await app.get(FirstStart).createCredentials();
   await app.close();
 }
 

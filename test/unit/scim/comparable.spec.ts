@@ -40,6 +40,6 @@ test('a SCIM PATCH path may have 2,048 characters and surrounding blanks, but no
 
 test('a SCIM PATCH may have 1,000 operations', () => {
   const body = Array.from({ length: 1000 }, () => ({ op: 'remove', path: 'title' }));
-  const options = { resource: USER, ignoreUnknown: false, deviation: () => undefined };
+  const options = { resource: USER, ignoreUnknown: false, countDeviation: () => undefined };
   expect(readPatch(body, options)).toHaveLength(1000);
 });

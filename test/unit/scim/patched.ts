@@ -22,9 +22,9 @@ export function patch(operations: unknown, options: { entra?: boolean } = {}) {
   const seen = new Set<Deviation>();
   const before = JSON.stringify(BASE);
   const body = { schemas: [PATCH_MESSAGE], Operations: operations };
-  const deviation = (kind: Deviation) => seen.add(kind);
-  const steps = readPatch(body, { resource: USER, ignoreUnknown: options.entra ?? false, deviation });
-  const after = applySteps(BASE, steps, { deviation });
+  const countDeviation = (kind: Deviation) => seen.add(kind);
+  const steps = readPatch(body, { resource: USER, ignoreUnknown: options.entra ?? false, countDeviation });
+  const after = applySteps(BASE, steps, { countDeviation });
   expect(JSON.stringify(BASE)).toBe(before);
   return { after, seen: [...seen] };
 }

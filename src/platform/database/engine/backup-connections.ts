@@ -46,8 +46,8 @@ export interface RestoreTransaction extends SeparateConnection {
 export async function openSnapshot(settings: DatabaseSettings): Promise<Snapshot> {
   const file = sqliteFileOf(settings);
   // SQLite takes the snapshot at the first read of the transaction, so the transaction starts with a read.
-  if (file !== undefined) return openOnFile(file, 'BEGIN; SELECT COUNT(*) FROM sqlite_master');
-  return openOnServer(
+  if (file !== undefined) return openSqliteTransaction(file, 'BEGIN; SELECT COUNT(*) FROM sqlite_master');
+  return openServerTransaction(
     settings,
     'SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ',
     'START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY',
@@ -58,11 +58,11 @@ export async function openSnapshot(settings: DatabaseSettings): Promise<Snapshot
 export async function openRestoreTransaction(settings: DatabaseSettings): Promise<RestoreTransaction> {
   const file = sqliteFileOf(settings);
   return file === undefined
-    ? openOnServer(settings, 'START TRANSACTION')
-    : openOnFile(file, 'BEGIN IMMEDIATE');
+    ? openServerTransaction(settings, 'START TRANSACTION')
+    : openSqliteTransaction(file, 'BEGIN IMMEDIATE');
 }
 
-function openOnFile(file: string, begin: string): Snapshot & RestoreTransaction {
+function openSqliteTransaction(file: string, begin: string): Snapshot & RestoreTransaction {
   const connection = SqliteConnection.open(file);
   connection.exec(`PRAGMA busy_timeout = 5000; ${begin}`);
   return {
@@ -82,7 +82,7 @@ function openOnFile(file: string, begin: string): Snapshot & RestoreTransaction 
   };
 }
 
-async function openOnServer(
+async function openServerTransaction(
   settings: DatabaseSettings,
   ...begin: readonly string[]
 ): Promise<Snapshot & RestoreTransaction> {

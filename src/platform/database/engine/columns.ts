@@ -33,7 +33,7 @@ export const bool = (): ColumnType => ({ type: 'tinyint', default: 0 });
 export const int = (): ColumnType => ({ type: 'int', default: 0 });
 
 /** Removes the character set and collation of a column, because SQLite does not support MySQL's names for them. */
-export function dropCollation(column: { charset?: string; collation?: string }): void {
+export function removeCollation(column: { charset?: string; collation?: string }): void {
   delete column.charset;
   delete column.collation;
 }

@@ -13,7 +13,7 @@ export type DatabaseSettings = Pick<Env, 'databaseUrl' | 'DATABASE_POOL_SIZE'> &
 export interface Server {
   /** `host:port`, as shown to operators. */
   name: string;
-  options: ReturnType<typeof optionsOf>;
+  options: ReturnType<typeof connectionOptionsOf>;
 }
 
 const SQLITE = 'sqlite:';
@@ -29,7 +29,10 @@ export function sqliteFileOf({ databaseUrl }: DatabaseSettings): string | undefi
  */
 export function serversOf(settings: DatabaseSettings): [Server, ...Server[]] {
   const url = parseDatabaseUrl(settings.databaseUrl);
-  const servers = url?.hosts.map((host) => ({ name: nameOf(host), options: optionsOf(url, host, settings) }));
+  const servers = url?.hosts.map((host) => ({
+    name: nameOf(host),
+    options: connectionOptionsOf(url, host, settings),
+  }));
   const [first, ...others] = servers ?? [];
   if (!first) throw new EnvError('DATABASE_URL names no database server. Add a host to it.');
   return [first, ...others];
@@ -52,7 +55,7 @@ export function databaseNameOf(settings: DatabaseSettings): DatabaseName {
   return { name, fullName: `${name} on ${servers.map((server) => server.name).join(', ')}` };
 }
 
-function optionsOf(url: DatabaseUrl, { host, port }: DatabaseHost, settings: DatabaseSettings) {
+function connectionOptionsOf(url: DatabaseUrl, { host, port }: DatabaseHost, settings: DatabaseSettings) {
   const { user, password, database } = url;
   return {
     host,

@@ -156,7 +156,7 @@ function faultOf(error: unknown): Fault | undefined {
  * becomes `unknown`, because the change may have been committed.
  */
 export function toChangeError(error: Error): Error {
-  const isLost = error instanceof DatabaseError && error.fault === 'moved' && !isRefusal(error);
+  const isLost = error instanceof DatabaseError && error.fault === 'moved' && !isStatementRefused(error);
   return isLost ? new DatabaseError('unknown', error.cause) : error;
 }
 
@@ -166,14 +166,16 @@ export function toChangeError(error: Error): Error {
  */
 export function toCommitError(error: Error): Error {
   if (!(error instanceof DatabaseError)) return new DatabaseError('unknown', error);
-  return error.fault === 'race' || isRefusal(error) ? error : new DatabaseError('unknown', error.cause);
+  return error.fault === 'race' || isStatementRefused(error)
+    ? error
+    : new DatabaseError('unknown', error.cause);
 }
 
 const hasCode = (error: unknown, codes: readonly unknown[]): boolean =>
   error instanceof DatabaseError && 'code' in error.cause && codes.includes(error.cause.code);
 
 /** Returns true if the server refused the statement because it accepts no changes, or no statements at all. */
-export const isRefusal = (error: DatabaseError): boolean => hasCode(error, REFUSED);
+export const isStatementRefused = (error: DatabaseError): boolean => hasCode(error, REFUSED);
 
 /**
  * Returns true if the error makes all connections to the server unusable. The server accepts no changes, does not

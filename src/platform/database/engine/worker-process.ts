@@ -94,7 +94,7 @@ export class WorkerProcess<Calls extends WorkerCalls, Handlers extends object> {
    * Starts the worker process if necessary, and runs `work` with a proxy that calls its functions.
    * @throws WorkerEndedError if the process ends. Errors thrown in the worker process arrive as plain `Error` objects.
    */
-  async use<T>(work: (calls: BirpcReturn<Calls, Handlers>) => Promise<T>): Promise<T> {
+  async runWithCalls<T>(work: (calls: BirpcReturn<Calls, Handlers>) => Promise<T>): Promise<T> {
     clearTimeout(this.idleTimer);
     this.useCount++;
     this.running ??= this.start();
@@ -231,12 +231,12 @@ async function relayOutput(
   onLines: (lines: string) => void,
 ): Promise<void> {
   await Promise.all([
-    stdout && relay(stdout, onLines),
-    stderr && relay(stderr, (lines) => void process.stderr.write(lines)),
+    stdout && relayLines(stdout, onLines),
+    stderr && relayLines(stderr, (lines) => void process.stderr.write(lines)),
   ]);
 }
 
-function relay(stream: Readable, onLines: (lines: string) => void): Promise<void> {
+function relayLines(stream: Readable, onLines: (lines: string) => void): Promise<void> {
   if (stream instanceof Socket) stream.unref(); // an open pipe must not keep this process alive
   const lines = new LineBuffer();
   stream.setEncoding('utf8');
@@ -297,7 +297,7 @@ export async function runMigrator(program: string): Promise<void> {
   child.stderr?.on('data', (chunk: Buffer) => process.stderr.write(chunk));
   let refusal: string | undefined;
   child.on('message', (message: unknown) => {
-    if (isRefusal(message)) ({ refusal } = message);
+    if (isMigrationRefusal(message)) ({ refusal } = message);
   });
   // All messages are read before the event `disconnect`, so `refusal` is set when this event arrives.
   const [[code, signal]] = (await Promise.all([once(child, 'exit'), once(child, 'disconnect')])) as [
@@ -308,5 +308,5 @@ export async function runMigrator(program: string): Promise<void> {
   throw new Error(refusal ?? `The migration process ended with ${String(signal ?? code)}.`);
 }
 
-const isRefusal = (message: unknown): message is MigrationRefusal =>
+const isMigrationRefusal = (message: unknown): message is MigrationRefusal =>
   isObject(message) && typeof message['refusal'] === 'string';

@@ -43,8 +43,8 @@ export class Leases {
    * expires after `seconds`.
    * @returns false, without running `work`, if another instance holds the lease.
    */
-  async hold(name: string, seconds: number, work: () => Promise<void>): Promise<boolean> {
-    if (!(await this.take(name, seconds))) return false;
+  async runUnderLease(name: string, seconds: number, work: () => Promise<void>): Promise<boolean> {
+    if (!(await this.acquire(name, seconds))) return false;
     // Ignores a failed heartbeat, because the next heartbeat renews the lease too. Work that must stop when its lease
     // is lost checks the lease itself.
     const sendHeartbeat = () => void this.renew(name, seconds).catch(() => undefined);
@@ -59,7 +59,7 @@ export class Leases {
   }
 
   /** Takes a lease that is free, expired, or held by this instance. Returns false if another instance holds it. */
-  async take(name: string, seconds: number): Promise<boolean> {
+  async acquire(name: string, seconds: number): Promise<boolean> {
     const { dialect } = this.database;
     const update = () =>
       this.database.execute(
@@ -103,7 +103,7 @@ export class Leases {
 
   /** Stores a time in the row of a lease, from which all instances can read it with `findRecordedTime`. */
   async recordTime(name: string, time: DbTime): Promise<void> {
-    await this.take(name, 0);
+    await this.acquire(name, 0);
     const update = 'UPDATE leases SET owner = ?, until = ? WHERE name = ?';
     await this.database.execute(update, [this.owner, time, name]);
   }

@@ -6,7 +6,7 @@ import {
   type TableColumnOptions,
   type TableOptions,
 } from 'typeorm';
-import { type ColumnType, dropCollation } from '../engine/columns.js';
+import { type ColumnType, removeCollation } from '../engine/columns.js';
 
 export const key = { isPrimary: true } as const;
 export const optional = { isNullable: true } as const;
@@ -42,6 +42,6 @@ export abstract class TableMigration implements MigrationInterface {
 
 /** Converts a column to the type that entities have on SQLite. */
 function adaptToSqlite(column: TableColumn): void {
-  dropCollation(column);
+  removeCollation(column);
   if (column.type === 'int') column.type = 'integer';
 }

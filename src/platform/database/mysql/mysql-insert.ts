@@ -29,7 +29,7 @@ type RowValues = readonly SqlValue[][];
  * @throws DatabaseError `duplicate` if a key exists.
  */
 export async function insertAll(connection: Connection, statement: InsertStatement, rows: RowValues) {
-  if (await loadAll(connection, statement, rows)) return;
+  if (await tryLoadData(connection, statement, rows)) return;
   for (const { sql, params } of buildMultiRowInserts(statement, rows))
     await runQuery(connection, sql, params);
 }
@@ -43,10 +43,10 @@ export async function insertAll(connection: Connection, statement: InsertStateme
  * @returns false, without inserting anything, if there are few rows, if they may overwrite other rows, or if the server
  * does not allow LOAD DATA.
  */
-async function loadAll(connection: Connection, { into, tail }: InsertStatement, rows: RowValues) {
+async function tryLoadData(connection: Connection, { into, tail }: InsertStatement, rows: RowValues) {
   if (!into || rows.length < MIN_LOAD_ROWS || tail !== '' || infileDisabled.has(connection)) return false;
   const sql = `LOAD DATA LOCAL INFILE 'rows' INTO TABLE ${into.table} CHARACTER SET utf8mb4 FIELDS TERMINATED BY '\\t' ESCAPED BY '\\\\' LINES TERMINATED BY '\\n' (${into.columns.join(', ')})`;
-  const result = await loadRows(connection, sql, rows);
+  const result = await runLoadData(connection, sql, rows);
   if (!result) return false;
   const { affectedRows, warningStatus } = result;
   if (affectedRows === rows.length && warningStatus === 0) return true;
@@ -59,7 +59,7 @@ async function loadAll(connection: Connection, { into, tail }: InsertStatement, 
 }
 
 /** Runs a LOAD DATA statement. Returns undefined if `local_infile` is off on the server. */
-async function loadRows(connection: Connection, sql: string, rows: RowValues) {
+async function runLoadData(connection: Connection, sql: string, rows: RowValues) {
   try {
     return await runQuery<ResultSetHeader>(connection, sql, [], () => Readable.from(chunkRows(rows)));
   } catch (error) {

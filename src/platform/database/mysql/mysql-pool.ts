@@ -4,7 +4,7 @@ import type { Server } from '../engine/connection-options.js';
 import {
   DatabaseError,
   isConnectionLimit,
-  isRefusal,
+  isStatementRefused,
   isServerWide,
   createPoolClosedError,
   toDatabaseError,
@@ -89,7 +89,7 @@ export class MysqlPool {
   acquire(resolve: Resolve<PoolConnection>, reject: Reject): void {
     const waiter = { resolve, reject };
     this.waiters.add(waiter);
-    this.request(waiter);
+    this.requestConnection(waiter);
   }
 
   release(connection: PoolConnection): void {
@@ -98,7 +98,7 @@ export class MysqlPool {
     else if (this.serverUses.get(connection) === this.currentUse) connection.release();
     else connection.end();
     const next = this.waitingForRelease.shift();
-    if (next) this.request(next);
+    if (next) this.requestConnection(next);
   }
 
   /** Releases and closes a connection whose state is unknown. */
@@ -116,12 +116,12 @@ export class MysqlPool {
    * @returns the error to throw. It must not be retried if no server has been writable for longer than a failover
    * takes.
    */
-  handleFailure(connection: PoolConnection, error: Error): Error {
+  recordFailure(connection: PoolConnection, error: Error): Error {
     if (!(error instanceof DatabaseError)) return error;
     const use = this.serverUses.get(connection);
     if (error.fault === 'moved' || error.fault === 'unknown') this.serverUses.delete(connection);
     if (use && isServerWide(error) && Date.now() - use.began > POLL_MILLIS) this.leaveServer(use);
-    return this.limitRetries(error);
+    return this.preventLateRetry(error);
   }
 
   async close(): Promise<void> {
@@ -132,19 +132,19 @@ export class MysqlPool {
     await Promise.all([...this.serverUses.keys()].map((connection) => endConnection(connection)));
   }
 
-  private request(waiter: Waiter): void {
+  private requestConnection(waiter: Waiter): void {
     const { currentUse: use } = this;
     if (!this.waiters.has(waiter)) return;
     if (this.isClosed) this.rejectWaiters(createPoolClosedError());
     else if (use)
       use.pool.getConnection((error: Error | null, connection) => {
-        if (error) this.handleConnectFailure(use, waiter, toConnectError(error));
+        if (error) this.retryOrRejectWaiters(use, waiter, toConnectError(error));
         else void this.setUpAndResolve(use, waiter, connection);
       });
     else
       this.chooseServer().then(
         () => {
-          this.request(waiter);
+          this.requestConnection(waiter);
         },
         (error: unknown) => {
           this.rejectWaiters(toDatabaseError(error));
@@ -157,7 +157,7 @@ export class MysqlPool {
       if (!this.serverUses.has(connection)) await this.setUp(use, connection);
     } catch (error) {
       connection.destroy();
-      this.handleConnectFailure(use, waiter, toDatabaseError(error));
+      this.retryOrRejectWaiters(use, waiter, toDatabaseError(error));
       return;
     }
     if (use === this.currentUse && this.waiters.delete(waiter)) {
@@ -165,13 +165,13 @@ export class MysqlPool {
       waiter.resolve(connection);
     } else {
       this.release(connection);
-      this.request(waiter);
+      this.requestConnection(waiter);
     }
   }
 
   private async setUp(use: ServerUse, connection: PoolConnection): Promise<void> {
-    const forgetConnection = (): void => void this.serverUses.delete(connection);
-    connection.on('error', forgetConnection).on('end', forgetConnection);
+    const removeServerUse = (): void => void this.serverUses.delete(connection);
+    connection.on('error', removeServerUse).on('end', removeServerUse);
     await setUpConnection(connection, use.server);
     this.serverUses.set(connection, use);
   }
@@ -180,8 +180,8 @@ export class MysqlPool {
    * Handles a failed connection attempt. All waiting requests fail, unless the server has only reached its connection
    * limit.
    */
-  private handleConnectFailure(use: ServerUse, waiter: Waiter, error: Error): void {
-    if (use !== this.currentUse) this.request(waiter);
+  private retryOrRejectWaiters(use: ServerUse, waiter: Waiter, error: Error): void {
+    if (use !== this.currentUse) this.requestConnection(waiter);
     else if (isConnectionLimit(error) && this.inUse.size > 0) this.waitingForRelease.push(waiter);
     else if (this.servers.length > 1 && !isConnectionLimit(error)) {
       // Statements on an unreachable server would never get a response, so the pool breaks their connections.
@@ -193,7 +193,7 @@ export class MysqlPool {
     const failing = [...this.waiters];
     this.waiters.clear();
     this.waitingForRelease.length = 0;
-    for (const { reject } of failing) reject(this.limitRetries(error));
+    for (const { reject } of failing) reject(this.preventLateRetry(error));
   }
 
   /** Chooses the first writable server. All waiting requests share one choice. */
@@ -266,9 +266,9 @@ export class MysqlPool {
    * Returns an error that is not retried if requests have waited for a writable server for longer than a failover takes.
    * Otherwise returns the given error.
    */
-  private limitRetries(error: Error): Error {
+  private preventLateRetry(error: Error): Error {
     if (!(error instanceof DatabaseError)) return error;
-    if (!isRefusal(error) && !(error.cause instanceof NoWriterError)) return error;
+    if (!isStatementRefused(error) && !(error.cause instanceof NoWriterError)) return error;
     const now = Date.now();
     if (now - this.refusals.last > 2 * FAILOVER_MILLIS) this.refusals.first = now;
     this.refusals.last = now;

@@ -123,7 +123,7 @@ function addMissingMillis(result: Result, fields: FieldPacket[]): void {
 const serverOptions = new WeakMap<Connection, ConnectionOptions>();
 
 /** Stores the options of a connection for `killStatement`. */
-export function rememberServer(connection: Connection, options: ConnectionOptions): void {
+export function storeConnectionOptions(connection: Connection, options: ConnectionOptions): void {
   serverOptions.set(connection, options);
 }
 

@@ -34,7 +34,7 @@ type ResultReader<R extends Result, T> = (result: R) => T;
 /** Converts the error of a statement to the error that the caller gets. */
 type ErrorConverter = (error: Error) => Error;
 
-const keepError: ErrorConverter = (error) => error;
+const returnSameError: ErrorConverter = (error) => error;
 
 /**
  * MariaDB or MySQL on a pool of connections. Statements outside of transactions are retried as `computeRetryDelay` decides.
@@ -46,7 +46,7 @@ export class MysqlEngine implements Engine {
   constructor(private readonly pool: MysqlPool) {}
 
   query<T extends object>(sql: string, params: Params = []): Promise<T[]> {
-    return this.runSingle(sql, params, (rows: Rows<T>) => rows, keepError);
+    return this.runStatement(sql, params, (rows: Rows<T>) => rows, returnSameError);
   }
 
   /** Runs the statement on a connection of the pool. If the signal aborts, the statement is also killed on the server. */
@@ -63,7 +63,7 @@ export class MysqlEngine implements Engine {
         signal.addEventListener('abort', stop, { once: true });
         return await runQuery<Rows<T>>(connection, sql, params);
       } catch (error) {
-        throw signal.aborted ? abortReasonOf(signal) : this.handleFailure(connection, error, keepError);
+        throw signal.aborted ? abortReasonOf(signal) : this.recordFailure(connection, error, returnSameError);
       } finally {
         signal.removeEventListener('abort', stop);
         if (signal.aborted) this.pool.discard(connection);
@@ -73,11 +73,11 @@ export class MysqlEngine implements Engine {
   }
 
   queryOne<T extends object>(sql: string, params: Params = []): Promise<T | undefined> {
-    return this.runSingle(sql, params, (rows: Rows<T>) => rows[0], keepError);
+    return this.runStatement(sql, params, (rows: Rows<T>) => rows[0], returnSameError);
   }
 
   execute(sql: string, params: Params = []): Promise<number> {
-    return this.runSingle(sql, params, (result: ResultSetHeader) => result.affectedRows, toChangeError);
+    return this.runStatement(sql, params, (result: ResultSetHeader) => result.affectedRows, toChangeError);
   }
 
   /** Inserts all rows or none, in a transaction of its own. */
@@ -111,7 +111,7 @@ export class MysqlEngine implements Engine {
     try {
       return writeStateOf(await readState(connection));
     } catch (error) {
-      throw this.handleFailure(connection, error, keepError);
+      throw this.recordFailure(connection, error, returnSameError);
     } finally {
       this.pool.release(connection);
     }
@@ -120,7 +120,7 @@ export class MysqlEngine implements Engine {
   async begin(): Promise<OpenTransaction> {
     const connection = await this.acquireConnection();
     const fail = (error: unknown): never => {
-      throw this.handleFailure(connection, error, keepError);
+      throw this.recordFailure(connection, error, returnSameError);
     };
     try {
       await runQuery(connection, 'START TRANSACTION');
@@ -129,12 +129,12 @@ export class MysqlEngine implements Engine {
       return fail(error);
     }
     let ended = false;
-    const endTransaction = async (statement: string, meaning: ErrorConverter): Promise<void> => {
+    const endTransaction = async (statement: string, convertError: ErrorConverter): Promise<void> => {
       ended = true;
       try {
         await runQuery(connection, statement);
       } catch (error) {
-        const failure = this.handleFailure(connection, error, meaning);
+        const failure = this.recordFailure(connection, error, convertError);
         this.pool.discard(connection);
         throw failure;
       }
@@ -157,7 +157,7 @@ export class MysqlEngine implements Engine {
       },
       rollback: async () => {
         if (ended) return;
-        if (!this.pool.isBroken(connection)) return endTransaction('ROLLBACK', keepError);
+        if (!this.pool.isBroken(connection)) return endTransaction('ROLLBACK', returnSameError);
         ended = true;
         this.pool.discard(connection);
       },
@@ -168,11 +168,11 @@ export class MysqlEngine implements Engine {
    * Runs a statement with retries, and returns the part of its result that `read` selects. Uses callbacks, which are
    * cheaper than promises.
    */
-  private runSingle<R extends Result, T>(
+  private runStatement<R extends Result, T>(
     sql: string,
     params: Params,
     read: ResultReader<R, T>,
-    meaning: ErrorConverter,
+    convertError: ErrorConverter,
   ): Promise<T> {
     return new Promise((resolve, reject) => {
       const started = Date.now();
@@ -188,7 +188,7 @@ export class MysqlEngine implements Engine {
           resolve(read(result));
         };
         const handleError: Reject = (error) => {
-          const failure = this.handleFailure(connection, error, meaning);
+          const failure = this.recordFailure(connection, error, convertError);
           this.pool.release(connection);
           retryOrReject(failure);
         };
@@ -201,9 +201,9 @@ export class MysqlEngine implements Engine {
     });
   }
 
-  private handleFailure(connection: PoolConnection, error: unknown, meaning: ErrorConverter): Error {
+  private recordFailure(connection: PoolConnection, error: unknown, convertError: ErrorConverter): Error {
     const failure = error instanceof Error ? error : new Error(String(error));
-    return this.pool.handleFailure(connection, meaning(failure));
+    return this.pool.recordFailure(connection, convertError(failure));
   }
 
   private acquireConnection(): Promise<PoolConnection> {

@@ -3,7 +3,13 @@ import { DatabaseError, toDatabaseError } from '../engine/database-error.js';
 import { isObject } from '../../common/json.js';
 import type { Server } from '../engine/connection-options.js';
 import type { WriteState } from '../engine/sql.js';
-import { type Rows, SERVER_MILLIS, rememberServer, runWithoutTimeout, runQuery } from './mysql-statement.js';
+import {
+  type Rows,
+  SERVER_MILLIS,
+  storeConnectionOptions,
+  runWithoutTimeout,
+  runQuery,
+} from './mysql-statement.js';
 
 /** A separate connection to a database server, set up for the statements of the service. */
 export interface ServerSession {
@@ -64,7 +70,7 @@ const UNKNOWN_VARIABLE = 1193;
 
 /** Applies the settings of a session to a new connection. */
 export async function setUpConnection(connection: Connection, { options }: Server): Promise<void> {
-  rememberServer(connection, options);
+  storeConnectionOptions(connection, options);
   for (const sql of SETTINGS) await runQuery(connection, sql);
   await runQuery(connection, CAUSAL_READS).catch((error: unknown) => {
     if (!isObject(error) || error['errno'] !== UNKNOWN_VARIABLE) throw error;

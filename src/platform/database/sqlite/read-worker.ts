@@ -64,7 +64,7 @@ export class ReadWorker implements Reader {
     isLast = false,
   ): Promise<RawRows | SerializedError> {
     try {
-      return await this.worker.use((calls) => calls.read(sql, params));
+      return await this.worker.runWithCalls((calls) => calls.read(sql, params));
     } catch (error) {
       if (!(error instanceof WorkerEndedError) || signal?.aborted) throw error;
       if (isLast || error.wasSilent || this.isEnding) throw new DatabaseError('away', error);
@@ -78,7 +78,7 @@ export class ReadWorker implements Reader {
    */
   async writeBack(lock: WriteLock): Promise<boolean> {
     return this.runAlone(undefined, () =>
-      this.worker.use(async (calls) => {
+      this.worker.runWithCalls(async (calls) => {
         await calls.ping();
         return lock.run(() => calls.writeBack());
       }),

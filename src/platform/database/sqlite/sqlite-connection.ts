@@ -59,11 +59,11 @@ export function createParentFolder(file: string): void {
 export function openFile(file: string): DatabaseSync {
   createParentFolder(file);
   const { DatabaseSync } = loadDriver();
-  return runWithResultCode(() => configure(new DatabaseSync(file, { timeout: BUSY_MILLIS }), file));
+  return runWithResultCode(() => configureConnection(new DatabaseSync(file, { timeout: BUSY_MILLIS }), file));
 }
 
-function configure(connection: DatabaseSync, file: string): DatabaseSync {
-  assertSafeVersion(readVersion(connection));
+function configureConnection(connection: DatabaseSync, file: string): DatabaseSync {
+  assertSafeVersion(readLibraryVersion(connection));
   chmodSync(file, 0o600); // only the user of the service may read the file, which contains password hashes
   enableWal(connection);
   // FULL: acknowledged changes survive a power failure.
@@ -120,7 +120,7 @@ function loadDriver() {
 }
 
 /** Returns the SQLite version, such as `3.53.4`. The Node.js of a Linux distribution may use the system's SQLite. */
-const readVersion = (connection: DatabaseSync): string =>
+const readLibraryVersion = (connection: DatabaseSync): string =>
   String(connection.prepare('SELECT sqlite_version() AS version').get()?.['version']);
 
 /** @throws Error if this version of SQLite can lose commits. */
@@ -225,7 +225,7 @@ export class SqliteConnection {
   }
 
   private prepareNew(sql: string): PreparedStatement {
-    const statement = this.connection.prepare(stabilizePlan(sql));
+    const statement = this.connection.prepare(preventReplanning(sql));
     const names = statement.columns().map(({ name }) => name);
     // Rows as lists of values take half the time of rows as objects.
     if (names.length > 0) statement.setReturnArrays(true);
@@ -242,7 +242,7 @@ export class SqliteConnection {
  * Replaces the parameter of a LIMIT with a sum, so that SQLite does not plan the statement again for each new limit.
  * Planning takes longer than the statement itself.
  */
-const stabilizePlan = (sql: string): string => sql.replaceAll('LIMIT ?', 'LIMIT ?+0');
+const preventReplanning = (sql: string): string => sql.replaceAll('LIMIT ?', 'LIMIT ?+0');
 
 function convertErrors<T>(work: () => T): T {
   try {

@@ -174,7 +174,7 @@ export class SqliteEngine implements Engine {
    * Takes the write lock and runs `write`, which must release the lock. If `write` fails, the lock is released here.
    */
   private async runLocked<T>(write: (release: Release) => T): Promise<T> {
-    const release = await this.lock.take();
+    const release = await this.lock.acquire();
     try {
       return await this.retryWhileBusy(() => write(release));
     } catch (error) {

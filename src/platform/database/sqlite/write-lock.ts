@@ -6,13 +6,13 @@ export interface WriteLockCalls {
    * Waits until the caller holds the lock. Returns the number of times that other callers have held the lock since
    * the last call of this caller.
    */
-  takeLock: () => Promise<number>;
+  acquireLock: () => Promise<number>;
   releaseLock: () => void;
 }
 
 /** `WriteLockCalls` as the calling process sees them: each call returns a promise. */
 interface LockOwner {
-  takeLock(): Promise<number>;
+  acquireLock(): Promise<number>;
   releaseLock(): Promise<void>;
 }
 
@@ -45,12 +45,12 @@ export class WriteLock {
   }
 
   /** Takes the lock as soon as all earlier callers have released it. */
-  take(): Promise<Release> {
-    return this.owner ? this.takeFrom(this.owner) : this.slot.acquire();
+  acquire(): Promise<Release> {
+    return this.owner ? this.acquireFrom(this.owner) : this.slot.acquire();
   }
 
   async run<T>(work: () => Promise<T>): Promise<T> {
-    const release = await this.take();
+    const release = await this.acquire();
     try {
       return await work();
     } finally {
@@ -58,9 +58,9 @@ export class WriteLock {
     }
   }
 
-  private async takeFrom(owner: LockOwner): Promise<Release> {
+  private async acquireFrom(owner: LockOwner): Promise<Release> {
     const release = await this.slot.acquire();
-    this.otherHolders = await owner.takeLock();
+    this.otherHolders = await owner.acquireLock();
     return () => {
       void owner.releaseLock();
       release();
@@ -72,12 +72,12 @@ export class WriteLock {
  * Creates the calls with which one other process takes and releases the lock. Call `end` when that process has ended,
  * so that a lock that it still holds is released.
  */
-export function lendWriteLock(lock: WriteLock): { calls: WriteLockCalls; end: () => void } {
+export function createWriteLockCalls(lock: WriteLock): { calls: WriteLockCalls; end: () => void } {
   let release: Release | undefined;
   let isGone = false;
   let before = lock.takeCount;
-  const takeLock = async (): Promise<number> => {
-    release = await lock.take();
+  const acquireLock = async (): Promise<number> => {
+    release = await lock.acquire();
     if (isGone) release();
     const others = lock.takeCount - before - 1;
     before = lock.takeCount;
@@ -88,5 +88,5 @@ export function lendWriteLock(lock: WriteLock): { calls: WriteLockCalls; end: ()
     isGone = true;
     releaseLock();
   };
-  return { calls: { takeLock, releaseLock }, end };
+  return { calls: { acquireLock, releaseLock }, end };
 }

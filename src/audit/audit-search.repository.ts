@@ -108,7 +108,7 @@ type Rows = AuditEventEntity[];
  * conditions, rows are scanned in parts.
  */
 @Injectable()
-export class AuditWalkRepository {
+export class AuditSearchRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
   /**
@@ -116,7 +116,7 @@ export class AuditWalkRepository {
    * after scanning rows without a match, so that the caller can stop early.
    * @param size maximum number of events that one statement returns.
    */
-  async *walk(filter: AuditFilter, after: string | undefined, size: number, columns = COLUMNS) {
+  async *readMatchingEvents(filter: AuditFilter, after: string | undefined, size: number, columns = COLUMNS) {
     const range = toIdRange(filter, after);
     const indexed = await this.chooseFilter(filter, range);
     const rest = buildOtherConditions(filter, indexed);
@@ -125,7 +125,7 @@ export class AuditWalkRepository {
     while (sources.length > 0) {
       const source = sources.reduce((a, b) => (b.before > a.before ? b : a));
       const { rows, isDone } = rest
-        ? await this.readPart(source, range, rest, size, columns)
+        ? await this.scanPage(source, range, rest, size, columns)
         : await this.readPage(source, range, size, columns);
       found.push(...rows);
       if (isDone) sources.splice(sources.indexOf(source), 1);
@@ -149,7 +149,7 @@ export class AuditWalkRepository {
     }
     let count = 0;
     let parts = 0;
-    for await (const rows of this.walk(filter, undefined, MAX_COUNT, 'id')) {
+    for await (const rows of this.readMatchingEvents(filter, undefined, MAX_COUNT, 'id')) {
       count += rows.length;
       if (count >= MAX_COUNT) return { count: MAX_COUNT, exact: false };
       if (++parts > MAX_COUNT_PARTS) return { count, exact: false };
@@ -216,7 +216,7 @@ export class AuditWalkRepository {
   }
 
   /** Scans the next rows of a source. Returns the events that also meet `rest`, the conditions outside the index. */
-  private async readPart(
+  private async scanPage(
     source: Source,
     { low }: IdRange,
     rest: Clause,
