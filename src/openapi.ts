@@ -67,8 +67,8 @@ const SCOPE_NOTES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Paths under `/docs` that are served: the page, its assets and the documents. Other files of the package, such as
- * source maps, are hidden.
+ * Paths under `/docs` that are served: the page, its assets and the documents. Other files of the Swagger UI package,
+ * such as source maps, are hidden.
  */
 const SERVED: ReadonlySet<string> = new Set(
   `/ /swagger-ui.css /swagger-ui-bundle.js /swagger-ui-standalone-preset.js /swagger-ui-init.js
@@ -78,7 +78,7 @@ const SERVED: ReadonlySet<string> = new Set(
 /** Serves Swagger UI at `/docs`. */
 export function serveDocs(app: INestApplication): void {
   const script = readScript();
-  // The page shows this document. Clients get the unchanged document.
+  // The document with the changes for the page. Clients that download the document get it without these changes.
   let page: OpenAPIObject | undefined;
   app.use('/docs/page.js', (_request: Request, response: Response) => {
     response.type('text/javascript').send(script);

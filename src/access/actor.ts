@@ -26,7 +26,7 @@ export interface KeyActor {
   profile: KeyProfile;
 }
 
-/** An import run as the actor of its changes. It has only the rights that its initiator and its approver both have. */
+/** The import run that makes a change. It has only the rights that its initiator and its approver both have. */
 export interface ImportActor {
   kind: 'import';
   id: string;
@@ -61,8 +61,10 @@ export interface RepeatableRequest extends RepeatableEffect {
   /** Runs the handler and stores its response in the same transaction as the effect of the request. */
   runOnce<T>(handle: () => Promise<T>): Promise<T>;
   /**
-   * Creates a part of the request with its own transaction. The part also takes effect only once.
-   * @throws ReplayedResponseError if the part has already taken effect, ProblemError `validation_failed` if the
+   * Creates a sub-request with its own transaction, such as for a batch of Bulk operations. Like the request itself,
+   * the sub-request takes effect only once.
+   * @param number identifies the sub-request within the request.
+   * @throws ReplayedResponseError if the sub-request has already taken effect, ProblemError `validation_failed` if the
    * `Idempotency-Key` belongs to a different request.
    */
   createPartRequest(number: number): Promise<RepeatableRequest>;
@@ -147,17 +149,17 @@ export interface KeyRights {
 }
 
 export const FULL_RIGHTS: KeyRights = { scopes: null, networks: null, expires: null };
-/** The rights to assume for a key whose real rights are unknown: a key without any scope. */
+/** The rights of a key without any scope. Used while the real rights of a key are unknown. */
 export const NO_RIGHTS: KeyRights = { ...FULL_RIGHTS, scopes: [] };
 
-/** Returns true if a key with the scopes `held` has the required scope. */
+/** Returns true if a key with the `granted` scopes has the required scope. */
 export function grantsScope(granted: KeyRights['scopes'], required: Scope): boolean {
   if (granted === null || granted.includes(required)) return true;
   return required.startsWith(DATASET_SCOPE) && granted.includes('imports:write');
 }
 
 /**
- * Returns true if a key with the scopes `held` has the required scope for at least one data set. `assertScope` must
+ * Returns true if a key with the `granted` scopes has the required scope for at least one data set. `assertScope` must
  * still check the data set of the request.
  */
 export function grantsScopePartly(granted: KeyRights['scopes'], required: NamedScope): boolean {

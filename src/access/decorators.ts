@@ -69,7 +69,7 @@ export const Requires = (permission: Permission, self?: Permission) =>
 
 /**
  * Injects the caller of a route: the actor, request id, address and reason.
- * @throws ProblemError `invalid_parameter` for an invalid reason.
+ * @throws ProblemError `invalid_parameter` if the reason is invalid.
  */
 export const CurrentCaller = createParamDecorator((_: unknown, context: ExecutionContext): Caller => {
   const request = context.switchToHttp().getRequest<Request>();

@@ -15,7 +15,7 @@ const MAPPED_BITS = 96;
 /**
  * Returns a network in its canonical form, such as `10.0.0.0/8` or `2001:db8::/32`. A single address becomes a network
  * with one address, and an IPv4-mapped address becomes IPv4.
- * @returns undefined for an invalid network, or for host bits as in `10.1.2.3/8`, which are ambiguous.
+ * @returns undefined for an invalid network, or for a network with host bits, such as `10.1.2.3/8`, which is ambiguous.
  */
 export function normalizeNetwork(text: string): string | undefined {
   const network = parseNetwork(text);
@@ -68,8 +68,8 @@ function parseNetwork(text: string): Network | undefined {
 }
 
 /**
- * Parses an address strictly. Without this check, ipaddr.js would also accept `127.1`, single numbers, and octal and
- * hexadecimal parts.
+ * Parses an address strictly. Without the strict check, ipaddr.js would also accept `127.1`, single numbers, and octal
+ * and hexadecimal parts.
  */
 function parseAddress(ip: string): Network['address'] | undefined {
   const family = isIP(ip);

@@ -24,7 +24,7 @@ export class ApiKeyEntity {
   @Column({ ...ascii(10), nullable: true }) maker_kind!: string | null;
   /** Uuid of the user, or id of the key, that created this key. Null if the service or its command line did. */
   @Column({ ...uuid(), nullable: true }) maker_id!: string | null;
-  /** The client address of the use at `last_used`. */
+  /** The client address from which the key was last used. */
   @Column({ ...text(64), nullable: true }) last_address!: string | null;
   /** Null for the profile `standard`. Never updated. */
   @Column({ ...ascii(16), nullable: true }) profile!: KeyProfile | null;

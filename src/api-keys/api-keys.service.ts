@@ -107,7 +107,7 @@ export class ApiKeysService {
     return (await this.findActor(id)) !== undefined;
   }
 
-  /** Returns the id of a key, followed by the ids of its direct and indirect creators, up to a user. */
+  /** Returns the id of a key, followed by the ids of its direct and indirect creators, up to the first user. */
   async findCreatorChain(id: string): Promise<string[]> {
     const ids = [id];
     for (let key = await this.repository.find(id); key?.maker_id && ids.length <= MAX_CREATORS;) {
@@ -216,7 +216,8 @@ function assertWithinOwnRights({ networks, expires }: ApiKeyInput, { actor }: Ca
 
 /**
  * Generates a key of the form `rollcall_<public id>_<32 random bytes>_<checksum>`, whose checksum secret scanners can
- * verify offline. The public id is the end of the key's id, so that an operator can find and revoke a leaked key.
+ * verify offline. The public id consists of the last 12 characters of the key's id, so that an operator can find and
+ * revoke a leaked key.
  */
 export function generateApiKey(id = uuidv7()): string {
   const body = `${PREFIX}_${id.slice(-12)}_${createToken()}`;

@@ -20,7 +20,10 @@ export interface SealRange {
   last: number;
 }
 
-/** Counts audit events: sealed events from stored counts, single events through the index on actions (ADR 13). */
+/**
+ * Counts audit events (ADR 13). Uses stored counts for sealed events, and counts all other events through the index on
+ * actions.
+ */
 @Injectable()
 export class AuditCountsRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}

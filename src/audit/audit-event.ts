@@ -63,7 +63,7 @@ export interface Party {
 
 export interface RunParties {
   started_by?: Party;
-  /** Absent if the run needed no approval. */
+  /** Party that approved the run. Absent if the run needed no approval. */
   approved_by?: Party;
 }
 
@@ -97,7 +97,7 @@ export function toFirstId(millis: number): string {
   return uuidv7({ msecs: Math.max(0, millis), random: new Uint8Array(16), seq: 0 });
 }
 
-/** Returns an exclusive upper bound that includes `id` itself. The bound is not a valid id. */
+/** Returns the exclusive upper bound of a range that ends with `id` and includes it. The bound is not a valid id. */
 export const toExclusiveBound = (id: string): string => `${id}0`;
 
 /** Period within which repeated events, such as failed logins, are recorded only once. */

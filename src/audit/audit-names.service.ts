@@ -5,7 +5,7 @@ import type { ACTOR_KINDS, AuditChange, AuditRecord, Party, TARGET_KINDS } from 
 
 type Kind = (typeof ACTOR_KINDS | typeof TARGET_KINDS)[number];
 
-/** Table and columns from which the names of one kind of party are read. */
+/** Table and columns from which the names of one kind of actor or target are read. */
 interface NameSource {
   table: string;
   id: string;
@@ -13,7 +13,7 @@ interface NameSource {
   name: string;
 }
 
-/** Returns the current name of a party, or an empty string if it has no name or was deleted. */
+/** Returns the current name of an actor or target, or an empty string if it lacks a name or was deleted. */
 export type NameResolver = (party: Party) => string;
 
 /**
@@ -54,7 +54,7 @@ function partiesOf({ actor, target, changes }: AuditRecord): Party[] {
 
 const usersOf = (change: AuditChange): Party[] => findUserIds(change).map((id) => ({ kind: 'user', id }));
 
-/** Usernames for the old and the new value of a change. Each value is the UUID of a user. */
+/** Usernames of the users whose UUIDs are the old and the new value of a change. */
 export interface ChangedUserNames {
   old_name?: string;
   new_name?: string;
@@ -70,7 +70,7 @@ export function findUserIds({ field, old, new: value }: AuditChange): string[] {
 }
 
 /**
- * Returns the usernames for a change whose values are UUIDs of users.
+ * Returns the usernames of the users whose UUIDs are the old and the new value of a change.
  * @param usernameOf returns the current username, or an empty string for a deleted user.
  */
 export function findUserNames(change: AuditChange, usernameOf: (uuid: string) => string): ChangedUserNames {

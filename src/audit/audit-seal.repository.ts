@@ -97,7 +97,10 @@ export class AuditSealRepository {
     return this.database.query(sql, [number, limit]);
   }
 
-  /** Returns the number of the newest seal whose range ends at or before the event id `id`. */
+  /**
+   * Returns the number of the newest seal whose range ends at or before the event id `id`, or undefined without such a
+   * seal.
+   */
   async findLastNumberBefore(id: string): Promise<number | undefined> {
     const sql =
       'SELECT number FROM audit_seals WHERE until_id <= ? ORDER BY until_id DESC, number DESC LIMIT 1';
@@ -128,7 +131,7 @@ export class AuditSealRepository {
   ): Promise<void> {
     await insertRows(tx, AuditSealEntity, [seal]);
     await insertRows(tx, AuditLateEventEntity, late);
-    // Removes stored counts of this and later seals. They exist only if seals were deleted by tampering.
+    // Removes stored counts of this and later seals. Such counts exist only if seals were deleted by tampering.
     await tx.execute('DELETE FROM audit_counts WHERE seal >= ?', [seal.number]);
     await insertRows(tx, AuditCountEntity, counts);
   }
@@ -144,7 +147,10 @@ export class AuditSealRepository {
       await this.database.execute(update, [from, Math.min(from + MEMBERS, until)]);
   }
 
-  /** Deletes the entries of `audit_late_events` for seals up to `number` with an id less than `id`. */
+  /**
+   * Deletes the entries of `audit_late_events` that belong to the seal `number` or an earlier seal and whose event id
+   * is less than `id`.
+   */
   async deleteLateEntries(number: number, id: string): Promise<void> {
     for (;;) {
       const rows = await this.database.query<{ id: string }>(

@@ -16,7 +16,7 @@ import { setImmediate } from 'node:timers/promises';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
 import type { AuditEventEntity } from './audit.entity.js';
 
-/** Filter by the values of one indexed column. */
+/** A filter on the values of one indexed column. */
 export interface IndexedFilter {
   column: 'target_id' | 'actor_id' | 'action';
   values: readonly string[];
@@ -158,8 +158,8 @@ export class AuditSearchRepository {
   }
 
   /**
-   * Returns the indexed filter that matches the fewest events. Counts the events, because the query planner cannot
-   * estimate their number.
+   * Returns the indexed filter that matches the fewest events, or undefined if `filter` uses none of the indexes.
+   * Counts the events, because the query planner cannot estimate their number.
    */
   private async chooseFilter(filter: AuditFilter, range: IdRange): Promise<IndexedFilter | undefined> {
     const filters = toIndexedFilters(filter);
@@ -215,7 +215,10 @@ export class AuditSearchRepository {
     return { rows, isDone: rows.length < size };
   }
 
-  /** Scans the next rows of a source. Returns the events that also meet `rest`, the conditions outside the index. */
+  /**
+   * Scans the next rows of a source. Returns the events that also meet `rest`, the conditions that the index does not
+   * cover.
+   */
   private async scanPage(
     source: Source,
     { low }: IdRange,

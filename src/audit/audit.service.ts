@@ -216,7 +216,7 @@ export class AuditService {
   }
 }
 
-/** Converts events to rows. The time of a row is taken from its id, so both sort in the same order. */
+/** Converts events to rows. The time of a row is taken from its id, so sorting by id also sorts by time. */
 function toRows(caller: RecordedCaller, events: readonly AuditEvent[]): AuditEventEntity[] {
   const ids = createOrderedUuids(events.length);
   const [first] = ids;

@@ -65,14 +65,14 @@ export const REASON = {
   description: `Value of the ${AUDIT_REASON} header. Empty if no reason was sent.`,
 } as const;
 
-/** OpenAPI schema of the username for the UUID of a user in a change. */
+/** OpenAPI schema for the username of a user whose UUID is the old or new value of a change. */
 const USER_NAME = {
   maxLength: 255,
   example: 'jane.doe',
   description: 'Current username of the user whose uuid is the value. Empty if the user was deleted.',
 };
 
-/** Usernames for the old and the new value of a change whose values are UUIDs of users. */
+/** Usernames of the users whose UUIDs are the old and the new value of a change. */
 export class SideNamesDto {
   @ApiPropertyOptional(USER_NAME) old_name?: string;
   @ApiPropertyOptional(USER_NAME) new_name?: string;

@@ -9,7 +9,10 @@ const STEPS: Readonly<Record<string, string>> = { started: 'import.created', app
 const PARTS = new Map(Object.entries(STEPS).map(([part, action]) => [action, part]));
 const BATCH_SIZE = 200;
 
-/** Limits of the imports that can be verified. Events of earlier imports may have been deleted or never recorded. */
+/**
+ * Bounds that determine which imports can be verified. Events of earlier imports may have been deleted or never
+ * recorded.
+ */
 export interface Bounds {
   /** Returns the id before which the retention may have deleted events. */
   findDeletedUntil: () => Promise<string>;
@@ -30,7 +33,7 @@ type RunStep = Pick<SealedRow, 'id' | 'target_id' | 'action'>;
 export class RunVerifier {
   constructor(private readonly repository: AuditRunsRepository) {}
 
-  /** Starts a check that reports imports with a start or approval event but without the stored party. */
+  /** Starts a check that reports each import whose start or approval event exists although its party is not stored. */
   startCheck(faults: RowFaults, bounds: Bounds): EventCheck {
     let events: RunStep[] = [];
     const checkBatch = async () => {
@@ -48,8 +51,8 @@ export class RunVerifier {
   }
 
   /**
-   * Checks the stored parties of all imports. Reports a party that has no start or approval event, or that differs from
-   * the newest such event.
+   * Checks who is stored as having started and approved each import. Reports a stored party if the matching event is
+   * missing, or if the newest such event names another party.
    */
   async verify(faults: RowFaults, bounds: Bounds): Promise<void> {
     for await (const rows of this.repository.readAll()) {

@@ -36,7 +36,7 @@ export interface AuditReport {
   rows: number;
   /** Number of late events among `rows`. */
   late: number;
-  /** Number of seals whose events the retention may delete or has deleted. */
+  /** Number of seals whose events may be deleted, or are already deleted, because of AUDIT_RETENTION_DAYS. */
   purged: number;
   /** Number of events that no seal covers yet. */
   unsealed: number;
@@ -131,7 +131,7 @@ export class SealVerifier {
 
   private async verifySeal(seal: Seal, previous: Previous, state: State): Promise<string | undefined> {
     state.times.advanceTo(seal.sealed);
-    // Reads the members before calling `findDeletedUntil`. Otherwise members that the retention deletes in between
+    // Reads the members before calling `findDeletedUntil`. Otherwise, members that are deleted between the two calls
     // would look like tampering.
     const members = await this.seals.findMembers(seal.number);
     const isPurged = seal.until_id <= (await this.findDeletedUntil());

@@ -24,8 +24,8 @@ const DAY_MILLIS = 24 * HOUR_MILLIS;
  */
 const GRACE_MILLIS = 5 * 60_000;
 /**
- * Maximum number of events per seal. It limits the size of `members`, and the number of events in doubt if a hash does
- * not match.
+ * Maximum number of events per seal. It limits the size of `members`, and the number of possibly changed events if a
+ * hash does not match.
  */
 const MAX_ROWS = 50_000;
 /** Maximum number of late events per seal. For more events, the same pass creates another seal. */
@@ -178,8 +178,8 @@ export class Sealer implements BeforeApplicationShutdown {
   }
 
   /**
-   * Finds events to seal outside the ranges that are still unsealed: late events (`missed`) and events with a future
-   * time.
+   * Finds events to seal whose ids are not in the range of the next seal: late events (`missed`) and events with a
+   * future time.
    */
   private async findEventsOutsideRanges(last: Seal | undefined, { at }: SealingPass) {
     const missed = last ? await this.findLateEvents(last, at, MAX_LATE) : [];
@@ -278,7 +278,10 @@ export class Sealer implements BeforeApplicationShutdown {
     };
   }
 
-  /** Returns the number of the newest seal whose events are all older than AUDIT_RETENTION_DAYS. */
+  /**
+   * Returns the number of the newest seal whose events are all older than AUDIT_RETENTION_DAYS, or 0 without such a
+   * seal.
+   */
   private async findPurgeableSealNumber(last: Seal | undefined, millis: number): Promise<number> {
     const before = last?.purged ?? 0;
     const days = this.env.AUDIT_RETENTION_DAYS;

@@ -44,7 +44,9 @@ function toStoredForm(value: unknown): string {
   return typeof value === 'string' ? `text ${hexOf(value)}` : 'other';
 }
 
-/** SQL expression that converts a hexadecimal parameter to ASCII text, for a page that starts after any stored key. */
+/**
+ * SQL expression that converts a hexadecimal parameter to ASCII text, so that a page can start after any stored key.
+ */
 export const textOfHex: Record<Dialect, string> = {
   sqlite: 'CAST(unhex(?) AS TEXT)',
   mysql: '(CONVERT(UNHEX(?) USING ascii) COLLATE ascii_bin)',
@@ -70,8 +72,9 @@ export const buildAfterCondition = (dialect: Dialect, column: string, hex: strin
   toClause(`${column} > ${textOfHex[dialect]}`, hex);
 
 /**
- * Reads rows page by page in the order of a key. Each page starts after the last stored key of the previous page. The
- * key from the driver may be incomplete and would select the same row again. Other requests can run between two pages.
+ * Reads rows page by page in the order of a key. Each page starts after the last stored key of the previous page. A key
+ * that the driver returned may be incomplete, and a page that starts after such a key would contain the same row again.
+ * Other requests can run between two pages.
  * @param read reads up to `size` rows that meet a condition on the key. The `at` of a row is its stored key, in
  * hexadecimal.
  */

@@ -16,7 +16,8 @@ import { SessionCookie } from '../sessions/session-cookie.js';
 const WINDOW_SECONDS = 60;
 
 /**
- * The entity whose requests are counted: an API key, a user over all sessions, or an address without valid credentials.
+ * The entity whose requests are counted: an API key, a user over all sessions, or the client address of requests
+ * without valid credentials.
  */
 export type RateLimitSubject = 'key' | 'user' | 'address';
 
@@ -185,8 +186,8 @@ export class SameSite {
 }
 
 /**
- * The third global guard. It rejects requests from other sites with a session cookie, and requests without the required
- * permission.
+ * The third global guard. It rejects requests that other sites send with a session cookie, and requests without the
+ * required permission.
  */
 @Injectable()
 export class PermissionGuard implements CanActivate {

@@ -173,7 +173,8 @@ async function assertRestorable(env: Env, entities: EntityClasses, replace?: str
  */
 async function countFaults(backup: BackupReader, application: Application): Promise<number | undefined> {
   const seals = backup.header.tables.find(({ name }) => name === 'audit_seals');
-  // Without seals, the backup is older than the first seal, which the service creates after an hour.
+  // A backup without seals was made before the first seal, which the service creates about an hour after its first
+  // start.
   if (seals?.rows === 0) return undefined;
   const { fault, bad_count: bad } = await application.verifyAudit();
   return fault ? Math.max(1, bad) : 0;

@@ -70,7 +70,8 @@ export const createImportCommand = (application: Application) =>
       const isFile = typeof profile === 'string' && isProfileFile(profile);
       const query = { ...options, ...(!isFile && profile !== undefined && { profile }) };
       assertValidFields(RequestedOptions, stringifyValues(query), command);
-      if (file !== '-') await access(file, constants.R_OK); // checked before the database is opened, because opening it may migrate it
+      // Check the file before the database is opened, because opening the database may migrate it.
+      if (file !== '-') await access(file, constants.R_OK);
       await application.runWithClient(flags, async (service) => {
         const upload = isFile ? await buildForm(service, file, profile) : toFile(file);
         if (preview) {
@@ -140,7 +141,7 @@ function readDocument(path: string, text: string): JsonObject {
   return document;
 }
 
-/** @throws Error if the database has no users, which suggests a mistyped name. */
+/** @throws Error if the database contains no users, which suggests a mistyped database name. */
 async function assertHasUsers(service: ServiceClient): Promise<void> {
   // The API key of a remote service proves that the service has users.
   if (!service.isLocal) return;

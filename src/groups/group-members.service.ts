@@ -146,7 +146,10 @@ async function findInBatches(users: readonly string[], find: FindUuids): Promise
   return found;
 }
 
-/** Splits the values into batches. Lets other requests run in between, because SQLite statements block this thread. */
+/**
+ * Splits the values into batches. Lets other requests run between two batches, because SQLite statements block this
+ * thread.
+ */
 async function* toBatches(values: readonly string[]): AsyncGenerator<readonly string[]> {
   for (let from = 0; from < values.length; from += BATCH_SIZE) {
     if (from > 0) await setImmediate();

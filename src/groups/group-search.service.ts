@@ -72,13 +72,19 @@ export class GroupSearch {
   }
 }
 
-/** Returns the columns to sort by. Omits `uuid` for a unique key, because MariaDB would otherwise not use its index. */
+/**
+ * Returns the columns to sort by. Omits `uuid` for a unique key, because MariaDB would otherwise not use the index of
+ * the key.
+ */
 function sortColumnsOf({ key, unique, only }: KeyRange, { order }: GroupOrder): string {
   const columns = only !== undefined ? ['u.uuid'] : unique ? [key] : [key, 'u.uuid'];
   return columns.map((column) => `${column} ${order.toUpperCase()}`).join(', ');
 }
 
-/** Returns a function that computes the position of a group. Its key is null for a group without an external id. */
+/**
+ * Returns a function that computes the position of a group in the sort order. When sorting by external id, the key of
+ * the position is null for a group without an external id.
+ */
 export const createPositionGetter =
   ({ sort }: GroupOrder) =>
   (group: Group): Position => {
@@ -88,8 +94,8 @@ export const createPositionGetter =
   };
 
 /**
- * Creates an order. Groups without an external id come last if ascending, first if descending (RFC 7644, section
- * 3.4.2.3).
+ * Creates the sort order of a list of groups. Groups without an external id come last if ascending, first if descending
+ * (RFC 7644, section 3.4.2.3).
  */
 export function createGroupOrder(sort: GroupSort, order: Direction): GroupOrder {
   const range = RANGES[sort];

@@ -85,7 +85,7 @@ export class GroupWriter {
 
   /**
    * Deletes a group permanently. Its members lose the roles of the group.
-   * @throws ProblemError an error of `update`.
+   * @throws any ProblemError that `update` throws.
    */
   async delete(
     tx: Sql,
@@ -109,8 +109,8 @@ export class GroupWriter {
   }
 
   /**
-   * Throws an error with the uuid of the other group if it has the same name or external id. If a concurrent
-   * transaction takes the value, the unique index rejects the write and the transaction is retried.
+   * Throws an error if another group has the same name or external id. The error contains the uuid of that group. If a
+   * concurrent transaction takes the value, the unique index rejects the write and the transaction is retried.
    */
   private async assertUnique(tx: Sql, before: Group | undefined, after: Group): Promise<void> {
     const [old, row] = [before && toGroupRow(before), toGroupRow(after)];
@@ -144,7 +144,7 @@ export const createGroupNotFoundError = (uuid: string): ProblemError =>
 export const MAX_MEMBERS_PER_EVENT = 500;
 
 /**
- * Converts the changed members to field changes for the audit. Splits them if there are too many for one audit event.
+ * Converts the changed members to field changes for the audit. A list that is too long for one audit event is split.
  */
 function toFieldChanges({ added, removed }: MemberDelta): FieldChange[] {
   if (removed.length > 0 && added.length > 0 && removed.length + added.length <= MAX_MEMBERS_PER_EVENT)

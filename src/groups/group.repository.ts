@@ -40,13 +40,16 @@ export class GroupRepository {
     return row && toGroup(row);
   }
 
-  /** Locks a group. Until this transaction ends, other transactions cannot change the group or its members. */
+  /**
+   * Locks and returns a group, if it exists. Until this transaction ends, other transactions cannot change the group or
+   * its members.
+   */
   async lock(tx: Sql, uuid: string): Promise<Group | undefined> {
     const row = await tx.queryOne<GroupRow>(`${SELECT} WHERE uuid = ?${lockClauseOf(tx)}`, [uuid]);
     return row && toGroup(row);
   }
 
-  /** Returns the uuid of the group that has the value in a unique column. */
+  /** Returns the uuid of the group that has the value in a unique column, or undefined if no group has it. */
   async findOwner(tx: Sql, column: UniqueColumn, key: string): Promise<string | undefined> {
     const sql = `SELECT uuid FROM user_groups WHERE ${column} = ?`;
     return (await tx.queryOne<{ uuid: string }>(sql, [key]))?.uuid;
@@ -164,8 +167,8 @@ export class GroupRepository {
 }
 
 /**
- * Selects some users of one group. The parameters are the users, followed by the group. Without the index hint, MariaDB
- * would read all members of a large group.
+ * Builds the WHERE clause that selects the memberships of the given users in one group. Its parameters are the users,
+ * followed by the group. Without the index hint, MariaDB would read all members of a large group.
  */
 const buildMembersWhere = (sql: Sql, users: readonly string[]): string =>
   `${indexHintOf(sql, 'ix_group_members_user')} WHERE m.user_uuid IN (${toPlaceholders(users.length)}) AND m.group_uuid = ?`;

@@ -75,18 +75,18 @@ export class GroupsService {
     return { group, count, members, next };
   }
 
-  /** @throws ProblemError an error of `GroupWriter.create`. */
+  /** @throws any ProblemError that `GroupWriter.create` throws. */
   async create(fields: GroupFields, members: MemberChange | undefined, caller: Caller): Promise<Group> {
     const uuid = uuidv7();
     return this.transactions.run((tx) => this.writer.create(tx, uuid, fields, members, caller), caller);
   }
 
-  /** @throws ProblemError an error of `GroupWriter.update`. */
+  /** @throws any ProblemError that `GroupWriter.update` throws. */
   async change(uuid: string, change: GroupChange, caller: Caller): Promise<Group> {
     return this.transactions.run((tx) => this.writer.update(tx, uuid, change, caller), caller);
   }
 
-  /** @throws ProblemError an error of `GroupWriter.delete`. */
+  /** @throws any ProblemError that `GroupWriter.delete` throws. */
   async delete(uuid: string, ifVersions: readonly number[] | undefined, caller: Caller): Promise<void> {
     await this.transactions.run((tx) => this.writer.delete(tx, uuid, ifVersions, caller), caller);
   }

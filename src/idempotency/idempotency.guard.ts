@@ -7,8 +7,8 @@ import { isSafeMethod } from '../platform/http/request-headers.js';
 import { IdempotencyService } from './idempotency.service.js';
 
 /**
- * The last global guard. Responds to a repeated unsafe request with the stored response, on every unsafe route with
- * credentials. Logins lack credentials that could protect a stored response.
+ * The last global guard. On routes that require credentials, it responds to a repeated unsafe request with the stored
+ * response. It ignores logins, because a login lacks credentials that could protect a stored response.
  */
 @Injectable()
 export class IdempotencyGuard implements CanActivate {

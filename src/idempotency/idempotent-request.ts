@@ -173,8 +173,9 @@ export class IdempotentRequest implements RepeatableRequest {
   }
 
   /**
-   * Throws the stored response, if there is one: an equal request may have succeeded, or this request despite the error
-   * of its commit. Any other error of this check is ignored, because the caller rethrows the error of the request.
+   * Throws the stored response, if there is one. An equal request may have succeeded, or this request may have
+   * succeeded although its commit reported an error. Any other error of this check is ignored, because the caller
+   * rethrows the error of the request.
    */
   private async assertNoStoredResponse(): Promise<void> {
     try {

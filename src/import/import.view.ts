@@ -92,8 +92,8 @@ function problemsOf(reason: Reason) {
 const toIsoOrNull = (time: string | null): string | null => (time === null ? null : toIso(time));
 
 /**
- * Estimates the seconds until the end of a run from the speed of its current phase. Returns null before the first
- * progress and during a wait.
+ * Estimates the seconds until the end of a run from the speed of its current phase. Returns null while the run waits,
+ * and before the phase has made progress.
  */
 function estimateEta({ state, finished, percent, phase_percent, phase_started }: ImportRun): number | null {
   if (finished !== null || phase_started === null || percent <= phase_percent) return null;

@@ -158,7 +158,7 @@ export class ImportsService {
 
   /**
    * Deletes runs that finished more than IMPORT_RETENTION_DAYS ago, and leftovers of interrupted uploads. Plans that
-   * have waited for a decision for the same time end as superseded. Otherwise, their files would be kept forever.
+   * have waited that long for a decision end as superseded. Otherwise, their files would be kept forever.
    */
   async purge(): Promise<void> {
     const oldest = addSeconds(now(), -this.env.IMPORT_RETENTION_DAYS * DAY_SECONDS);
@@ -177,7 +177,8 @@ export class ImportsService {
     const isDeletable = await this.transactions.run(async (tx) => {
       await this.runs.lock(tx, id);
       if ((await this.runs.listRevertsOf(id, tx)).some(({ finished }) => finished === null)) return false;
-      // Rows are deleted in several transactions, so prevent a revert from now on.
+      // Rows are deleted in several transactions, so prevent a revert from now on: a run without applied batches cannot
+      // be reverted.
       await this.runs.update(tx, id, { applied_batches: 0 });
       return true;
     });
@@ -234,8 +235,8 @@ const revertOptionsOf = ({ dataset }: ImportRun, dryRun: boolean): ImportOptions
   Object.assign(new ImportOptions(), { dataset, dry_run: dryRun });
 
 /**
- * Returns true if a revert has changed users or may still change them, so that no second revert is allowed. This
- * excludes plans that were not applied, and reverts that failed or were stopped.
+ * Returns true if a revert has changed users or may still change them. A second revert is then not allowed. Returns
+ * false for plans that were not applied, and for reverts that failed or were stopped.
  */
 const isEffectiveRevert = ({ state, dry_run: dryRun, approved }: ImportRun): boolean =>
   (!dryRun || approved) && !['failed', 'cancelled', 'rejected', 'superseded'].includes(state);

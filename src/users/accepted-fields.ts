@@ -31,8 +31,8 @@ const KNOWN_FIELDS: ReadonlySet<string> = new Set([...fieldsOf(NewUserInput), ..
 const KNOWN_NETWORKS: ReadonlySet<string> = new Set(NETWORKS);
 
 /**
- * Removes unknown fields from the request body if the API key has `unknown_fields: "ignore"`. It helps connectors that
- * always send the fields of a larger product.
+ * Removes unknown fields from the request body if the API key has `unknown_fields: "ignore"`. This setting helps
+ * connectors that always send the fields of a larger product.
  */
 @Injectable()
 export class UnknownFieldsInterceptor implements NestInterceptor {

@@ -35,8 +35,8 @@ export class DeletedUsers {
   }
 
   /**
-   * Restores a deleted user with the password and the user's own roles, but without groups, reports and sessions.
-   * Clears a manager who no longer exists.
+   * Restores a deleted user with the password and the user's own roles, but without groups, direct reports and
+   * sessions. Clears a manager who no longer exists.
    * @throws ProblemError `not_found`, or a conflict if another user has taken one of the identifiers.
    */
   async restore(uuid: string, caller: Caller): Promise<User> {
@@ -46,7 +46,10 @@ export class DeletedUsers {
     );
   }
 
-  /** Permanently removes deleted users after their retention period. Batches keep other writers from waiting long. */
+  /**
+   * Permanently removes deleted users after their retention period. Deletes in batches, so that other writers do not
+   * wait long.
+   */
   async purge(): Promise<void> {
     const until = addSeconds(now(), -this.env.SCIM_DELETED_DAYS * DAY_SECONDS);
     while (await this.repository.purge(until));

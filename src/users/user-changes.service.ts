@@ -27,7 +27,7 @@ export class UserChanges {
   }
 
   /**
-   * Validates the new password of an otherwise validated change.
+   * Validates the new password of a change whose other fields are already validated.
    * @returns an empty list or one error.
    */
   async validatePassword({ input, errors, after }: ValidatedChange<UserInput>): Promise<FieldError[]> {

@@ -89,8 +89,8 @@ export class DeletedQuery extends PageQuery {
 }
 
 /**
- * The fields that a caller sees: all fields (`full`), or the fields of the own profile (`self`) or of another profile
- * (`colleague`).
+ * The fields that a caller sees: all fields (`full`), or the fields of the caller's own profile (`self`) or of another
+ * user's profile (`colleague`).
  */
 export type View = 'full' | 'self' | 'colleague';
 
@@ -100,8 +100,8 @@ export function getView(actor: Actor, uuid: string): View {
 }
 
 /**
- * Converts a user to its form in a response, by an allow list of fields (interface §3). Empty fields are `""`, `{}` or
- * null. Omits `authname`, `attributes` and `last_access` if the caller may not see them.
+ * Converts a user to the body of a response. Includes only the fields of an allow list (interface §3). Empty fields are
+ * `""`, `{}` or null. Omits `authname`, `attributes` and `last_access` if the caller may not see them.
  */
 export function presentUser(user: User, view: View, defaultAvatar: string): UserDto {
   const hidden = view === 'colleague';

@@ -34,7 +34,7 @@ export class KeyFuseRepository {
   }
 
   /**
-   * Finds the time at which a key blocked its n-th user since `after`.
+   * Finds the time at which a key blocked its n-th user since `after`. Returns undefined if it blocked fewer users.
    * @param position n, from 1.
    */
   async findTimeOfNth(tx: Sql, key: string, after: string, position: number): Promise<string | undefined> {

@@ -14,7 +14,10 @@ import { KeyFuseRepository } from './key-fuse.repository.js';
 /** The period over which blocked users are counted. A reset opens a fuse for the same period. */
 const HOUR_SECONDS = 60 * 60;
 
-/** The number of users that a key has blocked since `since`, and its limit. `since` is at most an hour ago. */
+/**
+ * The number of users that a key has blocked since the time `since`, and the limit of the key. `since` is at most an
+ * hour ago.
+ */
 export interface FuseLoad {
   key: string;
   since: DbTime;
@@ -103,7 +106,7 @@ export class KeyFuse {
   }
 
   /**
-   * Opens the fuse of a key for an hour. The users that the key blocked before no longer count.
+   * Opens the fuse of a key for an hour. Users that the key blocked before the reset no longer count.
    * @returns the time at which the fuse closes again, or undefined if the key does not exist.
    * @throws ProblemError `forbidden` if a key tries to reset its own fuse.
    */
@@ -136,9 +139,10 @@ export class KeyFuse {
   }
 
   /**
-   * Returns the key whose fuse counts the users that the actor blocks: the caller's own key, or the key that started an
-   * import. No fuse counts an import whose approver may reset the fuse, because this approver decided to block the
-   * users.
+   * Returns the key whose fuse counts the users that the actor blocks: the caller's own key, or the key that started
+   * the import.
+   * @returns undefined if the fuse is switched off, if no key is responsible, or if the approver of the import may
+   * reset the fuse. In the last case, blocking these users was the decision of the approver.
    */
   private findResponsibleKey(actor: Actor): string | undefined {
     if (this.env.FUSE_MIN === 0) return undefined;
@@ -151,7 +155,7 @@ export class KeyFuse {
   /**
    * Returns the load of a key, or undefined if a reset has opened its fuse.
    * @param countBefore returns the number of users that were active before the key blocked `count` of them. It is
-   * called only if the key has blocked more than FUSE_MIN users, or if `always` is set.
+   * called only if the key has blocked more than FUSE_MIN users, or if `ignoresMinimum` is true.
    */
   private async computeKeyLoad(
     sql: Sql,

@@ -112,7 +112,10 @@ export class ReplayRun {
     );
   }
 
-  /** Returns the name of the first placeholder in the templates that has no value yet. */
+  /**
+   * Returns the name of the first placeholder in the templates that still lacks a value. Returns undefined if every
+   * placeholder has a value.
+   */
   private findUnknownPlaceholder(templates: Json): string | undefined {
     const names = [...JSON.stringify(templates).matchAll(PLACEHOLDER)].map(([, name = '']) => name);
     return names.find((name) => !this.known.has(name));

@@ -16,7 +16,7 @@ export type ResourceName = keyof typeof RESOURCE_PATHS;
 export interface Step {
   title: string;
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Path relative to `/scim/v2`. The filter in it is not yet URL-encoded. */
+  /** Path relative to `/scim/v2`. A filter in the path is not yet URL-encoded. */
   path: string;
   body?: Json;
   status: number;

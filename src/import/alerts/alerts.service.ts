@@ -20,7 +20,7 @@ const OVERDUE = 'alerts.overdue';
 /** Interval at which the alert about overdue imports is repeated. */
 const REMINDER_SECONDS = 24 * 60 * 60;
 const INTERVAL_MILLIS = 5000;
-/** Maximum number of parked runs for which one pass sends alerts. */
+/** Maximum number of alerts that one pass sends about runs waiting for approval. */
 const RUNS_PER_PASS = 20;
 /** Pause after the first failed delivery. It doubles with each further failure. */
 const FIRST_PAUSE_MILLIS = 10_000;
@@ -32,9 +32,9 @@ const LAST_PAUSE_MILLIS = 10 * 60_000;
 const SHUTDOWN_MILLIS = 2000;
 
 /**
- * Sends alerts to operators about parked and overdue imports (NOTIFY_URL, NOTIFY_COMMAND), on one instance at a time.
- * An alert is recorded only after its delivery, so a crash may repeat an alert but never loses it. A failed alert is
- * sent again.
+ * Sends alerts to operators (NOTIFY_URL, NOTIFY_COMMAND) about imports that wait for approval or are overdue. Only one
+ * instance sends alerts at a time. An alert is recorded only after its delivery, so a crash may repeat an alert but
+ * never loses it. A failed alert is sent again.
  */
 @Injectable()
 export class Alerts implements BeforeApplicationShutdown {

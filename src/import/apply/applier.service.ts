@@ -14,7 +14,7 @@ import { type ImportRun, RunProgress, callerOf, userScopeOf } from '../runs/impo
 import { type StagedRow, toFailedRow } from '../runs/import-row.js';
 import type { Checkpoint } from '../runs/run-transitions.service.js';
 
-/** Number of prepared rows after which the event loop can handle responses of the database. */
+/** Number of rows to prepare before the event loop may handle other work, such as responses of the database. */
 const ROWS_AT_ONCE = 50;
 
 /**
@@ -33,9 +33,9 @@ interface PreparedBatches {
 }
 
 /**
- * Writes the batches of a plan through the user writer, in transactions of a target duration. Each transaction also
- * stores the number of applied batches, so a crash never leaves a batch applied but not counted. Prepares the next
- * batches during each transaction.
+ * Writes the batches of a plan through the user writer, in transactions whose size is adjusted to a target duration.
+ * Each transaction also stores the number of applied batches, so a crash never leaves a batch applied but not counted.
+ * Prepares the next batches during each transaction.
  */
 @Injectable()
 export class Applier {
@@ -74,7 +74,7 @@ export class Applier {
         applied = prepared.last;
       }
     } finally {
-      // Wait for the read of further batches before this method returns.
+      // Before this method returns, wait until the next batches are read.
       await waiting.catch(() => undefined);
     }
   }

@@ -33,7 +33,7 @@ import { ImportFilesRepository } from '../file/import-files.repository.js';
 
 /** Functions of the import worker process that the service calls. */
 export interface ImportWorkerCalls extends WorkerCalls {
-  /** Works on runs until no run is left to plan or apply. */
+  /** Plans and applies the runnable runs, one after another. */
   executeRuns(): Promise<void>;
   /** Stops the worker at its next checkpoint and closes its database connections. */
   stop(): Promise<void>;
@@ -47,8 +47,8 @@ export interface ServiceCalls extends WriteLockCalls {
 
 /**
  * Node.js flags that keep the memory of the process small. Most objects of an import are short-lived, so a young
- * generation of this size is enough. A smaller one makes an unchanged row 10 % slower. The minimum size is set too,
- * because `runProgram` prevents the young generation from growing.
+ * generation of this size is enough. With a smaller young generation, an unchanged row takes 10 % longer. The minimum
+ * size is set too, because `runProgram` prevents the young generation from growing.
  */
 const FLAGS = ['--min-semi-space-size=4', '--max-semi-space-size=4'];
 
@@ -77,7 +77,7 @@ export class ImportWorkerProcess {
     return this.process !== undefined;
   }
 
-  /** Works on runs until no run is left to plan or apply. @throws an error if the process ends early. */
+  /** Plans and applies the runnable runs, one after another. @throws an error if the process ends early. */
   async executeRuns(): Promise<void> {
     await this.process?.runWithCalls((calls) => calls.executeRuns());
   }
@@ -159,7 +159,8 @@ export class ImportWorker implements BeforeApplicationShutdown {
   }
 
   /**
-   * Works on runs, then ends waiting runs whose credentials were revoked. Repeats both until the service shuts down.
+   * Plans and applies runs, then ends waiting runs whose starters have lost their rights. Repeats both until the
+   * service shuts down.
    */
   wake(): void {
     if (this.busy || this.stopping) return;
@@ -182,7 +183,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
       });
   }
 
-  /** Works on runs until no run is left to plan or apply, or another worker holds the lease. */
+  /** Plans and applies runs until no such run is left, or another worker holds the lease. */
   async executeRuns(): Promise<void> {
     while (!this.stopping && (await this.runs.findNextToRun()) !== undefined) {
       if (this.workerProcess.isUsed) {
@@ -199,8 +200,8 @@ export class ImportWorker implements BeforeApplicationShutdown {
   }
 
   /**
-   * Works on the next run. Selects it while the lease is held. Otherwise a run that another instance has just finished
-   * could start again.
+   * Plans or applies the next run. Call it only under the lease. A run that is selected without the lease could start
+   * again although another instance has just finished it.
    */
   private async executeNextRun(): Promise<void> {
     const id = await this.runs.findNextToRun();
@@ -218,8 +219,9 @@ export class ImportWorker implements BeforeApplicationShutdown {
 
   /**
    * Ends runs that wait for a decision and whose starter has lost the required rights (interface §6), because an
-   * approval could no longer apply them. Each call checks the next page of runs per state, and starts again after the
-   * last page. A decision on a run checks the rights of its starter immediately (`endIfRevoked`).
+   * approval could no longer apply them. Each call checks one page of runs in each waiting state, and begins again with
+   * the first page after the last one. A decision on a run checks the rights of its starter immediately
+   * (`endIfRevoked`).
    */
   async endRevokedRuns(): Promise<void> {
     for (const state of WAITING) {

@@ -57,7 +57,7 @@ export class RunExecutor {
         run = await this.findCurrentRun(checkpoint);
       } else {
         const phase = { phase_started: now(), phase_percent: run.percent };
-        // Start the phase again. Otherwise the time without a worker would lengthen the estimated time left.
+        // Restart the timing of the phase. Otherwise the time without a worker would lengthen the estimated time left.
         await checkpoint.commit(async () => undefined, phase);
       }
       if (run.state !== 'applying') return;

@@ -6,8 +6,8 @@ import { type SkippedLines, skipLines, decodeText } from './text-decoder.js';
 /** Delimiters that can be detected. The first one is used if the header contains no known column name. */
 const DELIMITERS = [',', ';', '\t', '|'];
 /**
- * Number of characters from which the delimiter is detected. They must contain the header. Even 200 column names need
- * far fewer.
+ * Number of characters at the start of the file that are read to detect the delimiter. They must contain the header.
+ * Even 200 column names need far fewer.
  */
 const HEAD_CHARACTERS = 64 * 1024;
 /**
@@ -26,7 +26,7 @@ export interface CsvOptions {
 }
 
 /**
- * Strict reader of CSV files (RFC 4180, with LF, CRLF or CR as line ends). Reads the file only as fast as the caller
+ * Strict reader of CSV files (RFC 4180, with LF, CRLF or CR as line endings). Reads the file only as fast as the caller
  * takes the records. Closes the file at its end, after an error, or when the caller of `readRecords` stops.
  * `readHeader` and `readRecords` throw a FileError with a line number if an error makes the whole file unreliable.
  */
@@ -48,7 +48,7 @@ export class CsvReader {
     this.batches = this.parseBatches();
   }
 
-  /** True if the text read so far ends with a line end. */
+  /** True if the text read so far ends with a line ending. */
   get endsWithLineEnd(): boolean {
     return this.lastCharacter === '\n' || this.lastCharacter === '\r';
   }

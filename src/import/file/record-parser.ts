@@ -3,7 +3,7 @@ import { FileError, type FileErrorCode } from './file-error.js';
 
 export interface CsvRecord {
   /**
-   * Line number as a spreadsheet shows it (header = 1). A record counts as one line even if it contains line ends.
+   * Line number as a spreadsheet shows it (header = 1). A record counts as one line even if it contains line endings.
    * Empty lines count too.
    */
   line: number;
@@ -14,15 +14,15 @@ export interface CsvRecord {
    */
   expectedCells?: number;
   /**
-   * Cells of a mismatched record by import column, aligned with the first column of the header and aligned with the
-   * last one. Set only in a file with a profile.
+   * The two possible mappings of a mismatched record to the import columns: its first cell belongs to the first column
+   * of the header, or its last cell to the last column. Set only in a file with a profile.
    */
   alignments?: readonly (readonly string[])[];
-  /** Cells of the record as in the file. Set only if a profile has mapped them to `cells`. */
+  /** Original cells of the record in the file. Set only if a profile maps them to the import columns in `cells`. */
   sourceCells?: readonly string[];
 }
 
-/** Line ends of RFC 4180 (CRLF), Unix (LF) and old Macs (CR), which one file may mix. */
+/** Line endings of RFC 4180 (CRLF), Unix (LF) and old Macs (CR), which one file may mix. */
 export const LINE_ENDS = ['\r\n', '\n', '\r'];
 export const MAX_ROWS = 1_000_000;
 /** Maximum length of a parsed row, in characters. A row of valid cells is far shorter. */
@@ -33,12 +33,14 @@ const MAX_ROW_CHARACTERS = 512 * 1024;
  */
 const MAX_PENDING = 4 * MAX_ROW_CHARACTERS;
 
-/** A file is rejected if at least `least` of its rows, and more than the share `share`, are mismatched. */
+/**
+ * A file is rejected if at least `least` rows are mismatched, and they are more than the fraction `share` of all rows.
+ */
 const LIMITS = { least: 5, share: 0.1 };
 
 /**
- * Strict parser that wraps csv-parse and receives the text of a file piece by piece. Single mismatched records become
- * failed rows, but many mismatched records reject the whole file.
+ * Strict parser that wraps csv-parse and receives the text of a file piece by piece. A few mismatched records become
+ * failed rows, but many of them lead to the rejection of the whole file.
  */
 export class RecordParser {
   private readonly parser: CallbackParser;
@@ -153,8 +155,8 @@ export class RecordParser {
   }
 
   /**
-   * Returns the error for a row that is too long. Ends the parser, because it reports an unclosed quote only at its
-   * end.
+   * Returns the error for a row that is too long. Ends the parser, because the parser reports an unclosed quote only at
+   * the end of its input.
    */
   private async createOverlongError(): Promise<FileError> {
     const line = this.lineCount + 1;
@@ -203,8 +205,8 @@ function captureError(act: (done: (error?: Error | null) => void) => void): Prom
 }
 
 /**
- * Maps an error code of csv-parse to a function that returns the error code and the message for users. Messages never
- * quote a cell.
+ * Maps an error code of csv-parse to a function that returns the code and the message of the FileError for users.
+ * Messages never quote a cell.
  */
 const QUOTE_ERRORS: Readonly<Record<string, (line: number) => [FileErrorCode, string]>> = {
   CSV_QUOTE_NOT_CLOSED: (line) => [

@@ -116,8 +116,8 @@ class StrictDecoder {
   }
 
   /**
-   * Yields the text of a piece of the file.
-   * @throws FileError `bad_encoding` at an invalid byte or a NUL character, after the text before it was yielded.
+   * Yields the text of a piece of the file. If the piece contains an error, yields the text before the error first.
+   * @throws FileError `bad_encoding` for an invalid byte or a NUL character.
    */
   *decode(piece: Uint8Array): Generator<string> {
     let text: string;
@@ -136,7 +136,7 @@ class StrictDecoder {
   }
 
   /**
-   * Ends the text and yields what is left of it.
+   * Ends the text and yields its remainder.
    * @throws FileError `bad_encoding` if the last character is incomplete.
    */
   *end(): Generator<string> {
@@ -211,8 +211,8 @@ export interface SkippedLines {
 const MAX_BUFFERED = 1024 * 1024;
 
 /**
- * Yields a text without its first and last lines. Quotes are ignored when the text is split into lines. A line end at
- * the end of the text belongs to the last line.
+ * Yields a text without its first and last lines. Quotes are ignored when the text is split into lines. A line ending
+ * at the end of the text belongs to the last line.
  * @throws FileError `row_too_long` if the skipped lines have more than a million characters.
  */
 export async function* skipLines(
@@ -246,7 +246,7 @@ export async function* skipLines(
   }
 }
 
-/** Returns the positions directly after the first line ends of a text, at most `max` positions. */
+/** Returns the positions directly after the first line endings of a text, at most `max` positions. */
 function findLineEnds(text: string, max: number): number[] {
   const ends: number[] = [];
   for (const match of text.matchAll(LINE_END)) {
@@ -268,7 +268,7 @@ function findLastLinesStart(text: string, lines: number): number {
   return at;
 }
 
-/** Returns the start of the line end directly before position `at`, or `at` if there is no line end. */
+/** Returns the start of the line ending directly before position `at`, or `at` if there is no line ending. */
 function skipLineEndBefore(text: string, at: number): number {
   if (text[at - 1] === '\n') return text[at - 2] === '\r' ? at - 2 : at - 1;
   return text[at - 1] === '\r' ? at - 1 : at;

@@ -11,7 +11,7 @@ export interface Example {
   new: unknown;
 }
 
-/** Number of the rows that a guard has found, with some of these rows as examples. */
+/** Rows that a guard has found: their number, and some of them as examples. */
 export interface Found {
   count: number;
   examples: readonly Example[];
@@ -209,9 +209,9 @@ export class ExchangedValues {
   }
 }
 
-/** Maximum length of a value that is checked for a cut, in characters. Names are shorter. */
+/** New values longer than this (in characters) are not checked for truncation. Names are always shorter. */
 const MAX_LENGTH = 255;
-/** Matches two characters that are both letters or digits. A text that is cut between them is cut inside a word. */
+/** Matches two adjacent letters or digits. A text that is cut between them is cut inside a word. */
 const MIDDLE = /^[\p{L}\p{N}]{2}$/u;
 
 /** If a value was cut inside a word, returns its new length, otherwise undefined. */
@@ -287,7 +287,7 @@ export class ColumnShape {
     return this.isFlag && this.clearings.count === 0 ? NO_ROWS : this.changes;
   }
 
-  /** Rows whose value was cut inside a word. Includes only cuts to the most frequent length. */
+  /** Rows whose value was cut inside a word. Includes only values that were cut to the most frequent length. */
   get cut(): Found {
     return [...this.cuts.values()].sort((a, b) => b.count - a.count)[0] ?? NO_ROWS;
   }

@@ -97,8 +97,8 @@ function matches(old: readonly string[], now: readonly string[]): boolean {
 }
 
 /**
- * Returns a list with the length of the HTML entity at `at`. The list is empty if there is no entity, or if it cannot
- * stand for the letter. A non-ASCII letter accepts any entity name.
+ * Returns a list with the length of the HTML entity at position `at`. The list is empty if there is no entity, or if
+ * the entity cannot stand for the letter. A non-ASCII letter accepts any entity name.
  */
 function entity(letter: string, now: readonly string[], at: number): number[] {
   const [text, decimal, hex, name] = ENTITY.exec(now.slice(at, at + MAX_ENTITY).join('')) ?? [];

@@ -76,7 +76,7 @@ export interface PlanNumbers {
   foreign: Found & { known: number };
   /** Number of rows in the last completed run of the data set, or null before the first completed run. */
   lastRows: number | null;
-  /** Number of users whom the plan changes if the file is old (`Past.isOldFile`), otherwise 0. */
+  /** If the file is an old file (`Past.isOldFile`), the number of users that the plan would change. Otherwise 0. */
   sameFile: number;
   /**
    * Users for whom the plan would undo changes of an earlier run. `of` is the number of users whom that run changed.
@@ -87,7 +87,7 @@ export interface PlanNumbers {
   repeated: Found | null;
 }
 
-/** Limit of a guard: the higher one of `rows` and `percent` of a total. */
+/** Limit of a guard: either `rows` or `percent` of a total, whichever allows more rows. */
 interface Limit {
   rows: number;
   percent: number;
@@ -170,7 +170,8 @@ function evaluateGuards(
     over(
       'foreign_dataset',
       plan.foreign,
-      // If the last run was above the limit, an operator has accepted its foreign users. Only additional ones count.
+      // If the last run was above the limit, an operator has accepted its foreign users. Only additional foreign users
+      // count.
       plan.foreign.known > foreign ? plan.foreign.known + foreign : foreign,
     ),
     ...(plan.repeated ? [over('after_revert', plan.repeated, limits.after_revert.rows)] : []),
@@ -223,8 +224,8 @@ function cutGuards({ shape, rows }: PlanNumbers, limits: GuardLimits): Guard[] {
 }
 
 /**
- * Returns guards for forenames or surnames that most new users share. Returns an empty list if the new users lack
- * either.
+ * Returns guards for forenames or surnames that most new users share. Returns an empty list if all new users lack a
+ * forename, or all lack a surname.
  */
 function newNameGuards(shape: ShapeTally, { same_value: same }: GuardLimits): Guard[] {
   const limit = most(same, shape.created);
@@ -264,7 +265,7 @@ function limitNames({ name, field, hint }: Guard): (keyof GuardLimits)[] {
 }
 
 /**
- * Guards with a lower limit of rows in a small data set. Their limit is `small_dataset.rows` minus the number in this
+ * Guards whose maximum number of rows is lowered in a small data set, to `small_dataset.rows` minus the number in this
  * list.
  */
 const LOWERED = [
@@ -277,7 +278,7 @@ const LOWERED = [
 ] as const;
 
 /**
- * Returns the limits for a data set with this number of users. In a small data set, the limits of rows are lower,
+ * Returns the limits for a data set with this number of users. In a small data set, some guards allow fewer rows,
  * because five of eight users, for example, are already too many. A profile's limits are not lowered, because they were
  * chosen for the data set.
  * @param users number of users whom the file names or its data set manages.

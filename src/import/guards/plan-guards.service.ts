@@ -229,8 +229,8 @@ function changedUsers({
 }
 
 /**
- * Returns the change of the plan that undoes a change of an earlier row, or undefined without such a change. Blocking a
- * user undoes the creation of the user.
+ * Returns the change of the plan that undoes a change of an earlier row, or undefined if the plan undoes no change of
+ * the row. Blocking a user undoes the creation of the user.
  */
 function changedBack(
   { outcome, changes }: StagedRow,

@@ -30,7 +30,7 @@ export class PlanTally {
   rows = 0;
   unchanged = 0;
   matched = 0;
-  /** Maps a part (empty for no part) to the number of its active users who are in the file. */
+  /** Maps a part (an empty string for no part) to the number of its active users who are in the file. */
   readonly listed = new Map<string, number>();
   activeMatched = 0;
   /** Number of rows whose ExternalId is new. */
@@ -44,7 +44,7 @@ export class PlanTally {
   changes: PlannedChanges | undefined;
   private readonly hash = createHash('sha256');
   /**
-   * Text that is hashed later, together with the text of other rows, because one call of the hash per row would be too
+   * Text that is hashed later, together with the text of other rows, because hashing each row separately would be too
    * slow.
    */
   private printed = '';

@@ -16,10 +16,7 @@ import { TemplateError, sourcesOf, isConstant, parseTemplate } from './template.
 /** Fields with unique values, which a profile cannot set to a constant. */
 const UNIQUE_FIELDS = ['external_id', 'username', 'email', 'authname'];
 
-/**
- * A profile in the form in which it is saved, with its errors. The field of an error is a path such as `columns.Given
- * Name`.
- */
+/** A profile as it would be saved, and its errors. The field of an error is a path such as `columns.Given Name`. */
 export interface CheckedProfile {
   profile: ImportProfile;
   errors: FieldError[];
@@ -164,7 +161,7 @@ class ProfileCheck {
     }
   }
 
-  /** Validates a value that a profile sets, by the rules for rows. Any ExternalId is accepted as a manager. */
+  /** Applies the rules for rows to a value that a profile sets. Any ExternalId is accepted as a manager. */
   private checkCell(field: string, column: Column, cell: string): void {
     const { raw } = readRow({ line: 0, cells: [cell] }, [column], 'keep');
     const { value, errors } = readInput<UserInput>(UserInput, raw);

@@ -46,7 +46,10 @@ interface HeaderError {
 /** Builds the cell of one import column from the original cells of a record. */
 type CellBuilder = (cells: readonly string[]) => string;
 
-/** Removes the prefix that the profile names from a cell, or otherwise an apostrophe that disables a formula. */
+/**
+ * Removes the `strip_prefix` of the profile from the start of a cell. Otherwise removes an apostrophe that disables a
+ * formula.
+ */
 export function toPlainCell({ strip_prefix: prefix }: NamedProfile, cell: string): string {
   if (prefix === undefined) return unescapeFormula(cell);
   if (cell.startsWith(prefix)) return cell.slice(prefix.length);
@@ -87,7 +90,7 @@ export class RecordMapper {
   private readonly indexes = new Map<string, number[]>();
   private readonly values: ReadonlyMap<string, Translations>;
   private readonly builders: readonly CellBuilder[];
-  /** Returns the cells of `columns` for the original cells of a record. */
+  /** Converts the original cells of a record to one cell for each of `columns`. */
   readonly mapCells = (cells: readonly string[]): string[] => this.builders.map((build) => build(cells));
 
   /** @param ignoresUnknown true to allow unknown columns, whatever the profile says. */
@@ -224,8 +227,8 @@ export class RecordMapper {
   }
 
   /**
-   * Returns the cell builder of an import column with one source column. It copies the cells unless the profile has
-   * translations or a prefix for them.
+   * Returns the cell builder of an import column with one source column. The builder copies the cells unless the
+   * profile has translations or a prefix for them.
    */
   private createCopyBuilder(column: Column, name: string, index: number): CellBuilder {
     const { profile } = this;

@@ -31,8 +31,8 @@ const FUNCTIONS: ReadonlyMap<string, (text: string) => string> = new Map([
 export const FUNCTION_NAMES = new Intl.ListFormat('en-GB').format(FUNCTIONS.keys());
 
 /**
- * Part of a template that is replaced by the value of its first column that is not blank. The functions are applied to
- * this value.
+ * Section of a template, such as `{mail|userPrincipalName:lower}`. It is replaced by the value of the first of its
+ * columns that is not blank, after the functions are applied to this value.
  */
 interface Placeholder {
   columns: readonly string[];

@@ -160,7 +160,7 @@ const CHANGE_BITS = 21;
  * whenever it is full.
  */
 export class PlannedChanges {
-  /** Maps a key for a user and a change to the line of the row. */
+  /** Maps the key of a change of a user to the line of the row that makes the change. */
   private readonly lines = new Map<number, number>();
   /**
    * Number of low bits of a user's hash that must be 0 for the user to be in the sample. Each further bit halves the

@@ -55,7 +55,8 @@ export class ExternalIds {
   }
 
   /**
-   * Yields an error for each row that has the same ExternalId as a row with other cells. Call it after the last row.
+   * Yields an error for each row whose ExternalId also occurs in a row with different cells. Call it after the last
+   * row.
    */
   *findConflicts(): Generator<[line: number, error: RowError]> {
     for (const { lines, isDifferent } of this.repeated.values()) {
@@ -71,7 +72,9 @@ export class ExternalIds {
 
 export const formatLine = (line: number): string => `line ${line}`;
 
-/** Number of bits in a UUID for the number of an ExternalId, enough for a million users and a million managers. */
+/**
+ * Number of bits in a UUID that store the number of an ExternalId, enough for a million users and a million managers.
+ */
 const NUMBER_BITS = 21;
 
 /**
@@ -87,9 +90,8 @@ export function createUuidGenerator(run: { id: string; created: number }): (numb
 }
 
 /**
- * ExternalIds, usernames and email addresses of failed rows, in about 16 bytes each. The users whom the cells of a
- * failed row name do not count as missing. Usernames and email addresses are stored together, because a login accepts
- * both.
+ * ExternalIds, usernames and email addresses of failed rows, in about 16 bytes each. Users who are named in a failed
+ * row do not count as missing. Usernames and email addresses are stored together, because a login accepts both.
  */
 export class FailedRowNames {
   private readonly externalIds = new TextNumbers();

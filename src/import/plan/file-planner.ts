@@ -19,7 +19,7 @@ import { createUuidGenerator } from './external-ids.js';
 import { ROWS_AT_ONCE, type PlanBuilder } from './plan-builder.js';
 import { type PlannedRow, isUnchangedRow, planRow, createUnchangedRow } from './row-rules.js';
 
-/** Number of planned rows after which the event loop can handle other requests and responses of the database. */
+/** Number of planned rows after which the planner lets the event loop handle requests and database responses. */
 const ROWS_PER_TICK = 100;
 
 interface PlanState {
@@ -52,8 +52,8 @@ export class FilePlanner {
 
   /**
    * Plans the rows of a file.
-   * @param lastRun last completed run of the data set, which shows whether its files end with a line end.
-   * @returns true if the last line of the file has a line end.
+   * @param lastRun last completed run of the data set, which shows whether its files end with a line ending.
+   * @returns true if the last line of the file has a line ending.
    * @throws FileError if the whole file is rejected.
    */
   async plan(run: ImportRun, builder: PlanBuilder, lastRun: ImportRun | undefined): Promise<boolean> {
@@ -202,7 +202,10 @@ function isNewlyManaged(scope: UserScope, user: User): boolean {
   return isOurs && !isAssignedTo(scope, user);
 }
 
-/** Returns true if the row of a blocked user needs the rules, because it sets no status or may clear `blocked_by`. */
+/**
+ * Returns true if the row of a blocked user must be planned by the rules, because it sets no status or may clear
+ * `blocked_by`.
+ */
 function needsStatusRules(cells: readonly string[], header: Header, user: User): boolean {
   if (user.blocked_by !== null) return true;
   const at = header.findIndex((column) => column?.field === 'status');
@@ -213,7 +216,7 @@ function hasManagerChange({ row }: PlannedRow): boolean {
   return row.changes.list.some(({ field }) => field === 'manager_uuid');
 }
 
-/** Records the users whom the cells of a failed row name. These users do not count as missing. */
+/** Records the users who are named in a failed row. These users do not count as missing. */
 function recordFailedRowNames(cells: readonly (string | undefined)[], { header, builder }: PlanState): void {
   for (const [index, column] of header.entries()) {
     const cell = unescapeFormula((cells[index] ?? '').trim());
@@ -223,8 +226,8 @@ function recordFailedRowNames(cells: readonly (string | undefined)[], { header, 
 }
 
 /**
- * Returns a failed row for a record with too few or too many cells. Also records the users whom its cells name, who do
- * not count as missing.
+ * Returns a failed row for a record with too few or too many cells. Also records the users who are named in its cells.
+ * These users do not count as missing.
  */
 function planUnreadableRow(record: CsvRecord, width: number, planning: PlanState): PlannedRow {
   const { header } = planning;

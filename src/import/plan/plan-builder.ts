@@ -49,6 +49,7 @@ export class PlanBuilder {
    * Adds planned rows to the plan.
    * @param managed lines of rows whose user the data set starts to manage. They are stored even if nothing else
    * changes.
+   * @param percent percentage of the planning that is done.
    */
   async add(planned: readonly PlannedRow[], managed: ReadonlySet<number>, percent: number): Promise<void> {
     for (const row of planned) this.tally.add(row);
@@ -100,8 +101,8 @@ export class PlanBuilder {
   }
 
   /**
-   * Stores rows of the plan and assigns the changed ones to batches.
-   * @param progress progress of the planning.
+   * Stores rows of the plan and assigns the changed rows to batches.
+   * @param progress number of planned rows, and the percentage of the planning that is done.
    * @param hasOnlyWarnings returns true for a row that changes nothing and is stored only because of its warnings.
    */
   async stageRows(

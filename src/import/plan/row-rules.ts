@@ -57,8 +57,8 @@ const BLOCKED_ELSEWHERE: RowError = {
     'stays Blocked, because no import of this data set blocked the user for being missing. If this is wrong, reactivate the user manually',
 };
 /**
- * Warning for a user who was blocked as missing and is in the file again, but is not reactivated because of the
- * options. The other values of the row are applied.
+ * Warning for a user who was blocked as missing and is in the file again, but stays blocked because of the options. The
+ * other values of the row are applied.
  */
 const RETURNED: RowError = {
   field: 'status',

@@ -19,7 +19,7 @@ export type Plan = Awaited<ReturnType<RunPlanner['plan']>>;
 
 const PAGE_SIZE = 1000;
 
-/** Maps a part (empty for no part) to the number of active users of the data set who are not in the file. */
+/** Maps a part (an empty string for no part) to the number of active users of the data set who are not in the file. */
 type UnlistedCounts = ReadonlyMap<string, number>;
 
 const sumCounts = (unlisted: UnlistedCounts): number =>

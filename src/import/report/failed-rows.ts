@@ -20,7 +20,7 @@ const ADDED = ['_line', '_code', '_message'];
  */
 const CONFLICTS = ['ExternalId', '_uuid', '_field', '_value', ...ADDED];
 /**
- * Note that `failed.csv` adds to a mismatched record in an extra cell. Until a person removes the note, the row does
+ * Text of the extra cell that `failed.csv` adds to a mismatched record. Until a person removes this cell, the row does
  * not match the header and fails again.
  */
 const REPAIR_NOTE = 'correct the cells of this row, then remove this cell';
@@ -118,7 +118,7 @@ function pickCells({ cells, sourceCells, expectedCells }: CsvRecord, uses: reado
 
 /**
  * Returns a line of `failed.csv`: the cells of a failed row and the reasons of its failure. The cells of a mismatched
- * record may be in the wrong columns, so an extra cell with a note makes the record fail again until it is corrected,
+ * record may be in the wrong columns. An extra cell with a note makes the record fail again until a person corrects it,
  * even if a spreadsheet adds missing cells.
  */
 function toFailedLine({ line, errors, cells }: FailedRow, width: number): string[] {

@@ -30,7 +30,10 @@ const RETRY_SECONDS = 10;
 @Injectable()
 export class RunEvents implements BeforeApplicationShutdown {
   private stopping = false;
-  /** Emits the id of a run as an event when its worker stops working on it. The number of listeners is not limited. */
+  /**
+   * Emits an event with the id of a run as its name when the worker stops executing the run. The number of listeners is
+   * not limited.
+   */
   private readonly stopEvents = new EventEmitter().setMaxListeners(0);
   private notifyListener: (id: string) => void = () => undefined;
 
@@ -47,14 +50,14 @@ export class RunEvents implements BeforeApplicationShutdown {
     this.stopping = true;
   }
 
-  /** Makes all watchers of a run read it immediately. Call this when the worker stops working on the run. */
+  /** Makes all watchers of a run read it immediately. Call this when the worker stops executing the run. */
   notify(id: string): void {
     this.stopEvents.emit(id);
     this.notifyListener(id);
   }
 
   /**
-   * Sets a listener for every notification. The import worker thus notifies the process to which the clients are
+   * Sets a listener for every notification. The import worker uses it to notify the process to which the clients are
    * connected.
    */
   setListener(listener: (id: string) => void): void {

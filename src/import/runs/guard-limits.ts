@@ -3,7 +3,10 @@ import type { FieldError } from '../../platform/common/errors.js';
 import { isObject } from '../../platform/common/json.js';
 import { findNearest } from '../../platform/common/nearest.js';
 
-/** One number of a limit: its setting, and the range of valid values in settings and profiles. */
+/**
+ * Describes one of the numbers that make up a limit: the setting that defines it, and its lowest and highest valid
+ * value in settings and profiles.
+ */
 interface LimitRange {
   setting: keyof { [K in keyof Env as Env[K] extends number ? K : never]: K };
   least: number;
@@ -18,9 +21,9 @@ const createRowLimit = (setting: LimitRange['setting']): LimitRange => ({
 const createPercentLimit = (setting: LimitRange['setting']): LimitRange => ({ setting, least: 0, most: 100 });
 
 /**
- * Maps the name of a limit, as profiles use it, to the numbers of the limit. A number is the highest value that passes,
- * except in `shrunken_file`, where it is the lowest percentage that passes. If a limit has `rows` and `percent`, the
- * one that allows more rows applies, but never more than `total`.
+ * Maps the name of a limit, as profiles use it, to the numbers that make up the limit. Each number is the highest value
+ * that passes, except in `shrunken_file`, where it is the lowest percentage that passes. If a limit has `rows` and
+ * `percent`, the one that allows more rows applies, but never more than `total`.
  */
 const GUARD_LIMITS = {
   deactivations: {
@@ -94,7 +97,7 @@ export type GuardOverrides = { [K in keyof GuardLimits]?: Partial<GuardLimits[K]
 
 export const isLimitName = (name: string): name is keyof GuardLimits => Object.hasOwn(GUARD_LIMITS, name);
 
-/** Returns an object that maps the name of each limit to a value that `valueOf` returns. */
+/** Returns an object that maps the name of each limit to the result of `valueOf` for its numbers. */
 const mapLimits = <T>(valueOf: (limits: readonly (readonly [name: string, LimitRange])[]) => T) =>
   Object.fromEntries(
     Object.entries(GUARD_LIMITS).map(([name, limits]) => [name, valueOf(Object.entries<LimitRange>(limits))]),

@@ -73,7 +73,10 @@ export const DatasetParam = (schema: QuerySchema = {}) =>
     ...schema,
   });
 
-/** Decorator for the parameter with the data set of an import. Rejects the reserved data set of identity providers. */
+/**
+ * Decorator for the parameter that names the data set of an import. Rejects the reserved data set of identity
+ * providers.
+ */
 const OwnDatasetParam = (schema: QuerySchema) =>
   PatternParam(
     new RegExp(`^(?!${MANAGED_BY_SCIM}$)[A-Za-z0-9._-]{1,64}$`),
@@ -219,7 +222,7 @@ export function matchesPattern(pattern: string, name: string): boolean {
   const given = Array.from(name.toLowerCase());
   let at = 0;
   let star = -1;
-  /** Index in the name after the characters that the last star of the pattern matches so far. */
+  /** Index in the name of the first character after the text that the last `*` of the pattern matches so far. */
   let reach = 0;
   for (let index = 0; index < given.length;) {
     if (wanted[at] === '*') {

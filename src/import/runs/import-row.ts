@@ -45,13 +45,13 @@ export interface StagedRow {
   batch: number;
   changes: Changes;
   /**
-   * Reasons why the row failed. If the row did not fail, these are warnings, which do not prevent it from being
-   * applied. The code of the first one is in `WARNINGS`. An unchanged row is stored if it has warnings.
+   * Reasons why the row failed, or warnings if it did not fail. Warnings do not prevent the row from being applied.
+   * Unchanged rows with warnings are stored. The code of the first warning is one of `WARNINGS`.
    */
   errors: RowError[];
 }
 
-/** Codes of warnings. Of the rows that did not fail, the report lists only rows with these codes. */
+/** Codes of warnings. A row that did not fail is listed as a problem only if it has one of these codes. */
 export const WARNINGS = ['blocked_elsewhere', 'returned'] as const;
 
 export const EMPTY_ROW: Omit<StagedRow, 'line' | 'outcome'> = {

@@ -81,7 +81,7 @@ export class ImportRowsRepository {
     await insertRows(tx, ImportRowEntity, entities);
   }
 
-  /** Inserts rows, and replaces stored rows with the same lines. */
+  /** Inserts rows, and overwrites stored rows that have the same line numbers. */
   async replace(tx: Sql, runId: string, rows: readonly StagedRow[]): Promise<void> {
     for (const part of chunkValues(rows.map(({ line }) => line)))
       await tx.execute(`DELETE FROM import_rows WHERE ${toLinesSql(part)}`, [runId, ...part]);

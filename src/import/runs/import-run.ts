@@ -143,9 +143,9 @@ const APPLY_COST = 2;
 type Progress = Pick<ImportRun, 'percent' | 'rows_done'>;
 
 /**
- * Progress of a run over all its phases, which never decreases, not even when the run is planned again. `rows_done` is
- * the same share of all rows. While a file is planned, the share of planning in the total work is estimated from the
- * changes so far. It is the whole work in a dry run, and nearly the whole work for few changes.
+ * Progress of a run over all its phases. It never decreases, even if the run is planned again. `rows_done` is `percent`
+ * of all rows. In a dry run, planning is all of the work. In other runs, the work of applying is estimated from the
+ * changes that were planned so far.
  */
 export class RunProgress {
   private share: number;
@@ -163,7 +163,7 @@ export class RunProgress {
   /**
    * Returns the progress after a share of the file has been planned.
    * @param share planned share of the file, 0 to 1.
-   * @param rows number of rows in this share.
+   * @param rows number of rows that have been planned.
    * @param changes number of these rows that must be applied.
    */
   recordPlanned(share: number, rows: number, changes: number): Progress {

@@ -57,7 +57,7 @@ export class ImportRunEntity {
   @Column({ ...longText(), nullable: true }) reason: JsonText<Reason> | null = null;
   /** Header of the file without private columns, for `failed.csv`. Stored if rows have failed. */
   @Column({ ...longText(), nullable: true }) header: JsonText<string[]> | null = toJson<string[]>([]);
-  /** 1 if the last line of the file ends with a line end, otherwise 0. Null until the file has been read to its end. */
+  /** 1 if the last line of the file has a line ending, otherwise 0. Null until the file has been read to its end. */
   @Column({ ...int(), nullable: true, default: null }) line_ended: number | null = null;
   /** SHA-256 fingerprint of the plan. If the run is planned again, it shows whether the new plan is the same. */
   @Column({ ...ascii(64), nullable: true }) plan_hash: string | null = null;
@@ -65,12 +65,12 @@ export class ImportRunEntity {
   /** Number of batches of the plan. Batches are numbered from 1. */
   @Column(int()) batches = 0;
   @Column(int()) applied_batches = 0;
-  /** 1 if an operator has approved the plan. */
+  /** 1 if an operator has approved the plan, otherwise 0. */
   @Column(bool()) approved = 0;
   /** Kind of the actor who approved the plan. The run needs the rights of this actor too. */
   @Column({ ...ascii(16), nullable: true }) approver_kind: string | null = null;
   @Column({ ...uuid(), nullable: true }) approver_id: string | null = null;
-  /** 1 if an operator has requested that the run stops. */
+  /** 1 if an operator has requested that the run stops, otherwise 0. */
   @Column(bool()) cancel = 0;
 }
 
@@ -93,7 +93,7 @@ export class ImportRowEntity {
   @Column({ ...uuid(), nullable: true }) user_uuid!: string | null;
   /** Version of the user when the row was planned, or 0 for a new user. */
   @Column(int()) version!: number;
-  /** Number of the batch that applies the row, or 0 for no batch. */
+  /** Number of the batch that applies the row, or 0 if no batch applies it. */
   @Column(int()) batch!: number;
   @Column(longText()) changes!: ChangesText;
   @Column(longText()) errors!: JsonText<RowError[]>;

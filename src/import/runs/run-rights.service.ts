@@ -17,8 +17,8 @@ interface Principals {
 
 /**
  * Checks the current rights of the starter and the approver of a run. If one of them could no longer request the
- * import, no further change is written (interface §6). Runs of the schedule and the command line act for the service
- * itself.
+ * import, no further change is written (interface §6). Runs that the schedule or the command line has started act for
+ * the service itself, whose rights do not change.
  */
 @Injectable()
 export class RunRights {
@@ -49,8 +49,8 @@ export class RunRights {
   }
 
   /**
-   * Returns an actor with its current rights, or undefined if the actor can no longer send requests. An ended session
-   * does not matter, because the run depends only on its user.
+   * Returns an actor with its current rights, or undefined if the actor can no longer send requests. Ignores whether
+   * the session of a user has ended, because the run depends only on the user.
    * @param sql current transaction, if any.
    */
   async findCurrentActor(actor: Actor, sql?: Sql): Promise<Actor | undefined> {

@@ -39,9 +39,9 @@ export interface Transition {
 }
 
 /**
- * All transitions between the states of a run. `by` names the party that makes a transition. A worker must hold the
- * lease of imports, and can only end the run after a stop request or the revocation of a credential (`Checkpoint`). An
- * operator needs the scope of the data set. The service makes a transition only while no operator has decided.
+ * All transitions between the states of a run. `by` states who makes a transition. A worker must hold the lease of
+ * imports. After a stop request or the revocation of a credential, it can only end the run (`Checkpoint`). An operator
+ * needs the scope of the data set. The service itself makes a transition only while no operator has decided.
  */
 export const TRANSITIONS = {
   /** The planning begins: for the first time, again after a crash, or again after an approval. */
@@ -62,7 +62,7 @@ export const TRANSITIONS = {
   },
   /** The file was rejected, or the service has failed. */
   fail: { from: RUNNABLE, to: 'failed', by: 'worker', audit: 'import.failed' },
-  /** An operator has requested the stop, a credential was revoked, or the fuse of a key has blown. */
+  /** An operator has requested to stop the run, a credential was revoked, or the fuse of a key has blown. */
   stop: { from: RUNNABLE, to: 'cancelled', by: 'worker', audit: 'import.cancelled' },
   /** An operator applies a plan or approves a parked run. IMPORT_FOUR_EYES may require another person. */
   approve: { from: WAITING, to: 'queued', by: 'operator', audit: 'import.approved' },

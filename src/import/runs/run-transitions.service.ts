@@ -21,7 +21,7 @@ import { ImportRunsRepository } from './import-runs.repository.js';
 import type { RunRights } from './run-rights.service.js';
 
 export const IMPORT_LEASE = 'imports';
-/** Duration of the lease of a worker. After a crash, another worker can continue after this time. */
+/** Duration of the lease of a worker. If the worker crashes, another worker can continue after this time. */
 export const LEASE_SECONDS = 5;
 /** Minimum interval between progress reports, in milliseconds. */
 const REPORT_MILLIS = 500;
@@ -126,7 +126,7 @@ export class Checkpoint {
       const run = await this.runs.lock(tx, this.runId);
       if (!run || !RUNNABLE.includes(run.state)) throw new LeaseLostError();
       if (run.cancel && !this.isEnding) throw new StopRequestedError();
-      // After the last batch, only the end of the run must still be recorded, which needs no rights.
+      // After the last batch, only the end of the run remains to be recorded, which requires no rights.
       const isWritten = run.state === 'applying' && run.applied_batches === run.batches;
       const lost = this.isEnding || isWritten ? undefined : await this.rights.findLostRight(tx, run);
       if (lost) throw new RightsLostError(lost);

@@ -102,8 +102,8 @@ export class DropFolder {
     const shortName = truncateAtStart(name, MAX_NAME_BYTES - UUID_BYTES);
     const entry = runId + SEPARATOR + shortName;
     return this.runWithDropAndStage('processing', async (drop, processing) => {
-      // Delete the marker before moving the file. Otherwise, a later incomplete file with the same name could count as
-      // complete.
+      // Delete the marker, which declares the file complete, before moving the file. Otherwise, a later incomplete file
+      // with the same name could count as complete.
       if (await hasMarker(drop, name)) await unlink(drop.pathOf(name + MARKER));
       try {
         await rename(drop.pathOf(name), processing.pathOf(entry));
@@ -139,7 +139,7 @@ export class DropFolder {
   /**
    * Yields the bytes of a file in `processing/`, through the file descriptor that was checked.
    * @throws EntryError for anything but a regular file, FileChangedError at the end if the file has changed, or the
-   * reason of `signal`.
+   * abort reason of `signal`.
    */
   async *read({ entry }: ProcessingFile, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const handle = await this.runWithStage('processing', (processing) => processing.openFile(entry));

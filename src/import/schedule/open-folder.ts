@@ -22,8 +22,8 @@ export class EntryError extends Error {
 }
 
 /**
- * A folder that stays open. On Linux, all operations use the opened folder, even if another folder takes over its path,
- * as with openat(2), which Node.js lacks. On other systems, operations use the path.
+ * A folder that stays open. On Linux, all operations use the opened folder, even if its path leads to another folder in
+ * the meantime. This has the effect of openat(2), which Node.js lacks. On other systems, operations use the path.
  */
 export class OpenFolder {
   private constructor(
@@ -33,7 +33,7 @@ export class OpenFolder {
 
   /**
    * Opens a folder, passes it to `work`, and closes it again.
-   * @param links true if the last part of the path may be a symbolic link.
+   * @param allowsLink true if the last part of the path may be a symbolic link.
    * @throws EntryError if the path is not a folder, or a system error.
    */
   static async runWithFolder<T>(
@@ -97,7 +97,7 @@ export class OpenFolder {
 
   /**
    * Returns the status of a file without opening it.
-   * @throws EntryError for anything but a regular file without further hard links.
+   * @throws EntryError for anything but a regular file with a single hard link.
    */
   async inspect(name: string): Promise<Stats> {
     const stats = await lstat(this.pathOf(name));
@@ -130,7 +130,7 @@ export class OpenFolder {
 }
 
 /**
- * Rejects everything but a regular file without further hard links. A sender could use a hard link to expose a file
+ * Rejects everything but a regular file with a single hard link. With a second hard link, a sender could expose a file
  * that only the service can read, unless Linux sets `fs.protected_hardlinks`.
  */
 function assertRegularFile(name: string, stats: Stats): void {

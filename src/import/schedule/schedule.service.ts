@@ -67,7 +67,7 @@ const TICK = 'schedule.tick';
  * back.
  */
 const MAX_AHEAD_SECONDS = 60;
-/** Maximum time for which a tick stays due because of incomplete files. */
+/** Maximum time for which a tick waits for incomplete files. */
 const MAX_WAIT_MILLIS = 10 * 60 * 1000;
 const INTERVAL_MILLIS = 5000;
 /** Maximum number of files in `processing/` whose runs are queued or in progress. Each pass reads all of these runs. */
@@ -178,8 +178,8 @@ export class ScheduleService implements BeforeApplicationShutdown {
   }
 
   /**
-   * Returns the time of the last tick. If that time is in the future, a clock was set back. Then stores and returns the
-   * current time, because the schedule would otherwise pause until the stored time.
+   * Returns the time of the last tick. If that time is in the future, because a clock was set back, stores and returns
+   * the current time instead. Otherwise, the schedule would pause until the stored time.
    */
   private async readLastTick(time: DbTime): Promise<DbTime | undefined> {
     const last = await this.leases.findRecordedTime(TICK);

@@ -22,7 +22,7 @@ export interface BackupHeader {
   /** Start of the backup, ISO 8601, UTC. */
   created: string;
   engine: 'sqlite' | 'mysql';
-  /** Names of the migrations that the schema has, in order. */
+  /** Names of the migrations that were applied to the schema, in order. */
   migrations: readonly string[];
   tables: readonly BackedUpTable[];
 }
@@ -35,7 +35,8 @@ export const CHECKSUM_BYTES = buildChecksum(createHash('sha256').digest('hex')).
 
 /**
  * Creates the last gzip member of a backup: a line with the hash of all previous bytes. The same hash always gives the
- * same bytes, so that a reader can compare the whole member. The checksum of gzip does not cover the gzip header.
+ * same bytes, so that a reader can compare the whole member. This includes the gzip header, which gzip's own checksum
+ * does not cover.
  */
 export function buildChecksum(sha256: string): Buffer {
   const line = Buffer.from(`${JSON.stringify({ sha256 })}\n`);

@@ -8,7 +8,8 @@ import type { Snapshot } from '../../platform/database/engine/backup-connections
 import { type BackupHeader, buildChecksum } from './backup-format.js';
 
 /**
- * Gzip level, which reduces the text to a quarter. The highest level saves another tenth but takes four times as long.
+ * Gzip level. It reduces the text to a quarter of its size. The highest level saves another tenth but takes four times
+ * as long.
  */
 const COMPRESSION_LEVEL = 3;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

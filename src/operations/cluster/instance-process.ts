@@ -4,7 +4,10 @@ import { once } from 'node:events';
 import type { MetricObject } from 'prom-client';
 import type { FirstCredentials } from '../start/first-start.service.js';
 
-/** Maximum time to wait for the metrics of an instance. After this time, its last known counters are used. */
+/**
+ * Maximum time to wait for the metrics of an instance. After this time, the last known counters of that instance are
+ * used.
+ */
 const METRICS_TIMEOUT_MILLIS = 2000;
 
 export type InstanceMetricsData = MetricObject[];

@@ -16,5 +16,5 @@ export const ok = createFindingFactory('ok');
 export const fail = createFindingFactory('fail');
 export const warn = createFindingFactory('warn');
 
-/** Returns the code of an error for a finding. The message is omitted, because it may contain settings. */
+/** Returns the code of an error, for use in a finding. Omits the error's message, because it may contain settings. */
 export const codeOf = (error: unknown): string => errorCodeOf(rootErrorOf(error)) ?? 'unknown';

@@ -28,7 +28,7 @@ export function checkNodeSupport(version: string, today: string): Finding[] {
   if (end !== undefined && end < today)
     return fail('node', `version ${version} has had no security fixes since ${end}. Install ${LONG_TERM}`);
   if (end !== undefined) return ok('node', `version ${version} receives security fixes until ${end}`);
-  // `NODE_SUPPORT_ENDS` does not list this newer release line.
+  // This is a newer release line, which `NODE_SUPPORT_ENDS` does not list yet.
   if (major % 2 === 0 && major > 22) return ok('node', `version ${version}`);
   return fail('node', `version ${version} has no long-term support. Install ${LONG_TERM}`);
 }

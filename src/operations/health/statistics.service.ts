@@ -13,7 +13,7 @@ const EXPIRY_DAYS = 30;
 const HOURS = 24;
 const HOUR_MILLIS = 3_600_000;
 
-/** Maps a daily count of the statistics to the audit actions that it counts. */
+/** Maps each daily number of the statistics to the audit action whose events it counts. */
 const DAILY = {
   created: 'user.created',
   updated: 'user.updated',

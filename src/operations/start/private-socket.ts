@@ -60,7 +60,7 @@ export async function openServiceSocket(app: INestApplication, env: Env): Promis
   }
 }
 
-/** Connects this process to its own application, as through the private socket. */
+/** Connects this process to its own application, as a command connects through the private socket. */
 export function connectInternally(app: INestApplication): Duplex {
   const [client, server] = duplexPair();
   serverOf(app).emit('connection', server);
@@ -76,7 +76,7 @@ async function listen(server: Server, path: string): Promise<void> {
   rmSync(draft, { force: true });
   const mask = process.umask(OWNER_ONLY);
   try {
-    // `exclusive` binds in this process rather than in the primary.
+    // With `exclusive`, this process opens the socket itself. Otherwise, the primary would open it.
     server.listen({ path: draft, exclusive: true });
   } finally {
     process.umask(mask);

@@ -59,7 +59,7 @@ export function logStartAndEnd(
     base_url: baseUrl,
     workers,
   });
-  // Prepended, so that the end is logged before the log is flushed for the last time.
+  // The listener is prepended, so that the end is logged before the log is flushed for the last time.
   process.prependOnceListener('exit', (exit) => {
     log.info('service ended', { exit });
   });

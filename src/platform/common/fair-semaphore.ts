@@ -158,7 +158,8 @@ export class FairSemaphore {
   }
 
   /**
-   * Rejects a waiting caller if the queue is full, or if a wide key has reached its limit of waiting callers.
+   * Makes room for a new caller by rejecting a waiting caller, if the queue is full or a wide key has reached its limit
+   * of waiting callers.
    * @throws NoSlotError if the narrow key has reached its limit, or if no other key has at least two more waiting
    * callers than the key of the new caller.
    */

@@ -1,11 +1,11 @@
 import { foldText } from './text.js';
 
 /**
- * Weight of a common word. To guess a word from a list of 50,000 words is about as hard as to guess three random
+ * Weight of a common word. Guessing a word from a list of 50,000 words is about as hard as guessing three random
  * letters or digits.
  */
 const WORD = 3;
-/** Weight of a sequence, a year or a repetition. An attacker must guess only its start and its length. */
+/** Weight of a sequence, a year or a repetition. An attacker has to guess only its start and its length. */
 const PATTERN = 2;
 const SHORTEST_PATTERN = 3;
 /** Minimum length of a word. Shorter words also occur in random text. */

@@ -14,7 +14,8 @@ export function createToken(): string {
 }
 
 /**
- * Pattern of an API key, even if it is cut, mistyped or in capitals. The id in a key is not secret, so it stays visible.
+ * Pattern of an API key, even if it is truncated, mistyped or in capitals. The id in a key is not secret, so it stays
+ * visible.
  */
 const KEY = /rollcall_([0-9a-f]{12})_[\w-]+/gi;
 /**
@@ -38,7 +39,10 @@ export function maskSecrets(text: string): string {
   return maskWith(text, (plain) => plain.replace(KEY, MASKED_KEY).replace(TOKEN, '***'));
 }
 
-/** Masks API keys only. Use it for values that may look like a token, such as identifiers of an identity provider. */
+/**
+ * Masks only API keys, not other tokens. Use it for values that can look like a token but are not secret, such as
+ * identifiers from an identity provider.
+ */
 export function maskKeys(text: string): string {
   return maskWith(text, (plain) => plain.replace(KEY, MASKED_KEY));
 }

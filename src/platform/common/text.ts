@@ -178,8 +178,8 @@ export function findDeceptive(text: string): string | undefined {
 }
 
 /**
- * Returns true if the joiner changes the form of the letters next to it. Node.js applies RFC 5892 when it converts
- * domain names.
+ * Returns true if the joiner changes the form of the letters next to it. Relies on Node.js, which applies RFC 5892 when
+ * it converts domain names.
  */
 function isVisibleJoiner(joined: string, after: string): boolean {
   const endsWithZwnj = after === '' && joined.endsWith('\u200c');

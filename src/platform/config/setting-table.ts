@@ -209,15 +209,18 @@ export const SETTINGS = {
   IMPORT_MAX_MOVED_PERCENT: defineSetting(createPercentType, 2),
   /** Number of users who may get the same new value in a column that had more than ten different values. */
   IMPORT_MAX_SAME: defineSetting(createRowsType, 9),
-  /** IMPORT_MAX_SAME as a percentage of the matched users (for names: of the new users). The higher limit applies. */
+  /**
+   * IMPORT_MAX_SAME as a percentage of the matched users (of the new users if the column contains names). The higher of
+   * the two limits applies.
+   */
   IMPORT_MAX_SAME_PERCENT: defineSetting(createPercentType, 50),
   /** Number of values that may lose their accents or be encoded twice. */
   IMPORT_MAX_GARBLED: defineSetting(createRowsType, 3),
   /** IMPORT_MAX_GARBLED as a percentage of the rows. The higher of the two limits applies. */
   IMPORT_MAX_GARBLED_PERCENT: defineSetting(createPercentType, 1),
   /**
-   * Number of users who may get a new external id while as many external ids are missing. A higher number suggests that the
-   * key column has changed.
+   * Number of rows that may have a new external id. The limit applies only if more users than this number are missing
+   * or conflict with these rows, which suggests a changed key column.
    */
   IMPORT_MAX_NEW_KEYS: defineSetting(createRowsType, 5),
   /** IMPORT_MAX_NEW_KEYS as a percentage of the linked users. The higher of the two limits applies. */
@@ -246,13 +249,13 @@ export const SETTINGS = {
   /** Number of users for whom an import may repeat a change that was reverted. */
   IMPORT_MAX_REPEATED: defineSetting(createRowsType, 0),
   /**
-   * Number of users in scope below which a data set is small. In a small data set, IMPORT_SMALL_DATASET_ROWS replaces
-   * higher fixed limits. 0: no data set is small.
+   * Number of users in scope below which a data set is small. In a small data set, some fixed limits are lowered to
+   * IMPORT_SMALL_DATASET_ROWS. 0: no data set is small.
    */
   IMPORT_SMALL_DATASET: defineSetting(createRowsType, 50),
   /**
-   * Limit in a small data set for users who are blocked, for moved values and for new external ids. The limit for
-   * changed and emptied values is one lower.
+   * Limit in a small data set for blocked users, moved values and new external ids. The limit for changed and emptied
+   * values is one lower.
    */
   IMPORT_SMALL_DATASET_ROWS: defineSetting(createIntegerType(1, 1000), 3),
 

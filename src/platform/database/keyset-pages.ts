@@ -8,14 +8,16 @@ import type { Clause, Dialect, SqlValue } from './engine/sql.js';
 
 export type Direction = 'asc' | 'desc';
 
-/** A part of a sort order. Its rows are sorted by key and then by uuid, both in the same direction. */
+/**
+ * A range of consecutive rows in a sort order. The rows are sorted by key and then by uuid, both in the same direction.
+ */
 export interface KeyRange {
   key: string;
   /** Type of the keys. The default is text. */
   holds?: 'time' | 'number';
   /** A condition on the key that all rows of the range meet. */
   test?: 'IS NOT NULL' | "> ''";
-  /** Set if all rows of the range have this key. */
+  /** Empty key that all rows of the range have. Undefined if the rows have different keys. */
   only?: '' | null;
   /** True if every row has a different key. */
   unique: boolean;
@@ -23,7 +25,7 @@ export interface KeyRange {
   tie?: string;
 }
 
-/** An order of rows, as consecutive ranges. Rows without a key may need a separate range. */
+/** The sort order of a list, as consecutive ranges of rows. Rows without a key may need a separate range. */
 export interface PageOrder<R extends KeyRange = KeyRange> {
   order: Direction;
   ranges: readonly R[];
@@ -160,7 +162,7 @@ export function decodeCursor(text: string, list: readonly string[], ranges: read
 
 /**
  * Parses the parameters of a page.
- * @throws ProblemError `invalid_parameter` for a cursor of another list, or for a cursor with an offset.
+ * @throws ProblemError `invalid_parameter` for a cursor of another list, or if both a cursor and an offset are given.
  */
 export function parsePageWindow(
   query: { after?: string; offset?: number; limit?: number },

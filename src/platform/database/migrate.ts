@@ -61,7 +61,7 @@ const createUnreleasedError = ({ options }: DataSource, found: string): ForeignS
     `The database ${String(options.database)} belongs to an unreleased build or another program (it has ${found}). Set DATABASE_URL to an empty database.`,
   );
 
-/** Returns the time in the name of a migration, in milliseconds since 1970. */
+/** Returns the timestamp at the end of a migration's name, in milliseconds since 1970. */
 const timestampOf = (name = ''): number => Number(/\d+$/.exec(name)?.[0]);
 
 async function readTableNames(dataSource: DataSource): Promise<string[]> {
@@ -143,7 +143,10 @@ const CREATE_TABLE = `CREATE TABLE IF NOT EXISTS migration_lease (
   until datetime(3) NOT NULL
 ) ENGINE = InnoDB`;
 const INSERT_ROW = `INSERT IGNORE INTO migration_lease (name, owner, until) VALUES ('migrations', '', '1970-01-01')`;
-/** End of the lease by the clock of the database, because the clocks of the migrating processes may differ. */
+/**
+ * SQL for the end of the lease. Uses the clock of the database, because the clocks of the migrating processes may
+ * differ.
+ */
 const LEASE_END = `UTC_TIMESTAMP(3) + INTERVAL ${LEASE_SECONDS} SECOND`;
 const TAKE = `UPDATE migration_lease SET owner = ?, until = ${LEASE_END} WHERE name = 'migrations' AND until < UTC_TIMESTAMP(3)`;
 const RENEW = `UPDATE migration_lease SET until = ${LEASE_END} WHERE name = 'migrations' AND owner = ?`;
@@ -158,7 +161,10 @@ class MigrationLease {
   private readonly owner = uuidv7();
   private heartbeat: NodeJS.Timeout | undefined;
 
-  /** @param runner a connection for the lease alone, because a migration may occupy its own connection for a long time. */
+  /**
+   * @param runner a connection that only the lease uses, because a migration may occupy its own connection for a long
+   * time.
+   */
   constructor(private readonly runner: QueryRunner) {}
 
   /** Waits for the lease and takes it. @throws Error if another process holds it for five minutes. */
@@ -182,10 +188,10 @@ class MigrationLease {
 
   async release(): Promise<void> {
     clearInterval(this.heartbeat);
-    await this.execute(RELEASE, [this.owner]).catch(() => undefined); // after a failure the lease expires by itself
+    await this.execute(RELEASE, [this.owner]).catch(() => undefined); // if the release fails, the lease expires by itself
   }
 
-  /** Runs a statement, with retries after a race, and returns the number of rows that it matched. */
+  /** Runs a statement and returns the number of rows that it matched. Retries after a conflict with another process. */
   private async execute(sql: string, params: string[] = []): Promise<number> {
     return runWithRetry('statement', async () => {
       try {

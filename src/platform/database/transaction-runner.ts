@@ -84,7 +84,7 @@ export class TransactionRunner {
     const tx = await this.database.begin();
     const began = performance.now();
     try {
-      if (repeatable && attempt > 1) await repeatable.assertFirstRequest(tx); // the same request may have been answered meanwhile
+      if (repeatable && attempt > 1) await repeatable.assertFirstRequest(tx); // a repetition of this request may have been answered meanwhile
       const result = await work(tx);
       if (repeatable) repeatable.setHeldTransaction(toHeldTransaction(tx, began));
       else await commit(tx, began);

@@ -41,7 +41,7 @@ export const SCIM_GROUP_BODY = { ...SCIM_BODY, maxBytes: 4 * MIB, maxValues: 200
 /** Limits of a SCIM bulk request with a thousand users or groups (RFC 7644, section 3.7.4). */
 export const SCIM_BULK_BODY = { ...SCIM_GROUP_BODY } as const;
 
-/** Limits of a login: small and uncompressed, because unauthenticated clients may send one. */
+/** Limits of a login request. They allow only a small, uncompressed body, because unauthenticated clients send it. */
 export const LOGIN_BODY = { maxBytes: 4 * KIB, maxValues: 100, compressed: false } as const;
 
 /** Maximum nesting depth of JSON. Every valid body is shallower, and recursive code is safe at this depth. */
@@ -53,7 +53,9 @@ const JSON_DEPTH = 32;
  */
 export const IN_FLIGHT_BYTES = 64 * MIB;
 
-/** Memory that an upload reserves: the chunk that is being received, and the copy of this chunk for the database. */
+/**
+ * Memory that an upload reserves for the chunk that is being received, and for the copy of this chunk for the database.
+ */
 export const UPLOAD_BYTES = MIB;
 
 /**
@@ -152,7 +154,8 @@ export class BodyReader {
   /**
    * Reads the JSON object in a request's body.
    * @param ownRules rules of the route, which override `JSON_BODY`.
-   * @throws ProblemError as `BodyReader.read`, and `malformed_json` unless the body is one JSON object in UTF-8.
+   * @throws ProblemError the errors of `BodyReader.read`, and `malformed_json` unless the body is one JSON object in
+   * UTF-8.
    */
   async readJson(request: Request, response: Response, ownRules: Partial<BodyRules>): Promise<JsonObject> {
     const rules = { ...JSON_BODY, ...ownRules };
@@ -167,9 +170,9 @@ export class BodyReader {
 
   /**
    * Reads the bytes of a body and decompresses them.
-   * @throws ProblemError `unsupported_media_type` for an unsupported encoding, `too_large`, `request_timeout`, `unavailable`
-   * if other bodies use all memory, and `malformed_json` if the client disconnects. A `Content-Length` that is too large
-   * fails before the body is read.
+   * @throws ProblemError `unsupported_media_type` for an unsupported encoding, `too_large`, `request_timeout`,
+   * `unavailable` if other bodies use all memory, and `malformed_json` if the client disconnects. If the
+   * `Content-Length` is too large, throws `too_large` before it reads the body.
    */
   async read(request: Request, response: Response, rules: BodyRules): Promise<Buffer> {
     const { headers } = request;
@@ -259,7 +262,7 @@ class BodyBuffer {
     if (length > this.rules.maxBytes) throw createTooLargeError(this.rules);
     if (this.length === 0) {
       this.reserve(length);
-      this.buffer = chunk; // no copy, because most bodies consist of one chunk
+      this.buffer = chunk; // most bodies consist of one chunk, which need not be copied
     } else this.append(chunk, length);
     this.length = length;
   }

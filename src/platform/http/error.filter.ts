@@ -41,7 +41,7 @@ export class ErrorFilter implements ExceptionFilter {
       sendReplay(thrown.storedResponse, response);
       return;
     }
-    // The server has already rejected an incomplete or late request.
+    // If the request was incomplete or late, the server has already rejected it.
     if (response.writableEnded) return;
     // Ignores the disconnect of the client. A database connection can also fail with ECONNRESET, so the errors are
     // compared by identity.
@@ -124,7 +124,7 @@ ${faults.length > 0 ? toHtml`<ul>${faults}</ul>` : ''}
 export interface StoredResponse {
   status: number;
   headers: Readonly<Record<string, string | string[]>>;
-  /** JSON text, or an empty string. */
+  /** JSON text. Empty if the response has no body. */
   body: string;
 }
 

@@ -6,7 +6,7 @@ const STYLE =
   'code{overflow-wrap:anywhere}li{margin:.3rem 0}pre,table{display:block;overflow-x:auto;font-size:.9rem}' +
   'th,td{padding:.3rem .8rem .3rem 0;text-align:left;vertical-align:top;border-bottom:1px solid #8884}';
 
-/** Content-Security-Policy of an HTML page: only its own inline style. */
+/** Content-Security-Policy of an HTML page. It allows only the inline style of the page. */
 export const PAGE_POLICY =
   `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; ` +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

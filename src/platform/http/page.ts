@@ -47,7 +47,7 @@ export class PageQuery {
   limit: number = 25;
 }
 
-/** The query parameters of a list with cursor paging, from the newest record to the oldest. */
+/** The query parameters of a list with cursor paging. Such a list is sorted from the newest record to the oldest. */
 export class CursorQuery {
   @LimitParam()
   limit: number = 25;

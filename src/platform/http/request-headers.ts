@@ -31,7 +31,10 @@ function normalizeNonCanonicalAddress(text: string): string | undefined {
 export const LOCAL_USER_HEADER = 'x-local-user';
 const USER_NAME = /^[!-~]{1,59}$/;
 
-/** Returns the address of a private socket client for the audit, such as `unix:alice`. Empty for an invalid user name. */
+/**
+ * Returns the address of a private socket client for the audit, such as `unix:alice`. Returns an empty string for an
+ * invalid user name.
+ */
 export const toLocalAddress = (user: unknown): string =>
   typeof user === 'string' && USER_NAME.test(user) ? `unix:${user}` : '';
 
@@ -64,16 +67,17 @@ export function truncateForwardedFor({ headers }: Request): void {
 }
 
 /**
- * A host name or IPv4 address with an optional port (RFC 3986, section 3.2.2). Excludes the comma of that grammar, because it
- * shows that several Host headers were joined.
+ * A host name or IPv4 address with an optional port (RFC 3986, section 3.2.2). Excludes the comma, which that grammar
+ * allows, because a comma shows that several Host headers were joined.
  */
 const HOST_NAME = /^(?:[\w.~!$&'()*+;=-]|%[\da-f]{2})+(?::\d{0,5})?$/i;
 /** An IPv6 address, or an address of a future IP version, in brackets. */
 const HOST_IN_BRACKETS = /^\[(?:([\d:.a-f]+)|v[\da-f]+\.[\w.~!$&'()*+;=:-]+)\](?::\d{0,5})?$/i;
 
 /**
- * Returns an error text for an invalid Host header (RFC 9112, section 3.2), or undefined. HTTP/1.1 requires exactly one Host
- * header, whose value may be empty. The server must set `joinDuplicateHeaders`, so that repeated headers are detected.
+ * Returns an error text for an invalid Host header (RFC 9112, section 3.2), or undefined if the header is valid.
+ * HTTP/1.1 requires exactly one Host header, whose value may be empty. The server must set `joinDuplicateHeaders`, so
+ * that repeated headers are detected.
  */
 export function findHostError({ headers, httpVersion }: Pick<IncomingMessage, 'headers' | 'httpVersion'>) {
   const { host } = headers;
@@ -109,8 +113,10 @@ export function readAuditReason(request: Request): string | undefined {
 }
 
 /**
- * Validates a reason as single-line text. @returns undefined for an empty reason.
- * @param name header or option of the reason, for the error text. @throws ProblemError `invalid_parameter`.
+ * Validates a reason as single-line text.
+ * @returns undefined for an empty reason.
+ * @param name name of the header or option that contains the reason, for the error text.
+ * @throws ProblemError `invalid_parameter`.
  */
 export function parseReason(text: string, name: string): string | undefined {
   const reason = normalizeLine(text);

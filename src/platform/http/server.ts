@@ -255,7 +255,10 @@ function findHostProblem(request: IncomingMessage): ProblemError | undefined {
   return fault === undefined ? undefined : createMalformedError(fault);
 }
 
-/** Rejects an invalid request target (RFC 9112, section 3.2.2), for which Express would send its own error response. */
+/**
+ * Returns the error for an invalid request target (RFC 9112, section 3.2.2), or undefined if the target is valid. Without
+ * this check, Express would send its own error response.
+ */
 function findTargetProblem({ url = '' }: IncomingMessage): ProblemError | undefined {
   if (url.startsWith('/') || url === '*' || URL.canParse(url)) return undefined;
   return createMalformedError('The request target is invalid. Send a path or an absolute URL.');
@@ -294,7 +297,7 @@ const REPORT_MILLIS = 60_000;
  */
 export function limitConnections(server: Server, max: number, log: Log, metrics: Metrics): void {
   server.maxConnections = max;
-  // Otherwise the primary would offer a refused connection to one full instance after another.
+  // Without this option, the primary would offer a refused connection to one full instance after another.
   Object.assign(server, { dropMaxConnection: true });
   let open = 0;
   let refused = 0;

@@ -60,7 +60,10 @@ export function TextRule(code: FieldCode, message: string, test: (text: string) 
 /** Declares a required field. Also makes an inherited optional field required. */
 export const Required = () => applyDecorators(IsDefined(), ApiProperty({ required: true }));
 
-/** Rejects control characters and invalid Unicode. */
+/**
+ * Rejects control characters and invalid Unicode.
+ * @param options `newlines` is true if line breaks are allowed.
+ */
 export const NoControlCharacters = (options: { newlines?: boolean } = {}) =>
   TextRule('invalid_format', 'must not contain control characters or invalid Unicode', (text) =>
     isCleanText(text, options),
@@ -94,7 +97,7 @@ export const NoDeceptiveCharacters = () =>
 const createTextNormalizer = (form: (text: string) => string) => (raw: unknown) =>
   typeof raw === 'string' && raw.isWellFormed() ? form(raw) || null : raw;
 
-/** Normalizes single-line text: NFC, trimmed, runs of spaces collapsed. Empty text clears the field. */
+/** Normalizes single-line text: NFC, trimmed, repeated spaces reduced to one. Empty text clears the field. */
 export const normalizeLineInput = createTextNormalizer(normalizeLine);
 /** Normalizes multi-line text: NFC and trimmed. Empty text clears the field. */
 export const normalizeTextInput = createTextNormalizer(normalizeText);

@@ -77,7 +77,10 @@ export const BooleanParam = (schema: QuerySchema = {}) =>
     IsBoolean({ message: 'must be true or false' }),
   );
 
-/** OpenAPI extension with the values of a query parameter, because Nest drops the `enum` of a parameter in a class. */
+/**
+ * OpenAPI extension with the allowed values of a query parameter, because Nest drops the `enum` of a parameter in a
+ * class.
+ */
 export const CHOICES = 'x-choices';
 
 /** Declares a parameter with fixed values. */

@@ -26,7 +26,7 @@ interface ParameterObject {
   examples?: unknown;
 }
 
-/** An operation, reduced to the members that are read or changed. */
+/** An OpenAPI operation with only the members that this service reads or changes. */
 export interface Operation {
   operationId: string;
   description?: string;
@@ -94,7 +94,7 @@ function toReferences(headers: object): object {
 /** Schema limits that a type or format implies. */
 const LIMITS: Readonly<Record<string, object>> = {
   uuid: { minLength: 36, maxLength: 36 },
-  // The longest accepted text, with nanoseconds and an offset. Responses use 24 characters.
+  // The longest accepted time has nanoseconds and an offset. Times in responses have 24 characters.
   'date-time': { maxLength: 35 },
   // The integers that a JSON number represents exactly.
   integer: { format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },

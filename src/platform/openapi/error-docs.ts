@@ -70,7 +70,7 @@ export function restrictSchema(type: Type<unknown>, values: Readonly<Record<stri
 /** Error codes that every route can return. They come last in the error list of a route. */
 export const COMMON_ERRORS = ['rate_limited', 'internal', 'unavailable', 'outcome_unknown'] as const;
 
-/** Maps statuses to the additional members that the example errors of this status contain. */
+/** Maps a status to the additional members of the example errors with this status. */
 const EXTRAS: Readonly<Record<number, ProblemError['extras']>> = {
   409: { conflicts: [{ field: 'username', uuid: '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10' }] },
   422: { errors: [{ field: 'email', code: 'invalid_format', message: 'must be an e-mail address' }] },
@@ -79,7 +79,7 @@ const EXTRAS: Readonly<Record<number, ProblemError['extras']>> = {
 /** Conventions of the REST API: an API key or a session, and problem details. */
 export const REST_CONVENTIONS: Conventions = {
   getSecurity: (scope) => {
-    if (scope === undefined) return [ApiSecurity({})]; // states explicitly that the route needs no credentials
+    if (scope === undefined) return [ApiSecurity({})]; // the empty object states explicitly that the route needs no credentials
     return scope === 'none' ? [ApiCookieAuth('session')] : [ApiSecurity('api_key'), ApiCookieAuth('session')];
   },
   firstErrors: ['invalid_parameter'],

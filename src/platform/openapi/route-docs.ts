@@ -25,7 +25,7 @@ import { type Conventions, REST_CONVENTIONS, describeErrors } from './error-docs
  */
 export interface RouteDocs {
   description?: string;
-  /** The successful response. A text describes a response without a body. */
+  /** The successful response. A string is the description of a response without a body. */
   answer: string | ApiResponseNoStatusOptions;
   links?: ReturnType<typeof createLinks>;
   errors?: readonly ErrorCode[];
@@ -37,7 +37,9 @@ export interface RouteDocs {
   ifMatch?: string;
   /** Description of the header `If-None-Match`. A GET route with this description also gets the response 304. */
   ifNoneMatch?: string;
-  /** Marks a route with an unsafe method that changes nothing and takes no `Idempotency-Key`. */
+  /**
+   * True for a route that changes nothing and takes no `Idempotency-Key`, although its method is unsafe, such as POST.
+   */
   changesNothing?: true;
   /** Overrides the credentials that `Requires` implies. */
   security?: MethodDecorator;
@@ -160,7 +162,7 @@ const NOT_MODIFIED = ApiResponse({
   description: 'The record has not changed since the version in If-None-Match.',
 });
 
-/** Lists the error codes of a route: codes of the guards, of its input and of the route itself. */
+/** Lists the error codes that a route can return: codes of its guards, of its input and of the route itself. */
 function listErrorCodes(route: Route, conventions: Conventions) {
   const { docs, body, file, scope, id, isUnsafe, isChange } = route;
   return [
@@ -181,7 +183,7 @@ function listErrorCodes(route: Route, conventions: Conventions) {
 
 const selectCodes = (condition: unknown, ...codes: ErrorCode[]): ErrorCode[] => (condition ? codes : []);
 
-/** Builds the successful response of a route. Status 201 and 202 add the `Location` header. */
+/** Builds the successful response of a route. A response with status 201 or 202 gets the `Location` header. */
 function buildResponse({ docs: { answer, links }, status }: Route) {
   const response: ApiResponseNoStatusOptions = typeof answer === 'string' ? { description: answer } : answer;
   const { description = '', headers, ...rest } = response;

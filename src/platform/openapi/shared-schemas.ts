@@ -40,7 +40,10 @@ export function createLinks(operations: readonly string[], parameter: string, fi
   return Object.fromEntries(operations.map((id) => [id, { operationId: id, parameters, ...extra }]));
 }
 
-/** Returns the schema of any JSON value. It lists all types because code generators derive no type from an empty schema. */
+/**
+ * Returns a schema that accepts every JSON value. It lists all types because code generators derive no type from an
+ * empty schema.
+ */
 export const describeAnyValue = (items: object, maxItems: number) => ({
   oneOf: [
     { type: 'string', maxLength: 10_000, nullable: true },

@@ -196,7 +196,8 @@ export class Log implements RequestObserver {
 
   /**
    * Logs a request.
-   * @param fields `aborted` replaces the status if the client disconnected before the response was complete.
+   * @param fields if the client disconnected before the response was complete, `aborted` is true and `status` is
+   * missing.
    */
   logRequest(fields: {
     request_id: string;

@@ -49,7 +49,7 @@ export class Metrics implements RequestObserver {
     return this.renderReport();
   }
 
-  /** Replaces the source of the metrics text. An instance in a cluster reports the metrics of all instances. */
+  /** Sets the function that renders the metrics. In a cluster, each instance reports the metrics of all instances. */
   setReportSource(source: () => Promise<string>): void {
     this.renderReport = source;
   }
@@ -89,8 +89,8 @@ export class Metrics implements RequestObserver {
   }
 
   /**
-   * Returns the series for these labels from a cache, because the look-up in prom-client costs more than the
-   * observation.
+   * Returns the series for these labels from a cache, because the look-up in prom-client costs more than recording a
+   * value.
    */
   private getSeries(method: string, route: string, status: RequestResult): Series {
     const key = `${method} ${status} ${route}`;

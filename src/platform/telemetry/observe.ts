@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { hasSecret } from '../common/secrets.js';
 
 const VALID_REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
-/** Rejects ids that look like a credential, because request ids are logged and stored unmasked. */
+/** Returns false for ids that look like a credential, because request ids are logged and stored unmasked. */
 const isAcceptableId = (id: string): boolean => VALID_REQUEST_ID.test(id) && !hasSecret(id);
 
 /** The status of a complete response, or `aborted` if the client disconnected earlier. */

@@ -56,7 +56,7 @@ function formatClock(time: unknown): string {
 const formatRequest = ({ method, path, status, aborted, ms }: Record<string, unknown>): string =>
   `${String(method)} ${String(path)} ${aborted === true ? 'aborted' : String(status)} ${String(ms)} ms`;
 
-/** Returns the fields of a logged request that the summary in its log line does not contain. */
+/** Returns the fields of a logged request that are missing in the summary of its log line. */
 function getOtherFields(fields: Record<string, unknown>) {
   const { method: _m, path: _p, status: _s, aborted: _a, ms: _t, ...others } = fields;
   return others;

@@ -149,9 +149,7 @@ function sortOperations(operations: readonly BulkOperation[]): BulkOperation[] {
 /** Number of PATCH steps that together cost about as much as one operation with another method. */
 const STEPS_PER_OPERATION = 10;
 
-/**
- * Returns the number of operations as which an operation counts in a set. A PATCH with many steps counts as several.
- */
+/** Returns the weight of an operation in a set. A PATCH with many steps weighs as much as several operations. */
 export function weightOf({ method, data }: BulkOperation): number {
   if (method !== 'PATCH') return 1;
   const steps = isObject(data) ? lowerCaseNames(data).get('operations') : data;

@@ -70,7 +70,7 @@ export class BulkRunner {
         ? this.runGroup(first, state, part)
         : this.sets.applySet(items, state, part));
     } catch (error) {
-      if (error instanceof ReplayedResponseError) return JSON.parse(error.storedResponse.body) as BulkPart; // each part of a Bulk request stores its `BulkPart` as the response
+      if (error instanceof ReplayedResponseError) return JSON.parse(error.storedResponse.body) as BulkPart; // the stored response of a part of a Bulk request is its `BulkPart`
       throw error;
     }
   }

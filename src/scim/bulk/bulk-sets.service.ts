@@ -42,7 +42,10 @@ export class BulkSets {
     return this.sizer.batches * BATCH;
   }
 
-  /** @throws ProblemError if the whole set fails and the client may repeat the request. */
+  /**
+   * Applies the operations of a set and returns their responses.
+   * @throws ProblemError if the whole set fails and the client may repeat the request.
+   */
   async applySet(items: readonly BulkItem[], state: BulkState, caller: Caller): Promise<BulkPart> {
     const isFull = items.length >= this.size;
     await this.prepareChanges(items, state, caller);

@@ -57,8 +57,8 @@ export class BulkState {
   }
 
   /**
-   * Returns the request index of the operation whose error is the last one that `failOnErrors` allows, or Infinity if
-   * more errors are allowed.
+   * Returns the index, within the request, of the operation with the last error that `failOnErrors` allows. Returns
+   * Infinity if more errors are allowed.
    * @param furtherErrors indexes of operations whose errors are not yet stored here
    */
   findStopIndex(furtherErrors: readonly number[]): number {
@@ -83,7 +83,7 @@ export class BulkState {
       .map(([, answer]) => answer);
   }
 
-  /** @param result the error of the operation, or the user or group after the change */
+  /** @param result the error of the operation, the user or group after the change, or undefined for a deleted group */
   buildResponse(
     { operation, id, error }: BulkItem,
     result: ProblemError | { uuid: string; version: number } | undefined,

@@ -113,7 +113,7 @@ export function buildProviderConfig(base: string) {
 }
 
 /**
- * Converts the description of a resource type to its form in `/ResourceTypes` (RFC 7643 §6).
+ * Converts the description of a resource type to an element of `/ResourceTypes` (RFC 7643 §6).
  * @param base the absolute URL of `/scim/v2`
  */
 export function toTypeView({ name, endpoint, schema, extensions }: ResourceDescription, base: string) {
@@ -135,7 +135,10 @@ export function schemasOf({ user, group }: Record<'user' | 'group', ResourceDesc
   return [user.schema, ...(enterprise ? [enterprise] : []), group.schema, ...others, ...group.extensions];
 }
 
-/** Converts a schema to its form in `/Schemas` (RFC 7643 §7). @param base the absolute URL of `/scim/v2` */
+/**
+ * Converts a schema to an element of `/Schemas` (RFC 7643 §7).
+ * @param base the absolute URL of `/scim/v2`
+ */
 export function toSchemaView({ urn, name, description, attributes }: Schema, base: string) {
   return {
     schemas: [SCHEMA_SCHEMA],

@@ -14,7 +14,9 @@ const URL = 2048;
 
 type Options = Partial<AttributeDefinition>;
 
-/** Options for an attribute whose maximum length the rules of the stored user field check. */
+/**
+ * Options for an attribute without its own maximum length. The rules of the user field that stores it check the length.
+ */
 const COLUMN: Options = { maxLength: Infinity };
 const ON_REQUEST: Options = { mutability: 'readOnly', returned: 'request' };
 const READ_ONLY: Options = { mutability: 'readOnly' };

@@ -53,7 +53,7 @@ export class MemberPatch {
     this.change.add(ids);
   }
 
-  /** Returns the ids of current members and of users whom an earlier step has added. */
+  /** Returns the given ids that belong to current members or to users whom an earlier step has added. */
   private async findMembers(ids: readonly string[]): Promise<string[]> {
     const members = await this.members.filterMembers(this.tx, this.group, ids);
     return ids.filter((id) => members.has(id) || this.change.added.has(id));

@@ -36,7 +36,7 @@ export function toGroupResource(group: Group, ids: readonly string[] | undefined
 
 const toMember = (value: string, base: string): ScimObject => ({ value, $ref: `${base}/Users/${value}` });
 
-/** The attributes of a group as sent by the client. Undefined if not sent. */
+/** The attributes of a group as sent by the client. An attribute that the client did not send is undefined. */
 export interface SentGroup {
   displayName?: ScimValue | undefined;
   externalId?: ScimValue | undefined;
@@ -56,7 +56,7 @@ export function toSentGroup(resource: ScimObject): SentGroup {
   };
 }
 
-/** Returns the `value` of each element of a list. A plain string is itself the value. */
+/** Returns the `value` of each element of a list. An element that is a plain string counts as its own `value`. */
 export function listValues(list: ScimValue | undefined): string[] {
   return elementsOf(list).flatMap((element) => {
     const value = isScimObject(element) ? getMember(element, 'value') : element;

@@ -39,7 +39,9 @@ const MAX_PAGE_MEMBERS = 10_000;
 /** Number of groups whose members are read in one statement. */
 const READ_TOGETHER = 25;
 
-/** Lists groups (scim.md, sections 7 and 8). Evaluates a filter without an index for one group after another. */
+/**
+ * Lists groups (scim.md, sections 7 and 8). If a filter cannot use an index, evaluates it for one group after another.
+ */
 @Injectable()
 export class ScimGroupList {
   constructor(

@@ -77,7 +77,10 @@ export class ScimGroupView {
     return toGroupResource(group, shown, this.resources.base);
   }
 
-  /** Returns the local operators, whom a key without the scope `webmasters` must not see. Empty for other actors. */
+  /**
+   * Returns the local operators if the actor lacks the scope `webmasters`, so that they stay hidden. Otherwise returns
+   * an empty set.
+   */
   async findHiddenUsers(actor: Actor, sql?: Sql): Promise<ReadonlySet<string>> {
     return shouldHideOperators(actor) ? this.directory.findOperatorUuids(sql) : new Set();
   }

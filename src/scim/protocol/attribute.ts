@@ -26,13 +26,15 @@ export function omitMember(object: ScimObject, name: string): ScimObject {
   return Object.fromEntries(Object.entries(object).filter(([key]) => key !== name));
 }
 
-/** Returns a copy of the object in which the member has the value. Removes the member if the value is empty. */
+/** Returns a copy of the object with the member set to the value. Removes the member if the value is empty. */
 export function setMember(object: ScimObject, name: string, value: ScimValue | undefined): ScimObject {
   const isNothing = value === undefined || (typeof value === 'object' && Object.keys(value).length === 0);
   return isNothing ? omitMember(object, name) : { ...object, [name]: value };
 }
 
-/** Returns the elements of a list, or a single value as the only element. */
+/**
+ * Returns the elements of a list. Returns a list with one element for a single value, and an empty list for undefined.
+ */
 export function elementsOf(value: ScimValue | undefined): readonly ScimValue[] {
   if (value === undefined) return [];
   return typeof value !== 'object' || isScimObject(value) ? [value] : value;
@@ -142,7 +144,7 @@ export class Attribute {
     return isScimObject(extension) ? getMember(extension, this.name) : undefined;
   }
 
-  /** Returns a copy of a resource with this value of the attribute. Removes the attribute if the value is empty. */
+  /** Returns a copy of a resource with the attribute set to the value. Removes the attribute if the value is empty. */
   setValue(resource: ScimObject, value: ScimValue | undefined): ScimObject {
     if (this.schema === undefined) return setMember(resource, this.name, value);
     const held = getMember(resource, this.schema);

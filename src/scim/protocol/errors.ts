@@ -2,8 +2,8 @@ import { type ErrorCode, ProblemError } from '../../platform/common/errors.js';
 import { TAKEN_CODES } from '../../users/rules/failure.js';
 
 /**
- * Maps each `scimType` to its error codes (RFC 7644 §3.12, RFC 9865 §2.1). An error with any other code has only a
- * status.
+ * Maps each `scimType` to its error codes (RFC 7644 §3.12, RFC 9865 §2.1). An error with any other code gets only a
+ * status, without a `scimType`.
  */
 const SCIM_TYPES: Readonly<Record<string, readonly ErrorCode[]>> = {
   invalidSyntax: ['malformed_json', 'invalid_syntax'],
@@ -34,7 +34,7 @@ export function quote(text: string): string {
 export const createNotFoundError = (type: 'User' | 'Group', id: string): ProblemError =>
   new ProblemError('not_found', `There is no ${type.toLowerCase()} ${quote(id)}.`);
 
-/** @param position position in the filter, from 1. */
+/** @param position position of the error in the filter. The first character has position 1. */
 export function toFilterError(position: number, message: string): ProblemError {
   return new ProblemError('invalid_filter', `At position ${position} of the filter: ${message}.`);
 }

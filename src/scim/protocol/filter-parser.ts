@@ -22,8 +22,8 @@ const MAX_LEVELS = 10;
 /**
  * Parses a filter (RFC 7644 §3.4.2.2). Parses `attr[f].sub op v` like `attr[f and sub op v]`.
  * @param others other resource types in the same search. A condition on an attribute that only these types have becomes
- * `none`.
- * @throws ProblemError `invalid_filter` with the position, from 1
+ * a filter of the kind `none`.
+ * @throws ProblemError `invalid_filter` with the position in the filter, counted from 1
  */
 export function parseFilter(
   text: string,
@@ -43,7 +43,7 @@ export function parseFilter(
 export interface AttributeTarget {
   readonly kind: 'attribute';
   readonly attribute: Attribute;
-  /** Selects elements of the attribute. Its paths are relative to an element. */
+  /** Selects elements of the attribute. The paths in this filter are relative to an element. */
   readonly filter?: Filter;
   readonly sub?: Attribute;
 }
@@ -93,7 +93,7 @@ const createSyntaxError = (path: string): ProblemError =>
 
 type Bracket = '(' | ')' | '[' | ']';
 
-/** A token of a filter. `position` counts from 1. */
+/** A token of a filter. The first character of the filter has the `position` 1. */
 interface Token {
   /** The kind of token. A `word` is an attribute, an operator or an unquoted value. */
   readonly kind: Bracket | 'word' | 'string' | 'end';
@@ -205,7 +205,10 @@ class FilterParser {
     return filter;
   }
 
-  /** Parses the sub-attribute after a closing bracket, as in `[…].value`. Returns undefined for any other token. */
+  /**
+   * Parses the sub-attribute after a closing bracket, as in `[…].value`. Returns undefined if no sub-attribute follows
+   * directly.
+   */
   parseSubAttribute(attribute: Attribute): Attribute | undefined {
     const token = this.peek();
     if (!isSubAttribute(token) || token.followsBlank) return undefined;
@@ -282,7 +285,7 @@ class FilterParser {
       : toElementFilter(rest);
   }
 
-  /** Parses a condition on an attribute of other resource types only, without checking the attribute. */
+  /** Parses a condition on an attribute that only other resource types have, without checking the attribute. */
   private parseUnchecked(): Filter {
     if (this.peek().kind === '[') {
       while (this.peek().kind !== ']' && this.peek().kind !== 'end') this.next();

@@ -152,7 +152,7 @@ export function countComparisons(filter: Filter): number {
 }
 
 /**
- * Returns sub-attributes that satisfy the filter, if it consists of `eq` comparisons joined by `and`. Otherwise
+ * Returns an object that satisfies the filter, if the filter consists of `eq` comparisons joined by `and`. Otherwise
  * undefined.
  */
 export function toRequiredValues(filter: Filter): ScimObject | undefined {

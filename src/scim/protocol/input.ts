@@ -42,15 +42,17 @@ export interface Report {
 
 /** The parsed body of a POST or PUT. */
 export interface ReadResource {
-  /** The known and writable attributes, with names and types of the schema. Omits attributes with an empty value. */
+  /**
+   * The known and writable attributes, with the names and types from the schema. Omits attributes with an empty value.
+   */
   resource: ScimObject;
-  /** Paths of the attributes that the request unassigns by an empty value (null, `""` or `[]`). */
+  /** Paths of the attributes that the request unassigns with an empty value (null, `""` or `[]`). */
   unassigned: ReadonlySet<string>;
   /** URNs of the extensions that the body uses or lists in `schemas`. */
   extensions: ReadonlySet<string>;
   /** The `id` in the body. A PUT requires it to equal the id in the path. A POST ignores it. */
   id?: string;
-  /** Errors of the fields under their SCIM names, such as `emails[1].value`. The caller checks required attributes. */
+  /** Field errors with SCIM names, such as `emails[1].value`. The caller checks required attributes. */
   errors: FieldError[];
 }
 

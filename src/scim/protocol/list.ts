@@ -50,7 +50,7 @@ export interface ListQuery {
 }
 
 /**
- * Parses the parameters of a list request, ignoring the case of names and all unknown names.
+ * Parses the parameters of a list request. Ignores unknown parameters, and the case of parameter names.
  * @param parameters the query, or the body of `/.search`.
  * @param others other resource types in the same search
  * @throws ProblemError `invalid_value`, `invalid_filter`, `invalid_count`
@@ -103,7 +103,10 @@ function readInteger(name: string, value: unknown, code: ErrorCode): number | un
   return Math.max(-Number.MAX_SAFE_INTEGER, Math.min(number, Number.MAX_SAFE_INTEGER));
 }
 
-/** Finds the attribute that `sortBy` names (RFC 7644 §3.4.2.3). */
+/**
+ * Finds the attribute for the parameter `sortBy` (RFC 7644 §3.4.2.3). Returns undefined if the client does not sort, or
+ * if only other resource types have the attribute.
+ */
 function readSortPath(
   name: string | undefined,
   resource: ResourceDescription,
@@ -172,8 +175,8 @@ function isKey(key: unknown): key is Position['key'] {
 }
 
 /**
- * Returns the value by which a resource is sorted, if any. A list is sorted by its primary element, otherwise by its
- * first element (RFC 7644 §3.4.2.3).
+ * Returns the value by which a resource is sorted, or undefined if the resource lacks this value. A list is sorted by
+ * its primary element, otherwise by its first element (RFC 7644 §3.4.2.3).
  */
 export function toSortKey({ attribute, sub }: AttributePath, item: ScimObject): string | number | undefined {
   const elements = elementsOf(attribute.getValue(item));

@@ -36,15 +36,15 @@ type Op = (typeof OPS)[number];
 
 export interface PatchOptions {
   resource: ResourceDescription;
-  /** True for the profile `entra`, which skips operations on an unknown attribute. */
+  /** True for the key profile `entra`. Operations on an unknown attribute are then skipped. */
   ignoreUnknown: boolean;
   countDeviation: CountDeviation;
 }
 
 /**
  * A change of one attribute by a PATCH. The value has the type that the schema defines. It is a list for a multi-valued
- * attribute, and an object for a complex attribute or for selected elements. `unset` names sub-attributes to remove. A
- * `remove` step with a value removes the elements that are equal to an element of the value.
+ * attribute, and an object for a complex attribute or for selected elements. `unset` lists the sub-attributes to
+ * remove. A `remove` step with a value removes the elements that are equal to an element of the value.
  */
 export interface PatchStep {
   readonly op: Op;
@@ -54,8 +54,8 @@ export interface PatchStep {
 }
 
 /**
- * Reads the operations of a PATCH body, or of a Bulk operation whose `data` is the list itself. An operation without a
- * path, or on a whole schema, becomes one step per attribute.
+ * Reads the operations of a PATCH body, or of a Bulk operation whose `data` is the list of operations itself. An
+ * operation without a path, or on a whole schema, becomes one step per attribute.
  * @throws ProblemError `invalid_syntax`, `invalid_path`, `invalid_filter`, `invalid_value`, `mutability`, `no_target`
  */
 export function readPatch(body: unknown, { countDeviation, ...options }: PatchOptions): PatchStep[] {
@@ -132,7 +132,10 @@ class StepReader {
     throw new ProblemError('invalid_value', 'The value of an operation without a path must be an object.');
   }
 
-  /** Reads the members of a value. Member names are paths. Ignores unknown, invalid and read-only paths. */
+  /**
+   * Reads the members of the object that an operation sends as its value. Member names are paths. Ignores unknown,
+   * invalid and read-only paths.
+   */
   private readMembers(op: 'add' | 'replace', prefix: string, value: object): PatchStep[] {
     return Object.entries(value).flatMap(([name, content]) => {
       const target = this.parseLeniently(`${prefix}${name}`, () => true);
@@ -188,7 +191,8 @@ class StepReader {
   private readListStep(op: Op, target: AttributeTarget, raw: unknown): PatchStep[] {
     const { attribute } = target;
     if (op === 'remove') {
-      // A `remove` operation without a value removes the whole list, but with an empty list it removes nothing.
+      // A `remove` operation without a value removes the whole list. With an empty list as its value, it removes
+      // nothing.
       if (raw === undefined || raw === null || raw === '') return [{ op, target }];
       this.options.countDeviation('remove_with_value');
       const value = coerceList(attribute, raw, this.options, hasParts);
@@ -325,7 +329,10 @@ function changeSelectedElements(
   return [...elements, createElement(step, filter, countDeviation)];
 }
 
-/** Creates an element that the filter would select, and applies the step. @throws ProblemError `no_target` */
+/**
+ * Creates an element that the filter would select, and applies the step.
+ * @throws ProblemError `no_target` if the path lacks a sub-attribute, or the filter does not determine the element
+ */
 function createElement(step: PatchStep, filter: Filter, countDeviation: CountDeviation): ScimObject {
   const { attribute, sub } = step.target;
   const parts = sub && toRequiredValues(filter);
@@ -346,7 +353,8 @@ function findNewElements(
   sent: readonly ScimObject[],
   list: readonly ScimObject[],
 ): ScimObject[] {
-  // Maps names of sub-attributes to signatures of the list elements, so that each sent element needs only one look-up.
+  // Maps each combination of sub-attribute names to the signatures of all list elements. Each sent element then needs
+  // only one look-up.
   const byParts = new Map<string, Set<string>>();
   return sent.filter((element) => {
     const names = partNamesOf(element);
@@ -378,7 +386,7 @@ const partNamesOf = (element: ScimObject): string => Object.keys(element).sort()
 
 /**
  * Returns a text that is equal for elements with equal values of the named sub-attributes.
- * @param names as returned by `partNamesOf`
+ * @param names the names of the sub-attributes, as joined by `partNamesOf`
  */
 function signatureOf(attribute: Attribute, element: ScimObject, names: string): string {
   const parts = names.split(' ').map((name) => {

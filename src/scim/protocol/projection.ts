@@ -15,7 +15,7 @@ export interface ViewParameters {
   excludedAttributes?: unknown;
 }
 
-/** Maps each attribute that the client names to `all`, or to the named sub-attributes. */
+/** Maps each attribute that a parameter lists to `all`, or to the listed sub-attributes. */
 type NameSet = ReadonlyMap<Attribute, 'all' | ReadonlySet<Attribute>>;
 
 /** The attributes to include in a response (RFC 7644 §3.9). Ignores the case of names, and unknown names. */
@@ -45,7 +45,7 @@ export class Projection {
     return this.requested !== undefined;
   }
 
-  /** Returns true if the response contains the top-level attribute or a part of it. */
+  /** Returns true if the response contains the top-level attribute, or at least one of its sub-attributes. */
   shows(attribute: Attribute | undefined): boolean {
     return attribute !== undefined && this.shown.includes(attribute);
   }
@@ -74,7 +74,7 @@ export class Projection {
     return this.requested ? this.requested.has(attribute) : attribute.returned === 'default';
   }
 
-  /** Returns the selected parts of a value, or undefined if no parts are selected. */
+  /** Returns the value with only the selected sub-attributes, or undefined if nothing is left. */
   private selectParts(attribute: Attribute, value: ScimValue | undefined): ScimValue | undefined {
     const requested = this.requested?.get(attribute) ?? 'all';
     const excluded = this.excluded?.get(attribute) ?? 'all';

@@ -14,20 +14,20 @@ import { ENTERPRISE_SCHEMA } from '../protocol/urns.js';
 type Breadth = 'one' | 'some' | 'many';
 
 /**
- * A condition on the table `users u`. `inOrder` is an equivalent condition for pages sorted by the column `key`. It
+ * A condition on the table `users u`. For pages that are sorted by the column `key`, the equivalent condition `inOrder`
  * limits the part of the index that is read.
  */
 export interface UserTest extends Clause {
   inOrder?: { key: string; sql: string };
 }
 
-/** A condition that can use an index, in two forms. */
+/** A condition that can use an index, both as a query and as a test. */
 interface Match {
   /** Query that selects the `uuid` of the users. */
   source: Clause;
   /**
-   * The same condition as a test on `users u`, without the index, because `source` or the order of the page already
-   * uses one.
+   * The same condition as a test on `users u`. It avoids the index, because `source` or the order of the page already
+   * uses an index.
    */
   test: UserTest;
   breadth: Breadth;
@@ -71,8 +71,8 @@ function combineConditions(parts: readonly (Match | undefined)[]) {
 }
 
 /**
- * Returns the query for the condition that selects the fewest users, with all conditions on the same column. Both ends
- * of a range then limit the index.
+ * Returns the query for the condition that selects the fewest users. Adds all other conditions on the same column, so
+ * that both limits of a range restrict the part of the index that is read.
  */
 function buildSource({ source, test: { inOrder } }: Match, parts: readonly Match[]): Clause {
   const ofColumn = parts.flatMap(({ test }) =>
@@ -111,8 +111,8 @@ function planPart(filter: Filter, roles: RoleCatalogue): Match | undefined {
       return { source: toClause(all, ...source.params, ...params), test, breadth: best.breadth, isExact };
     }
     case 'element': {
-      // The index can match each part of the filter in a different element. Users found must therefore be checked
-      // against the whole filter.
+      // With an index, each part of the filter can match a different element. Every user that is found must therefore
+      // be checked against the whole filter.
       const inside = planPart(filter.filter, roles);
       return inside && { ...inside, isExact: false };
     }
@@ -146,6 +146,7 @@ interface Bound {
 
 /**
  * Returns the condition that compares a column with a key, or undefined if the operator cannot use an index.
+ * @param isUnique true if at most one user can have the key
  * @param last the character to append to `key` for the upper limit of `sw`
  */
 export function toBound(op: CompareOperator, key: string, isUnique: boolean, last = LAST): Bound | undefined {

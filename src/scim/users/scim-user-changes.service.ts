@@ -239,7 +239,7 @@ const RETAINED = ['active', 'roles', 'emails'];
 
 /**
  * Returns the user after a PUT, which unassigns omitted attributes. Retains the attributes in `RETAINED`, attributes of
- * unused extensions, and all attributes if the key profile says so.
+ * extensions that the request does not use, and all attributes if the key profile requires it.
  * @throws ProblemError `mutability` if `active` would be removed
  */
 function applyPut(
@@ -303,7 +303,7 @@ function buildEdit(
   return edit;
 }
 
-/** Uses the userName as the e-mail address if it is one and the user lacks an e-mail address. */
+/** Adds the userName as an e-mail address, if it is a valid address and the user lacks an e-mail address. */
 function addLoginAddress(resource: ScimObject): ScimObject {
   const { userName, emails } = resource;
   const hasOne = objectsOf(emails).some(({ value }) => value !== undefined);
@@ -313,7 +313,10 @@ function addLoginAddress(resource: ScimObject): ScimObject {
 
 const toScimError = (error: FieldError): FieldError => ({ ...error, field: scimNameOf(error.field) });
 
-/** Returns the path of the top-level attribute in a path. For an extension, its name follows the last colon. */
+/**
+ * Shortens a path to its top-level attribute. In a path with the URN of an extension, the attribute name follows the
+ * last colon.
+ */
 function topLevelPathOf(path: string): string {
   const at = path.lastIndexOf(':') + 1;
   return path.slice(0, at) + (/^[^.[]+/.exec(path.slice(at))?.[0] ?? '');

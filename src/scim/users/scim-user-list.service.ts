@@ -41,7 +41,7 @@ type UserListPage = Omit<ResourcePage, 'resources'> & { users: readonly User[] }
 interface Search {
   query: ListQuery;
   plan: FilterPlan;
-  /** The users that can match the filter: users from `source` that meet all `tests`. */
+  /** The users that can match the filter: users from `plan.source` who meet all `tests`. */
   set: UserSet;
   tests: readonly UserTest[];
   /** The order in which the database can read users. Undefined if no index has this order. */
@@ -50,7 +50,7 @@ interface Search {
   hidesOperators: boolean;
 }
 
-/** Number of users that are read and evaluated at a time, in a few milliseconds. */
+/** Number of users that are read and evaluated at a time, which takes a few milliseconds. */
 const BATCH_SIZE = 500;
 /** Maximum number of matches that are counted for a page with a cursor. */
 const MAX_COUNTED = 10_000;
@@ -62,7 +62,7 @@ const IS_NOT_OPERATOR = toClause(
   WEBMASTER,
 );
 
-/** Selects the few local operators, with the given status if any. */
+/** Selects the local operators, or only the local operators with the given status. */
 const buildOperatorSet = (status: string | undefined): UserSet => ({
   from: toClause('user_roles r JOIN users u ON u.uuid = r.user_uuid'),
   tests: [
@@ -186,8 +186,8 @@ export class ScimUserList {
   }
 
   /**
-   * Counts the users that match. Uses the counters if the filter concerns at most the status. For a page with a cursor,
-   * counts at most `MAX_COUNTED` matches.
+   * Counts the users that match. Uses the counters if there is no filter, or only a condition on the status. For a page
+   * with a cursor, counts at most `MAX_COUNTED` matches.
    */
   private async countTotal(
     { plan: { status, tests }, set, query, hidesOperators: hides }: Search,
@@ -275,8 +275,8 @@ const joinUsers = ({ sql, params }: Clause): Clause =>
   toClause(`(${sql}) AS c JOIN users u ON u.uuid = c.uuid`, ...params);
 
 /**
- * Returns the conditions for reading one range of the order. Conditions on its key limit the part of the index that is
- * read.
+ * Returns the conditions for reading one range of the list. Conditions on the sort key of the range limit the part of
+ * the index that is read.
  */
 const toRangeTests = (tests: readonly UserTest[], { key }: ListRange): Clause[] =>
   tests.map(({ sql, params, inOrder: bound }) => ({ sql: bound?.key === key ? bound.sql : sql, params }));

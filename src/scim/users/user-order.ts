@@ -6,11 +6,11 @@ import { ENTERPRISE_SCHEMA } from '../protocol/urns.js';
 
 /** An order in which the database can read a list. */
 export interface ListOrder extends PageOrder<ListRange> {
-  /** True if the order uses a look-up table. A few users are sorted in memory instead. */
+  /** True if the order uses a look-up table. If only a few users match, they are sorted in memory instead. */
   byLookUp?: boolean;
 }
 
-/** A range of an order. `tests` and the filter together select its users. */
+/** A range of a sorted list. `tests` and the filter together select its users. */
 export interface ListRange extends KeyRange {
   from?: Clause;
   tests?: readonly Clause[];
@@ -43,8 +43,8 @@ const LOOK_UPS: Readonly<Record<string, string>> = {
 export const BY_CREATION: ListOrder = { order: 'asc', ranges: [{ key: 'u.created', unique: false }] };
 
 /**
- * Returns the order by an attribute, or undefined without an index. Users without a value come last in ascending order
- * and first in descending order.
+ * Returns the order by an attribute, or undefined if no index has this order. Users without a value come last in
+ * ascending order and first in descending order.
  */
 export function toIndexOrder(
   { attribute, sub }: AttributePath,
@@ -62,8 +62,8 @@ export function toIndexOrder(
 }
 
 /**
- * Builds the two ranges of an order by a look-up table: users with a value, in the order of `user_values s`, and users
- * without a value.
+ * Builds the two ranges of a list that is sorted through a look-up table: first users with a value, in the order of
+ * `user_values s`, then users without a value.
  */
 const buildLookUpRanges = (attribute: string, sql: Pick<Sql, 'dialect'>): ListRange[] => [
   {

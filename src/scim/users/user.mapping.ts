@@ -17,7 +17,7 @@ import { ENTERPRISE_SCHEMA, ROLLCALL_USER_SCHEMA, USER_SCHEMA } from '../protoco
 
 /** The attributes of a user resource, split into fields of the API and attributes that are stored unchanged. */
 interface Fields {
-  /** The fields of the API, as input for their rules. null clears a field. */
+  /** The fields of the API, before they are validated. null clears a field. */
   input: JsonObject;
   /** The attributes that are stored unchanged. null removes an attribute. */
   attributes: Record<string, ScimValue | null>;
@@ -56,7 +56,7 @@ interface Converter {
   toInput: (value: ScimValue | undefined) => unknown;
 }
 
-/** Fields that have another form in SCIM than in the API. */
+/** Converters for the fields whose values differ between SCIM and the API. */
 const CONVERTERS: Partial<Record<keyof User, Converter>> = {
   status: {
     show: ({ status }) => status === 'Active',
@@ -80,7 +80,7 @@ const CONVERTERS: Partial<Record<keyof User, Converter>> = {
     show: ({ authname }) =>
       Object.entries(authname).flatMap(([method, values]) => values.map((value) => ({ method, value }))),
     toInput: (list) => {
-      const methods = new Map<string, ScimValue[]>(); // a Map also stores a method named `__proto__`, so that the rules can reject it
+      const methods = new Map<string, ScimValue[]>(); // a Map can also store the authentication method `__proto__`, so that the rules can reject it
       for (const { method, value } of objectsOf(list)) {
         if (typeof method !== 'string' || value === undefined) continue;
         methods.set(method, [...(methods.get(method) ?? []), value]);
@@ -107,15 +107,15 @@ const CONVERTERS: Partial<Record<keyof User, Converter>> = {
 const isStored = (value: unknown): value is ScimValue => value !== undefined;
 
 /**
- * Lists whose elements can be stored in columns of the user. `attributes` stores their order and qualifiers, and the
- * values of elements without a column. The other values are read from the columns, so that changes through the API are
- * visible at once.
+ * The lists whose elements can be stored in columns of the user. `attributes` stores their order and qualifiers, and
+ * the values of elements without a column. The other values are read from the columns, so that changes through the API
+ * are visible at once.
  */
 type ContactList = 'emails' | 'phoneNumbers' | 'photos';
 
 /**
- * A column of the user that stores the value of one element. `qualifiers` apply if the list itself is not stored, for
- * example for an imported user.
+ * A column of the user that stores the value of one element. If `attributes` does not contain the list, for example for
+ * an imported user, this element gets the `qualifiers`.
  */
 interface Column {
   field: 'email' | 'phone' | 'mobile' | 'user_avatar';
@@ -182,7 +182,8 @@ function restoreContacts(stored: readonly ScimObject[], unusedColumns: Column[],
 }
 
 /**
- * Splits a list into values for columns and a list for `attributes`, which is omitted if the list has the default form.
+ * Splits a list into values for columns and a list for `attributes`, which is omitted if the columns alone are enough
+ * to rebuild the list.
  */
 function splitContacts(list: ContactList, sent: readonly ScimObject[], { input, attributes }: Fields): void {
   const stored = [...sent];
@@ -276,7 +277,7 @@ export const locationOf = ({ uuid }: Pick<User, 'uuid'>, base: string): string =
 const toElement = (value: string): ScimObject => ({ value });
 
 /**
- * Returns the differences between a user and the requested user, without equal values. Unsets attributes that
+ * Returns the changes that turn the current user into the requested user. Omits equal values. Unsets attributes that
  * `requested` lacks.
  */
 export function computeEdit(current: ScimObject, requested: ScimObject): Edit {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { foldCase, foldText, toNormalForm, truncate } from '../../platform/common/text.js';
 
-/** Maximum length of a comparison key, in characters, and of the columns that store keys. */
+/** Maximum length of a comparison key and of the columns that store such keys, in characters. */
 const MAX_KEY = 255;
 
 /**

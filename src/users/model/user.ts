@@ -87,8 +87,8 @@ function toJsonOrNull<T extends object>(value: T): JsonText<T> | null {
 }
 
 /**
- * Returns all roles of a user, including roles from groups. Use this function except to show or change the user's own
- * `roles`.
+ * Returns all roles of a user, including roles from groups. Use the field `roles` directly only to show or change the
+ * user's own roles.
  */
 export function rolesOf({ roles, group_roles }: Pick<User, 'roles' | 'group_roles'>): readonly string[] {
   return group_roles.length === 0 ? roles : [...new Set([...roles, ...group_roles])];
@@ -118,7 +118,7 @@ export function diffUsers(before: User | undefined, after: User): FieldChange[] 
   });
 }
 
-/** Lists the non-empty fields of a deleted user for the audit, as field changes with an old value only. */
+/** Lists the non-empty fields of a deleted user for the audit, as field changes that contain only the old value. */
 export function listRemovedFields(before: User): FieldChange[] {
   return diffUsers(undefined, before).map((change) =>
     'new' in change ? { field: change.field, old: change.new, new: null } : change,

@@ -50,7 +50,7 @@ export class NewPasswords {
     return findPasswordFault(password, { minLength, known, isWord: await loadCommonPasswords() });
   }
 
-  /** Returns true if an API key is easy to guess: repetitions, sequences or common words. */
+  /** Returns true if an API key is easy to guess because of repetitions, sequences or common words. */
   async isGuessable(key: string): Promise<boolean> {
     return isGuessableKey(key, { isWord: await loadCommonPasswords() });
   }

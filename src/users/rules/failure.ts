@@ -8,7 +8,7 @@ import {
   createValidationError,
 } from '../../platform/common/errors.js';
 
-/** Failure codes of import reports, for which the API uses the error codes `*_taken`. */
+/** Failure codes that only import reports use. The API uses the error codes `*_taken` instead. */
 type ImportCode = 'duplicate' | 'unlinked_conflict';
 
 /** A broken rule, in the same form for API requests and rows of import files. */
@@ -21,7 +21,7 @@ export interface Failure {
   uuid?: string;
 }
 
-/** Creates a `Failure` for a field, or a `FieldError` if the code is the code of a field error. */
+/** Creates a `Failure` for a field. If `FieldError` also allows the code, the result is a `FieldError` too. */
 export function createFailure<C extends Failure['code']>(field: string, code: C, message: string) {
   return { field, code, message };
 }

@@ -76,8 +76,8 @@ function buildVisibleEmailCondition(actor: Actor): Condition {
 const toUnchangedText = (sent: string): string => sent;
 
 /**
- * Query parameters that are compared with a column: parameter, column, SQL comparison, and conversion of the sent
- * value.
+ * Query parameters that are compared with a column. Each entry contains the parameter, the column, the SQL comparison,
+ * and the conversion of the sent value.
  */
 const COMPARED_PARAMETERS = [
   ['external_id', 'external_id_key', '= ?', toExactKey],

@@ -17,7 +17,7 @@ interface BroadSearch<T> {
   /** Runs the search. @param signal stops all statements of the search when it aborts. */
   run: (signal: AbortSignal) => Promise<T>;
   /**
-   * Returns the name of the part of the search with the most matches, for the error after a timeout.
+   * Returns the name of the broadest part of the search, such as a word or a parameter, for the error after a timeout.
    * @param signal stops all statements when it aborts.
    */
   findBroadest: (signal: AbortSignal) => Promise<string>;

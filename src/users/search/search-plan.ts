@@ -9,7 +9,7 @@ import type { UserSet } from './user-pages.service.js';
 import type { Sort } from './user.query.js';
 
 /**
- * The form in which a condition is used. `few` looks up the matching users by an index and sorts them. `many` reads
+ * The way in which a condition is evaluated. `few` looks up the matching users by an index and sorts them. `many` reads
  * users in the order of the page and tests each of them.
  */
 export type ConditionForm = 'few' | 'many';
@@ -36,7 +36,10 @@ export interface WordMatch extends Clause {
 /** The users to search: `users u`, joined with the matches of each word, who meet all conditions in `tests`. */
 export interface UserFilter extends UserSet {
   tests: readonly Condition[];
-  /** The statuses to find, whose users `UserCounts` counts. Undefined if the search has other conditions. */
+  /**
+   * The statuses to find, if the search filters only by status or not at all. `UserCounts` then provides the number of
+   * matches. Otherwise undefined.
+   */
   countedStatuses: readonly string[] | undefined;
   /** SQL expression for the sum of the weights of the matched words. */
   score: string;
@@ -59,7 +62,10 @@ export function buildCondition(sql: string, ...params: readonly SqlValue[]): Con
   return { ...toClause(sql, ...params), few: sql, many: sql };
 }
 
-/** Creates a condition on an indexed column. The `many` form uses the index only if it also sorts the page. */
+/**
+ * Creates a condition on an indexed column. In the form `many`, the database uses the index only if the page is also
+ * sorted by this column.
+ */
 export function buildComparison(column: string, test: string, sort: Sort, ...params: SqlValue[]): Condition {
   const sql = `u.${column} ${test}`;
   return {
@@ -74,8 +80,8 @@ export function buildComparison(column: string, test: string, sort: Sort, ...par
 const UNIQUE_COLUMNS: ReadonlySet<string> = new Set(['username_key', 'email_key', 'external_id_key']);
 
 /**
- * Returns `words` if the number of word matches limits the cost of a search, and `nothing` if its cost is always
- * limited. Returns undefined for an unlimited cost.
+ * Returns `words` if the number of word matches limits the cost of a search. Returns `nothing` if the cost is always
+ * low, and undefined if the cost is unlimited.
  */
 export function getCostBound({ words, tests }: UserFilter): 'nothing' | 'words' | undefined {
   const keys = tests.flatMap(({ key }) => key ?? []);
@@ -105,7 +111,7 @@ export function buildUserOrder(sort: Sort, order: Direction, score: string, form
 }
 
 /**
- * Lists the words and conditions of a search that can have many matches, with a statement that returns one row per
+ * Lists the words and conditions of a search that can have many matches, each with a statement that returns one row per
  * match.
  */
 export function listBroadParts({ words, tests }: UserFilter): (Clause & { name: string })[] {

@@ -108,7 +108,8 @@ export class UserDirectory {
 
   /**
    * Finds all direct and indirect managers of the users.
-   * @returns a map from the uuid of each user and manager to the uuid of the manager, or null.
+   * @returns a map from the uuid of each user, including the managers, to the uuid of the user's manager. Null if the
+   * user lacks a manager.
    */
   async findManagers(uuids: readonly string[]): Promise<Map<string, string | null>> {
     return this.writes.findManagers(this.database, uuids);

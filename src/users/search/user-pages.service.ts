@@ -17,7 +17,7 @@ export interface UserSet {
   /** The joined tables, which must include `users u`. By default, only `users u` is read. */
   from?: Clause | undefined;
   tests: readonly Clause[];
-  /** The conditions for counting the users, if they differ from `tests`. */
+  /** The conditions for counting the users, if they differ from the conditions for reading a page (`tests`). */
   counted?: readonly Clause[];
 }
 
@@ -31,7 +31,10 @@ export interface Hit extends Position {
  * or status.
  */
 export const MAX_SKIPPED_USERS = 10_000;
-/** Number of matches up to which `isLookUpFaster` returns true, unless the number of all users is known. */
+/**
+ * If the number of all users is unknown, `isLookUpFaster` returns true for up to this number of matches, without
+ * counting users.
+ */
 const ALWAYS_FEW = 500;
 /** Share of all users below which looking up matches costs less than reading the index of the sort order. */
 const FEW_SHARE = 1 / 10;
@@ -54,8 +57,8 @@ export class UserPages {
    * Reads a page of users.
    * @param usersOf returns the users to read for a range of the order.
    * @param isEmpty returns true if a range is known to be empty.
-   * @param signal stops the statement when it aborts. Required if reading may take long: with SQLite, the read worker
-   * then reads the page.
+   * @param signal stops the statement when it aborts. Pass a signal if reading may take long: with SQLite, the read
+   * worker then reads the page.
    */
   async read<R extends KeyRange>(
     usersOf: (range: R) => UserSet,
@@ -66,7 +69,7 @@ export class UserPages {
   ): Promise<KeysetPage<Hit>> {
     const direction = order.order.toUpperCase();
     const source = {
-      // The inner query finds the uuids in the index only. The join then reads the rows of these users.
+      // The inner query reads only the index, to find the uuids. The join then reads the rows of these users.
       read: async (range: R, part: Clause, offset: number, limit: number): Promise<Hit[]> => {
         const { key, tie = 'u.uuid' } = range;
         const { sql, params } = buildFromWhere(usersOf(range), part);
@@ -87,7 +90,7 @@ export class UserPages {
     return readPage(source, order, window, this.dialect);
   }
 
-  /** Counts users. @param part additional condition that limits the count to a part of the order. */
+  /** Counts users. @param part additional condition that limits the count to one part of the sorted list. */
   async count(
     { from, tests, counted = tests }: UserSet,
     signal: AbortSignal | undefined,
@@ -140,7 +143,7 @@ export class UserPages {
   }
 }
 
-/** Sort key of an order that sorts users only by uuid. */
+/** Sort key for lists that are sorted only by uuid. */
 export const NO_KEY = 'NULL';
 
 function buildFromWhere({ from, tests }: UserSet, part?: Clause): Clause {

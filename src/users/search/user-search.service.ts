@@ -101,8 +101,8 @@ export class UserSearch {
   }
 
   /**
-   * Returns the name of the word or condition with the most matches, or undefined if no words or indexed conditions
-   * exist.
+   * Returns the name of the word or condition with the most matches. Returns undefined if the search contains neither
+   * words nor indexed conditions.
    */
   async findBroadest(filter: UserFilter, signal: AbortSignal): Promise<string | undefined> {
     const parts: { name: string; n: number }[] = [];

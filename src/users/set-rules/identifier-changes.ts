@@ -15,7 +15,7 @@ export interface NeededRelease {
   field: Identifier['field'];
   owner: Owner;
   creates: boolean;
-  /** Number of the identifier in the number storage. */
+  /** Number that stands for the text of the identifier (see `TextNumbering`). */
   number: number;
 }
 
@@ -31,8 +31,8 @@ export class IdentifierChanges {
   readonly linkConflicts: [change: number, other: number][] = [];
   private readonly numbers = this.storage.createTexts();
   /**
-   * Maps the number of an identifier to the first change that assigns it, as packed by `packAssignment`. Maps the
-   * number of a link (`toLinkText`) to its change.
+   * Maps the number of an identifier to the first change that assigns it, packed by `packAssignment`. Also maps the
+   * number of a user's `toLinkText` to the change that sets the external id of this user.
    */
   private readonly firstAssignments = this.storage.createIntegers();
   /** Maps the number of an identifier to the change that releases it from its owner. */
@@ -54,12 +54,12 @@ export class IdentifierChanges {
     }
   }
 
-  /** Returns the change that sets the external id of an existing user, or 0. */
+  /** Returns the change that sets the external id of an existing user, or 0 if no change sets it. */
   getLinkingChange(user: string): number {
     return this.firstAssignments.at(this.numbers.findNumber(toLinkText(user)));
   }
 
-  /** Returns the change that releases the identifier from its owner, or 0. */
+  /** Returns the change that releases the identifier from its owner, or 0 if no change releases it. */
   getReleasingChange({ number }: NeededRelease): number {
     return this.releases.at(number);
   }

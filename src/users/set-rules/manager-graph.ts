@@ -11,7 +11,10 @@ export class ManagerGraph {
   private readonly managers = this.storage.createIntegers();
   /** Maps the node of each user to the node of the manager that the user keeps if the change fails. */
   private readonly fallbacks = this.storage.createIntegers();
-  /** Maps the node of each user to the change that creates the user or changes the manager, or to 0. */
+  /**
+   * Maps the node of each user to the change that creates the user or changes the manager, or to 0 if there is no such
+   * change.
+   */
   private readonly changes = this.storage.createIntegers();
   /** Contains 1 for the node of each user who is in the database. */
   private readonly existing = this.storage.createIntegers();
@@ -42,7 +45,8 @@ export class ManagerGraph {
   }
 
   /**
-   * Lists changes that set a manager who is not in the database, each with the change that creates the manager, or 0.
+   * Lists changes that set a manager who is not in the database, each with the change that creates the manager, or 0 if
+   * no change does.
    */
   *listAwaitedManagers(): Generator<[change: number, creator: number]> {
     for (let node = 1; node < this.changes.length; node++) {
@@ -72,7 +76,7 @@ export class ManagerGraph {
 
   /**
    * Finds cycles, in which users are direct or indirect managers of each other. Breaks cycles that contain no change.
-   * @returns for each other cycle, the changes in it.
+   * @returns the changes in each remaining cycle.
    */
   findCycles(): number[][] {
     const state = new Uint8Array(Math.max(this.managers.length, this.changes.length)); // 0: not visited, 1: visited on the current walk, 2: finished
@@ -114,7 +118,7 @@ export class ManagerGraph {
 
   private getNode(user: string): number {
     const node = this.users.assignNumber(user);
-    if (node >= this.changes.length) this.changes.set(node, 0); // loops over all nodes use the length of `changes`
+    if (node >= this.changes.length) this.changes.set(node, 0); // extends `changes`, because the loops over all nodes end at its length
     return node;
   }
 }

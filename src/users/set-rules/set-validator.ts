@@ -24,7 +24,7 @@ class Dependencies {
   }
 
   /**
-   * Marks all changes as failed that depend directly or indirectly on a failed change.
+   * Marks changes as failed if they depend directly or indirectly on a failed change.
    * @returns the newly marked changes.
    */
   propagateFailures(failed: ChangeNumbers): number[] {
@@ -96,10 +96,13 @@ export interface SetOptions {
  */
 const MAX_ORDERED_ROUNDS = 100;
 
-/** Changes that break a rule only together, each with its failure. */
+/** Changes that are valid separately but break a rule together, each with its failure. */
 type Conflict = (readonly [change: number, failure: Failure])[];
 
-/** The provider of a dependency that no change of the set satisfies. Marked as failed from the start. */
+/**
+ * Placeholder for a missing change: the provider of a dependency that no change of the set satisfies. It counts as
+ * failed from the start, so that the dependent change also fails.
+ */
 const NO_CHANGE = 0;
 /** Tag of the dependency on a change that creates a manager. */
 const MANAGER_TAG = 1;
@@ -152,7 +155,10 @@ export class SetValidator {
     this.managers.addExistingManager(user, manager);
   }
 
-  /** Makes a change depend on `linker`, the only change that gives the external id of the manager to a user. */
+  /**
+   * Makes a change that sets a manager depend on `linker`, the only change that assigns the manager's external id to a
+   * user.
+   */
   requireManager(change: number, linker: number): void {
     this.links.add(change, linker, MANAGER_TAG);
   }
@@ -212,7 +218,7 @@ export class SetValidator {
   }
 
   /**
-   * Fails changes that break a rule by themselves.
+   * Marks changes as failed if they break a rule on their own, regardless of other changes.
    * @returns true if a change failed.
    */
   private failInvalidChanges(webmasters: number): boolean {
@@ -224,7 +230,7 @@ export class SetValidator {
     return single.length > 0 || isLast;
   }
 
-  /** Fails changes that set a user as manager whom another change deletes. @returns true if a change failed. */
+  /** Marks changes as failed if they set a manager whom another change deletes. @returns true if a change failed. */
   private failReportsOfDeleted(): boolean {
     if (this.deletions.size === 0) return false;
     const deleted = [...this.deletions].flatMap(([change, user]) => (this.failed.has(change) ? [] : user));
@@ -234,9 +240,9 @@ export class SetValidator {
   }
 
   /**
-   * Fails changes that break a rule only together. A conflict that depends on another conflict waits for the next
-   * round, because its changes may fail for another reason. Identifiers that several changes set come last, because
-   * only valid changes compete for them.
+   * Marks changes as failed if they are valid separately but break a rule together. A conflict that depends on another
+   * conflict waits for the next round, because its changes may fail for another reason. Identifiers that several
+   * changes set come last, because only valid changes compete for them.
    * @returns true if there was a conflict.
    */
   private failConflictingChanges(webmasters: number, isOrdered: boolean): boolean {

@@ -43,8 +43,8 @@ export interface CheckedChange {
 }
 
 /**
- * A new user with the contents of all rows, but without times. An import can prepare it while the database writes
- * another batch.
+ * A new user with the contents of all rows, but without `created` and `updated`. An import can prepare it while the
+ * database writes another batch.
  */
 export interface PreparedUser {
   user: User;

@@ -54,7 +54,8 @@ export class UserWriteRepository {
 
   /**
    * Finds all direct and indirect managers of the users.
-   * @returns a map from the uuid of each user and manager to the uuid of the manager, or null.
+   * @returns a map from the uuid of each user, including the managers, to the uuid of the user's manager. Null if the
+   * user lacks a manager.
    */
   async findManagers(sql: Sql, uuids: readonly string[]): Promise<Map<string, string | null>> {
     const toSql = (list: string) =>

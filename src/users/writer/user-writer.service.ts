@@ -42,8 +42,8 @@ import { UserWriteRepository } from './user-write.repository.js';
 
 /**
  * Applies all changes of users (ADR 2). The number of statements does not depend on the number of changes: the API
- * sends one, an import hundreds. A failed change does not affect independent changes. Conflicts are evaluated for the
- * state after all changes.
+ * sends one change, an import hundreds. A failed change does not affect independent changes. Conflicts are evaluated
+ * for the state after all changes.
  */
 @Injectable()
 export class UserWriter {
@@ -170,8 +170,8 @@ export class UserWriter {
   }
 
   /**
-   * Locks deleted users.
-   * @returns a map from uuid to the user after the restore.
+   * Locks deleted users that are about to be restored.
+   * @returns a map from uuid to the user as it will be when restored.
    */
   private async lockDeleted(tx: Sql, uuids: readonly string[]): Promise<ReadonlyMap<string, User>> {
     const deleted = await this.deleted.lock(tx, uuids);
@@ -246,7 +246,7 @@ const isValidChange = (change: CheckedChange, kind: UserChange['kind']): boolean
 const clearManager = (user: User, deleted: ReadonlySet<string>): User =>
   user.manager_uuid !== null && deleted.has(user.manager_uuid) ? { ...user, manager_uuid: null } : user;
 
-/** Returns a deleted user after the restore: without groups, and without a manager who no longer exists. */
+/** Returns a deleted user as it will be when restored: without groups, and without a manager who no longer exists. */
 function toRestoredUser(user: User, managers: ReadonlyMap<string, User>): User {
   const { manager_uuid: manager } = user;
   return {
@@ -289,8 +289,8 @@ function validateDeletion(before: User, { actor }: Caller): Failure[] {
 }
 
 /**
- * Evaluates a restore by the same rules as a creation.
- * @param emptyUser the user for the result if there is no deleted user with the uuid.
+ * Evaluates a change of the kind `restore` by the same rules as the creation of a user.
+ * @param emptyUser the user in the result if no deleted user has the uuid.
  */
 function evaluateRestore(
   deleted: User | undefined,

@@ -187,7 +187,7 @@ export const isServerWide = (error: DatabaseError): boolean =>
 
 export const isConnectionLimit = (error: unknown): boolean => hasCode(error, ['ER_CON_COUNT_ERROR']);
 
-/** Creates the error of requests that arrive while the service shuts down. */
+/** Creates the error for requests that arrive while the service shuts down. */
 export function createPoolClosedError(): DatabaseError {
   return new DatabaseError('away', Object.assign(new Error('the pool is closed'), { code: 'POOL_CLOSED' }));
 }
@@ -203,8 +203,8 @@ const MAX_RACE_ATTEMPTS = 12;
 export type WorkKind = 'transaction' | 'statement';
 
 /**
- * Limits of the pauses for each kind of fault, in milliseconds. The first number limits the pause before the second
- * attempt, and the second number limits every pause.
+ * Maximum pauses before a retry for each kind of fault, in milliseconds. The first number limits the pause before the
+ * second attempt, and the second number limits every pause.
  */
 const LONGEST_PAUSES = { race: [10, 200], moved: [50, 500] } as const;
 

@@ -17,7 +17,7 @@ export async function readSqliteVersion(sql: Sql): Promise<string | undefined> {
   return (await sql.queryOne<{ version: string }>('SELECT sqlite_version() AS version'))?.version;
 }
 
-/** Options with which several processes of a service share a SQLite file. */
+/** Options for sharing a SQLite file between several processes of a service. */
 export interface SharingOptions {
   /** The default lock assumes that no other process of the service writes. */
   lock?: WriteLock;
@@ -26,8 +26,8 @@ export interface SharingOptions {
 }
 
 /**
- * Opens the database of `DATABASE_URL`. A file is opened at once, but a connection to a server only by the first
- * statement. Loads only the driver of that engine, because each driver takes several MiB of memory.
+ * Opens the database of `DATABASE_URL`. Opens a SQLite file at once, but connects to a server only when the first
+ * statement runs. Loads only the driver of that engine, because each driver takes several MiB of memory.
  * @throws EnvError for invalid settings, and the driver's error for a file that cannot be opened.
  */
 export async function openDatabase(

@@ -12,7 +12,10 @@ export type Dialect = 'sqlite' | 'mysql';
 export interface Sql {
   readonly dialect: Dialect;
   query<T extends object>(sql: string, params?: readonly SqlValue[]): Promise<T[]>;
-  /** Returns the row of a SELECT that finds at most one row, such as a look-up by a key. */
+  /**
+   * Returns the row of a SELECT that finds at most one row, such as a look-up by a key, or undefined if it finds no
+   * row.
+   */
   queryOne<T extends object>(sql: string, params?: readonly SqlValue[]): Promise<T | undefined>;
   /** Runs an INSERT, UPDATE or DELETE, and returns the number of rows that it matched. */
   execute(sql: string, params?: readonly SqlValue[]): Promise<number>;
@@ -20,7 +23,7 @@ export interface Sql {
   insert(statement: InsertStatement, rows: readonly SqlValue[][]): Promise<void>;
 }
 
-/** The parts of an INSERT around its rows: `<head> <rows> <tail>`. */
+/** The SQL of an INSERT before and after its rows: `<head> <rows> <tail>`. */
 export interface InsertStatement {
   /** Table and columns, for an engine that can load many rows without an INSERT. */
   into?: { table: string; columns: readonly string[] };
@@ -40,16 +43,16 @@ export interface OpenTransaction extends Sql {
  */
 export type WriteState = 'writable' | 'read_only' | 'out_of_sync';
 
-/** Numbers of connections in use and of requests that wait for a connection. */
+/** Number of connections in use, and number of requests that wait for a connection. */
 export interface ConnectionUsage {
   inUse: number;
   waiting: number;
 }
 
 /**
- * A database engine. It runs transactions, and single statements in transactions of their own. All methods of an engine
- * and of its transactions throw a `DatabaseError` for each `Fault`, such as a race or an unreachable database, and the
- * driver's error for all other failures.
+ * A database engine. It runs transactions, and runs each single statement in its own transaction. All methods of an
+ * engine and of its transactions throw a `DatabaseError` for each `Fault`, such as a race or an unreachable database,
+ * and the driver's error for all other failures.
  */
 export interface Engine extends Sql {
   /**
@@ -128,8 +131,8 @@ export function lockClauseOf(sql: Sql): string {
 }
 
 /**
- * Returns the hint that forces the use of an index. SQLite collects no statistics here, so without the hint it may
- * use the primary key even if that selects more rows.
+ * Returns the hint that forces the use of an index. The service collects no statistics on SQLite, so without the hint
+ * SQLite may use the primary key even if that selects more rows.
  */
 export function indexHintOf(sql: Sql, name: string): string {
   return sql.dialect === 'mysql' ? ` FORCE INDEX (${name})` : ` INDEXED BY ${name}`;
@@ -185,9 +188,9 @@ function readTableMetadata(entity: Entity): Table {
 }
 
 /**
- * Returns the rows of a SELECT with any number of values in `IN (…)`. SQLite gets many values as one JSON text, so that the
- * statement is prepared only once.
- * @param toSql builds the statement from the content of the brackets of `IN (…)`.
+ * Returns the rows of a SELECT with any number of values in `IN (…)`. SQLite gets many values as one JSON text, so that
+ * the statement is prepared only once.
+ * @param toSql builds the statement from the text between the brackets of `IN (…)`.
  */
 export async function selectIn<T extends object>(
   sql: Sql,
@@ -223,7 +226,7 @@ export async function upsertRows<E extends Row<E>>(
   await writeRows(sql, entity, rows, tail);
 }
 
-/** Updates the columns of a row that differ between two states. */
+/** Updates a row, but sets only the columns that differ between `before` and `after`. */
 export async function updateRow<E extends Row<E>>(
   sql: Sql,
   entity: new () => E,
@@ -293,7 +296,7 @@ async function insertAsJson(sql: Sql, target: string, values: readonly SqlValue[
  * is cheaper than one driver call for each row (2.5 instead of 4.2 µs of CPU time for a search word).
  */
 const MAX_JSON_COLUMNS = 4;
-/** Minimum number of rows, or of values in a list, for which SQLite gets one JSON text. */
+/** Minimum number of rows, or of values in a list, that SQLite gets as one JSON text. */
 const MIN_JSON_ROWS = 10;
 
 const valueOf = <E extends Row<E>>(row: E, name: string): SqlValue => (isField(row, name) ? row[name] : null);

@@ -11,12 +11,12 @@ const MAX_LINE = 64 * 1024;
 
 /** Time after which an idle worker process is ended. */
 const IDLE_MILLIS = 60_000;
-/** Time within which a worker process must exit after its channel is closed. Later it is killed. */
+/** Time within which a worker process must exit after its channel is closed. After this time, it is killed. */
 const END_MILLIS = 10_000;
 
 /** Interval of the pings to a busy worker process. */
 const PING_MILLIS = 4000;
-/** Number of unanswered pings in a row above which the process is killed. */
+/** Maximum number of unanswered pings in a row. After more unanswered pings, the process is killed. */
 const MAX_UNANSWERED = 4;
 /** Limit of unanswered pings while the process loads, which takes a long time at low priority on a busy machine. */
 const MAX_UNANSWERED_AT_START = 30;
@@ -271,7 +271,7 @@ export class LineBuffer {
     return lines;
   }
 
-  /** Returns the last line if it lacks a line break, with a line break added. */
+  /** Returns the unfinished last line with a line break added, or an empty text if every line is complete. */
   end(): string {
     return this.rest === '' ? '' : `${this.rest}\n`;
   }

@@ -19,7 +19,7 @@ const NOW: Record<Dialect, string> = {
   mysql: 'UTC_TIMESTAMP(3)',
   sqlite: "strftime('%Y-%m-%d %H:%M:%f', 'now')",
 };
-/** SQL for the current time of the database plus `?` seconds. */
+/** SQL for the time that is `?` seconds after the current time of the database. */
 const LATER: Record<Dialect, string> = {
   mysql: 'UTC_TIMESTAMP(3) + INTERVAL ? SECOND',
   sqlite: "strftime('%Y-%m-%d %H:%M:%f', 'now', ? || ' seconds')",
@@ -96,12 +96,12 @@ export class Leases {
     return (await this.find(name))?.held === 1;
   }
 
-  /** Returns the time that `recordTime` stored last, or undefined. */
+  /** Returns the time that `recordTime` stored last, or undefined if no time has been stored. */
   async findRecordedTime(name: string): Promise<DbTime | undefined> {
     return (await this.find(name))?.until;
   }
 
-  /** Stores a time in the row of a lease, from which all instances can read it with `findRecordedTime`. */
+  /** Stores a time in the row of a lease. All instances can read it with `findRecordedTime`. */
   async recordTime(name: string, time: DbTime): Promise<void> {
     await this.acquire(name, 0);
     const update = 'UPDATE leases SET owner = ?, until = ? WHERE name = ?';

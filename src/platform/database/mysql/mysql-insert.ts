@@ -106,7 +106,7 @@ const MIN_PREPARED_WIDTH = 64;
 
 /**
  * Builds multi-row INSERT statements: one statement, or several if a limit of the server requires it. Rows with long
- * values get statements with identical text, which is short enough for the statements to stay prepared.
+ * values are divided among short statements with the same text, so that this text can stay prepared.
  */
 export function* buildMultiRowInserts(
   { head, columns, tail }: InsertStatement,

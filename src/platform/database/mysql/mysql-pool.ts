@@ -66,7 +66,7 @@ export class MysqlPool {
   private readonly serverUses = new Map<PoolConnection, ServerUse>();
   private readonly inUse = new Set<PoolConnection>();
   private readonly waiters = new Set<Waiter>();
-  /** Waiters that must wait for a released connection, because the server has reached its limit of connections. */
+  /** Requests that wait until a connection is released, because the server has reached its limit of connections. */
   private readonly waitingForRelease: Waiter[] = [];
   private currentUse: ServerUse | undefined;
   private choosing: Promise<void> | undefined;
@@ -113,8 +113,7 @@ export class MysqlPool {
 
   /**
    * Handles the failure of a statement: gives up an unusable connection and leaves an unusable server.
-   * @returns the error to throw. It must not be retried if no server has been writable for longer than a failover
-   * takes.
+   * @returns the error to throw. After a long wait for a writable server, this is an error that is never retried.
    */
   recordFailure(connection: PoolConnection, error: Error): Error {
     if (!(error instanceof DatabaseError)) return error;
@@ -196,7 +195,7 @@ export class MysqlPool {
     for (const { reject } of failing) reject(this.preventLateRetry(error));
   }
 
-  /** Chooses the first writable server. All waiting requests share one choice. */
+  /** Chooses the first writable server. Requests that wait at the same time share the result. */
   private chooseServer(): Promise<void> {
     this.choosing ??= this.startServerUse().finally(() => {
       this.choosing = undefined;
@@ -263,8 +262,8 @@ export class MysqlPool {
   }
 
   /**
-   * Returns an error that is not retried if requests have waited for a writable server for longer than a failover takes.
-   * Otherwise returns the given error.
+   * Prevents a retry after requests have waited for a writable server for longer than a failover takes.
+   * @returns an error that is never retried, or the given error if a retry is still allowed.
    */
   private preventLateRetry(error: Error): Error {
     if (!(error instanceof DatabaseError)) return error;

@@ -21,7 +21,7 @@ const STATEMENT_MILLIS = 15_000;
  */
 export const SERVER_MILLIS = 14_000;
 
-/** Number of the type `datetime` in the protocol. */
+/** Number of the type `datetime` in the MySQL protocol. */
 const DATETIME = 12;
 
 export type Rows<T extends object> = (T & RowDataPacket)[];

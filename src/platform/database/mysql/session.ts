@@ -61,8 +61,8 @@ const SETTINGS = [
 ];
 /**
  * Statement that enables causal reads on Galera: a statement first waits until its node has applied all earlier commits
- * of the cluster. The value 7 is a sum: 1 for reads and starts of transactions, 2 and 4 for single changes, whose
- * conditions read too (`UPDATE … WHERE owner = ?`).
+ * of the cluster. The value 7 is the sum of 1 (reads and starts of transactions), 2 (UPDATE, DELETE) and 4 (INSERT).
+ * Changes wait too, because their conditions read rows (`UPDATE … WHERE owner = ?`).
  */
 const CAUSAL_READS = 'SET SESSION wsrep_sync_wait = 7';
 /** Error number for an unknown variable, which a server without Galera reports. */

@@ -8,7 +8,7 @@ import type { WriteLock } from './write-lock.js';
 /** Calls to a read worker. Errors are sent as values, because a thrown error would lose its code. */
 export interface ReadWorkerCalls extends WorkerCalls {
   read(sql: string, params: readonly SqlValue[]): RawRows | SerializedError;
-  /** Runs `Checkpointer.writeBack`. */
+  /** Runs `Checkpointer.writeBack` and returns its result. */
   writeBack(): boolean;
 }
 
@@ -21,7 +21,9 @@ export interface SerializedError {
 /** Runs SELECT statements on the database file outside of the thread that answers requests. */
 export interface Reader {
   read(sql: string, params: readonly SqlValue[], signal?: AbortSignal): Promise<RawRows>;
-  /** Takes the given lock, and runs `Checkpointer.writeBack` while it holds the lock. */
+  /**
+   * Takes the given lock, and runs `Checkpointer.writeBack` while it holds the lock. Returns the result of `writeBack`.
+   */
   writeBack(lock: WriteLock): Promise<boolean>;
   end(): Promise<void>;
 }
@@ -73,8 +75,8 @@ export class ReadWorker implements Reader {
   }
 
   /**
-   * Writes the log back in the worker process. Takes the lock only when the process is running and idle, so that
-   * writers wait less.
+   * Writes the write-ahead log back in the worker process. Takes the lock only when the process is running and idle, so
+   * that writers wait less.
    */
   async writeBack(lock: WriteLock): Promise<boolean> {
     return this.runAlone(undefined, () =>
@@ -85,7 +87,7 @@ export class ReadWorker implements Reader {
     );
   }
 
-  /** Kills the process at once. */
+  /** Kills the worker process at once. */
   async end(): Promise<void> {
     this.isEnding = true;
     this.worker.kill();

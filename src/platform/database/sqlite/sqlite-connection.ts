@@ -46,7 +46,7 @@ const RESULT_CODES: Readonly<Record<number, string>> = {
   2067: 'SQLITE_CONSTRAINT_UNIQUE',
 };
 
-/** Creates the folder of a file if it is missing. Only the user of the service can open the folder. */
+/** Creates the folder of a file if it is missing. Only the operating system user of the service can open the folder. */
 export function createParentFolder(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
 }
@@ -64,7 +64,7 @@ export function openFile(file: string): DatabaseSync {
 
 function configureConnection(connection: DatabaseSync, file: string): DatabaseSync {
   assertSafeVersion(readLibraryVersion(connection));
-  chmodSync(file, 0o600); // only the user of the service may read the file, which contains password hashes
+  chmodSync(file, 0o600); // only the operating system user of the service may read the file, which contains password hashes
   enableWal(connection);
   // FULL: acknowledged changes survive a power failure.
   connection.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = 0;');
@@ -227,7 +227,7 @@ export class SqliteConnection {
   private prepareNew(sql: string): PreparedStatement {
     const statement = this.connection.prepare(preventReplanning(sql));
     const names = statement.columns().map(({ name }) => name);
-    // Rows as lists of values take half the time of rows as objects.
+    // Reading rows as lists of values takes half as long as reading them as objects.
     if (names.length > 0) statement.setReturnArrays(true);
     const prepared = { statement, names };
     if (sql.length <= MAX_PREPARED_LENGTH) {
@@ -239,8 +239,8 @@ export class SqliteConnection {
 }
 
 /**
- * Replaces the parameter of a LIMIT with a sum, so that SQLite does not plan the statement again for each new limit.
- * Planning takes longer than the statement itself.
+ * Turns the parameter of a LIMIT into a sum (`?+0`), so that SQLite does not plan the statement again for each new
+ * limit. Planning takes longer than the statement itself.
  */
 const preventReplanning = (sql: string): string => sql.replaceAll('LIMIT ?', 'LIMIT ?+0');
 

@@ -24,7 +24,7 @@ const LOG_PAGES = 2048;
 
 /**
  * Number of pages in the write-ahead log, and number of these pages that are already written back. When both numbers
- * are equal, the log restarts.
+ * are equal, SQLite can reuse the log from its beginning.
  */
 interface LogSize {
   log: number;
@@ -33,7 +33,10 @@ interface LogSize {
 
 /** Time for which a statement is retried while another program holds the lock. */
 const BUSY_TIMEOUT_MILLIS = 5000;
-/** Pause between two attempts. It is short, because the other program may start its next transaction soon. */
+/**
+ * Pause between two attempts to run a statement. It is short, because the other program may start its next transaction
+ * soon.
+ */
 const PAUSE_MILLIS = 2;
 
 /**
@@ -55,8 +58,8 @@ export class SqliteEngine implements Engine {
    * @param checkpointer writes the log back if there is no `reader`.
    * @param reader runs the SELECT statements that may read a whole table, and writes the log back. Without a reader,
    * this process does both.
-   * @param stoppableReader runs the SELECT statements that a signal may stop. A stop kills the process of this reader,
-   * so the reader does nothing else.
+   * @param stoppableReader runs only the SELECT statements that a signal may stop, because stopping one kills the
+   * process of this reader.
    */
   constructor(
     private readonly connection: SqliteConnection,
