@@ -57,7 +57,7 @@ async function countBlown(): Promise<number> {
 const readActions = async (id: string): Promise<string[]> =>
   (await readAuditRows(app, id)).map(({ action }) => action).filter((action) => action.includes('fuse'));
 
-test('an API key that blocks too many users gets 429, which the audit and the metrics record', async () => {
+test('an API key that blocks too many users gets 429, and the audit and the metrics record it', async () => {
   const [before, { id, client, elsewhere }, uuids] = [await countBlown(), await aKey(), await createUsers(5)];
   expect(await blockAll(client, uuids.slice(0, 3))).toEqual([200, 200, 200]);
   const [, , , fourth = '', fifth = ''] = uuids;
@@ -94,7 +94,7 @@ test('the blown fuse of an API key prevents only that key from blocking active u
   expect((await block(client, sixth)).status).toBe(429);
 });
 
-test('a reset fuse does not limit its API key for one hour, and then counts from zero', async () => {
+test('after a reset, the fuse of an API key is off for one hour and then counts from zero', async () => {
   const [{ id, client }, uuids] = [await aKey(), await createUsers(12)];
   await blockAll(client, uuids.slice(0, 4));
   const before = await countBlown();
@@ -136,7 +136,7 @@ test('an API key that was created by another API key has its own fuse', async ()
   expect((await block(client, uuids[4] ?? '')).status).toBe(429);
 });
 
-test('concurrent requests on two instances exceed the fuse of an API key by at most one user per request', async () => {
+test('concurrent requests on two instances exceed a fuse limit by at most one user per request', async () => {
   const RACERS = 6;
   const [{ id, client, elsewhere }, waiting] = [await aKey(), await createUsers(18)];
   let blocked = 0;
@@ -173,7 +173,7 @@ test('the fuse of an API key counts only users blocked in the last hour, and old
   expect(row?.n).toBe(3);
 });
 
-test('FUSE_PERCENT is a percentage of the users who were active before the API key blocked any', async () => {
+test('FUSE_PERCENT is relative to the users active before the API key blocked its first user', async () => {
   const [{ client }, uuids] = [await aKey(), await createUsers(8)];
   const { Count: active } = (await app.key.get('/users/search?status=Active&limit=1')).body;
   setLimits(1, Math.ceil(600 / (active as number))); // a little more than six users
@@ -213,7 +213,7 @@ test('every user whom a change set blocks counts towards the fuse of the API key
   expect(await Promise.all(uuids.map(readStatus))).toEqual(['Active', 'Blocked', 'Blocked', 'Blocked']);
 });
 
-test('only changes that block users run additional SQL statements for the fuse of an API key', async () => {
+test('the fuse of an API key needs additional SQL statements only for changes that block users', async () => {
   const [{ id }, [uuid = '']] = [await aKey(), await createUsers(1)];
   const runChange = async (kind: 'key' | 'system', patch: object): Promise<string[]> =>
     app.app.get(TransactionRunner).run(async (tx) => {

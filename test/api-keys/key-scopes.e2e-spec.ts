@@ -172,7 +172,7 @@ describe('an API key with networks', () => {
     expect((await withIp(client, '11.0.0.1').get('/status')).status).toBe(200);
   });
 
-  test('stores the time and IP address of an accepted request at most once a minute', async () => {
+  test('updates last_used and last_address only for accepted requests, at most once a minute', async () => {
     const { client, key } = await createKey({ networks: ['10.0.0.0/8'] });
     const readLastUse = async () => {
       const { Results } = (await app.key.get('/api_keys')).body;

@@ -228,7 +228,7 @@ test('the use of an API key is recorded once for each client IP address', async 
   expect(ips).toEqual(['192.0.2.8', '192.0.2.7', '127.0.0.1']);
 });
 
-test('the audit filters named since and until compare the time by which the events are sorted', async () => {
+test('the audit filters since and until use the time by which the events are sorted', async () => {
   const at = Date.now();
   for (let n = 0; n < 3; n++) {
     await create(app.key);

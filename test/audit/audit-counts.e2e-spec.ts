@@ -78,7 +78,7 @@ test('days of audit counts start at midnight in the time zone of the client', as
   expect((await readUpdates(-5)).days).toEqual({ [day - 1]: addUp(0, 5), [day]: addUp(5, 24) });
 });
 
-test('an event that appears after the seal of its hour is counted by the next seal, for its own hour', async () => {
+test('if an event appears after its hour is sealed, the next seal counts it for that hour', async () => {
   const end = THIS_HOUR * HOUR - 30 * HOUR;
   await insert(end - HOUR - MINUTE, 3);
   await insert(end - 5 * MINUTE, 3);

@@ -201,7 +201,7 @@ test.each<[what: string, fault: RegExp, statements: () => string[]]>([
   expect(await findFault(...statements())).toMatch(fault);
 });
 
-test('a separately stored seal lets verification find removed newest seals and a rebuilt chain', async () => {
+test('a separately stored seal reveals that the newest seals were removed or all seals rebuilt', async () => {
   const saved = (await readSeals()).at(-1)!;
   expect((await verify(saved)).fault).toBeNull();
   await execute('DELETE FROM audit_seals WHERE number >= ?', [saved.number]);
@@ -232,7 +232,7 @@ if (ENGINE === 'sqlite') {
     await findFault(`UPDATE ${table} SET ${column} = ${value} WHERE ${where()}`);
   });
 
-  test('verification finds a second starter of an import even if the id is stored as bytes', async () => {
+  test('verification detects two starters of an import, even if one record has the id as bytes', async () => {
     await findFault(`INSERT INTO audit_runs VALUES (CAST('${run}' AS BLOB), 'started', 'system', NULL)`);
   });
 

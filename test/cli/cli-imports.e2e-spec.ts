@@ -104,7 +104,7 @@ describe.each(TARGETS)('rollcall imports on the %s', (target) => {
     expect([rest.err, JSON.parse(rest.out).Results.map(({ line }: Json) => line)]).toEqual(['', [4]]);
   });
 
-  test('"approve" waits for the import, prints the result and exits with the codes of "import"', async () => {
+  test('"approve" waits for the import, prints the result and uses the exit codes of "import"', async () => {
     const { id } = await parkRun();
     const { code, out, err } = await run('approve', id);
     expect([code, out]).toEqual([0, expect.stringContaining(`Import ${id}: completed\n`)]);
@@ -207,7 +207,7 @@ test('rollcall imports --url uses ROLLCALL_KEY and reports a wrong key or unreac
   expect((await runImports(['list', '--url', `${app.url}/`], { ROLLCALL_KEY: API_KEY })).code).toBe(0);
 });
 
-test('an import can be reverted after a revert of the import was planned or rejected', async () => {
+test('an import can be reverted even if an earlier revert of it was only planned or rejected', async () => {
   const { id } = await runImport(app.key, buildFile(3, '1'), `dataset=${name}`);
   const plan = await app.key.post(`/imports/${id}/revert?dry_run=true`);
   expect((await awaitRun(app.key, plan.body.id)).state).toBe('planned');

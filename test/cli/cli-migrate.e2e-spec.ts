@@ -12,7 +12,7 @@ const database = setUpDatabase();
 const MANUAL = { MIGRATE_ON_START: 'false' };
 const ALL = MIGRATIONS.map(({ name }) => `migrated ${name}\n`).join('');
 
-test('rollcall migrate prints the migrations that it applies, and reports if there are none', async () => {
+test('rollcall migrate prints the applied migrations, or reports that no migration is pending', async () => {
   expect(await runCommand(database, ['migrate'], MANUAL)).toMatchObject({ code: 0, out: ALL, err: '' });
   expect(await runCommand(database, ['migrate'], MANUAL)).toMatchObject({
     code: 0,

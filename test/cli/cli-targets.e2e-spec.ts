@@ -206,7 +206,7 @@ describe('rollcall with the --url of another server', () => {
     expect(received).toEqual([]);
   });
 
-  test('rejects a self-signed certificate and names NODE_EXTRA_CA_CERTS', async () => {
+  test('rejects a self-signed certificate, and the error names NODE_EXTRA_CA_CERTS', async () => {
     const { cert, key } = createCertificate(app.database.folder, 'IP:127.0.0.1');
     const server = createTlsServer({ cert: readFileSync(cert), key: readFileSync(key) });
     const { code, err } = await list(`https://127.0.0.1:${await listen(server)}`);

@@ -105,7 +105,7 @@ describeConsole('the console when a request fails', (service) => {
     await other.getByText('admin', { exact: true }).first().waitFor();
   });
 
-  test('the dialog before applying a plan shows how many users will be blocked and how many rows failed', async () => {
+  test('the dialog to apply a plan shows how many users it will block and how many rows failed', async () => {
     const people = Array.from({ length: 12 }, (_, n) => `B-${n},block${n},block${n}@example.org`);
     const head = 'ExternalId,Username,Email';
     await runImport(service.key, csv(head, ...people), 'dataset=blocks');

@@ -89,7 +89,7 @@ describeConsole('signing in to the console', (service) => {
     await page.waitForTitle('Access denied');
   });
 
-  test('the console shows an error with a button to try again while the service is unreachable', async () => {
+  test('while the service is unreachable, the console shows an error and a button to try again', async () => {
     page = await service.openAsAdmin();
     await page.waitForTitle('Home');
     await page.page.route('**/api/**', (route) => route.abort());

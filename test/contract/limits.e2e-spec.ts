@@ -135,13 +135,13 @@ test.each(BODIES)('$name returns no 5xx for any JSON type in $place', async ({ o
 });
 
 describe('the service enforces the limits of request bodies', () => {
-  test('in tests of every operation with a JSON body', () => {
+  test('and the tests cover every operation with a JSON body', () => {
     expect(new Set(FIELDS.map(({ name }) => name))).toEqual(
       new Set(OF_API.filter((operation) => findJsonBody(operation)).map(({ operationId }) => operationId)),
     );
   });
 
-  test.each(FIELDS)('of $name: $what of $place', async ({ what, operation, path, least, fits, exceeds }) => {
+  test.each(FIELDS)('for $name: $what of $place', async ({ what, operation, path, least, fits, exceeds }) => {
     const refusals = async (value: Json) => errorsOf(await send(operation, setAt(least, path, value)), path);
     const within = await refusals(fits);
     const beyond = await refusals(exceeds);
@@ -165,11 +165,11 @@ const PARAMETERS = OF_API.filter(({ method }) => method === 'GET').flatMap((oper
 );
 
 describe('the service enforces the limits of query parameters', () => {
-  test('in tests of more than five operations', () => {
+  test('and the tests cover at least six operations', () => {
     expect(new Set(PARAMETERS.map(({ id }) => id)).size).toBeGreaterThan(5);
   });
 
-  test.each(PARAMETERS)('of $id: $what of $name', async ({ what, operation, name, fits, exceeds }) => {
+  test.each(PARAMETERS)('for $id: $what of $name', async ({ what, operation, name, fits, exceeds }) => {
     const at = await fillPath(app, operation);
     const refusal = async (value: Json) => {
       const { status, body } = await app.key.fetch(

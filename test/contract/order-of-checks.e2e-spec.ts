@@ -67,7 +67,7 @@ function findExpected(faults: readonly Fault[]): string[] {
   return present.filter(({ rank }) => rank === first).map(({ problem }) => problem);
 }
 
-test('PUT /users/{user_id} without faults returns 200', async () => {
+test('a valid PUT /users/{user_id} returns 200', async () => {
   expect((await send(new Set())).status).toBe(200);
 });
 

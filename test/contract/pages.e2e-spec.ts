@@ -73,7 +73,7 @@ test.each(Object.entries(CATALOGUE))('/problems/%s explains the error', async (c
 });
 
 test.each(['nothing', 'constructor', '__proto__', '', 'internal/x', '%00'])(
-  '/problems/%s names no error code and returns 404',
+  '/problems/%s returns 404, because it names no error code',
   async (code) => {
     const page = await app.guest.fetch('GET', `/problems/${code}`);
     expect([page.status, page.body?.code]).toEqual([404, 'not_found']);

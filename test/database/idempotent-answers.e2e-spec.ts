@@ -12,7 +12,7 @@ afterAll(() => app.end());
 
 const withKey = (key: string = randomUUID()) => ({ 'idempotency-key': key });
 
-test('a retried PUT with an Idempotency-Key returns the first response and keeps later changes', async () => {
+test('a retried idempotent PUT returns the first response and does not undo later changes', async () => {
   const { uuid } = await create(app.key);
   const key = withKey();
   const first = await app.key.put(`/users/${uuid}`, { phone: '1' }, key);

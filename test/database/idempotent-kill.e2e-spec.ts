@@ -49,7 +49,7 @@ test.each([
   expect(await countEvents()).toBe(before);
 });
 
-test('every retried POST takes effect once when the service is killed at random moments', async () => {
+test('every retried POST takes effect once, even if the service is killed at random moments', async () => {
   let service = await Process.startService(settings());
   let killed = 0;
   const sent: string[] = [];

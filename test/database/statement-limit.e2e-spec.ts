@@ -39,7 +39,7 @@ onServer('database statements (MariaDB only)', () => {
     for (const [row] of rows) expect(row).toMatchObject({ seconds: 14 });
   });
 
-  test('a statement over max_statement_time fails as unavailable, but its connection works', async () => {
+  test('a statement over max_statement_time fails as unavailable, but its connection is usable', async () => {
     const tx = await database.begin();
     await tx.query('SET SESSION max_statement_time = 0.1');
     await expect(tx.query(ENDLESS)).rejects.toMatchObject({ code: 'unavailable' });

@@ -49,7 +49,7 @@ test('a rollback does not undo the changes of a concurrent transaction', async (
   expect(await listNames('barrier-')).toEqual(['barrier-kept']);
 });
 
-test('a concurrent statement does not see uncommitted changes and is not part of their transaction', async () => {
+test('a statement outside an open transaction does not see its changes or roll back with it', async () => {
   const written = Promise.withResolvers<undefined>();
   const open = transactions.run(async (tx) => {
     await insert(tx, 'dirty-1');

@@ -28,7 +28,7 @@ const countUsers = async (query: string): Promise<number> =>
   (await app.key.get(`/users/search?${query}`)).body.Count;
 
 describe('roles of groups', () => {
-  test('determine the permissions of members, whose sessions end if the role Webmaster changes', async () => {
+  test('give members permissions, and gaining or losing the role Webmaster ends their sessions', async () => {
     const member = await app.login(user.username, PASSWORD);
     expect((await member.get('/audit')).status).toBe(403);
     await change({ group_roles: ['Webmaster'] });
@@ -40,7 +40,7 @@ describe('roles of groups', () => {
     expect((await master.get('/users/me')).status).toBe(401);
   });
 
-  test('match the role filter, which counts a user who also has the role directly only once', async () => {
+  test('match the role filter, which counts users once even if they have the role directly too', async () => {
     const before = await countUsers('role=Previewer');
     await change({ group_roles: ['Previewer'] });
     await change({ roles: ['Organisational user', 'Previewer'] });

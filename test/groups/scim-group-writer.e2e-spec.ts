@@ -48,7 +48,7 @@ describe('the audit of group members', () => {
   });
 });
 
-test('group names are unique regardless of case, and external ids are unique by exact case', async () => {
+test('group names must be unique regardless of case, but external ids may differ only in case', async () => {
   await aGroup(app, { display_name: 'Straße', external_id: 'X' });
   await expect(aGroup(app, { display_name: ' STRASSE' })).rejects.toMatchObject({
     code: 'display_name_taken',

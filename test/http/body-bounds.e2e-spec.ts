@@ -101,7 +101,7 @@ describe('unfinished request bodies', () => {
     close(bodies);
   });
 
-  test('count as the bytes received so far, before decompression', async () => {
+  test('count towards the limit with the bytes received so far, even if they are compressed', async () => {
     const packed = gzipSync(Buffer.alloc(900_000, 'x')).subarray(0, 600);
     const bodies = await open(200, announce(1000, { 'content-encoding': 'gzip' }), packed);
     await waitUntil(() => budget.bytes >= 200 * packed.length);

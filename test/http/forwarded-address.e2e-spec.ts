@@ -66,7 +66,7 @@ test.each([{}, { TRUST_PROXY: '198.51.100.7' }])(
 );
 
 test.each(['1', 'loopback', '127.0.0.0/8'])(
-  'with TRUST_PROXY=%s, failed logins are counted for each client IP address',
+  'with TRUST_PROXY=%s, failed logins are counted separately for each client IP address',
   async (proxy) => {
     expect(await guessPasswords({ TRUST_PROXY: proxy }, CLIENTS)).toEqual([401, 401, 401, 401, 429]);
   },

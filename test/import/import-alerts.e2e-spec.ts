@@ -126,7 +126,7 @@ test('a stopping service awaits the response to an alert, and a restart sends no
   expect(receiver.alerts).toHaveLength(1);
 });
 
-test('an alert that NOTIFY_URL refuses is sent again with the same webhook-id after a restart', async () => {
+test('an alert that the receiver refuses is resent with the same webhook-id after a restart', async () => {
   receiver.refusals = 1;
   const app = await start(getHookSettings());
   await createWaitingRun(app);
@@ -189,7 +189,7 @@ test('with IMPORT_FOUR_EYES, the sender of an import cannot approve it, but anot
   expect((await master.post(`/imports/${id as string}/apply`)).status).toBe(202);
 });
 
-test('with IMPORT_FOUR_EYES, an API key and its creator cannot approve imports of each other', async () => {
+test("with IMPORT_FOUR_EYES, an API key and its creator cannot approve each other's imports", async () => {
   const app = await start({ IMPORT_FOUR_EYES: 'true' });
   const master = await app.login();
   const created = await master.post('/api_keys', { name: 'connector' });

@@ -53,7 +53,7 @@ test('an import that would blow the fuse of its API key waits until another cred
   expect(await blockOne(client)).toBe(200); // the fuse does not count an approved run
 });
 
-test('an API key fuse counts users blocked by its requests and its imports of all data sets', async () => {
+test('a fuse counts users blocked by requests and imports of its API key in all data sets', async () => {
   const [{ client }, one, two] = [await aKey(app), await aDataset(3), await aDataset(3)];
   const first = await runImport(client, fileOf(one.name, 3, 2), `dataset=${one.name}`);
   expect([first.state, fuseOf(first)]).toEqual([
@@ -91,7 +91,7 @@ async function reactivate(client: Client, ids: readonly string[], more = '', opt
   return id;
 }
 
-test('users blocked by an import revert count for the key fuse, even if other fields conflict', async () => {
+test('users blocked by a revert count towards the key fuse even if their other fields conflict', async () => {
   const name = randomUUID();
   const ids = [0, 1, 2, 3].map((i) => `${name}-${i}`);
   const [{ client }, id] = [await aKey(app), await reactivate(await app.login(), ids)];
@@ -119,7 +119,7 @@ test('a user cannot approve a revert that blocks this user, even if other fields
   expect((await findUser(app.key, id)).status).toBe('Blocked');
 });
 
-test('missing users whom an import blocks count for the fuse of its API key', async () => {
+test('if an import blocks missing users, they count towards the fuse of its API key', async () => {
   const [{ client }, { name }] = [await aKey(app), await aDataset(6)];
   const run = await runImport(client, fileOf(name, 2), `dataset=${name}&missing=block`);
   expect([run.state, fuseOf(run).value]).toEqual(['needs_approval', 4]);

@@ -96,7 +96,7 @@ test('an import that reverses the latest changes of its data set hits the old_fi
   expect(guard.examples[0]).toEqual({ line: 2, external_id: `${dataset}-0`, old: '+49 0', new: '+44 1000' });
 });
 
-test('users created by one import and missing in the next import count for the old_file guard', async () => {
+test('users created by one import and missing in the next count towards the old_file guard', async () => {
   expectPassed(await send(60));
   expectPassed(await send(65, undefined, '&missing=block'));
   expectWaiting(await send(60, (i) => (i === 1 ? { phone: '+49 1' } : {}), '&missing=block'), 'old_file');
@@ -134,7 +134,7 @@ test('the errors guard ignores import rows that failed with the same error in th
   expectWaiting(await send(60, failRows(8, 16)), 'errors');
 });
 
-test('importing users whom a revert has blocked needs approval, unless the revert is reverted', async () => {
+test('an import of users blocked by a revert needs approval, unless the revert is reverted', async () => {
   expectPassed(await send(60));
   const hires = await send(62);
   expectPassed(hires);

@@ -34,7 +34,7 @@ test('an import file with only half of the users waits for approval and changes 
   expect(await readUsers()).toEqual(before);
 });
 
-test('a hit import guard reports its field, value, limit, five example rows and a hint', async () => {
+test('an import guard that is hit reports its field, value, limit, five examples and a hint', async () => {
   const all = people(dataset, 50);
   await runImport(app.key, toCsv(all), `dataset=${dataset}`);
   const run = await runImport(app.key, toCsv(shiftUp('phone', -1)(all)), `dataset=${dataset}`);
@@ -96,7 +96,7 @@ describe('an import that waits for a decision', () => {
     expect(newer.state).toBe('completed');
     expect([old.state, old.problems[0].code]).toEqual(['superseded', 'newer_run']);
   });
-  test('that is a dry run creates users with the uuids of its plan when it is applied', async () => {
+  test('creates users with the uuids in its plan when it is applied, if it was a dry run', async () => {
     const file = csv(COLUMNS, ...rows(3));
     const plan = await runImport(app.key, file, `dataset=${dataset}&dry_run=true`);
     expect([plan.state, plan.dry_run, countsOf(plan)]).toEqual(['planned', true, { created: 3 }]);

@@ -51,7 +51,7 @@ test('the progress of an import only increases until its last row is applied, ev
   });
 });
 
-test('the progress of an import dry run reaches 100 percent and starts again when it is applied', async () => {
+test('the progress of a dry run reaches 100 percent and restarts at 0 when the run is applied', async () => {
   const planned = await runImport(app.key, csv(HEAD, ...people('d', 300)), 'dataset=d&dry_run=true');
   expect(planned).toMatchObject({
     state: 'planned',

@@ -61,7 +61,7 @@ test('an import plan that is approved just before its purge keeps its file and i
   expect([run.state, countsOf(run)]).toEqual(['completed', { created: 1 }]);
 });
 
-test('an import revert requested just before the import is purged still reverts all its rows', async () => {
+test('an import revert requested just before the purge of the import still reverts all rows', async () => {
   const { id } = await runImport(app.key, fileOf('c'));
   passRetention();
   let revert = '';
@@ -83,7 +83,7 @@ test('an import revert requested just before the import is purged still reverts 
   expect((await app.key.get('/imports')).body.Count).toBe(0);
 });
 
-test('an import revert is refused if it is requested while the rows of the import are purged', async () => {
+test('an import revert is refused if requested while the rows of the import are being purged', async () => {
   const { id } = await runImport(app.key, fileOf('d'));
   passRetention();
   const rows = app.app.get(ImportRowsRepository);

@@ -148,7 +148,7 @@ test.each<[string, (interrupt: () => Promise<never>) => void]>([
     },
   ],
 ])(
-  'an import that is interrupted while %s writes nothing more if its key is revoked',
+  'if an import is interrupted while %s and its key is revoked, it is cancelled and writes nothing more',
   async (phase, interrupt) => {
     const countUsers = async () => (await app.key.get('/users/search?limit=1')).body.Count as number;
     const [starter, before] = [await aKey(app), await countUsers()];

@@ -61,7 +61,7 @@ test('each import row has one outcome, and the counts of the outcomes add up to 
   expect((await findUser(app.key, toId('d'))).status).toBe('Active');
 });
 
-test('an updated import row lists its changes, and a failed row the field, code and value of each error', async () => {
+test('updated import rows list their changes, and failed rows list each error with its value', async () => {
   await runImport(app.key, csv(`${HEAD},Phone`, person('a', '+44 1')));
   const run = await runImport(
     app.key,

@@ -96,7 +96,7 @@ test('the import worker regularly checks waiting imports and cancels the imports
   expect(endOf(await readRun(id))).toEqual(ENDED);
 });
 
-test('imports of valid credentials keep waiting for a decision even after the user logs out', async () => {
+test('imports of valid credentials keep waiting for a decision even after their users log out', async () => {
   const [key, webmaster] = [await aKey(app), await aWebmaster(app)];
   const ids = [(await createWaiting(key)).id, (await createWaiting(webmaster)).id, await createPlan(key)];
   expect((await webmaster.client.post('/sessions/logout')).status).toBe(200);

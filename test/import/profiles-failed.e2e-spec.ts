@@ -16,7 +16,7 @@ test.each([
   ['comma delimiter, apostrophe prefix', {}, ',', "'"],
   ['semicolon delimiter, apostrophe prefix', { delimiter: ';' }, ';', "'"],
   ['tab delimiter, minus prefix', { delimiter: 'tab', strip_prefix: '-' }, '\t', '-'],
-])('failed.csv has the format that its import profile reads: %s', async (what, more, delimiter, prefix) => {
+])('failed.csv can be imported with the profile of its import: %s', async (what, more, delimiter, prefix) => {
   const name = `form-${what.length}`;
   await save(name, {
     strip_prefix: prefix,

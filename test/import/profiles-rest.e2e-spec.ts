@@ -170,7 +170,7 @@ describe('saving an import profile', () => {
   });
 });
 
-test('an API key for one data set can save only import profiles of this data set without a pattern', async () => {
+test('an API key for one data set can save only profiles with this data set and no pattern', async () => {
   const created = await app.key.post('/api_keys', { name: 'hr', scopes: ['imports:write:hr'] });
   const narrow = app.guest.with({ 'x-api-key': created.body.key });
   const put = async (name: string, profile: object) =>

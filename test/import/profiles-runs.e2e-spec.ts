@@ -40,7 +40,7 @@ test('an applied dry run uses its import profile as it was during the dry run', 
   expect(await findUser(app.key, 'm1')).toMatchObject({ username: 'm1', email: 'm1@example.org' });
 });
 
-test('an import profile maps each role of a list and blocks a user if any status column says so', async () => {
+test('an import profile maps listed roles and blocks a user if any status column means Blocked', async () => {
   await save('words', {
     dataset: 'words',
     columns: { ...COLUMNS, Left: 'Status', Locked: 'Status', Groups: 'Roles' },

@@ -60,7 +60,7 @@ onMariadb('two instances (MariaDB only)', () => {
       async () => [{ MIGRATE_ON_START: 'false' }, async () => undefined],
       /MIGRATE_ON_START=true\.\n$/,
     ],
-  ])('with %s, two instances fail to start with the same error as one', async (_what, arrange, reason) => {
+  ])('with %s, two instances fail with the same error as one instance', async (_what, arrange, reason) => {
     const [wrong, undo] = await arrange();
     const [one, two] = await Promise.all(
       ['1', '2'].map(async (WORKERS) => {

@@ -32,7 +32,7 @@ const isFound = async (userName: Json): Promise<boolean> =>
   (await scim.find(`userName eq "${userName}"`)).body.totalResults === 1;
 
 describe('Bulk responses', () => {
-  test('have method, bulkId, location, version and status, in the order of the operations', async () => {
+  test('contain method, bulkId, location, version and status, in the order of the operations', async () => {
     const { id, meta } = await provision(scim);
     const answers = await run(
       post('a'),

@@ -58,7 +58,7 @@ test.each<[string, Partial<Step>, string]>([
   ['a wrong status', { status: 404 }, 'status 200 instead of 404'],
   ['a wrong field', { answer: { startIndex: 2 } }, 'startIndex is 1 instead of 2'],
   ['a field that should be absent', { answer: { Resources: null } }, 'Resources is present'],
-  ['a wrong length of a list', { answer: { Resources: [] } }, 'Resources has 2 elements instead of 0'],
+  ['a list of the wrong length', { answer: { Resources: [] } }, 'Resources has 2 elements instead of 0'],
   ['a wrong element of a list', { answer: { Resources: [{}, { id: 'x' }] } }, 'Resources[1].id is '],
   ['a value that should be a list', { answer: { startIndex: [] } }, 'startIndex is not a list'],
   ['a wrong resource after the step', { after: { startIndex: { deep: 1 } } }, 'startIndex is not an object'],

@@ -116,7 +116,7 @@ describe('SCIM requests', () => {
     });
   });
 
-  test('return the X-Request-Id of the client and take effect once for each Idempotency-Key', async () => {
+  test('return the X-Request-Id of the client, and take effect only once per Idempotency-Key', async () => {
     const body = aScimUser();
     const headers = { 'x-request-id': 'mine-1', 'idempotency-key': 'once-1' };
     const [one, two] = [await scim.post('/Users', body, headers), await scim.post('/Users', body, headers)];

@@ -14,7 +14,7 @@ afterAll(() => app.end());
 
 const UNKNOWN = '00000000-0000-4000-8000-00000000dead';
 
-test('a user stays managed by the data set of an import when SCIM changes the user', async () => {
+test('an imported user is still managed by the data set of the import after a change by SCIM', async () => {
   await runImport(app.key, csv('ExternalId,Username,Email', 'm1,m1,m1@example.org'), 'dataset=hr');
   const { uuid } = await findUser(app.key, 'm1');
   expect((await scim.patch(`/Users/${uuid}`, { op: 'replace', path: 'title', value: 'x' })).status).toBe(200);

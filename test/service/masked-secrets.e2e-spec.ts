@@ -125,7 +125,7 @@ test('every log line is JSON without a secret, and the log shows a sent API key 
   for (const line of logged.trim().split('\n')) expect(() => JSON.parse(line) as unknown).not.toThrow();
 });
 
-test('audit events and login failures contain no secret, and the audit shows a sent API key masked', () => {
+test('audit events and login failures contain no secret, and the audit masks a sent API key', () => {
   expect(findSecrets(audited)).toEqual([]);
   expect(audited).toContain(`rollcall_${key.slice(9, 21)}_***`);
 });

@@ -7,10 +7,10 @@ import { ROOT } from '../support/process/process.js';
 const readProgram = (name: string): string => readFileSync(join(ROOT, `dist/${name}.js`), 'utf8');
 const schemaTools = 'MigrationExecutor'; // a class of TypeORM
 
-test.each(['main', 'import-worker', 'read-worker'])('%s.js lacks the migration tools of TypeORM', (name) => {
+test.each(['main', 'import-worker', 'read-worker'])('%s.js contains no migration tool of TypeORM', (name) => {
   expect(readProgram(name)).not.toContain(schemaTools);
 });
 
-test.each(['cli', 'migrator'])('%s.js has the migration tools of TypeORM', (name) => {
+test.each(['cli', 'migrator'])('%s.js contains the migration tools of TypeORM', (name) => {
   expect(readProgram(name)).toContain(schemaTools);
 });

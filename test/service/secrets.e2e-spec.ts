@@ -122,7 +122,7 @@ afterAll(() => app.end());
 const findSecrets = (text: string): string[] => [SECRET, ...others].filter((secret) => text.includes(secret));
 const idOf = ({ headers }: Answer) => headers['x-request-id'];
 
-test('the secret-leak tests know four real secrets and get responses of every expected status', () => {
+test('the secret-leak tests look for four real secrets in responses of every expected status', () => {
   expect(others.map((secret) => secret.length > 10)).toEqual([true, true, true, true]);
   const statuses = new Set([...answers.values()].map(({ status }) => status));
   expect([...statuses].sort()).toEqual([200, 201, 202, 204, 400, 401, 403, 415, 422, 500]);
@@ -134,7 +134,7 @@ test('no response contains a secret in its body or headers', () => {
 });
 
 describe('the log', () => {
-  test('has one line for every request, with its id, path and status', () => {
+  test('has one line with the id, path and status of each request', () => {
     for (const answer of answers.values()) {
       const own = lines.filter(({ request_id, msg }) => request_id === idOf(answer) && msg === 'request');
       const path = expect.stringMatching(/^\/(api\/0\.3\/[\w/.-]+|metrics)$/);
@@ -150,7 +150,7 @@ describe('the log', () => {
       'key',
       ['query 200', 'bad query 400', 'malformed 400', 'invalid 422', 'fault in a write 500'],
     ],
-  ])('has the actor of each request: %s', (_, kind, names) => {
+  ])('names the actor of each request: %s', (_, kind, names) => {
     for (const name of names) {
       const answer = answers.get(name);
       const line = lines.find(
@@ -165,7 +165,7 @@ describe('the log', () => {
     }
   });
 
-  test('has the stack of every internal error', () => {
+  test('contains the stack trace of every internal error', () => {
     const faults = lines.filter((line) => line.msg === 'fault');
     const failed = [...answers.values()].filter(({ status }) => status === 500);
     expect(faults.map((line) => line.request_id)).toEqual(failed.map(idOf));

@@ -56,7 +56,7 @@ test.each([
   ['the password is changed', [{ password: 'set by a Webmaster' }], 'set by a Webmaster'],
   ['the password is removed', [{ password: null }], undefined],
   ['the user is blocked', [{ status: 'Blocked' }], undefined],
-])('a password change by the user fails if %s by an operator meanwhile', async (_what, changes, good) => {
+])("a user's password change fails if, meanwhile, %s by an operator", async (_what, changes, good) => {
   const { user, client } = await aPerson(app);
   const passwords = app.app.get(PasswordService);
   const hashNew = passwords.hash.bind(passwords);

@@ -30,7 +30,7 @@ const ipOf = (time: number) => `198.51.100.${time}`;
 const endWindows = () =>
   databaseOf(app).execute('UPDATE login_failures SET window_ends = ?', [inSeconds(-1)]);
 
-test('at an IP address over its limit, usernames that failed there get 429 for up to an hour', async () => {
+test('at an IP address over its limit, usernames with failed logins get 429 for up to an hour', async () => {
   await exhaustOffice();
   const answer = await login('name-0', PASSWORD);
   expect(problemOf(answer)).toEqual([429, 'login_throttled']);
@@ -40,13 +40,13 @@ test('at an IP address over its limit, usernames that failed there get 429 for u
   expect(problemOf(await login('name-0'))).toEqual([401, 'login_failed']);
 });
 
-test('at an IP address over its limit, the 429 for a failed username lasts over 15 minutes', async () => {
+test('at an IP address over its limit, usernames with failed logins get 429 beyond 15 minutes', async () => {
   await exhaustOffice();
   jest.setSystemTime(Date.now() + 16 * 60 * 1000);
   expect(problemOf(await login('name-0', PASSWORD))).toEqual([429, 'login_throttled']);
 });
 
-test('at an IP address over its limit, only users who never logged in there wait a second', async () => {
+test('at an IP address over its limit, users wait a second unless they logged in there before', async () => {
   const [regular, newcomer] = [
     await create(app.key, { password: PASSWORD }),
     await create(app.key, { password: PASSWORD }),
@@ -61,7 +61,7 @@ test('at an IP address over its limit, only users who never logged in there wait
   expect(performance.now() - began).toBeGreaterThan(990);
 });
 
-test('at an IP address over its limit, a user who never logged in there has one attempt', async () => {
+test('at an IP address over its limit, a user who never logged in there has only one attempt', async () => {
   const { username } = await create(app.key, { password: PASSWORD });
   await exhaustOffice();
   expect(problemOf(await login(username))).toEqual([401, 'login_failed']);
@@ -79,7 +79,7 @@ test('nine failed logins from different IP addresses throttle a username, even i
   }
 });
 
-test('failed logins elsewhere do not throttle a user at the IP address of an earlier login', async () => {
+test('failed logins from other IP addresses do not throttle users where they logged in before', async () => {
   const { username } = await create(app.key, { password: PASSWORD });
   expect((await login(username, PASSWORD)).status).toBe(200);
   for (let time = 0; time < 9; time++) await login(username, `wrong ${time}`, ipOf(time));

@@ -39,7 +39,7 @@ describe('five failed logins with one username', () => {
     expect(problemOf(await login('no such person', PASSWORD))).toEqual([429, 'login_throttled']);
   });
 
-  test('lead to 429 also for a blocked user who sends the correct password', async () => {
+  test('lead to 429 even for a blocked user who sends the correct password', async () => {
     const { username, uuid } = await create(app.key, { password: PASSWORD });
     await app.key.put(`/users/${uuid}`, { status: 'Blocked' });
     for (let time = 0; time < 5; time++) {

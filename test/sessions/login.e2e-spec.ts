@@ -25,7 +25,7 @@ test.each([
   ['the username', 'Zoë Strauß'],
   ['the username in capitals', 'ZOË STRAUSS'],
   ['the username with decomposed accents', 'Zoë Strauß'.normalize('NFD')],
-  ['the username with more spaces', '  zoë   strauß '],
+  ['the username with extra spaces', '  zoë   strauß '],
   ['the email', 'Zoe.S@Example.org'],
   ['the email in another case', 'zoe.s@EXAMPLE.ORG'],
 ])('a login accepts %s', async (_, name) => {
@@ -96,7 +96,7 @@ describe('a refused login', () => {
     expect(Math.min(...work)).toBeGreaterThan(Math.max(...work) / 3);
   });
 
-  test('is the response to a username that differs only in accents', async () => {
+  test('results from a username that differs only in accents', async () => {
     expect(problemOf(await login('Zoe Strauß'))).toEqual([401, 'login_failed']);
   });
 });

@@ -66,7 +66,7 @@ async function read(schema = SCHEMA): Promise<typeof ROWS> {
   return found;
 }
 
-test('a backup returns its rows unchanged, including special characters, NULL and empty tables', async () => {
+test('a backup keeps its rows unchanged, including special characters, NULL and empty tables', async () => {
   await write();
   expect(await read()).toEqual(ROWS);
   expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -125,8 +125,8 @@ test.each([
 });
 
 test.each([
-  ['fewer rows than in its header', { ...ROWS, last: [] }],
-  ['more rows than in its header', { ...ROWS, last: [['x'], ['y']] }],
+  ['fewer rows than its header states', { ...ROWS, last: [] }],
+  ['more rows than its header states', { ...ROWS, last: [['x'], ['y']] }],
   ['a row with more values than columns', { ...ROWS, last: [['x', 'y']] }],
 ])('a backup with %s is refused as damaged', async (_case, rows) => {
   await write(HEADER, rows);

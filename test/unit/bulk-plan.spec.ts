@@ -89,7 +89,7 @@ test.each<[string, object, string]>([
   expect(codeOf(body)).toBe(code);
 });
 
-test('bulkId references are resolved only in value, $ref and path filters', () => {
+test('bulkId references are resolved only in value, in $ref and in path filters', () => {
   const data = {
     displayName: 'bulkId:a',
     VALUE: 'bulkId:a',

@@ -27,10 +27,10 @@ test.each<[string, string, string, number, string]>([
   ['an open quote at the start', '"', 'ExternalId,Username\n'.repeat(3_000), 100 * MIB, endlessQuote(1)],
   ['an open quote on one line', 'a,b\n1,2\n3,"', 'x'.repeat(64_000), 100 * MIB, endlessQuote(3)],
   ['an open quote over doubled quotes', 'a,b\n1,2\n3,"', '"'.repeat(64_000), 100 * MIB, endlessQuote(3)],
-  ['a line without a line end', '', 'x'.repeat(64_000), 1000 * MIB, tooLong(1)],
+  ['a line without a line ending', '', 'x'.repeat(64_000), 1000 * MIB, tooLong(1)],
   ['a line of empty cells', 'a,b\n1,2\n', ','.repeat(64_000), 1000 * MIB, tooLong(3)],
   ['a line of empty quoted cells', 'a,b\n1,2\n', '"",'.repeat(21_000), 1000 * MIB, tooLong(3)],
-  ['a header without a line end', '', 'c,'.repeat(32_000), 1000 * MIB, tooLong(1)],
+  ['a header without a line ending', '', 'c,'.repeat(32_000), 1000 * MIB, tooLong(1)],
 ])('an endless CSV file is refused before 3 MiB are read: %s', async (_case, head, chunk, total, message) => {
   const source = new ByteSource(repeatUpTo(head, chunk, total));
   const { error } = await readCsv(source);

@@ -86,14 +86,14 @@ describe.each(CHUNKINGS)('the CSV reader, input %s', (_, size) => {
   });
 
   test.each([
-    ['a,b\n1,2', 'no line end'],
-    ['a,b\n1,2\n', 'a line end'],
-    ['a,b\r\n1,2\r\n', 'a line end'],
-    ['a,b\r1,2\r', 'a line end'],
-    ['a,b\n1,2\n\n', 'a line end'],
-    ['a,b\n1,"2\n"', 'no line end'],
+    ['a,b\n1,2', 'no line ending'],
+    ['a,b\n1,2\n', 'a line ending'],
+    ['a,b\r\n1,2\r\n', 'a line ending'],
+    ['a,b\r1,2\r', 'a line ending'],
+    ['a,b\n1,2\n\n', 'a line ending'],
+    ['a,b\n1,"2\n"', 'no line ending'],
   ])('reports that the last line of %j has %s', async (text, end) => {
-    expect((await readAll(text, size)).ended).toBe(end === 'a line end');
+    expect((await readAll(text, size)).ended).toBe(end === 'a line ending');
   });
 });
 

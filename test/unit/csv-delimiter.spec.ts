@@ -20,7 +20,7 @@ describe.each(CHUNKINGS)('the CSV reader, input %s', (_, size) => {
       ['Email,Phone,Status', 'ExternalId', 'Username'],
     ],
     [
-      'a column name with a line end',
+      'a column name with a line ending',
       '"Note\nEmail,Phone,Status";ExternalId;Username\n1;2;3\n',
       ['Note\nEmail,Phone,Status', 'ExternalId', 'Username'],
     ],

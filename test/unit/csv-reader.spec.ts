@@ -8,11 +8,11 @@ const AB = ['a', 'b'];
 
 describe.each(CHUNKINGS)('the CSV reader, input %s', (_, size) => {
   test.each<[string, string, Record<number, string[]>]>([
-    ['LF line ends', 'a,b\n1,2\n3,4\n', { 2: ['1', '2'], 3: ['3', '4'] }],
-    ['CRLF line ends', 'a,b\r\n1,2\r\n3,4\r\n', { 2: ['1', '2'], 3: ['3', '4'] }],
-    ['CR line ends', 'a,b\r1,2\r3,4\r', { 2: ['1', '2'], 3: ['3', '4'] }],
-    ['mixed line ends', 'a,b\n1,2\r\n3,4\r5,6\n', { 2: ['1', '2'], 3: ['3', '4'], 4: ['5', '6'] }],
-    ['a last row without a line end', 'a,b\n1,2\n3,4', { 2: ['1', '2'], 3: ['3', '4'] }],
+    ['LF line endings', 'a,b\n1,2\n3,4\n', { 2: ['1', '2'], 3: ['3', '4'] }],
+    ['CRLF line endings', 'a,b\r\n1,2\r\n3,4\r\n', { 2: ['1', '2'], 3: ['3', '4'] }],
+    ['CR line endings', 'a,b\r1,2\r3,4\r', { 2: ['1', '2'], 3: ['3', '4'] }],
+    ['mixed line endings', 'a,b\n1,2\r\n3,4\r5,6\n', { 2: ['1', '2'], 3: ['3', '4'], 4: ['5', '6'] }],
+    ['a last row without a line ending', 'a,b\n1,2\n3,4', { 2: ['1', '2'], 3: ['3', '4'] }],
     ['a last row that ends in an empty cell', 'a,b\n1,', { 2: ['1', ''] }],
     ['a last row that ends in a quote', 'a,b\n1,"2"', { 2: ['1', '2'] }],
     ['a byte order mark', '\ufeffa,b\n1,2\n', { 2: ['1', '2'] }],
@@ -25,7 +25,7 @@ describe.each(CHUNKINGS)('the CSV reader, input %s', (_, size) => {
     ['leading and trailing blanks unchanged', 'a,b\n 1 ,\t\n', { 2: [' 1 ', '\t'] }],
     ['an apostrophe as text', "a,b\n'1,2'\n", { 2: ["'1", "2'"] }],
     ['letters of any script', 'a,b\né東,😀\n', { 2: ['é東', '😀'] }],
-    ['quoted line ends unchanged', 'a,b\n"1\n2\r\n3\r4",5\n', { 2: ['1\n2\r\n3\r4', '5'] }],
+    ['quoted line endings unchanged', 'a,b\n"1\n2\r\n3\r4",5\n', { 2: ['1\n2\r\n3\r4', '5'] }],
     ['a multi-line row, counted once', 'a,b\n"1\n\n2",3\n4,5\n', { 2: ['1\n\n2', '3'], 3: ['4', '5'] }],
     ['a quoted name in the header', '"a",b\n1,2\n', { 2: ['1', '2'] }],
     ['an empty line and counts it', 'a,b\n1,2\n\n3,4\n', { 2: ['1', '2'], 4: ['3', '4'] }],

@@ -49,7 +49,7 @@ describe.each(CHUNKINGS)('the CSV reader, input %s', (_, size) => {
     ['all rows with an extra cell', `a,b\n\n${'1,2,3\n'.repeat(7)}`, countError(7, 7, 2, 3)],
     ['a final delimiter in all rows but the header', `a,b\n${'1,2,\n'.repeat(7)}`, countError(7, 7, 2, 2)],
     ['a truncated last row', 'a,b\n1,2\n3', cutError(3, '1 cell', 2)],
-    ['a truncated last row with a line end', 'a,b,c\n1,2,3\n3,4\r\n\r\n', cutError(3, '2 cells', 3)],
+    ['a truncated last row with a line ending', 'a,b,c\n1,2,3\n3,4\r\n\r\n', cutError(3, '2 cells', 3)],
     ['a last row truncated before its final delimiter', 'a,b,\n1,2,\n3,4', cutError(3, '2 cells', 3)],
     ['a header without rows', 'a,b\n', NO_ROWS],
     ['a header with only empty lines after it', 'a,b\n\n\n', NO_ROWS],

@@ -42,7 +42,7 @@ describe('the database error', () => {
   const lost = ['PROTOCOL_CONNECTION_LOST', 'PROTOCOL_SEQUENCE_TIMEOUT', 'ECONNRESET', 'ER_SERVER_SHUTDOWN'];
   const left = ['ER_ERROR_DURING_COMMIT', 'ER_RUN_HOOK_ERROR'];
 
-  test.each([...known, 'ER_UNKNOWN_COM_ERROR', 'ER_READ_ONLY_MODE'])('%s implies a rollback', (code) => {
+  test.each([...known, 'ER_UNKNOWN_COM_ERROR', 'ER_READ_ONLY_MODE'])('%s leaves data unchanged', (code) => {
     const error = toDatabaseError(driverError(code));
     expect(toCommitError(error)).toBe(error);
     expect(toChangeError(error)).toBe(error);

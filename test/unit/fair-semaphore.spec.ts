@@ -108,7 +108,7 @@ test.each<[string, (index: number) => [account: string, network: string]]>([
   expect({ waiting: semaphore.waiting, refused: refused.length }).toEqual({ waiting: 5, refused: 14 });
 });
 
-test('in a network at its limit, a new account replaces a caller of the busiest account', async () => {
+test('at the network limit, a caller of a new account replaces a caller of the busiest account', async () => {
   const { semaphore, began, refused, enter, end } = drive({ slots: 1, waiting: 10, waitingPerKey: 5 });
   repeat(20, () => enter('flood', 'office'));
   await flushPromises();
@@ -121,7 +121,7 @@ test('in a network at its limit, a new account replaces a caller of the busiest 
   expect(began).toEqual(['flood', 'Ann']);
 });
 
-test('in a full queue, a new key replaces a waiting caller of the key with the most callers', async () => {
+test('in a full queue, a caller with a new key replaces a caller of the busiest key', async () => {
   const { semaphore, began, refused, enter, end } = drive({ slots: 1, waiting: 10, waitingPerKey: 5 });
   repeat(6, () => enter('flood', 'far'));
   repeat(5, () => enter('flow', 'farther'));

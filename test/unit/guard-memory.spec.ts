@@ -23,7 +23,7 @@ test('a removed row no longer counts towards the most frequent value or as an ex
   expect([values.most.count, values.most.examples.map(({ line }) => line)]).toEqual([2, [4]]);
 });
 
-test('a column has "many" old values if it has more than ten different values', () => {
+test('a column has "many" old values if it has more than ten different old values', () => {
   const values = new OldValues('phone');
   for (let i = 0; i < 100; i++) values.add(`v${i % 10}`);
   expect(values.areMany).toBe(false);
@@ -31,7 +31,7 @@ test('a column has "many" old values if it has more than ten different values', 
   expect(values.areMany).toBe(true);
 });
 
-test('the count of values exchanged between rows is exact for 30,000 rows, within 5 % for 100,000', () => {
+test('the count of values exchanged between rows is exact for 30,000 rows and within 5 % for 100,000', () => {
   const countExchanged = (rows: number): number => {
     const values = new ExchangedValues();
     for (let i = 0; i < rows; i++) {

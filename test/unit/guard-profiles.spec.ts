@@ -42,7 +42,7 @@ describe('the guard limits of an import profile', () => {
     expect(findHits(plan, 'keep', own)).toEqual(expected);
   });
 
-  test('are named in the hint of every guard that they trip', () => {
+  test('add the name of the profile to the hint of every guard that they trip', () => {
     const hint = 'The profile own sets the limit.';
     const all = Object.keys(LIMITS).filter((name) => name !== 'small_dataset');
     const overridesOf = (...names: string[]): GuardOverrides =>

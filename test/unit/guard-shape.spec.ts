@@ -9,8 +9,8 @@ describe('the guards on the values of a column', () => {
   test.each<[string, number, number, boolean]>([
     ['do not trip if half of the users get the same value', 50, 20, false],
     ['trip if over half of the users get the same value', 51, 20, true],
-    ['do not trip if over half of the users get the same value for ten old values', 51, 10, false],
-    ['trip if over half of the users get the same value for eleven old values', 51, 11, true],
+    ['do not trip if one value replaces ten old values for over half of the users', 51, 10, false],
+    ['trip if one value replaces eleven old values for over half of the users', 51, 11, true],
   ])('%s', (_, rows, values, hit) => {
     const shape = shapeOf(rows, 'surname', (i) => [`n${i % values}`, 'Same']);
     expect(find('same_value', shape)?.hit ?? false).toBe(hit);

@@ -37,7 +37,7 @@ describe.each(['deactivations', 'reactivations'] as const)('the guard on %s', (n
     [1000, 101, 100],
     [1_000_000, 200, 'none'],
     [1_000_000, 201, 200],
-  ])('exceeded limit with %d active users and %d changes: %s', (activeInScope, value, limit) => {
+  ])('with %d active users and %d changes, the exceeded limit is %s', (activeInScope, value, limit) => {
     expect(findHits({ activeInScope, [name]: tally(value) })).toEqual(
       limit === 'none' ? [] : [[name, value, limit]],
     );
@@ -50,7 +50,7 @@ describe.each(['deactivations', 'reactivations'] as const)('the guard on %s', (n
     [200, 200, 1_000_000, 'none'],
     [200, 201, 1_000_000, 400],
   ])(
-    'exceeded weekly limit with %d new changes, %d earlier changes and %d active users: %s',
+    'with %d changes now, %d in the past week and %d active users, the exceeded weekly limit is %s',
     (value, before, activeInScope, limit) => {
       const week = { deactivations: 0, reactivations: 0, [name]: before };
       expect(findHits({ activeInScope, [name]: tally(value), week })).toEqual(
@@ -108,7 +108,7 @@ test.each<[number, number, Missing, number | 'none']>([
   [3, 1, 'block', 2],
   [8, 6, 'block', 7],
 ])(
-  'exceeded limit of a file that shrinks from %d to %d rows with missing=%s: %s',
+  'for a file that shrinks from %d to %d rows with missing=%s, the exceeded limit is %s',
   (lastRows, rows, missing, limit) => {
     expect(findHits({ lastRows, rows }, missing)).toEqual(
       limit === 'none' ? [] : [['shrunken_file', rows, limit]],

@@ -166,7 +166,7 @@ test.each([
   ['', 'none'],
   ['Department', 'none'],
   ['x'.repeat(10_000), 'none'],
-])('the column suggested for the unknown name %j: %s', (name, nearest) => {
+])('the column suggested for the unknown name %j is %s', (name, nearest) => {
   expect(findNearestColumn(name)?.name ?? 'none').toBe(nearest);
 });
 

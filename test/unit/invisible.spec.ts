@@ -95,7 +95,7 @@ test.each(['a\nb', '👩\u200d👧', '❤\ufe0f', 'soft\u00adhyphen', 'a\u200bb'
   },
 );
 test.each(['\u202e', '\u202a', '\u2066', '\ufffe', '\u{e0041}', '\u{1ffff}'])(
-  'multi-line text refuses %j',
+  'multi-line text must not contain %j',
   (text) => {
     expect(findDeceptive(`a${text}b`)).toBe(text);
   },

@@ -49,7 +49,7 @@ const launch = (...args: string[]) =>
   });
 const parse = (printed: string): unknown => JSON.parse(printed);
 
-test('the launcher runs the program in its own process if Node.js is new enough', () => {
+test('the launcher starts no child process if Node.js is new enough', () => {
   install();
   const { stdout, status } = launch('program.mjs', '3', '--flag');
   expect(parse(stdout)).toEqual({

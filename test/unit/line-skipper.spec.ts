@@ -29,7 +29,7 @@ const TEXTS = [
 ];
 
 describe.each(TEXTS)('the file text %j', (text) => {
-  test.each([1, 2, 3, 100])('loses skipped first and last lines (read in pieces of %d)', async (size) => {
+  test.each([1, 2, 3, 100])('is read without skipped first and last lines (chunks of %d)', async (size) => {
     for (const first of [0, 1, 2, 5])
       for (const last of [0, 1, 2, 5])
         expect([first, last, await readLines(text, first, last, size)]).toEqual([

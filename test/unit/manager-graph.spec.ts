@@ -30,7 +30,7 @@ test.each<[string, Row[], [string, string | null][], number[]]>([
   ['both of two rows', [[2, 'a', 'b', null], [3, 'b', 'a', null]], [], [2, 3]], // prettier-ignore
   ['a row that closes a cycle of existing users', [[2, 'a', 'b', null]], [['b', 'c'], ['c', 'a']], [2]], // prettier-ignore
   ['no row if a second row breaks the cycle', [[2, 'a', 'b', null], [3, 'b', null, 'a']], [['b', 'a']], []], // prettier-ignore
-  ['no row that only leads to the cycle', [[2, 'a', 'b', null], [3, 'b', 'a', null], [4, 'x', 'a', null]], [], [2, 3]], // prettier-ignore
+  ['the two rows of the cycle, but not the row that leads to it', [[2, 'a', 'b', null], [3, 'b', 'a', null], [4, 'x', 'a', null]], [], [2, 3]], // prettier-ignore
   ['both rows of new users', [[2, 'a', 'b', undefined], [3, 'b', 'a', undefined]], [], [2, 3]], // prettier-ignore
   ['a new user between two existing users', [[2, 'a', 'n', null], [3, 'n', 'b', undefined]], [['b', 'a']], [2, 3]], // prettier-ignore
   ['no row below a new user without a manager', [[2, 'a', 'n', null], [3, 'm', 'a', undefined], [4, 'n', null, undefined]], [], []], // prettier-ignore

@@ -37,7 +37,7 @@ describe('a network', () => {
     ['0x7f.0.0.1', 'hexadecimal part'],
     ['2130706433', 'plain number'],
     [' 10.0.0.0/8', 'leading space'],
-    ['10.0.0.0/8\n', 'final line end'],
+    ['10.0.0.0/8\n', 'final line ending'],
     ['fe80::1%eth0', 'interface name'],
     ['[::1]', 'brackets'],
     ['localhost', 'host name'],
@@ -70,7 +70,7 @@ describe('the IP address', () => {
     expect(isInNetworks(ip, NETWORKS)).toBe(side === 'inside');
   });
 
-  test('of one IP version is outside every network of the other IP version', () => {
+  test('is outside every network of the other IP version', () => {
     for (const ip of ['10.0.0.1', '::ffff:10.0.0.1']) expect(isInNetworks(ip, ['::/0'])).toBe(false);
     expect(isInNetworks('::1', ['0.0.0.0/0'])).toBe(false);
   });

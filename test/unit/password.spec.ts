@@ -19,7 +19,7 @@ test('with more instances than cores, each instance hashes one password at a tim
   ]);
 });
 
-test('a password over the hash queue limit is refused after a delay or a disconnect', async () => {
+test('if the hash queue is full, a password is refused after a delay or a client disconnect', async () => {
   const passwords = new PasswordService(loadEnv({ HASH_QUEUE_LIMIT: '1' }));
   const hash = (name: string, signal?: AbortSignal) =>
     passwords.hash('a password', { account: name, network: name, signal }).catch(() => 'refused');

@@ -18,7 +18,7 @@ describe('a cell that an import profile maps', () => {
     for (const cell of CELLS) expect(cells([cell, '1'])).toEqual(['1', cell]);
   });
 
-  test('loses the prefix of strip_prefix and keeps its value', () => {
+  test('keeps its value after strip_prefix has removed the prefix', () => {
     const { mapCells: cells } = new RecordMapper(
       { name: 'p', strip_prefix: "'", columns: { a: 'ExternalId' } },
       ["'a"],

@@ -22,7 +22,7 @@ const PUBLISHED = [
   'Webmaster',
 ];
 
-test('the role catalogue has the published roles, and the default role is Organisational user', () => {
+test('the role catalogue contains the published roles, and the default role is Organisational user', () => {
   expect(new RoleCatalogue([]).names).toEqual(PUBLISHED);
   expect(DEFAULT_ROLES).toEqual(['Organisational user']);
 });

@@ -66,7 +66,7 @@ describe('an audit seal', () => {
     expect(new Set(hashes).size).toBe(3);
     expect(() => keys.computeHash({ ...FACTS, key_id: first ?? '' }, 'p')).toThrow();
   });
-  test('cannot be computed with only the id of its key', () => {
+  test('cannot be computed without its key, even if the key id is known', () => {
     const [own, others] = KEYS.map((key) => new SealKeys([key]));
     const facts = { ...FACTS, key_id: own?.current ?? '' };
     expect(own?.computeHash(facts, 'p')).not.toBe(keys.computeHash({ ...FACTS, key_id: '' }, 'p'));

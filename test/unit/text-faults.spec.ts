@@ -50,7 +50,7 @@ const CASES: Case[] = [
     byte(6, 1, 'utf-16be'),
   ],
   ['truncated shift_jis', concat('ab', [0x83, 0x65, 0x83]), 'abテ', byte(4, 1, 'shift_jis'), 'shift_jis'],
-  ['an invalid byte after mixed ends', concat('a\rb\nc\r\nd', [0xff]), 'a\rb\nc\r\nd', byte(8, 4)],
+  ['an invalid byte after mixed line endings', concat('a\rb\nc\r\nd', [0xff]), 'a\rb\nc\r\nd', byte(8, 4)],
   ['a NUL character', concat('ab\r\nc\0d'), 'ab\r\nc', nul(2)],
   ['UTF-16LE without a BOM', toUtf16('ab'), 'a', nul(1)],
   ['UTF-16BE without a BOM', toUtf16Be('ab'), '', nul(1)],

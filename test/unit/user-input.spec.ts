@@ -39,17 +39,17 @@ describe('type checks of user fields', () => {
       expectRefused(field, value, 'invalid_type', 'must be a boolean');
   });
   const roles = ['Editor', 5, true, { 0: 'Editor' }, [5], [null], ['Editor', ['Author']], [{}], ...HOSTILE];
-  test.each(roles)('roles refuses %j, which is not an array of strings', (value) => {
+  test.each(roles)('the field roles refuses %j, which is not an array of strings', (value) => {
     expectRefused('roles', value, 'invalid_type', 'must be an array of strings');
   });
   test.each([
     ...['x', 5, false, ['x'], { saml: 'x' }, { saml: [5] }, { saml: [null] }, { saml: { 0: 'x' } }],
     ...[{ saml: [['x']] }, ...HOSTILE],
-  ])('authname refuses %j, which is not an object of arrays of strings', (value) => {
+  ])('the field authname refuses %j, which is not an object of arrays of strings', (value) => {
     expectRefused('authname', value, 'invalid_type', 'must be an object of arrays of strings');
   });
   test.each(['https://example.org', 5, ['https://example.org']])(
-    'social_media refuses %j, which is not an object',
+    'the field social_media refuses %j, which is not an object',
     (value) => {
       expectRefused('social_media', value, 'invalid_type', 'must be an object of strings');
     },
@@ -81,7 +81,7 @@ describe('an empty or missing value', () => {
   test.each(['hide_email', 'hide_phone_numbers'])('clears the boolean field %s', (field) => {
     expectStored(field, null, null);
   });
-  test('is stored as empty for an entry of authname or social_media', () => {
+  test('is stored as an empty entry of authname or social_media', () => {
     expectStored('authname', { saml: [] }, { saml: [] });
     expectStored('social_media', { twitter: null, linkedin: ' ' }, { twitter: '', linkedin: '' });
   });

@@ -94,6 +94,6 @@ test('a retry with the same Idempotency-Key returns the X-Ignored-Fields of the 
   expect(again.headers['x-ignored-fields']).toBe('department');
 });
 
-test('X-Ignored-Fields replaces an unpaired surrogate and an emoji with one ? each', () => {
+test('in X-Ignored-Fields, an unpaired surrogate and an emoji are each replaced by one ?', () => {
   expect(formatNames(['a\ud800b', '😀'])).toBe('a?b, ?');
 });

@@ -127,7 +127,7 @@ describe('Webmasters in imports', () => {
     expect((await app.key.get(pathOf(boss))).body.phone).toBe('');
   });
 
-  test('without the webmasters scope, a row with current values of a Webmaster is unchanged', async () => {
+  test('without the webmasters scope, a row that repeats values of a Webmaster is unchanged', async () => {
     expect(countsOf(await runImport(narrow, csv(HEAD, buildRow(boss))))).toEqual({ unchanged: 1 });
   });
 

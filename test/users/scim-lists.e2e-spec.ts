@@ -164,7 +164,7 @@ describe('sorted SCIM lists', () => {
 });
 
 describe('a SCIM cursor', () => {
-  test('starts empty, is absent from the last page, and is refused with another filter or sort order', async () => {
+  test('is empty at first, absent from the last page, and refused with another filter or order', async () => {
     const first = await get({ cursor: '', count: 20 });
     const last = await get({ cursor: first.nextCursor, count: 20 });
     expect(first.itemsPerPage).toBe(20);

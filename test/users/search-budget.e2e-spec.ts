@@ -118,7 +118,7 @@ describe('a search with ten prefixes that match almost all users', () => {
   });
 });
 
-describe('searches that never end', () => {
+describe('searches that run until SEARCH_TIMEOUT', () => {
   test('delay a search of another actor at most until one of them has ended', async () => {
     const order: string[] = [];
     const note = (name: string) => (answer: Answer) => {

@@ -86,7 +86,7 @@ describe('a deleted user', () => {
     expect(codesOf(await apply([deletion(user.uuid)]))).toEqual(['not_found']);
   });
 
-  test('is no longer counted, and the audit event has the old values without the password', async () => {
+  test('is not counted, and the audit event of the deletion has the old values but no password', async () => {
     const before = await app.app.get(UserCounts).countUsers(['Active']);
     await apply([deletion(user.uuid)]);
     const after = await app.app.get(UserCounts).countUsers(['Active']);

@@ -103,7 +103,7 @@ describe('usernames and email addresses in one namespace', () => {
 });
 
 describe('external_id', () => {
-  test('is taken if another user has the same value with other outer spaces or accent encoding', async () => {
+  test('is taken even if the value differs in surrounding spaces or accent encoding', async () => {
     const tag = createTag();
     await expectTaken({ external_id: `HR ${tag}` }, { external_id: ` HR ${tag} ` }, 'external_id');
     await expectTaken({ external_id: `é${tag}` }, { external_id: `e\u0301${tag}` }, 'external_id');

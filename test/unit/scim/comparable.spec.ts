@@ -14,7 +14,7 @@ test.each([
   ['finds no text in a value of another type', 'title co "undefined"', { title: true }, false],
   ['treats an empty text as absent', 'title pr', { title: '' }, false],
   ['treats an empty object as absent', 'name pr', { name: {} }, false],
-  ['accepts line ends between words', 'title\r\neq\n"x"', { title: 'x' }, true],
+  ['accepts line endings between words', 'title\r\neq\n"x"', { title: 'x' }, true],
 ])('a SCIM filter %s', (_case, filter, resource, expected) => {
   expect(matches(filter, resource)).toBe(expected);
 });

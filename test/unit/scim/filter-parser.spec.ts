@@ -84,7 +84,7 @@ describe('a SCIM filter', () => {
   });
 });
 
-test('a parsed SCIM filter has the attributes of the schema, their value sub-attribute and UTC times', () => {
+test('SCIM filter parsing resolves attributes, adds implied sub-attributes and converts times to UTC', () => {
   expect(parseFilter('EMAILS eq "X"', USER)).toEqual({
     kind: 'compare',
     path: { attribute: USER.findAttribute('emails'), sub: USER.findAttribute('emails')?.findSub('value') },
