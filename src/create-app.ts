@@ -47,10 +47,9 @@ const UNPREFIXED = [
 ];
 
 /**
- * Creates the application on a migrated schema (`migrateAtStart`), without listening yet.
- * @param programs paths of the worker programs. Without the path of a program, this process does the work of that
- * program.
- * @param isService false for the application of a command, which starts no background work and ignores signals.
+ * Creates the application on a migrated schema (`migrateAtStart`). It does not listen yet.
+ * @param programs paths of the worker programs. Without a path, this process does the work of that program.
+ * @param isService false for a command: the application starts no background work and ignores signals.
  * @throws Error if the application cannot start.
  */
 export async function createApp(
@@ -102,8 +101,8 @@ export async function createApp(
 }
 
 /**
- * Adds the documentation and starts the background work, neither of which a command needs. The documentation is added
- * after the API routes, because they get more requests.
+ * Adds the documentation and starts the background work. A command needs neither. The documentation is added after the
+ * API routes, because they get more requests.
  */
 async function startService(app: NestExpressApplication): Promise<void> {
   serveDocs(app);

@@ -82,7 +82,6 @@ function moveValuesToDescription(
   return { schema, ...(parts.length > 0 && { description: parts.join(' ') }) };
 }
 
-/** Removes the error examples of an operation except one, because all errors have the same form. */
 function removeRepeatedErrorExamples({ responses }: Operation): void {
   const errors = Object.entries(responses).filter(([status]) => Number(status) >= 400);
   const [, kept] = errors.find(([status]) => status === '422') ?? errors[0] ?? [];

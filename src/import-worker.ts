@@ -32,7 +32,7 @@ class WorkerModule {
 }
 
 void runProgram('The import worker cannot start.', async () => {
-  // The settings are the ones that the service has read, even if `.env` has changed since then.
+  // These are the settings that the service has read. Later changes of `.env` have no effect.
   const env = loadEnv();
   env.DATABASE_POOL_SIZE = Math.min(env.DATABASE_POOL_SIZE, POOL_SIZE);
   const service = serveAsWorker<ServiceCalls, ImportWorkerCalls>(

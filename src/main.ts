@@ -11,8 +11,7 @@ const MIGRATOR = toProgramPath('migrator');
 const WORKER_PROGRAMS = { import: toProgramPath('import-worker'), reader: toProgramPath('read-worker') };
 
 ignoreOutputErrors();
-// Imports the code of each mode only when it is needed, because the primary of several instances does not load the
-// application.
+// Import only the code that this process needs. The primary does not need the application.
 void runProgram('Rollcall cannot start.', async () => {
   if (cluster.isWorker) {
     const { runInstance } = await import('./operations/cluster/instance.js');
@@ -28,7 +27,6 @@ void runProgram('Rollcall cannot start.', async () => {
   return runSingleProcess(env, createApp);
 });
 
-/** Migrates the schema in a separate process, then creates the application. */
 async function createApp(env: Env) {
   const [application] = await Promise.all([import('./create-app.js'), runMigrator(MIGRATOR)]);
   return application.createApp(env, WORKER_PROGRAMS);

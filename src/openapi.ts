@@ -45,7 +45,7 @@ function createDocument(app: INestApplication): OpenAPIObject {
   completeDocument(document);
   for (const operation of listOperations(document)) {
     const { operationId, description, [REQUIRED_SCOPE]: scope } = operation;
-    // Swagger has generated an id that contains `_`.
+    // Ids that Swagger generates contain `_`.
     if (operationId.includes('_')) throw new Error(`${operationId} lacks @DescribeRoute`);
     const note = SCOPE_NOTES[scope ?? ''] ?? `An API key needs the scope \`${scope}\`.`;
     if (scope !== undefined) operation.description = [description, note].filter(Boolean).join('\n\n');
@@ -53,7 +53,7 @@ function createDocument(app: INestApplication): OpenAPIObject {
   return document;
 }
 
-/** Maps the required scope of a route to a note, which is appended to the description of the route for Swagger UI. */
+/** Notes for Swagger UI about the required scope of a route. */
 const SCOPE_NOTES: Readonly<Record<string, string>> = {
   none: 'API keys cannot use this route.',
   any: 'Any valid API key can use this route.',
@@ -75,10 +75,9 @@ const SERVED: ReadonlySet<string> = new Set(
   /favicon-16x16.png /favicon-32x32.png /openapi.json /openapi.yaml`.split(/\s+/),
 );
 
-/** Serves Swagger UI at `/docs`. */
 export function serveDocs(app: INestApplication): void {
   const script = readScript();
-  // The document with the changes for the page. Clients that download the document get it without these changes.
+  // Document for the page. Downloads get the unchanged document.
   let page: OpenAPIObject | undefined;
   app.use('/docs/page.js', (_request: Request, response: Response) => {
     response.type('text/javascript').send(script);

@@ -18,11 +18,11 @@ export interface UserActor {
 export interface KeyActor {
   kind: 'key';
   id: string;
-  /** The rights that the key was created with. No rights are ever added to a key later. */
+  /** The rights that the key was created with. They never change. */
   rights: KeyRights;
   /** If true, unknown fields in the data of a user are ignored. Otherwise they are rejected. */
   ignoresUnknownFields: boolean;
-  /** The deviations from SCIM that the service accepts from the client of this key. */
+  /** Deviations from SCIM that are accepted from this key. */
   profile: KeyProfile;
 }
 
@@ -34,7 +34,7 @@ export interface ImportActor {
   approver: Actor | null;
 }
 
-/** Returns the user, key or system process that is responsible for an actor. For an import this is its initiator. */
+/** Returns the actor itself, or the initiator of an import. */
 export function initiatorOf(actor: Actor): Actor {
   return actor.kind === 'import' ? initiatorOf(actor.initiator) : actor;
 }
@@ -48,8 +48,7 @@ interface SystemActor {
 export const SYSTEM: SystemActor = { kind: 'system', id: null };
 
 /**
- * Returns the string under which the requests and searches of an actor are counted. An import is counted under its
- * initiator.
+ * Returns the key under which the requests and searches of an actor are counted. An import counts for its initiator.
  */
 export function getUsageKey(actor: Actor): string {
   const initiator = initiatorOf(actor);
@@ -58,7 +57,7 @@ export function getUsageKey(actor: Actor): string {
 
 /** A request with an `Idempotency-Key`. It takes effect only once, even if the client repeats it. */
 export interface RepeatableRequest extends RepeatableEffect {
-  /** Runs the handler and stores its response in the same transaction as the effect of the request. */
+  /** Runs the handler, and stores its response in the transaction that changes the data. */
   runOnce<T>(handle: () => Promise<T>): Promise<T>;
   /**
    * Creates a sub-request with its own transaction, such as for a batch of Bulk operations. Like the request itself,
@@ -100,7 +99,7 @@ export function isSelf(actor: Actor, userUuid: string): boolean {
 export const PROFILES = ['standard', 'entra', 'okta', 'midpoint'] as const;
 export type KeyProfile = (typeof PROFILES)[number];
 
-/** The profile of users, and of API keys that lack a profile of their own. */
+/** The profile of users and of API keys without a profile. */
 export const DEFAULT_PROFILE: KeyProfile = 'standard';
 
 /**
@@ -133,14 +132,11 @@ export function isScope(text: string): text is Scope {
   return SCOPES.some((scope) => scope === text);
 }
 
-/** Returns the scope that is required to change runs of the data set. */
 export function toDatasetScope(dataset: string): Scope {
   return `${DATASET_SCOPE}${dataset}`;
 }
 
-/**
- * The scopes, networks and expiry time of an API key. A null value means that the key is not limited in this respect.
- */
+/** The scopes, networks and expiry time of an API key. Null means no limit. */
 export interface KeyRights {
   scopes: readonly Scope[] | null;
   /** Networks in CIDR notation, in the form that `normalizeNetwork` returns. */
@@ -149,10 +145,9 @@ export interface KeyRights {
 }
 
 export const FULL_RIGHTS: KeyRights = { scopes: null, networks: null, expires: null };
-/** The rights of a key without any scope. Used while the real rights of a key are unknown. */
+/** Rights of a key without scopes, used while the rights of a key are unknown. */
 export const NO_RIGHTS: KeyRights = { ...FULL_RIGHTS, scopes: [] };
 
-/** Returns true if a key with the `granted` scopes has the required scope. */
 export function grantsScope(granted: KeyRights['scopes'], required: Scope): boolean {
   if (granted === null || granted.includes(required)) return true;
   return required.startsWith(DATASET_SCOPE) && granted.includes('imports:write');

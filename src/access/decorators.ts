@@ -27,10 +27,7 @@ declare module 'express-serve-static-core' {
 
 export interface Requirement {
   permission: Permission;
-  /**
-   * Permission that is sufficient if the `user_id` in the path is the id of the actor, or if the path contains no
-   * `user_id`.
-   */
+  /** Permission that is sufficient if the `user_id` in the path is the actor or is absent. */
   self?: Permission;
 }
 
@@ -44,10 +41,7 @@ export const Public = Reflector.createDecorator<undefined, boolean>({ transform:
 /** Marks a controller whose routes accept only API keys, in the header `X-API-Key` or as bearer tokens. */
 export const ByKey = Reflector.createDecorator<undefined, boolean>({ transform: () => true });
 
-/**
- * Stores the response to a request with an `Idempotency-Key` in the same transaction as the effect of the request (ADR
- * 16).
- */
+/** Stores the response to a request with an `Idempotency-Key` in the transaction that changes the data (ADR 16). */
 const IdempotentResponse: NestInterceptor = {
   intercept: (context: ExecutionContext, next: CallHandler) => {
     const { repeatable } = context.switchToHttp().getRequest<Request>();

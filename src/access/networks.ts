@@ -3,11 +3,10 @@ import { isIP } from 'node:net';
 
 interface Network {
   address: ipaddr.IPv4 | ipaddr.IPv6;
-  /** Number of leading bits that all addresses of the network have in common. */
   bits: number;
 }
 
-/** Maximum length of a network, in characters: six IPv6 groups, an IPv4 address and the length of the prefix. */
+/** Length of the longest network, in characters. */
 export const MAX_NETWORK_LENGTH = '0000:0000:0000:0000:0000:ffff:255.255.255.255/128'.length;
 /** Number of bits before the IPv4 address in an IPv4-mapped address such as `::ffff:10.0.0.1`. */
 const MAPPED_BITS = 96;
@@ -22,16 +21,13 @@ export function normalizeNetwork(text: string): string | undefined {
   return network && `${network.address.toString()}/${network.bits}`;
 }
 
-/** Returns true if the client address `ip` is in one of the networks. Returns false for an invalid address. */
+/** Returns true if the address `ip` is in one of the networks. Returns false for an invalid address. */
 export function isInNetworks(ip: string, networks: readonly string[]): boolean {
   const host = parseNetwork(ip.replace(/%.*$/, '')); // a link-local address can end with the name of an interface, as in `fe80::1%eth0`
   return host !== undefined && networks.some((network) => containsNetwork(parseNetwork(network), host));
 }
 
-/**
- * Returns true if each inner network lies completely inside a single outer network. Adjacent outer networks are not
- * merged.
- */
+/** Returns true if each inner network lies inside one of the outer networks. Adjacent outer networks are not merged. */
 export function areNetworksWithin(inner: readonly string[], outer: readonly string[]): boolean {
   return inner.every((network) => {
     const parsed = parseNetwork(network);
@@ -44,9 +40,6 @@ function containsNetwork(outer: Network | undefined, inner: Network): boolean {
   return countCommonBits(outer.address, inner.address) >= outer.bits;
 }
 
-/**
- * Counts the leading bits that two addresses have in common. Returns -1 if one address is IPv4 and the other is IPv6.
- */
 function countCommonBits(a: Network['address'], b: Network['address']): number {
   if (a.kind() !== b.kind()) return -1;
   const [left, right] = [a.toByteArray(), b.toByteArray()];
@@ -67,10 +60,7 @@ function parseNetwork(text: string): Network | undefined {
   return hasHostBits(plain, bits) ? undefined : { address: plain, bits };
 }
 
-/**
- * Parses an address strictly. Without the strict check, ipaddr.js would also accept `127.1`, single numbers, and octal
- * and hexadecimal parts.
- */
+/** Parses an address. Unlike ipaddr.js, rejects `127.1`, single numbers, and octal and hexadecimal parts. */
 function parseAddress(ip: string): Network['address'] | undefined {
   const family = isIP(ip);
   if (family === 0 || ip.includes('%')) return undefined;

@@ -12,24 +12,22 @@ import {
 } from './actor.js';
 import { EXTERNAL_USER, WEBMASTER } from './roles.js';
 
-/** The level of an actor in the permission table. For a user, it depends on the roles. */
 type Level = 'external' | 'member' | 'webmaster';
 
 const ALL: readonly Level[] = ['external', 'member', 'webmaster'];
 const MEMBERS: readonly Level[] = ['member', 'webmaster'];
 const WEBMASTERS: readonly Level[] = ['webmaster'];
 
-/** The users and API keys that have a permission: users with one of the levels, and API keys with the scope. */
+/** Users and API keys that have a permission. */
 interface Rule {
   levels: readonly Level[];
   /**
-   * Scope that an API key needs. `any`: no particular scope. `full`: only a key that is not limited to scopes has the
-   * permission. null: every key passes the permission check, and the route itself rejects keys.
+   * Scope that an API key needs. `any`: every key is accepted. `full`: only keys without limits on scopes are accepted.
+   * null: the route itself rejects keys.
    */
   scope: NamedScope | 'any' | 'full' | null;
 }
 
-/** Maps each permission to the users and API keys that have it. */
 const POLICY = {
   'profile.read': { levels: ALL, scope: 'users:read' },
   'profile.update': { levels: ALL, scope: 'users:write' },
@@ -65,7 +63,6 @@ export function hasPermission(actor: Actor, permission: Permission): boolean {
   return !findMissingScope(actor, permission) && POLICY[permission].levels.includes(levelOf(actor));
 }
 
-/** Returns the scope that an API key needs for a permission, as described for `Rule.scope`. */
 export function scopeOf(permission: Permission): Rule['scope'] {
   return POLICY[permission].scope;
 }
@@ -74,16 +71,14 @@ export function isReadPermission(permission: Permission): boolean {
   return scopeOf(permission)?.endsWith(':read') === true;
 }
 
-/**
- * Returns the scope that an API key needs for a permission but does not have. Returns undefined if no scope is missing.
- */
+/** Returns the scope that an API key lacks for a permission, if any. */
 export function findMissingScope(actor: Actor, permission: Permission): NamedScope | 'full' | undefined {
   const [scope, { scopes: held }] = [scopeOf(permission), rightsOf(actor)];
   if (scope === null || scope === 'any' || held === null) return undefined;
   return scope !== 'full' && grantsScopePartly(held, scope) ? undefined : scope;
 }
 
-/** Returns the rights of the API key that is responsible for an actor, or all rights if no API key is responsible. */
+/** Returns the rights of the API key that is responsible for an actor, or all rights without such a key. */
 export function rightsOf(actor: Actor): KeyRights {
   const initiator = initiatorOf(actor);
   return initiator.kind === 'key' ? initiator.rights : FULL_RIGHTS;

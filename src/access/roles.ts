@@ -33,7 +33,7 @@ export class RoleCatalogue {
   private readonly byKey: ReadonlyMap<string, string>;
 
   constructor(extraRoles: readonly string[]) {
-    // If two names differ only in case, the first name is used. `EXTRA_ROLES=webmaster` must not rename the role
+    // If two names differ only in case, the first one is used, so `EXTRA_ROLES=webmaster` cannot rename the role
     // Webmaster.
     const byKey = new Map<string, string>();
     for (const name of [...PUBLISHED, ...extraRoles]) {

@@ -20,11 +20,10 @@ export class ApiKeyEntity {
   /** Null if the key can be used from any network. */
   @Column({ ...longText(), nullable: true }) networks!: JsonText<string[]> | null;
   @Column(bool()) ignores_unknown_fields!: number;
-  /** The kind of the actor that created the key. Null for keys that were created by earlier versions of the service. */
+  /** Kind of the actor that created the key. Null for keys from earlier versions of the service. */
   @Column({ ...ascii(10), nullable: true }) maker_kind!: string | null;
   /** Uuid of the user, or id of the key, that created this key. Null if the service or its command line did. */
   @Column({ ...uuid(), nullable: true }) maker_id!: string | null;
-  /** The client address from which the key was last used. */
   @Column({ ...text(64), nullable: true }) last_address!: string | null;
   /** Null for the profile `standard`. Never updated. */
   @Column({ ...ascii(16), nullable: true }) profile!: KeyProfile | null;
@@ -47,6 +46,6 @@ export class KeyFuseEntity {
   @PrimaryColumn(uuid()) key_id!: string;
   /** Time at which the fuse last blew. Null if the fuse was reset since then. */
   @Column({ ...time(), nullable: true }) blown!: string | null;
-  /** End of the period in which the key may block any number of users. Users blocked before this time do not count. */
+  /** Until this time, the key may block any number of users. These users do not count afterwards. */
   @Column({ ...time(), nullable: true }) open_until!: string | null;
 }

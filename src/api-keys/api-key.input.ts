@@ -23,7 +23,7 @@ import {
 } from '../platform/input/field-rules.js';
 import { isDbTime, now } from '../platform/common/time.js';
 
-/** Maximum number of scopes of a key, and maximum number of its networks. */
+/** Maximum length of the lists of scopes and networks of a key. */
 export const MAX_LIST_ITEMS = 32;
 export const UNKNOWN_FIELDS = ['refuse', 'ignore'] as const;
 
@@ -32,7 +32,6 @@ const STRINGS = { each: true, message: 'must be an array of strings' };
 const isListOf = (value: unknown, test: (text: string) => boolean): boolean =>
   Array.isArray(value) && value.every((item) => typeof item === 'string' && test(item));
 
-/** Declares a list of 1 to `MAX_LIST_ITEMS` distinct strings, or null. */
 const NullableList = (schema: { items: object; example: string[]; description: string }) =>
   applyDecorators(
     ApiPropertyOptional({
@@ -48,7 +47,7 @@ const NullableList = (schema: { items: object; example: string[]; description: s
     IsString(STRINGS),
   );
 
-/** Input for a new key, from the API and from the command line. */
+/** Input for a new key, from the API or the command line. */
 export class ApiKeyInput {
   @ApiProperty({ example: 'HR connector', maxLength: 255, description: 'Purpose of the key.' })
   @Normalize(normalizeLineInput)

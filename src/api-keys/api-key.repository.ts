@@ -27,12 +27,11 @@ export class ApiKeyRepository {
     await insertRows(tx, ApiKeyEntity, [key]);
   }
 
-  /** Lists all keys, newest first. */
   async list(): Promise<ApiKeyEntity[]> {
     return this.database.query(`SELECT ${COLUMNS} FROM api_keys ORDER BY id DESC`);
   }
 
-  /** Lists the keys that have not yet expired at `time` but expire at or before `until`, in order of expiry. */
+  /** Lists unrevoked keys that expire after `time`, but not after `until`, in order of expiry. */
   async listExpiring(time: string, until: string, limit: number): Promise<ApiKeyEntity[]> {
     return this.database.query(
       `SELECT ${COLUMNS} FROM api_keys WHERE revoked IS NULL AND expires > ? AND expires <= ? ORDER BY expires, id LIMIT ?`,

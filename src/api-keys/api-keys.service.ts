@@ -20,7 +20,6 @@ import { ApiKeyRepository, stateOf, toKeyActor } from './api-key.repository.js';
 
 const PREFIX = 'rollcall';
 const FORMAT = /^rollcall_[0-9a-f]{12}_[A-Za-z0-9_-]{43}_[0-9a-f]{8}$/;
-/** Maximum number of creators that `findCreatorChain` follows. */
 const MAX_CREATORS = 200;
 /**
  * Precision of `last_used`, in milliseconds. It is low, so that a busy key does not cause a write with every request.
@@ -33,9 +32,7 @@ const MAX_ADDRESSES = 10_000;
 
 @Injectable()
 export class ApiKeysService {
-  /** Ids of the keys for which `storeLastUse` is still running. */
   private readonly pendingUses = new Set<string>();
-  /** Pairs of key and address that are known to be in the audit. */
   private readonly recordedAddresses = new Set<string>();
 
   constructor(
@@ -46,7 +43,7 @@ export class ApiKeysService {
   ) {}
 
   /**
-   * Finds the key that a client has sent, and stores its use unless the key is rejected.
+   * Finds the API key of a request and stores its use.
    * @param ip address of the client.
    * @returns the actor of the key, or undefined if the key is unknown, expired or revoked.
    * @throws ProblemError `unauthenticated` if the checksum shows that the key was mistyped, `network_not_permitted` if
@@ -64,7 +61,7 @@ export class ApiKeysService {
     return actor;
   }
 
-  /** Stores the time and address of a use, at most once a minute. An error is logged and does not fail the request. */
+  /** Stores the time and address of a use. An error is only logged. */
   private async storeLastUse(id: string, ip: string): Promise<void> {
     this.pendingUses.add(id);
     try {
@@ -121,7 +118,6 @@ export class ApiKeysService {
     return this.repository.list();
   }
 
-  /** Lists the active keys that expire within the given number of seconds, in order of expiry. */
   async listExpiring(seconds: number, limit: number): Promise<ApiKeyEntity[]> {
     const time = now();
     return this.repository.listExpiring(time, addSeconds(time, seconds), limit);
@@ -201,7 +197,6 @@ function createForbiddenAddressError(ip: string): ProblemError {
 const isUsedRecently = ({ last_used }: ApiKeyEntity): boolean =>
   last_used !== null && toMillis(last_used) >= Date.now() - LAST_USED_MILLIS;
 
-/** Throws an error if an API key creates a key with more networks or a later expiry time than its own. */
 function assertWithinOwnRights({ networks, expires }: ApiKeyInput, { actor }: Caller): void {
   const own = rightsOf(actor);
   if (own.networks !== null && !(networks && areNetworksWithin(networks, own.networks))) {
@@ -215,9 +210,8 @@ function assertWithinOwnRights({ networks, expires }: ApiKeyInput, { actor }: Ca
 }
 
 /**
- * Generates a key of the form `rollcall_<public id>_<32 random bytes>_<checksum>`, whose checksum secret scanners can
- * verify offline. The public id consists of the last 12 characters of the key's id, so that an operator can find and
- * revoke a leaked key.
+ * Generates a key of the form `rollcall_<public id>_<32 random bytes>_<checksum>`. Secret scanners can verify the
+ * checksum. The public id is the end of the key's id, so that an operator can find and revoke a leaked key.
  */
 export function generateApiKey(id = uuidv7()): string {
   const body = `${PREFIX}_${id.slice(-12)}_${createToken()}`;

@@ -20,10 +20,7 @@ export interface SealRange {
   last: number;
 }
 
-/**
- * Counts audit events (ADR 13). Uses stored counts for sealed events, and counts all other events through the index on
- * actions.
- */
+/** Counts audit events with hand-written SQL (ADR 13). */
 @Injectable()
 export class AuditCountsRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
@@ -62,13 +59,11 @@ export class AuditCountsRepository {
     return this.database.scan(parts.join(' UNION ALL '), params);
   }
 
-  /** Returns the smallest event id, or undefined if the table is empty. */
   async findFirstId(): Promise<string | undefined> {
     const sql = 'SELECT id FROM audit_events ORDER BY id LIMIT 1';
     return (await this.database.queryOne<{ id: string }>(sql))?.id;
   }
 
-  /** Deletes the stored counts of this seal and of all earlier seals. */
   async deleteUntil(seal: number): Promise<void> {
     await this.database.execute('DELETE FROM audit_counts WHERE seal <= ?', [seal]);
   }

@@ -9,7 +9,7 @@ import type { AuditCountEntity } from './audit.entity.js';
 export const MAX_DAYS = 90;
 /** Period after which stored counts are deleted. Two extra days cover the differences between time zones. */
 const RETENTION_MILLIS = (MAX_DAYS + 2) * 24 * 3_600_000;
-/** Maximum number of events that one query counts per action. */
+/** Maximum number of events to count per action and query. */
 const MAX_COUNTED = 10_000;
 /** Maximum number of unsealed hours to count. There is usually one, but there can be more after a downtime. */
 const MAX_UNSEALED_HOURS = 6;
@@ -21,7 +21,7 @@ interface Gap {
 }
 
 export interface DailyCounts {
-  /** Number of events per action and day. The `hour` of an entry is any hour of its day. */
+  /** Number of events per action and day. Only the day of `hour` is meaningful. */
   counts: ActionCount[];
   gaps: Gap[];
 }
@@ -71,7 +71,6 @@ export class AuditCounts {
     if (seal !== undefined) await this.repository.deleteUntil(seal);
   }
 
-  /** Counts unsealed events hour by hour. Skips events before the hour `from` and events with ids less than `id`. */
   private async countUnsealedByHour(
     actions: readonly AuditAction[],
     from: number,
@@ -95,7 +94,6 @@ export class AuditCounts {
 const HOUR_MILLIS = 3_600_000;
 const KNOWN_ACTIONS: ReadonlySet<string> = new Set(ACTIONS);
 
-/** Converts milliseconds to full hours since 1970 (UTC). */
 const hourOf = (millis: number): number => Math.floor(millis / HOUR_MILLIS);
 const toFirstIdOfHour = (hour: number): string => toFirstId(hour * HOUR_MILLIS);
 

@@ -50,7 +50,7 @@ export const TARGET_KINDS = [
 /** Target id of events that concern all users or an unknown username. */
 export const NO_TARGET = '00000000-0000-0000-0000-000000000000';
 
-/** Field name under which an event records the reason that was given for the request. */
+/** Field name of the reason of a request in an audit event. */
 export const REASON_FIELD = 'given_reason';
 
 export type { FieldChange as AuditChange };
@@ -67,7 +67,6 @@ export interface RunParties {
   approved_by?: Party;
 }
 
-/** Audit event with parsed changes. */
 export interface AuditRecord {
   id: string;
   time: DbTime;
@@ -89,7 +88,6 @@ export const MAX_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff~';
 
 const EVENT_ID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** Returns true if the value has the form of an event id that the service creates. */
 export const isEventId = (id: unknown): boolean => typeof id === 'string' && EVENT_ID_PATTERN.test(id);
 
 /** Returns the smallest possible event id for a time in milliseconds. */
@@ -97,7 +95,7 @@ export function toFirstId(millis: number): string {
   return uuidv7({ msecs: Math.max(0, millis), random: new Uint8Array(16), seq: 0 });
 }
 
-/** Returns the exclusive upper bound of a range that ends with `id` and includes it. The bound is not a valid id. */
+/** Returns an exclusive upper bound for a range of ids that ends with `id`. The bound is not a valid id. */
 export const toExclusiveBound = (id: string): string => `${id}0`;
 
 /** Period within which repeated events, such as failed logins, are recorded only once. */

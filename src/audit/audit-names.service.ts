@@ -5,21 +5,17 @@ import type { ACTOR_KINDS, AuditChange, AuditRecord, Party, TARGET_KINDS } from 
 
 type Kind = (typeof ACTOR_KINDS | typeof TARGET_KINDS)[number];
 
-/** Table and columns from which the names of one kind of actor or target are read. */
+/** Table and columns that contain the names of one kind of actor or target. */
 interface NameSource {
   table: string;
   id: string;
-  /** Column or SQL expression that contains the name. */
   name: string;
 }
 
 /** Returns the current name of an actor or target, or an empty string if it lacks a name or was deleted. */
 export type NameResolver = (party: Party) => string;
 
-/**
- * Looks up current names, because audit events contain only ids. Each feature registers the tables with its names. All
- * names from one table are read together.
- */
+/** Looks up current names, because audit events contain only ids. Each feature registers the tables with its names. */
 @Injectable()
 export class AuditNames {
   private readonly sources = new Map<string, NameSource>();
@@ -54,23 +50,21 @@ function partiesOf({ actor, target, changes }: AuditRecord): Party[] {
 
 const usersOf = (change: AuditChange): Party[] => findUserIds(change).map((id) => ({ kind: 'user', id }));
 
-/** Usernames of the users whose UUIDs are the old and the new value of a change. */
+/** Usernames for the old and the new value of a change, if they are UUIDs of users. */
 export interface ChangedUserNames {
   old_name?: string;
   new_name?: string;
 }
 
-/** Fields whose values are UUIDs of users. */
 const USER_FIELDS: readonly string[] = ['manager_uuid'];
 
-/** Returns the UUIDs of users in the old and the new value of a change. */
 export function findUserIds({ field, old, new: value }: AuditChange): string[] {
   if (!USER_FIELDS.includes(field)) return [];
   return [old, value].filter((uuid) => typeof uuid === 'string' && uuid !== '') as string[];
 }
 
 /**
- * Returns the usernames of the users whose UUIDs are the old and the new value of a change.
+ * Returns the usernames for the old and the new value of a change.
  * @param usernameOf returns the current username, or an empty string for a deleted user.
  */
 export function findUserNames(change: AuditChange, usernameOf: (uuid: string) => string): ChangedUserNames {

@@ -24,13 +24,11 @@ import {
 
 const COLUMNS = ['run_id', 'part', 'person_kind', 'person_id'] as const;
 const RUNS = 200;
-/** Maximum number of invalid run ids to report. */
 const MAX_INVALID = 20;
 
-/** Row of `audit_runs` as the driver returned it. */
 export interface ReadRun {
   run: AuditRunEntity;
-  /** True if the driver returned exactly the stored bytes. Otherwise the row was manipulated. */
+  /** False if decoding changes the stored bytes. The service never writes such bytes. */
   isIntact: boolean;
 }
 
@@ -98,9 +96,8 @@ export class AuditRunsRepository {
   }
 
   /**
-   * Deletes the rows of imports with an id less than `until`, except if a run or an audit event still refers to the
-   * import. A run may wait for approval and write events later. Rows with an invalid id are retained as evidence of
-   * tampering.
+   * Deletes the rows of imports with ids less than `until`, unless a run or an audit event still refers to the import.
+   * Rows with an invalid id remain as evidence of tampering.
    */
   async purge(until: string): Promise<void> {
     const { dialect } = this.database;
@@ -125,8 +122,8 @@ export class AuditRunsRepository {
   }
 
   /**
-   * Returns the given imports to which a run or an audit event still refers. Reads runs before events, so a run that is
-   * deleted between the two reads is still found through its events.
+   * Returns the given imports to which a run or an audit event still refers. Reads runs before events, because a run
+   * that is deleted meanwhile still has events.
    */
   private async filterReferenced(runs: readonly string[]): Promise<Set<string>> {
     const referenced = new Set<string>();

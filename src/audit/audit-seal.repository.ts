@@ -27,10 +27,9 @@ const MIN_NUMBER = -(2 ** 53);
 
 export type Seal = Omit<AuditSealEntity, 'members'>;
 
-/** Seal as the driver returned it. */
 export interface ReadSeal {
   seal: Seal;
-  /** True if the driver returned exactly the stored bytes. Otherwise the seal was manipulated. */
+  /** False if decoding changes the stored bytes. The service never writes such bytes. */
   isIntact: boolean;
 }
 
@@ -44,7 +43,7 @@ const UNKNOWN = 20;
 /** Entry of `audit_late_events` with its audit event. `row` is undefined if the event is missing. */
 export interface LateEvent {
   entry: AuditLateEventEntity;
-  /** True if the driver returned exactly the stored bytes of the entry. Otherwise the entry was manipulated. */
+  /** False if decoding changes the stored bytes. The service never writes such bytes. */
   isIntact: boolean;
   row: AuditEventEntity | undefined;
 }
@@ -56,9 +55,7 @@ interface LateEventRow extends Omit<AuditEventEntity, 'id'>, Omit<AuditLateEvent
   stored: string | null;
 }
 
-/**
- * Stores and reads seals. Reads page by page in the order of the key, to limit memory and the time of each statement.
- */
+/** Stores and reads seals, page by page, to limit memory and the time of each statement. */
 @Injectable()
 export class AuditSealRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
@@ -73,7 +70,6 @@ export class AuditSealRepository {
     return this.database.queryOne(`SELECT ${SEAL_COLUMNS} FROM audit_seals WHERE number = ?`, [number]);
   }
 
-  /** Yields the seals with numbers greater than `afterNumber`, oldest first. */
   async *readAll(afterNumber = MIN_NUMBER): AsyncGenerator<ReadSeal> {
     for (let number = afterNumber; ;) {
       const found: (Seal & { stored: string | null })[] = await this.database.query(
@@ -91,26 +87,19 @@ export class AuditSealRepository {
     }
   }
 
-  /** Returns up to `limit` seals, newest first, starting with the seal `number`. */
   async listUpTo(number: number, limit: number): Promise<Seal[]> {
     const sql = `SELECT ${SEAL_COLUMNS} FROM audit_seals WHERE number <= ? ORDER BY number DESC LIMIT ?`;
     return this.database.query(sql, [number, limit]);
   }
 
-  /**
-   * Returns the number of the newest seal whose range ends at or before the event id `id`, or undefined without such a
-   * seal.
-   */
+  /** Returns the number of the newest seal whose range ends at or before the event id `id`, if any. */
   async findLastNumberBefore(id: string): Promise<number | undefined> {
     const sql =
       'SELECT number FROM audit_seals WHERE until_id <= ? ORDER BY until_id DESC, number DESC LIMIT 1';
     return (await this.database.queryOne<{ number: number }>(sql, [id]))?.number;
   }
 
-  /**
-   * Returns the members of a seal, or null if they were deleted. Returns undefined if the driver did not return the
-   * stored bytes, which means that the members were manipulated.
-   */
+  /** Returns the members of a seal, null if they were deleted, or undefined if they were manipulated. */
   async findMembers(number: number): Promise<string | null | undefined> {
     const found = await this.database.queryOne<{ members: string | null; stored: string | null }>(
       `SELECT members, ${buildStoredFormSql(this.database.dialect, ['members'])} AS stored FROM audit_seals WHERE number = ?`,
@@ -120,9 +109,7 @@ export class AuditSealRepository {
     return isIntact(found.stored, [found.members]) ? found.members : undefined;
   }
 
-  /**
-   * @throws DatabaseError with the fault `duplicate` if another instance has already stored a seal with this number.
-   */
+  /** @throws DatabaseError `duplicate` if another instance has already stored a seal with this number. */
   async insert(
     tx: Sql,
     seal: AuditSealEntity,
@@ -131,12 +118,12 @@ export class AuditSealRepository {
   ): Promise<void> {
     await insertRows(tx, AuditSealEntity, [seal]);
     await insertRows(tx, AuditLateEventEntity, late);
-    // Removes stored counts of this and later seals. Such counts exist only if seals were deleted by tampering.
+    // These counts exist only if seals were deleted by tampering.
     await tx.execute('DELETE FROM audit_counts WHERE seal >= ?', [seal.number]);
     await insertRows(tx, AuditCountEntity, counts);
   }
 
-  /** Deletes the members of the seal `until` and of all earlier seals, in batches, oldest first. */
+  /** Deletes the members of the seal `until` and of all earlier seals. */
   async clearMembers(until: number): Promise<void> {
     const inRange = 'number > ? AND number <= ? AND members IS NOT NULL';
     const select = `SELECT number FROM audit_seals WHERE ${inRange} LIMIT 1`;
@@ -147,10 +134,7 @@ export class AuditSealRepository {
       await this.database.execute(update, [from, Math.min(from + MEMBERS, until)]);
   }
 
-  /**
-   * Deletes the entries of `audit_late_events` that belong to the seal `number` or an earlier seal and whose event id
-   * is less than `id`.
-   */
+  /** Deletes the entries of `audit_late_events` with a seal up to `number` and an event id less than `id`. */
   async deleteLateEntries(number: number, id: string): Promise<void> {
     for (;;) {
       const rows = await this.database.query<{ id: string }>(

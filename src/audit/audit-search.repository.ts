@@ -16,7 +16,6 @@ import { setImmediate } from 'node:timers/promises';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
 import type { AuditEventEntity } from './audit.entity.js';
 
-/** A filter on the values of one indexed column. */
 export interface IndexedFilter {
   column: 'target_id' | 'actor_id' | 'action';
   values: readonly string[];
@@ -38,7 +37,7 @@ const indexNameOf = ({ column }: IndexedFilter): string => INDEXES[column];
 
 const RUNS_OF_PERSON = 'SELECT DISTINCT run_id FROM audit_runs WHERE person_id = ?';
 
-/** Converts the time range of a filter and the cursor `after` to a range of event ids, which sort by time. */
+/** Converts the time range and the cursor of a query to a range of event ids. */
 function toIdRange({ since, until }: AuditFilter, after: string | undefined): IdRange {
   const end = until === undefined ? MAX_ID : toFirstId(toMillis(until));
   const last = after?.toLowerCase() ?? MAX_ID;
@@ -53,7 +52,6 @@ function toIndexedFilters({ target, actor, action }: AuditFilter): IndexedFilter
   ];
 }
 
-/** Combines all conditions of a filter except the chosen one. Returns undefined if no conditions remain. */
 function buildOtherConditions(filter: AuditFilter, chosen: IndexedFilter | undefined): Clause | undefined {
   const others = toIndexedFilters(filter).filter(({ column }) => column !== chosen?.column);
   const conditions = [...others.map(toCondition), ...toUnindexedConditions(filter)];
@@ -78,17 +76,17 @@ function toUnindexedConditions({ actor_kind, field }: AuditFilter): Clause[] {
   ];
 }
 
-/** Number of rows that one statement scans if the chosen index does not cover all conditions of the filter. */
+/** Number of rows that a statement scans if the index does not cover the whole filter. */
 const ROWS_PER_PART = 500;
 /** Number of matches at which counting stops. */
 const MAX_COUNT = 1000;
-/** Maximum number of scans of `ROWS_PER_PART` rows before counting stops. */
+/** Maximum number of scans before counting stops. */
 const MAX_COUNT_PARTS = 10;
 const COLUMNS = 'id, time, actor_kind, actor_id, action, target_kind, target_id, changes, request_id, ip';
 
 /**
- * Events to read, newest first, usually all events with one value of an indexed column. Events with ids less than
- * `before` are not yet read.
+ * Events to read, newest first, such as all events of one actor. Only events with ids less than `before` are still
+ * unread.
  */
 interface Source {
   condition: Clause | undefined;
@@ -96,24 +94,23 @@ interface Source {
   before: string;
 }
 
-/** Next matching events of a source. `isDone` is true if the source has been read to its end. */
+/** Next matching events of a source. `isDone` is true at the end of the source. */
 type ReadResult = { rows: Rows; isDone: boolean };
 
-/** Matching events, with only the selected columns. */
 type Rows = AuditEventEntity[];
 
 /**
- * Finds audit events, newest first. Each statement reads one value of one index, which limits its cost. If a filter
- * has several values, such as several actions, their events are merged by id. If the index does not cover all
- * conditions, rows are scanned in parts.
+ * Finds audit events, newest first. Each statement reads one value of one index, which limits its cost. The events of
+ * several values, such as several actions, are merged by id. If the index does not cover the whole filter, each
+ * statement scans a limited number of rows.
  */
 @Injectable()
 export class AuditSearchRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
   /**
-   * Yields the events that match a filter and have an id less than `after`, newest first. Also yields an empty list
-   * after scanning rows without a match, so that the caller can stop early.
+   * Yields the matching events with ids less than `after`, newest first. Yields an empty list after a scan without a
+   * match, so that the caller can stop.
    * @param size maximum number of events that one statement returns.
    */
   async *readMatchingEvents(filter: AuditFilter, after: string | undefined, size: number, columns = COLUMNS) {
@@ -158,8 +155,8 @@ export class AuditSearchRepository {
   }
 
   /**
-   * Returns the indexed filter that matches the fewest events, or undefined if `filter` uses none of the indexes.
-   * Counts the events, because the query planner cannot estimate their number.
+   * Returns the indexed filter with the fewest events, if any. Counts them, because the query planner cannot estimate
+   * their number.
    */
   private async chooseFilter(filter: AuditFilter, range: IdRange): Promise<IndexedFilter | undefined> {
     const filters = toIndexedFilters(filter);
@@ -172,7 +169,6 @@ export class AuditSearchRepository {
     return best?.indexed;
   }
 
-  /** Counts the events that match one indexed filter. Counting stops at `MAX_COUNT`. */
   private async countFiltered(indexed: IndexedFilter | undefined, range: IdRange): Promise<number> {
     let count = 0;
     for (const value of indexed?.values ?? [undefined]) {
@@ -193,7 +189,7 @@ export class AuditSearchRepository {
     const sources = (indexed?.values ?? [undefined]).map((value) => toSource(indexed, value, range));
     if (indexed?.column !== 'actor_id') return sources;
     const [party = ''] = indexed.values;
-    // Finds the id of the newest event of each import that this party started or approved.
+    // Finds the newest event of each import that this party started or approved.
     const runs = await this.database.scan<{ run_id: string; newest: string | null }>(
       `SELECT run_id, (SELECT e.id FROM audit_events AS e${indexHintOf(this.database, indexNameOf(indexed))}
          WHERE e.actor_id = runs.run_id AND e.id < ? ORDER BY e.id DESC LIMIT 1) AS newest
@@ -207,7 +203,7 @@ export class AuditSearchRepository {
     return [...sources, ...others];
   }
 
-  /** Reads the next events of a source if the index covers all conditions of the filter. */
+  /** Reads the next events of a source whose index covers the whole filter. */
   private async readPage(source: Source, range: IdRange, size: number, columns: string): Promise<ReadResult> {
     const { sql, params } = buildSelect(this.database, source, range, columns);
     const rows = await this.database.query<AuditEventEntity>(sql, [...params, size]);
@@ -215,10 +211,7 @@ export class AuditSearchRepository {
     return { rows, isDone: rows.length < size };
   }
 
-  /**
-   * Scans the next rows of a source. Returns the events that also meet `rest`, the conditions that the index does not
-   * cover.
-   */
+  /** Scans the next rows of a source for events that meet `rest`, the conditions that the index does not cover. */
   private async scanPage(
     source: Source,
     { low }: IdRange,
@@ -246,10 +239,7 @@ function toSource(indexed: IndexedFilter | undefined, value: string | undefined,
   return { condition, index: indexed && indexNameOf(indexed), before: high };
 }
 
-/**
- * Builds the SELECT that returns the unread rows of a source within a range, newest first. The caller adds the limit
- * as the last parameter.
- */
+/** Builds the SELECT for the unread events of a source. The caller must add the limit as the last parameter. */
 function buildSelect(
   database: Database,
   { condition, index, before }: Source,

@@ -45,7 +45,7 @@ export class AuditSealEntity {
   @Column(uuid()) until_id!: string;
   @Column(int()) row_count!: number;
   @Column(ascii(64)) rows_hash!: string;
-  /** Number of late events that this seal covers. Each of them has an entry in `audit_late_events`. */
+  /** Number of late events, each with an entry in `audit_late_events`. */
   @Column(int()) late_count!: number;
   @Column(ascii(64)) late_hash!: string;
   /** Number of the newest seal whose events may be deleted according to AUDIT_RETENTION_DAYS, or 0. */
@@ -53,15 +53,12 @@ export class AuditSealEntity {
   /** Id of the key from AUDIT_SEAL_KEY. Empty if the seal was created without a key. */
   @Column(ascii(16)) key_id!: string;
   @Column(ascii(64)) hash!: string;
-  /** Six bytes per sealed event, in base64, for finding inserted events. Null after the events were deleted. */
+  /** Six bytes per sealed event, in base64, that reveal inserted events. Null after the events were deleted. */
   @Column({ ...longText(), nullable: true }) members!: string | null;
   @Column(ascii(64)) members_hash!: string;
 }
 
-/**
- * Event that a seal covers although its id is outside the range of the seal: a late event, or an event with a future
- * time (ADR 19).
- */
+/** Event that a seal covers outside its range of ids: a late event, or an event with a future time (ADR 19). */
 @Entity('audit_late_events', { withoutRowid: true })
 @Index('ix_audit_late_events_seal', ['seal', 'id'])
 export class AuditLateEventEntity {

@@ -40,7 +40,6 @@ export class AuditRepository {
     await insertRows(tx, AuditEventEntity, events);
   }
 
-  /** Appends an event unless an event with the same id exists. */
   async appendOnce(event: AuditEventEntity): Promise<void> {
     try {
       await insertRows(this.database, AuditEventEntity, [event]);
@@ -83,12 +82,11 @@ export interface AuditPage {
   last: string | undefined;
 }
 
-/** Maximum length of the username stored for a failed login, in characters. */
 const MAX_NAME_LENGTH = 64;
 const PAGE_SIZE = 500;
 const PURGE_ROWS = 500;
 
-/** Caller that is recorded with an event. Unlike `Caller`, it can be a client without credentials. */
+/** Caller of an event. Unlike `Caller`, it can be a client without credentials. */
 interface RecordedCaller {
   actor: { kind: (typeof ACTOR_KINDS)[number]; id: string | null };
   requestId: string;
@@ -118,15 +116,13 @@ export class AuditService {
     await this.repository.append(toRows(caller, events), tx);
   }
 
-  /** Records an event that does not belong to a change. */
   async recordWithoutTransaction(caller: RecordedCaller, event: AuditEvent): Promise<void> {
     await this.repository.append(toRows(caller, [event]));
   }
 
   /**
-   * Records a failed login. All instances together record one event per minute, username and network, dated at the
-   * start of the minute. Truncates the username, and masks API keys and session tokens in it. The text may still be a
-   * password that was typed into the wrong field.
+   * Records a failed login, at most once per minute, username and network. Masks API keys and session tokens in the
+   * username. The username may still be a password that was typed into the wrong field.
    * @param key comparison key of the username.
    * @param user id of the user, undefined for an unknown username.
    */
@@ -149,7 +145,6 @@ export class AuditService {
     await this.recordWithoutTransaction(caller, { action: 'users.exported', target, changes });
   }
 
-  /** Records the first use of a key from an address, unless the audit already contains such an event. */
   async recordAddress(key: string, ip: string): Promise<void> {
     if (await this.repository.hasEvent(key, 'api_key.new_address', ip)) return;
     const caller: RecordedCaller = { actor: { kind: 'key', id: key }, requestId: 'api-key', ip };
@@ -196,10 +191,7 @@ export class AuditService {
       yield await this.toRecords(rows);
   }
 
-  /**
-   * Deletes events older than AUDIT_RETENTION_DAYS, and the stored parties of imports without a run or event. Short
-   * statements keep other writers from waiting long.
-   */
+  /** Deletes old counts, events older than AUDIT_RETENTION_DAYS, and the parties of imports without a run or event. */
   async purge(): Promise<void> {
     await this.counts.purge();
     const until = await this.sealer.findPurgeBound();

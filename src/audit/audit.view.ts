@@ -65,14 +65,12 @@ export const REASON = {
   description: `Value of the ${AUDIT_REASON} header. Empty if no reason was sent.`,
 } as const;
 
-/** OpenAPI schema for the username of a user whose UUID is the old or new value of a change. */
 const USER_NAME = {
   maxLength: 255,
   example: 'jane.doe',
   description: 'Current username of the user whose uuid is the value. Empty if the user was deleted.',
 };
 
-/** Usernames of the users whose UUIDs are the old and the new value of a change. */
 export class SideNamesDto {
   @ApiPropertyOptional(USER_NAME) old_name?: string;
   @ApiPropertyOptional(USER_NAME) new_name?: string;
@@ -96,7 +94,6 @@ export class AuditEventDto {
   @ApiProperty({ maxLength: 64, description: 'IP address. Empty for system events.' }) ip!: string;
 }
 
-/** Creates the base class for a page of events. */
 export function EventPageOf<T>(type: Type<T>) {
   class EventPageDto {
     @ApiProperty(COUNT) Count!: number;
@@ -108,7 +105,7 @@ export function EventPageOf<T>(type: Type<T>) {
 
 export class AuditPageDto extends EventPageOf(AuditEventDto) {}
 
-/** Returns the response for an audit event. For a changed secret, it contains only the field name. */
+/** Returns the response for an audit event. A changed secret contains only the field name. */
 export function presentEvent(record: AuditRecord, nameOf: NameResolver): AuditEventDto {
   const { time, actor, target, changes } = record;
   return {
@@ -180,7 +177,6 @@ export const presentSeal = (seal: Seal, purged: number): AuditSealDto => ({
   purged: seal.number <= purged,
 });
 
-/** Columns of the CSV file: each name with a function that returns the cell for an event. */
 const CSV: readonly (readonly [name: string, cell: (record: AuditRecord) => string | null | undefined])[] = [
   ['Time', ({ time }) => toIso(time)],
   ['ActorKind', ({ actor }) => actor.kind],

@@ -9,12 +9,9 @@ const STEPS: Readonly<Record<string, string>> = { started: 'import.created', app
 const PARTS = new Map(Object.entries(STEPS).map(([part, action]) => [action, part]));
 const BATCH_SIZE = 200;
 
-/**
- * Bounds that determine which imports can be verified. Events of earlier imports may have been deleted or never
- * recorded.
- */
+/** Bounds of the imports that can be verified. Events of earlier imports may be deleted or were never recorded. */
 export interface Bounds {
-  /** Returns the id before which the retention may have deleted events. */
+  /** Returns the id before which the retention job may have deleted events. */
   findDeletedUntil: () => Promise<string>;
   /** Smallest event id for the time of the first seal. Earlier imports may lack start and approval events. */
   first: string;
@@ -33,7 +30,7 @@ type RunStep = Pick<SealedRow, 'id' | 'target_id' | 'action'>;
 export class RunVerifier {
   constructor(private readonly repository: AuditRunsRepository) {}
 
-  /** Starts a check that reports each import whose start or approval event exists although its party is not stored. */
+  /** Starts a check that reports imports with a start or approval event but without the stored party. */
   startCheck(faults: RowFaults, bounds: Bounds): EventCheck {
     let events: RunStep[] = [];
     const checkBatch = async () => {
@@ -51,8 +48,8 @@ export class RunVerifier {
   }
 
   /**
-   * Checks who is stored as having started and approved each import. Reports a stored party if the matching event is
-   * missing, or if the newest such event names another party.
+   * Compares each stored party with the newest event of the start or approval. Reports missing events and events of
+   * another party.
    */
   async verify(faults: RowFaults, bounds: Bounds): Promise<void> {
     for await (const rows of this.repository.readAll()) {

@@ -13,7 +13,6 @@ export interface RowFault {
 
 export const INVALID_ID = 'has an id that the service does not create: it was inserted';
 
-/** Maximum number of faults to list. Further faults are only counted. */
 const MAX_NAMED = 100;
 
 /** Collects faulty events. Unlike a faulty seal, a faulty event does not stop the verification. */
@@ -40,8 +39,8 @@ export class RowFaults {
 function findFormatFault({ row: { id, time }, hasId, isIntact }: ReadRow): string | undefined {
   if (!hasId || !isEventId(id)) return INVALID_ID;
   if (!isIntact) return 'is stored in a format that the service does not write: it was changed';
-  // Early releases stored failed logins with an exact time and an id of the start of the minute. Differences of up to a
-  // minute are therefore accepted.
+  // Early releases stored failed logins with the exact time, but with the start of the minute in the id. A difference
+  // of up to a minute is therefore valid.
   if (Math.abs(toMillis(time) - millisOf(id)) <= MINUTE_MILLIS) return undefined;
   return 'has a time that differs from its id: it was changed';
 }
@@ -52,7 +51,6 @@ export interface SealRef {
   hash: string;
 }
 
-/** Properties of a seal that are needed to verify the next seal. */
 export type Previous = Pick<Seal, 'number' | 'hash' | 'until_id' | 'purged'>;
 
 /** Times of two sealing passes: the pass that created the current seal, and the pass before it. */
@@ -60,10 +58,7 @@ export class SealingTimes {
   current: DbTime | undefined;
   previous: DbTime | undefined;
 
-  /**
-   * Continues with the next seal, which the pass at the time `sealed` created. The times stay the same if that pass
-   * also created the previous seal.
-   */
+  /** Continues with the next seal, created by the pass at the time `sealed`. One pass can create several seals. */
   advanceTo(sealed: DbTime): void {
     if (sealed === this.current) return;
     this.previous = this.current;
@@ -95,7 +90,7 @@ export function findChainFault(
 
 /**
  * Verifies a late event. Returns a description of the fault, if any.
- * @param deleted id before which the retention may have deleted events.
+ * @param deleted id before which the retention job may have deleted events.
  */
 export function findLateFault(
   { entry: { id, row_hash }, row }: LateEvent,
@@ -114,6 +109,6 @@ export function findLateFault(
   return `was inserted: seal ${number} covers it as a late event, but it is not late`;
 }
 
-/** Returns true if the time of an event id is later than `time` by more than the tolerance for clock differences. */
+/** Returns true if the time of an event id is more than `LATE_MILLIS` after `time`. */
 export const isInFuture = (id: string, time: DbTime | undefined): boolean =>
   time !== undefined && millisOf(id) > toMillis(time) + LATE_MILLIS;

@@ -30,21 +30,16 @@ interface SealFault {
 }
 
 export interface AuditReport {
-  /** Number of verified seals. */
   seals: number;
   /** Number of events whose hash was compared. */
   rows: number;
   /** Number of late events among `rows`. */
   late: number;
-  /** Number of seals whose events may be deleted, or are already deleted, because of AUDIT_RETENTION_DAYS. */
+  /** Number of seals whose events are older than AUDIT_RETENTION_DAYS and may be deleted. */
   purged: number;
-  /** Number of events that no seal covers yet. */
   unsealed: number;
   newest: { number: number; hash: string; sealed: DbTime; keyed: boolean } | null;
-  /**
-   * First fault, or null. A faulty seal stops the verification. Faulty events are reported here only if all seals are
-   * valid.
-   */
+  /** First fault, or null. An event is the first fault only if all seals are valid. */
   fault: SealFault | null;
   bad_count: number;
   /** First hundred faulty events. */
@@ -151,15 +146,15 @@ export class SealVerifier {
     return this.verifyLateEvents(seal, previous, state);
   }
 
-  /** Returns the id before which the retention may have deleted events. It can change during the verification. */
+  /** Returns the id before which the retention job may have deleted events. It can change during the verification. */
   private async findDeletedUntil(): Promise<string> {
     const last = await this.seals.findLast();
     return (await this.seals.find(last?.purged ?? 0))?.until_id ?? NO_SEAL.until_id;
   }
 
   /**
-   * Hashes the events that a seal covers. Reports an event as inserted if its id is in the range of the seal, but
-   * neither this seal nor a later seal can cover it.
+   * Hashes the events that a seal covers. Reports other events in its range, unless a later seal can cover them as late
+   * events.
    */
   private async hashRows(
     { number, until_id: until }: Seal,
@@ -182,10 +177,7 @@ export class SealVerifier {
     return hash;
   }
 
-  /**
-   * Verifies the late events of a seal and reports faulty events. Returns a message if the list of late events was
-   * changed.
-   */
+  /** Verifies the late events of a seal. Returns a message if the list of late events was changed. */
   private async verifyLateEvents(seal: Seal, previous: Previous, state: State): Promise<string | undefined> {
     const hash = new RowsHash();
     const events: LateEvent[] = [];
@@ -196,7 +188,7 @@ export class SealVerifier {
     }
     const deleted = await this.findDeletedUntil();
     const fits = hash.count === seal.late_count && hash.digest() === seal.late_hash;
-    // Entries of late events may be missing for a purged seal, because the retention deletes them after their events.
+    // A purged seal may lack entries of late events, because the retention job deletes them.
     const isPurged = seal.until_id <= deleted;
     if (!fits && !(isPurged && hash.count < seal.late_count)) return LATE_CHANGED;
     for (const event of events) {
@@ -214,7 +206,6 @@ export class SealVerifier {
     return undefined;
   }
 
-  /** Counts the valid events after the last seal, and reports the invalid ones. */
   private async verifyUnsealedEvents(from: string, { faults, verdict, runs }: State): Promise<void> {
     const futureIds = await this.seals.findLateIds(from, undefined);
     for await (const read of this.rows.readRows(from, undefined)) {

@@ -10,7 +10,7 @@ const SEAL_FORMAT = ['rollcall audit seal', 2] as const;
  */
 export const LATE_MILLIS = 15 * 60_000;
 
-/** Values that the first seal uses in place of a previous seal. */
+/** Placeholder for the seal before the first seal. */
 export const NO_SEAL = { number: 0, hash: '', until_id: '00000000-0000-0000-0000-000000000000', purged: 0 };
 
 /** Columns of an event, in the order in which they are hashed. */
@@ -57,7 +57,6 @@ export class RowsHash {
     this.addLine(serialize(row));
   }
 
-  /** Adds an entry of `audit_late_events`, which contains the id and the hash of an event. */
   addLateEvent({ id, row_hash }: Pick<AuditLateEventEntity, 'id' | 'row_hash'>): void {
     this.addLine(JSON.stringify([id, row_hash]));
   }
@@ -124,7 +123,7 @@ export class Members {
     return Buffer.concat(this.parts).toString('base64');
   }
 
-  /** Parses a list of members. The returned function returns true for the event ids in the list. */
+  /** Returns a function that returns true for the event ids in a list of members. */
   static parse(text: string): (id: string) => boolean {
     const bytes = Buffer.from(text, 'base64');
     const known = new Set<number>();
@@ -133,7 +132,6 @@ export class Members {
     return (id) => known.has(toMember(id).readUIntBE(0, MEMBER_BYTES));
   }
 
-  /** Computes the hash of a list of members, which the hash of the seal covers. */
   static hash(text: string): string {
     return hash('sha256', text);
   }

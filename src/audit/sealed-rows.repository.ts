@@ -15,15 +15,13 @@ import {
 
 /** Number of rows per statement. It is small, so that other requests can run between two statements. */
 const ROWS = 100;
-/** Maximum number of invalid event ids to report. */
 const MAX_INVALID = 20;
 
-/** Event as the driver returned it. */
 export interface ReadRow {
   row: SealedRow;
-  /** True if the driver returned exactly the stored bytes of the id. */
+  /** False if decoding changes the stored bytes of the id. */
   hasId: boolean;
-  /** True if the driver returned exactly the stored bytes of all columns. */
+  /** False if decoding changes the stored bytes of a column. */
   isIntact: boolean;
 }
 
@@ -34,7 +32,6 @@ type RawRow = Partial<SealedRow> & { at: string; stored: string | null };
 export class SealedRowsRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** Yields the events in a range of ids, ordered by id. Without `until`, the range has no end. */
   async *readRows(from: string | undefined, until: string | undefined): AsyncGenerator<ReadRow> {
     const { dialect } = this.database;
     const upper = buildMaxCondition(dialect, 'id', until);
@@ -62,7 +59,6 @@ export class SealedRowsRepository {
   }
 }
 
-/** Builds an event from values in the order of `ROW_COLUMNS`. */
 const toRow = (values: readonly (string | null | undefined)[]): SealedRow =>
   Object.fromEntries(
     ROW_COLUMNS.map((name, at) => [name, values[at] ?? (name === 'actor_id' ? null : '')]),

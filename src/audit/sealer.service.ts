@@ -24,8 +24,8 @@ const DAY_MILLIS = 24 * HOUR_MILLIS;
  */
 const GRACE_MILLIS = 5 * 60_000;
 /**
- * Maximum number of events per seal. It limits the size of `members`, and the number of possibly changed events if a
- * hash does not match.
+ * Maximum number of events per seal. It limits the size of `members`, and the number of events in doubt if a hash does
+ * not match.
  */
 const MAX_ROWS = 50_000;
 /** Maximum number of late events per seal. For more events, the same pass creates another seal. */
@@ -47,9 +47,8 @@ interface LateRow {
 }
 
 /**
- * Seals the audit hour by hour (ADR 19). A seal covers the events that are committed when their hour is sealed. The
- * next seal covers events that are committed shortly afterwards, as late events. An even later commit counts as
- * tampering.
+ * Seals the audit hour by hour (ADR 19). Events that are committed shortly after the sealing of their hour become late
+ * events of the next seal. An even later commit counts as tampering.
  */
 @Injectable()
 export class Sealer implements BeforeApplicationShutdown {
@@ -113,8 +112,8 @@ export class Sealer implements BeforeApplicationShutdown {
   }
 
   /**
-   * Returns the id before which AUDIT_RETENTION_DAYS allows events to be deleted, if any. A seal records this id before
-   * the deletion, so that verification can distinguish the deletion from tampering.
+   * Returns the id before which events may be deleted, if any. A seal records it first, so that the deletion does not
+   * look like tampering.
    */
   async findPurgeBound(): Promise<string | undefined> {
     if (this.env.AUDIT_RETENTION_DAYS === undefined) return undefined;
@@ -177,10 +176,7 @@ export class Sealer implements BeforeApplicationShutdown {
     return true;
   }
 
-  /**
-   * Finds events to seal whose ids are not in the range of the next seal: late events (`missed`) and events with a
-   * future time.
-   */
+  /** Finds events with ids outside the range of the next seal: late events (`missed`) and events with a future time. */
   private async findEventsOutsideRanges(last: Seal | undefined, { at }: SealingPass) {
     const missed = last ? await this.findLateEvents(last, at, MAX_LATE) : [];
     const future = await this.findFutureEvents(at, MAX_LATE - missed.length);
@@ -201,10 +197,6 @@ export class Sealer implements BeforeApplicationShutdown {
     return range;
   }
 
-  /**
-   * Returns the end of the range that starts at `from`: the end of the hour of its first event, or `limit` if it is
-   * earlier.
-   */
   private async findRangeEnd(from: string, limit: string): Promise<string> {
     for await (const { row } of this.rows.readRows(from, limit)) {
       if (!isEventId(row.id)) continue;
@@ -216,8 +208,7 @@ export class Sealer implements BeforeApplicationShutdown {
   }
 
   /**
-   * Finds late events: unsealed events in sealed ranges. Skips events more than `LATE_MILLIS` older than the previous
-   * pass, which should have sealed them.
+   * Finds late events: unsealed events in sealed ranges. Skips older events, which an earlier pass should have sealed.
    */
   private async findLateEvents(last: Seal, passTime: DbTime, limit: number): Promise<LateRow[]> {
     // Finds the last seal of the previous pass, because the current pass may already have created several seals.
@@ -279,8 +270,8 @@ export class Sealer implements BeforeApplicationShutdown {
   }
 
   /**
-   * Returns the number of the newest seal whose events are all older than AUDIT_RETENTION_DAYS, or 0 without such a
-   * seal.
+   * Returns the number of the newest seal that contains only events older than AUDIT_RETENTION_DAYS. Returns 0 if there
+   * is no such seal.
    */
   private async findPurgeableSealNumber(last: Seal | undefined, millis: number): Promise<number> {
     const before = last?.purged ?? 0;

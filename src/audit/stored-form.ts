@@ -14,7 +14,7 @@ export function buildStoredFormSql(dialect: Dialect, columns: readonly string[])
 }
 
 /**
- * Returns true if the driver returned exactly the stored values, none of which contains a NUL character.
+ * Returns false if the driver changed a stored value, or if a value contains a NUL character.
  * @param stored result of `buildStoredFormSql` for the same columns.
  */
 export function isIntact(stored: string | null, values: readonly unknown[]): boolean {
@@ -22,9 +22,8 @@ export function isIntact(stored: string | null, values: readonly unknown[]): boo
 }
 
 /**
- * Converts the result of `buildStoredFormSql` to the values of the columns. Use it instead of reading the columns, because the
- * driver aborts the process on invalid UTF-8. `isIntact` returns false for invalid UTF-8, and for values that are
- * neither text nor NULL.
+ * Converts the result of `buildStoredFormSql` to the values of the columns. Use it instead of reading the columns,
+ * because the driver aborts the process on invalid UTF-8.
  */
 export function parseStoredForm(stored: string): (string | null)[] {
   return stored.split(',').map((form) => {
@@ -44,37 +43,32 @@ function toStoredForm(value: unknown): string {
   return typeof value === 'string' ? `text ${hexOf(value)}` : 'other';
 }
 
-/**
- * SQL expression that converts a hexadecimal parameter to ASCII text, so that a page can start after any stored key.
- */
+/** SQL expression that converts a hexadecimal parameter to ASCII text. */
 export const textOfHex: Record<Dialect, string> = {
   sqlite: 'CAST(unhex(?) AS TEXT)',
   mysql: '(CONVERT(UNHEX(?) USING ascii) COLLATE ascii_bin)',
 };
 
 /**
- * Builds the condition for the lower bound `from` of a text column. SQLite needs a condition even without `from`,
- * because it sorts values of other types before or after texts. Do not add a second lower bound, because SQLite
- * searches its index with only one of them.
+ * Builds the condition for the lower bound `from` of a text column. On SQLite, it always excludes values that are not
+ * text and sort before texts. Do not add a second lower bound, because SQLite searches its index with only one of them.
  */
 export const buildMinCondition = (dialect: Dialect, column: string, from: string | undefined): Clause => {
   if (from !== undefined) return toClause(`${column} >= ?`, from);
   return toClause(dialect === 'sqlite' ? `${column} >= ''` : '1 = 1');
 };
-/** Builds the condition for the exclusive upper bound `until` of a text column. */
 export const buildMaxCondition = (dialect: Dialect, column: string, until?: string): Clause => {
   if (until !== undefined) return toClause(`${column} < ?`, until);
   return toClause(dialect === 'sqlite' ? `${column} < x''` : '1 = 1');
 };
 
-/** Builds the condition for keys after the key with the bytes `hex`, in hexadecimal. */
+/** Builds the condition for keys after the key `hex`, which is in hexadecimal. */
 export const buildAfterCondition = (dialect: Dialect, column: string, hex: string): Clause =>
   toClause(`${column} > ${textOfHex[dialect]}`, hex);
 
 /**
- * Reads rows page by page in the order of a key. Each page starts after the last stored key of the previous page. A key
- * that the driver returned may be incomplete, and a page that starts after such a key would contain the same row again.
- * Other requests can run between two pages.
+ * Reads rows page by page in the order of a key. Each page starts after the stored key of the last row, because the key
+ * that the driver returned may be incomplete. Other requests can run between two pages.
  * @param read reads up to `size` rows that meet a condition on the key. The `at` of a row is its stored key, in
  * hexadecimal.
  */

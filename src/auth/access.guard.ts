@@ -53,7 +53,7 @@ async function countAgainstLimit(limiter: Limiter, id: string, response: Respons
   const result = await limiter
     .consume(id)
     .catch((over: unknown) => (over instanceof RateLimiterRes ? over : undefined));
-  if (!result) return; // the request is allowed if the primary does not answer in time
+  if (!result) return; // without an answer from the primary, allow the request
   const seconds = Math.max(1, Math.ceil(result.msBeforeNext / 1000));
   response.setHeader('RateLimit-Policy', `"default";q=${limiter.points};w=${WINDOW_SECONDS}`);
   response.setHeader('RateLimit', `"default";r=${result.remainingPoints};t=${seconds}`);
@@ -73,9 +73,6 @@ function createLimiter(keyPrefix: string, points: number): Limiter | undefined {
   return cluster.isWorker ? new RateLimiterCluster(options) : new RateLimiterMemory(options);
 }
 
-/**
- * Creates a guard that authenticates a request with the Passport strategy of the given name and sets `request.actor`.
- */
 function createGuard(strategy: string, hint: string): IAuthGuard {
   class StrategyGuard extends AuthGuard(strategy) {
     constructor() {

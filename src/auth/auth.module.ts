@@ -14,7 +14,7 @@ import { LocalStrategy } from './local.strategy.js';
 import { LoginService } from './login.service.js';
 
 /**
- * Registers the global guards in the order in which they run: they check the credentials, the syntax of the request and
+ * Registers the global guards in the order in which they run. They check the credentials, the syntax of the request and
  * the permission (interface §1), and look for a stored response.
  */
 @Module({

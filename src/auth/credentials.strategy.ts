@@ -13,7 +13,6 @@ import { UsersService } from '../users/users.service.js';
 
 type Done = (error: Error | null, actor?: object) => void;
 
-/** A Passport strategy whose `validate` receives the whole request. */
 class RequestStrategy extends Strategy {
   constructor(private readonly verify: (request: Request, done: Done) => void) {
     super();
@@ -40,7 +39,6 @@ class ApiKeyRequestStrategy extends HeaderAPIKeyStrategy {
   }
 }
 
-/** Authenticates with an API key in the `X-API-Key` header. */
 @Injectable()
 export class ApiKeyStrategy extends PassportStrategy(ApiKeyRequestStrategy, 'api-key') {
   constructor(private readonly keys: ApiKeysService) {

@@ -7,7 +7,6 @@ import { Metrics } from '../platform/telemetry/metrics.js';
 import type { LoggedIn } from '../sessions/login.guard.js';
 import { LoginService } from './login.service.js';
 
-/** Authenticates a login with user name and password. */
 @Injectable()
 export class LocalStrategy extends PassportStrategy(Strategy) {
   constructor(

@@ -68,7 +68,7 @@ export class Application {
    */
   private async openApp<T>(env: Env, work: (app: INestApplication) => Promise<T>): Promise<T> {
     if (!process.env['LOG_LEVEL']) env.LOG_LEVEL = 'silent';
-    // A load balancer needs no delay here, because only this command sends requests.
+    // Only this command sends requests, so no load balancer needs this delay.
     env.SHUTDOWN_DELAY_SECONDS = 0;
     env.TLS_CERT_FILE = undefined;
     env.TLS_KEY_FILE = undefined;
@@ -96,8 +96,8 @@ function assertDatabaseExists(env: Env): void {
 }
 
 /**
- * Returns the name of the user who runs this command, also if the command runs with `sudo`. Replaces characters that a
- * header cannot contain.
+ * Returns the name of the user who runs this command, even with `sudo`. Replaces characters that a header cannot
+ * contain.
  */
 function getUserName(): string {
   const name = process.env['SUDO_USER'] ?? getSystemUserName();

@@ -95,7 +95,6 @@ function formatReport({
   return `${lines.join('\n')}\n`;
 }
 
-/** Parses the value of `--expect`. @throws InvalidArgumentError for an invalid format. */
 function parseExpected(text: string): { number: number; hash: string } {
   const [, number, hash] = /^([1-9]\d{0,8}):([0-9a-f]{64})$/.exec(text) ?? [];
   if (number === undefined || hash === undefined)

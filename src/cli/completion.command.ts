@@ -9,7 +9,6 @@ Add the line for your shell to its start-up file:
   zsh    source <(rollcall completion zsh)
   fish   rollcall completion fish | source`;
 
-/** Subcommands and options that can follow the command `path`, such as `users find`. */
 interface CommandWords {
   path: string;
   words: string[];
@@ -38,7 +37,7 @@ function collectWords(command: Command, path: string): CommandWords[] {
 }
 
 /**
- * Renders the script for Bash, or for the Bash emulation of zsh. If no word matches, the script completes file names.
+ * Renders the script for Bash, or for zsh with its Bash emulation. If no word matches, the script completes file names.
  */
 function renderPosix(nodes: readonly CommandWords[], target: Shell): string {
   const cases = nodes.map(({ path, words }) => `    '${path}') echo '${words.join(' ')}' ;;`);

@@ -49,7 +49,7 @@ The service can continue to run: the backup is a consistent snapshot of the data
 personal data, so protect it like the database. It contains no sessions, no settings and no secrets from the environment.
 Exit codes: 0 done, 2 no backup was written (invalid usage, no database, disk full).`;
 
-/** Niceness of the backup process. It gives the backup a lower priority than the service. */
+/** Scheduling priority of the backup process (`nice`). It is lower than the priority of the service. */
 const NICENESS = 10;
 
 export const createBackupCommand = ({ entities }: Application) =>
@@ -142,7 +142,6 @@ export const createRestoreCommand = (application: Application) =>
       }
     });
 
-/** Runs `work`, and adds the path to the message of a BackupError. */
 async function addPathToErrors<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

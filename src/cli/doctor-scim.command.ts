@@ -14,7 +14,6 @@ interface ScimFlags {
   key?: string;
 }
 
-/** Creates `rollcall doctor scim`, which sends the requests of an identity provider to a running service. */
 export const createDoctorScimCommand = () =>
   new Command('scim')
     .description('replay the requests of an identity provider with temporary records, and report the results')

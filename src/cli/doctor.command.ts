@@ -75,8 +75,8 @@ export const createDoctorCommand = (application: Application) =>
     });
 
 /**
- * Runs the checks one after another. Yields the findings of each check immediately, because the check of an
- * unreachable database can take long.
+ * Runs the checks one after another. Yields the findings of each check immediately, because the next check can take
+ * long.
  */
 async function* runChecks(application: Application, security: boolean): AsyncGenerator<Finding> {
   const { node } = process.versions;
@@ -92,10 +92,6 @@ async function* runChecks(application: Application, security: boolean): AsyncGen
     yield* await runCheck(subject, () => check(env, application.entities));
 }
 
-/**
- * Converts an error from reading the settings to findings. The findings name settings and rules, but never contain
- * values.
- */
 function toSettingsFindings(error: unknown): Finding[] {
   if (!(error instanceof EnvError)) return fail('settings', `.env cannot be read (${codeOf(error)})`);
   return error.message
@@ -104,7 +100,7 @@ function toSettingsFindings(error: unknown): Finding[] {
     .flatMap((line) => fail('settings', `${line.slice(2)}. Correct it in the environment or in .env`));
 }
 
-/** Runs a check and converts its error to a finding. The message of the error is omitted, because it may contain values. */
+/** Runs a check and converts its error to a finding, without the message, which may contain values. */
 async function runCheck(subject: string, check: () => ReturnType<Check>): Promise<Finding[]> {
   try {
     return await check();

@@ -6,12 +6,9 @@ import type { Preview } from '../import/mapping/import-preview.js';
 const MAX_PROBLEMS = 20;
 const MAX_PREVIEW_PROBLEMS = 50;
 const MAX_PREVIEW_ROWS = 5;
-/** Maximum length of an old or new value in the list of rows, in characters. */
 const MAX_TEXT = 120;
-/** Maximum length of a column name or value in a preview, in characters. */
 const MAX_CELL = 40;
 
-/** Formats the summary of a run: counts, guards, problems and next steps. */
 export function formatSummary(run: ImportRunDto): string {
   const parts = [`\nImport ${run.id}: ${run.state}${run.dry_run ? ' (dry run)' : ''}\n`];
   const counts = Object.entries(run.counts).filter(([, rows]) => rows > 0);
@@ -20,7 +17,6 @@ export function formatSummary(run: ImportRunDto): string {
   if (reported > 0) parts.push(`Users missing from the file: ${reported}, newly blocked: ${blocked}\n`);
   const hits = run.guards.filter(({ hit }) => hit);
   if (hits.length > 0) parts.push('Guards that tripped:\n', ...hits.map(formatGuard));
-  // A failed run shows all its problems.
   const problems = run.problems.slice(0, run.state === 'failed' ? undefined : MAX_PROBLEMS);
   parts.push(...formatProblems(problems), ...formatNextSteps(run, problems.length));
   return parts.join('\n');
@@ -118,7 +114,6 @@ function shortenValue(value: unknown): string {
 const formatSource = ({ reverts, file }: ImportRunDto): string =>
   reverts === null ? file.name : `revert of ${reverts}`;
 
-/** Formats a preview: the meaning of each column, the first rows and the problems. */
 export function formatPreview(preview: Preview): string {
   const { encoding, delimiter, columns, rows, problems } = preview;
   const separator = delimiter === '\t' ? 'tab' : (delimiter ?? '?');
@@ -142,7 +137,6 @@ export function formatPreview(preview: Preview): string {
   return parts.join('\n');
 }
 
-/** Formats limits, such as `deactivations rows 20, percent 30; errors rows 50`. */
 function formatLimits(limits: NonNullable<Preview['guard_limits']>): string {
   const texts = Object.entries(limits).map(([name, own]) => {
     const numbers = Object.entries<number>(own).map(([limit, value]) => `${limit} ${value}`);

@@ -25,11 +25,9 @@ import {
   createCommand,
 } from './target.js';
 
-/** Exit code of an import if all rows were applied. */
+/** Exit codes of an import. */
 const ALL_APPLIED = 0;
-/** Exit code of an import if some rows failed. */
 const SOME_FAILED = 1;
-/** Exit code of an import if nothing was applied. */
 const NOTHING_APPLIED = 2;
 
 const IMPORT_CODES = `
@@ -91,7 +89,7 @@ export const createImportCommand = (application: Application) =>
       });
     });
 
-/** Converts the values of options to texts, as they are sent in a query string. */
+/** Converts values to texts, as in a query string. */
 const stringifyValues = (options: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(options).map(([name, value]) => [name, String(value)]));
 
@@ -99,13 +97,12 @@ const openFile = (file: string): Readable => (file === '-' ? process.stdin : cre
 const nameOf = (file: string): string => (file === '-' ? 'stdin.csv' : basename(file));
 const toFile = (file: string): SentFile => ({ type: 'text/csv', name: nameOf(file), bytes: openFile(file) });
 
-/** Returns true if the value of `--profile` is the path of a file rather than the name of a stored profile. */
+/** Returns true for the path of a profile file, false for the name of a stored profile. */
 const isProfileFile = (profile: string): boolean => /\.json$|[/\\]/i.test(profile);
 
 /**
- * Creates the form for an import with a local profile, which contains the CSV file and the profile. The profile is a
- * JSON file in the format of `PUT /import_profiles/{name}`. A service accepts this form only through its private
- * socket.
+ * Creates a form with the CSV file and a local profile, which is JSON in the format of `PUT /import_profiles/{name}`. A
+ * service accepts this form only through its private socket.
  * @throws Error if the service is not local, or if the profile is unreadable or not a JSON object.
  */
 async function buildForm({ isLocal }: ServiceClient, file: string, profile: string): Promise<SentFile> {
@@ -150,10 +147,6 @@ async function assertHasUsers(service: ServiceClient): Promise<void> {
     throw new Error('This database has no users. Start the service once to create the first Webmaster.');
 }
 
-/**
- * Returns the exit code of a preview: `NOTHING_APPLIED` if the file would be rejected, `SOME_FAILED` if some rows would
- * fail.
- */
 function getPreviewCode({ problems }: Preview): number {
   if (problems.some(({ refuses }) => refuses)) return NOTHING_APPLIED;
   return problems.length > 0 ? SOME_FAILED : ALL_APPLIED;
@@ -194,7 +187,7 @@ function cancelOnInterrupt(service: ServiceClient, id: string): () => void {
   const cancelImport = (): void => {
     process.stderr.write('\nCancelling the import at the next batch. Press Ctrl-C again to exit now.\n');
     process.once('SIGINT', () => process.exit(NOTHING_APPLIED));
-    // Ignores an error, because the run may just have ended. The state of the run is reported anyway.
+    // Ignore errors, because the run may already have ended. The state of the run is reported anyway.
     sendDecision(service, id, 'cancel').catch(() => undefined);
   };
   process.once('SIGINT', cancelImport);
@@ -206,7 +199,6 @@ const getRun = (service: ServiceClient, id: string): Promise<ImportRunDto> =>
 
 const EVENT = /^data: (.*)$/;
 
-/** Waits until a run ends or needs approval, and shows its progress on standard error. */
 async function waitWithProgress(service: ServiceClient, id: string): Promise<ImportRunDto> {
   const progress = new Progress();
   let text = '';
@@ -341,7 +333,6 @@ async function decideAndWait(service: ServiceClient, id: string, kind: Decision,
   if (kind === 'apply' || kind === 'revert') process.exitCode = getExitCode(run);
 }
 
-/** Parses the id of an import. @throws Error for an invalid id. */
 function parseId(text: string): string {
   if (isUuid(text)) return text.toLowerCase();
   throw new Error(`${text.slice(0, 100)} is not an import id. "rollcall imports list" shows all imports.`);

@@ -133,7 +133,6 @@ const createFuseCommand = (application: Application) =>
 /** Parses the name of a key by the rules of the API. @throws InvalidArgumentError for an invalid name. */
 export const parseKeyName = (text: string): string => parseInput({ name: text }).name;
 
-/** Validates fields of a key by the rules of the API. @throws InvalidArgumentError for an invalid field. */
 function parseInput(part: JsonObject): ApiKeyInput {
   const { value, errors } = readInput(ApiKeyInput, { name: 'a key', ...part });
   const [fault] = errors;

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { errorCodeOf } from '../platform/common/errors.js';
 
-/** File mode of output files. Only the owner can access these files, because they contain personal data. */
+/** File mode of output files. They contain personal data, so only their owner can access them. */
 const OWNER_ONLY = 0o600;
 
 /** Formats rows as aligned columns, and replaces control characters, which a terminal would interpret. */
@@ -27,21 +27,18 @@ export function print({ json }: { json?: true }, value: object, text: string): v
   process.stdout.write(json ? `${JSON.stringify(value, null, 2)}\n` : text);
 }
 
-/** Prints the total number of entries of a list, and the option that requests the next page, on standard error. */
 export function printNextPage(count: number, option: string): void {
   process.stderr.write(`${count} in total. Next page: ${option}\n`);
 }
 
-/** Prints the option that requests the next page of a list with an offset, if there is a next page. */
+/** Prints the option `--offset` for the next page of a list, if there is a next page. */
 export function printNextOffset(page: { Count: number; Results: unknown[] }, offset: unknown): void {
   const next = Number(offset) + page.Results.length;
   if (next < page.Count && page.Results.length > 0) printNextPage(page.Count, `--offset ${next}`);
 }
 
-/** Formats a time without seconds, such as `2027-01-31 12:00`. */
 export const formatMinute = (time: string): string => time.slice(0, 16).replace('T', ' ');
 
-/** Formats an actor as its kind and id. */
 export const formatParty = ({ kind, id }: { kind: string; id: string | null }): string =>
   id === null ? kind : `${kind} ${id}`;
 
@@ -62,10 +59,7 @@ export const createProgressBar = (format: string): SingleBar | undefined =>
 
 type ShowRows = (rows: number) => void;
 
-/**
- * Runs `work` and shows its progress on a terminal.
- * @param total number of rows after which the work is complete.
- */
+/** Runs `work` and shows its progress on a terminal. @param total number of rows when the work is complete. */
 export async function runWithProgress<T>(total: number, work: (show: ShowRows) => Promise<T>): Promise<T> {
   const bar = createProgressBar('{bar} {percentage}% {value} of {total} rows');
   bar?.start(total, 0);

@@ -78,13 +78,10 @@ const COMMANDS = [
   createCompletionCommand,
 ];
 
-/** Exit code of a command that did nothing, such as after invalid usage. */
+/** Exit code of a command that did nothing. */
 const NOTHING_DONE = 2;
 
-/**
- * Runs a command line. Ends the process if the command fails, or after a request that commander handles, such as
- * `--help`.
- */
+/** Runs a command line. Ends the process after an error, and after options such as `--help`. */
 export function runCommandLine(application: Application, args: readonly string[]): Promise<void> {
   const program = createProgram(application, (code) => process.exit(code === 0 ? 0 : NOTHING_DONE));
   const parseArguments = async () => {
@@ -93,7 +90,6 @@ export function runCommandLine(application: Application, args: readonly string[]
   return runProgram('rollcall failed.', parseArguments, NOTHING_DONE);
 }
 
-/** Creates the program `rollcall` with all commands. @param exit ends the process with a code. */
 export function createProgram(application: Application, exit: (code: number) => never): Command {
   const program = new Command('rollcall')
     .description('User management for intranets. Settings are environment variables or lines of .env.')
@@ -106,8 +102,8 @@ export function createProgram(application: Application, exit: (code: number) => 
 }
 
 /**
- * Adds the examples to the help of a command and its subcommands, and copies the settings of the parent command.
- * Commander copies settings only to commands that it creates itself.
+ * Adds examples to the help of a command and its subcommands. Copies the settings of the parent command, because
+ * commander does so only for commands that it creates itself.
  */
 function setUpCommand(command: Command, parent: Command, path: string): Command {
   command.copyInheritedSettings(parent);

@@ -19,7 +19,6 @@ interface Input {
   file?: SentFile;
 }
 
-/** Connection to a service: by the address `url`, or by the function `connect`. */
 interface Connection {
   url?: string;
   /** Opens a connection to a service on this machine, or to the application of this process. */
@@ -28,19 +27,12 @@ interface Connection {
   passwordLength?: number;
 }
 
-/** Client of the REST interface of a service. */
 export class ServiceClient {
   /** Address of the service, as shown to operators. */
   readonly name: string;
-  /**
-   * True if the requests use the private socket or the application of this process. Such requests act as the service
-   * itself.
-   */
+  /** True if the requests use the private socket or the application of this process. They then need no API key. */
   readonly isLocal: boolean;
-  /**
-   * Minimum length of a new password, in characters. 0 for a service at `--url`, because only that service knows its
-   * minimum.
-   */
+  /** Minimum length of a new password, in characters. 0 for a service at `--url`, which checks its own minimum. */
   readonly passwordLength: number;
   private readonly base: URL;
 
@@ -81,7 +73,6 @@ export class ServiceClient {
     throw new Error(await this.describeErrorResponse(status, answer));
   }
 
-  /** Sends a request and parses the JSON of the response. */
   async requestJson<T>(method: string, path: string, sent: Input = {}): Promise<T> {
     return JSON.parse(await text(await this.send(method, path, sent))) as T;
   }

@@ -15,10 +15,9 @@ export interface Target {
 
 const TARGET_OPTIONS: ReadonlySet<string> = new Set(['url', 'key', 'keyFile', 'json', 'reason']);
 
-/** Mode bits that give access to the group or to others. */
+/** File mode bits that give access to the group or to other users. */
 const OTHERS = 0o077;
 
-/** Creates a command with the options of `Target`, except `--reason`. */
 export const createCommand = (name: string, description: string): Command =>
   new Command(name)
     .description(description)
@@ -35,7 +34,6 @@ export const createCommand = (name: string, description: string): Command =>
           self.error(`error: option '${flag === 'key' ? '--key' : '--key-file'}' requires --url`);
     });
 
-/** Creates a command with the options of `Target`, including `--reason`. */
 export const createWriteCommand = (name: string, description: string): Command =>
   createCommand(name, description).option('--reason <text>', 'reason for the change, stored in the audit');
 

@@ -19,9 +19,8 @@ const WHO = 'UUID, username, e-mail address or external id';
 const NAMES = ['username', 'email', 'external_id'] as const;
 const HEAD = ['UUID', 'STATUS', 'USERNAME', 'E-MAIL', 'NAME', 'EXTERNAL ID', 'ROLES'];
 const DELETED_HEAD = ['UUID', 'DELETED (UTC)', 'USERNAME', 'EXTERNAL ID'];
-/** Exit code if only some of the changes were rejected. */
+/** Exit codes if some or all changes were rejected. */
 const SOME_REFUSED = 1;
-/** Exit code if all changes were rejected. */
 const NOTHING_DONE = 2;
 
 export function createUsersCommand(application: Application): Command {
@@ -166,7 +165,6 @@ async function changeUsers(
   if (json) print({ json }, changed, '');
 }
 
-/** Finds a user by UUID, username, e-mail address or external id. @throws Error if no user or several users match. */
 async function findUser(service: ServiceClient, name: string): Promise<UserDto> {
   const found = new Map<string, UserDto>();
   let unknown = new Error(`No user has the UUID, username, e-mail address or external id "${name}".`);
@@ -193,7 +191,6 @@ function toRow(user: UserDto): string[] {
   return [user.uuid, user.status, user.username, user.email, name, user.external_id, user.roles.join(', ')];
 }
 
-/** Converts a field of a user to a list with one table row, or to an empty list if the value is empty. */
 function toTableRow([field, value]: [string, unknown]): [string, string][] {
   if (typeof value === 'string') return value === '' ? [] : [[field, value]];
   if (typeof value === 'boolean') return value ? [[field, 'yes']] : [];
@@ -207,7 +204,6 @@ function toTableRow([field, value]: [string, unknown]): [string, string][] {
  */
 const ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789';
 const GROUP_LENGTH = 4;
-/** Matches each group of a password except the last one, to add a hyphen after it. */
 const GROUP = new RegExp(`.{${GROUP_LENGTH}}(?!$)`, 'g');
 /** Minimum number of groups. Six groups have 120 bits of entropy. */
 const MIN_GROUPS = 6;

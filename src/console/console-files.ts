@@ -12,7 +12,6 @@ const BUNDLED = new URL('./console/', import.meta.url);
 const FOLDER = existsSync(BUNDLED) ? BUNDLED : new URL('../../dist/console/', import.meta.url);
 
 const PAGE = 'index.html';
-/** Maps each content encoding to the file name extension of compressed files. */
 const EXTENSIONS: Readonly<Record<string, string>> = { br: '.br', gzip: '.gz' };
 
 export interface ConsoleFile {
@@ -29,8 +28,8 @@ export interface ConsoleFile {
 let names: Promise<ReadonlySet<string>> | undefined;
 
 /**
- * Reads the file for a path below `/console/`. A path that is not an asset returns the HTML page of the console. Files
- * are not cached in memory, because the operating system caches them.
+ * Reads the file for a path below `/console/`, or the HTML page of the console if the path is not an asset. Files are
+ * not cached in memory, because the operating system caches them.
  * @param encoding the preferred content encoding. Only `br` and `gzip` select a compressed file.
  * @returns undefined if the file is missing, or if the console was not built.
  */

@@ -11,8 +11,8 @@ import { readConsoleFile } from './console-files.js';
 const ONE_YEAR = 'public, max-age=31536000, immutable';
 
 /**
- * Serves the files of the console. A path below `/console` that is not a file returns the HTML page, whose script
- * selects a view by the path.
+ * Serves the files of the console. Other paths below `/console` return the HTML page, whose script selects a view by
+ * the path.
  */
 @ApiExcludeController()
 @Controller('console')

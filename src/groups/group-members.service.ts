@@ -47,8 +47,7 @@ export class GroupMembers {
     this.repository.hasMoreMembers(...group);
 
   /**
-   * Computes which users a change adds and removes, and locks the users to add. Ignores unknown user ids, which can
-   * never become valid because this service assigns ids.
+   * Computes which users a change adds and removes, and locks the users to add. Ignores unknown user ids.
    * @throws ProblemError `validation_failed` if a member to add is a group.
    */
   async resolveDelta(tx: Sql, group: string, change: MemberChange): Promise<MemberDelta> {
@@ -69,11 +68,10 @@ export class GroupMembers {
     };
   }
 
-  /** Adds users to a group and removes users from it, and updates the group roles of these users. */
   async applyDelta(tx: Sql, group: Group, { added, removed }: MemberDelta, caller: Caller): Promise<void> {
     for await (const part of toBatches(added)) await this.repository.addMembers(tx, group.uuid, part);
     for await (const part of toBatches(removed)) {
-      // The user writer also locks users before it deletes their memberships, so the two cannot deadlock.
+      // Lock users before their memberships, like the user writer, so that the two cannot deadlock.
       if (group.roles.length > 0) await this.directory.lock(tx, part);
       await this.repository.removeMembers(tx, group.uuid, part);
     }
@@ -136,10 +134,6 @@ export class GroupMembers {
 
 type FindUuids = (part: readonly string[]) => Promise<Iterable<string>>;
 
-/**
- * Calls `find` for the users in batches, one after another.
- * @returns all uuids that `find` returns.
- */
 async function findInBatches(users: readonly string[], find: FindUuids): Promise<Set<string>> {
   const found = new Set<string>();
   for await (const part of toBatches(users)) for (const uuid of await find(part)) found.add(uuid);

@@ -22,7 +22,7 @@ export interface GroupOrder extends PageOrder {
   sort: GroupSort;
 }
 
-/** If at most this number of groups match, all of them are read and sorted in memory. */
+/** Maximum number of groups that are sorted in memory. */
 const MAX_SORTED_IN_MEMORY = 500;
 
 /**
@@ -38,7 +38,7 @@ export class GroupSearch {
     return countRows(this.database, `SELECT COUNT(*) AS n FROM user_groups u WHERE ${sql}`, params);
   }
 
-  /** Reads a page of the groups that meet all conditions. @param total the number of groups that meet them. */
+  /** @param total number of groups that meet all conditions. */
   async readPage(
     conditions: readonly Clause[],
     order: GroupOrder,
@@ -46,8 +46,8 @@ export class GroupSearch {
     total: number,
   ): Promise<KeysetPage<Group>> {
     if (window.limit === 0 || window.offset >= total) return { rows: [], last: undefined };
-    // Database engines choose badly between the index of a condition and the index of the sort order. A small result is
-    // therefore sorted in memory.
+    // Database engines choose badly between the indexes of a condition and of the sort order, so a small result is
+    // sorted in memory.
     if (conditions.length > 0 && total <= MAX_SORTED_IN_MEMORY) {
       return sortPage(await this.select(conditions), createPositionGetter(order), order.order, window);
     }
@@ -73,18 +73,15 @@ export class GroupSearch {
 }
 
 /**
- * Returns the columns to sort by. Omits `uuid` for a unique key, because MariaDB would otherwise not use the index of
- * the key.
+ * Returns the columns to sort by. Omits `uuid` after a unique key, because with `uuid` MariaDB does not use the index
+ * of the key.
  */
 function sortColumnsOf({ key, unique, only }: KeyRange, { order }: GroupOrder): string {
   const columns = only !== undefined ? ['u.uuid'] : unique ? [key] : [key, 'u.uuid'];
   return columns.map((column) => `${column} ${order.toUpperCase()}`).join(', ');
 }
 
-/**
- * Returns a function that computes the position of a group in the sort order. When sorting by external id, the key of
- * the position is null for a group without an external id.
- */
+/** Returns a function that computes the position of a group in the sort order. */
 export const createPositionGetter =
   ({ sort }: GroupOrder) =>
   (group: Group): Position => {

@@ -13,19 +13,18 @@ import { GroupRepository } from './group.repository.js';
 import { type Group, type GroupFields, diffGroups, toGroupRow } from './group.js';
 import type { MemberChange } from './member-change.js';
 
-/** A change of a group, with validated and normalized values. */
 export interface GroupChange {
   /** Returns the new values of the fields for the locked group. Throws an error if the change is invalid. */
   toFields: (current: Group) => GroupFields;
   /** Returns the change of the members. Called in the transaction, because it can depend on the current members. */
   toMembers?: (tx: Sql, current: Group) => MemberChange | Promise<MemberChange>;
-  /** Versions that `If-Match` allows. If the group has another version, the change fails. */
+  /** Versions that `If-Match` allows. */
   ifVersions?: readonly number[] | undefined;
 }
 
 /**
- * Writes all changes of groups, in the transaction of the caller, which may be retried after a race. Locks the row of
- * the group, so that only changes of the same group wait.
+ * Writes changes of groups in the transaction of the caller. Locks the row of the group, so changes of other groups
+ * need not wait.
  */
 @Injectable()
 export class GroupWriter {
@@ -109,8 +108,8 @@ export class GroupWriter {
   }
 
   /**
-   * Throws an error if another group has the same name or external id. The error contains the uuid of that group. If a
-   * concurrent transaction takes the value, the unique index rejects the write and the transaction is retried.
+   * Throws an error with the uuid of another group that has the same name or external id. If a concurrent transaction
+   * takes the value, the unique index rejects the write and the transaction is retried.
    */
   private async assertUnique(tx: Sql, before: Group | undefined, after: Group): Promise<void> {
     const [old, row] = [before && toGroupRow(before), toGroupRow(after)];
@@ -143,9 +142,7 @@ export const createGroupNotFoundError = (uuid: string): ProblemError =>
 
 export const MAX_MEMBERS_PER_EVENT = 500;
 
-/**
- * Converts the changed members to field changes for the audit. A list that is too long for one audit event is split.
- */
+/** Converts the changed members to field changes for the audit. Splits a list that is too long for one audit event. */
 function toFieldChanges({ added, removed }: MemberDelta): FieldChange[] {
   if (removed.length > 0 && added.length > 0 && removed.length + added.length <= MAX_MEMBERS_PER_EVENT)
     return [{ field: 'members', old: removed, new: added }];
@@ -160,10 +157,6 @@ const splitIntoParts = (users: readonly string[]): (readonly string[])[] =>
     users.slice(part * MAX_MEMBERS_PER_EVENT, (part + 1) * MAX_MEMBERS_PER_EVENT),
   );
 
-/**
- * Requires the scope `webmasters` to change the members of a group with the role Webmaster.
- * @throws ProblemError `insufficient_scope`.
- */
 function assertScopeForMembers({ actor }: Caller, { roles }: Group, { added, removed }: MemberDelta): void {
   if (roles.includes(WEBMASTER) && added.length + removed.length > 0) assertScope(actor, 'webmasters');
 }

@@ -14,7 +14,7 @@ export class GroupEntity {
   /** Comparison key of the display name, computed as for a username (`model/comparison-keys.ts`). */
   @Column(text(255)) display_name_key!: string;
   @Column({ ...text(255), nullable: true }) external_id!: string | null;
-  /** JSON array with the canonical names of the roles that members of the group get. Null if there are none. */
+  /** JSON array with the canonical names of the roles that members of the group get. Null for a group without roles. */
   @Column({ ...longText(), nullable: true }) roles!: JsonText<readonly string[]> | null;
   @Column(time()) created!: string;
   @Column(time()) updated!: string;

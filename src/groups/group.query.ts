@@ -30,7 +30,6 @@ export class GroupQuery {
   user_uuid?: string;
 }
 
-/** Maximum number of members in one response. */
 export const MAX_MEMBERS = 1000;
 
 /** Query parameters of `GET /groups/{group_id}`. */

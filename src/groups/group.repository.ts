@@ -18,7 +18,6 @@ import { type Group, type GroupRow, toGroup, toGroupRow } from './group.js';
 export const GROUP_COLUMNS = 'uuid, display_name, external_id, roles, created, updated, version';
 const SELECT = `SELECT ${GROUP_COLUMNS} FROM user_groups`;
 
-/** Number of members that are read with one SQL statement. */
 const BATCH_SIZE = 5000;
 
 type UniqueColumn = 'display_name_key' | 'external_id';
@@ -49,7 +48,6 @@ export class GroupRepository {
     return row && toGroup(row);
   }
 
-  /** Returns the uuid of the group that has the value in a unique column, or undefined if no group has it. */
   async findOwner(tx: Sql, column: UniqueColumn, key: string): Promise<string | undefined> {
     const sql = `SELECT uuid FROM user_groups WHERE ${column} = ?`;
     return (await tx.queryOne<{ uuid: string }>(sql, [key]))?.uuid;
@@ -153,7 +151,6 @@ export class GroupRepository {
     await tx.execute(sql, [...users, group]);
   }
 
-  /** Reads the roles that users get from their groups, with one entry for each user and group. */
   async listGroupRoles(
     tx: Sql,
     users: readonly string[],

@@ -3,22 +3,20 @@ import { fromJson, toJson } from '../platform/common/json.js';
 import { toLoginKey } from '../users/model/comparison-keys.js';
 import type { GroupEntity } from './group.entity.js';
 
-// Maximum length of the display name, in characters.
+// Maximum lengths, in characters.
 export const MAX_GROUP_NAME = 255;
-/** Maximum length of the external id, in characters. */
 export const MAX_GROUP_EXTERNAL_ID = 255;
 
 /** A group. It does not contain the members, because their number is unlimited. */
 export interface Group {
   uuid: string;
   display_name: string;
-  /** The external id, or an empty string if the group lacks one. */
+  /** Empty for a group without an external id. */
   external_id: string;
   /** Roles that each member of the group gets, in the order of the role catalogue. */
   roles: readonly string[];
   created: string;
   updated: string;
-  /** Increases by one with every change of the group or its members. */
   version: number;
 }
 

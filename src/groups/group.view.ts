@@ -9,7 +9,6 @@ import type { GroupDetails } from './groups.service.js';
 
 const ID = { format: 'uuid', example: '0198f3a2-7b40-7d15-8f3a-5e0c9a417d22' } as const;
 
-/** A group without its members. */
 export class GroupDto {
   @ApiProperty(ID) uuid!: string;
   @ApiProperty({ maxLength: MAX_GROUP_NAME, example: 'Newsroom' }) display_name!: string;

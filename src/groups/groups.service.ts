@@ -20,16 +20,14 @@ import { GroupRepository } from './group.repository.js';
 import type { Group, GroupFields } from './group.js';
 import type { MemberChange } from './member-change.js';
 
-/** A group with one page of its members. */
 export interface GroupDetails {
   group: Group;
   count: number;
   members: string[];
-  /** Uuid of the last member on this page, after which the next page starts. Undefined on the last page. */
+  /** Value of `after` for the next page. Undefined on the last page. */
   next: string | undefined;
 }
 
-/** Reads groups, and changes groups in a transaction through `GroupWriter`. */
 @Injectable()
 export class GroupsService {
   constructor(
@@ -75,18 +73,15 @@ export class GroupsService {
     return { group, count, members, next };
   }
 
-  /** @throws any ProblemError that `GroupWriter.create` throws. */
   async create(fields: GroupFields, members: MemberChange | undefined, caller: Caller): Promise<Group> {
     const uuid = uuidv7();
     return this.transactions.run((tx) => this.writer.create(tx, uuid, fields, members, caller), caller);
   }
 
-  /** @throws any ProblemError that `GroupWriter.update` throws. */
   async change(uuid: string, change: GroupChange, caller: Caller): Promise<Group> {
     return this.transactions.run((tx) => this.writer.update(tx, uuid, change, caller), caller);
   }
 
-  /** @throws any ProblemError that `GroupWriter.delete` throws. */
   async delete(uuid: string, ifVersions: readonly number[] | undefined, caller: Caller): Promise<void> {
     await this.transactions.run((tx) => this.writer.delete(tx, uuid, ifVersions, caller), caller);
   }
@@ -138,7 +133,6 @@ function toConditions({ display_name, external_id, user_uuid }: GroupQuery): Cla
 const createMemberCondition = (user: string): Clause =>
   toClause('u.uuid IN (SELECT group_uuid FROM group_members WHERE user_uuid = ?)', user.toLowerCase());
 
-/** Returns an error for each read-only field that differs from the current value. */
 function findReadOnlyErrors(sent: GroupRolesInput, group: Group): FieldError[] {
   const errors = findIdMismatch('uuid', sent.uuid, group.uuid);
   for (const field of ['display_name', 'external_id'] as const) {

@@ -1,14 +1,11 @@
 import { isUuid } from '../platform/common/uuid.js';
 
-/**
- * A change of the members of a group, as users to add and users to remove. It does not require reading the other
- * members. Ids that are not UUIDs are ignored.
- */
+/** Users to add to a group and users to remove from it. Ids that are not UUIDs are ignored. */
 export class MemberChange {
   private readonly toAdd = new Set<string>();
   private readonly toRemove = new Set<string>();
   private isReplacing = false;
-  /** Users whose memberships this change must not add or remove. */
+  /** Users whose memberships must not change. */
   ignoredUsers: ReadonlySet<string> = new Set();
 
   static createReplacement(ids: readonly string[]): MemberChange {
@@ -38,12 +35,12 @@ export class MemberChange {
     this.add(ids);
   }
 
-  /** True if the users in `added` replace all members of the group. Only then are the current members needed. */
+  /** True if the users in `added` replace all members of the group. */
   get isReplacement(): boolean {
     return this.isReplacing;
   }
 
-  /** Returns true if a user who is a member before the change is still a member after it. */
+  /** Returns true if this change does not remove the member with this uuid. */
   isStillMember(uuid: string): boolean {
     return this.toAdd.has(uuid) || (!this.isReplacing && !this.toRemove.has(uuid));
   }
@@ -52,7 +49,6 @@ export class MemberChange {
     return this.toAdd;
   }
 
-  /** Users to remove. Empty if `isReplacement` is true. */
   get removed(): ReadonlySet<string> {
     return this.toRemove;
   }

@@ -5,10 +5,7 @@ const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/**
- * Computes the MAC of a request with the `Idempotency-Key` as secret. Equal requests with the same key have the same
- * MAC.
- */
+/** Computes the MAC of a request, with the `Idempotency-Key` as secret. */
 export function computeRequestMac(key: string, request: unknown): string {
   return createHmac('sha256', key).update(JSON.stringify(request)).digest('hex');
 }

@@ -4,8 +4,8 @@ import { DATABASE, type Database } from '../platform/database/engine/database.js
 import { IdempotencyEntity } from './idempotency.entity.js';
 
 /**
- * Reads and writes stored responses. Uses hand-written SQL, because its statements run in the transaction of the
- * request's effect (ADR 13).
+ * Reads and writes stored responses. Uses hand-written SQL, so that the response and the effect of a request are
+ * written in one transaction (ADR 13).
  */
 @Injectable()
 export class IdempotencyRepository {
@@ -21,7 +21,6 @@ export class IdempotencyRepository {
     await insertRows(tx, IdempotencyEntity, [row]);
   }
 
-  /** Deletes a stored response if it was stored before `time`. */
   async deleteExpired(tx: Sql, id: string, time: string): Promise<void> {
     await tx.execute('DELETE FROM idempotent_requests WHERE id = ? AND created < ?', [id, time]);
   }

@@ -9,7 +9,6 @@ import { IdempotentRequest, RETENTION_SECONDS, PENDING } from './idempotent-requ
 const INVALID_KEY = 'Idempotency-Key must have 1 to 255 printable ASCII characters.';
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
-/** Recognizes repeated requests by their `Idempotency-Key`, and deletes expired responses. */
 @Injectable()
 export class IdempotencyService {
   constructor(private readonly repository: IdempotencyRepository) {}

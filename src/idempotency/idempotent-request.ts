@@ -12,13 +12,12 @@ import { computeRequestMac, encryptResponse, decryptResponse } from './encrypted
 
 export const RETENTION_SECONDS = 24 * 60 * 60;
 
-/** The data that identifies a request, which every repetition of the request shares. */
+/** Data that is equal in all repetitions of a request. */
 export interface RequestIdentity {
   /** Primary key of the stored response: SHA-256 of the client's credential and the `Idempotency-Key`. */
   id: string;
   key: string;
   method: string;
-  /** Path and query string of the request. */
   url: string;
   /** The JSON body, undefined if there is no body, or `PENDING` for a file that is not yet read. */
   content: unknown;
@@ -33,13 +32,13 @@ export class IdempotentRequest implements RepeatableRequest {
   private readonly guardHeaders: ReadonlySet<string>;
   private readonly hasFile: boolean;
   private hasExpiredRow = false;
-  /** The MAC of the current content. It is cached, because the many parts of a Bulk request of up to 4 MiB share it. */
+  /** The MAC of the current content. It is cached, because all parts of a Bulk request share it. */
   private cachedMac: { content: unknown; mac: string } | undefined;
   private heldTransaction: HeldTransaction | undefined;
   private commitCallbacks: (() => Promise<void>)[] = [];
   private rollbackCallbacks: (() => Promise<void>)[] = [];
 
-  /** @param response response to the request. Its current headers, which guards have set, are not stored. */
+  /** @param response response to the request. Headers that guards have set are not stored. */
   constructor(
     private readonly repository: IdempotencyRepository,
     private readonly request: RequestIdentity,
@@ -66,7 +65,6 @@ export class IdempotentRequest implements RepeatableRequest {
   }
 
   /**
-   * Throws an error unless this is the first request with its `Idempotency-Key`.
    * @throws ReplayedResponseError for a repeated request, ProblemError `validation_failed` if the key belongs to a
    * different request.
    */
@@ -95,9 +93,9 @@ export class IdempotentRequest implements RepeatableRequest {
   }
 
   /**
-   * Runs the handler. If the commit loses a race, usually against an equal request, runs the handler again.
-   * @throws any error of the handler, or ReplayedResponseError if the response to an equal request has been stored
-   * since this request started.
+   * Runs the handler, and runs it again if the commit loses a race.
+   * @throws any error of the handler, or ReplayedResponseError if an equal request has stored its response in the
+   * meantime.
    */
   async runOnce<T>(handle: () => Promise<T>): Promise<T> {
     try {
@@ -115,7 +113,7 @@ export class IdempotentRequest implements RepeatableRequest {
 
   /**
    * Runs the handler and commits its transaction together with the response.
-   * @returns the body of the response, or an error of the handler. The handler has already retried where possible.
+   * @returns the body of the response, or the error of the handler.
    * @throws an error of the commit, after which the caller may run the handler again.
    */
   private async runHandler<T>(handle: () => Promise<T>): Promise<{ body: T } | { error: unknown }> {
@@ -162,7 +160,6 @@ export class IdempotentRequest implements RepeatableRequest {
   }
 
   /**
-   * Throws an error if the handler must not run again.
    * @throws ReplayedResponseError if an equal request has succeeded, ProblemError `unavailable` if the body is a file,
    * which cannot be read a second time.
    */
@@ -173,9 +170,8 @@ export class IdempotentRequest implements RepeatableRequest {
   }
 
   /**
-   * Throws the stored response, if there is one. An equal request may have succeeded, or this request may have
-   * succeeded although its commit reported an error. Any other error of this check is ignored, because the caller
-   * rethrows the error of the request.
+   * Throws the stored response, if there is one. It comes from an equal request, or from this request if its commit
+   * succeeded but reported an error. Ignores other errors, because the caller rethrows the error of the request.
    */
   private async assertNoStoredResponse(): Promise<void> {
     try {
@@ -198,7 +194,6 @@ export class IdempotentRequest implements RepeatableRequest {
   }
 }
 
-/** Placeholder for the content of a file that is not yet read. */
 export const PENDING = Symbol('pending');
 
 const computeCutoff = (): string => addSeconds(now(), -RETENTION_SECONDS);

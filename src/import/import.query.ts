@@ -52,7 +52,6 @@ export class ExportQuery {
   all: boolean = false;
 }
 
-/** Request body of an import or a preview. */
 export const CSV_UPLOAD = {
   type: 'text/csv',
   maxBytes: MAX_FILE_BYTES,

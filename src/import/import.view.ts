@@ -28,7 +28,6 @@ export function presentRow(row: StagedRow, users: VisibleUsers): ImportRowDto {
   };
 }
 
-/** Returns the display name of the user of a row. For a user who does not exist yet, the name comes from the row. */
 function rowDisplayNameOf({ user_uuid, changes, version }: StagedRow, users: VisibleUsers): string {
   const user = users.get(user_uuid ?? '');
   const values: Readonly<Record<string, unknown>> = user ? { ...user } : version === 0 ? changes.values : {};

@@ -29,7 +29,6 @@ const describeRun = (description: string) => ({
   links: createLinks(['getImport', 'listImportRows', 'downloadFailedRows'], 'import_id', 'id'),
 });
 
-/** Decorator for a route with which an operator decides on a run. */
 const Decision = (action: string, summary: string, description: string, ...codes: ErrorCode[]) =>
   applyDecorators(
     Post(`:import_id/${action}`),
@@ -221,7 +220,6 @@ export class ImportsController {
     return this.presentAccepted(await this.imports.revert(id, caller, dryRun), caller, response);
   }
 
-  /** Converts a run to its response, and sets the `Location` header to the URL of the run. */
   private presentAccepted(run: ImportRun, caller: Caller, response: Response): Promise<ImportRunDto> {
     const collection = response.req.path.split('/imports', 1)[0] ?? '';
     response.location(`${collection}/imports/${run.id}`);

@@ -132,7 +132,6 @@ class ImportOptionsDto extends OmitType(ImportOptions, ['default_roles']) {
   default_roles?: string[];
 }
 
-/** Response for a run, created in `import.view.ts`. */
 export class ImportRunDto {
   @ApiProperty({ format: 'uuid' }) id!: string;
   @ApiProperty({ enum: RUN_STATES }) state!: string;

@@ -29,12 +29,11 @@ const RUNS_PER_PURGE = 100;
 const MAX_PROBLEMS = 50;
 
 export interface RowPage {
-  /** Number of matching rows on all pages together. */
   count: number;
   rows: StagedRow[];
-  /** Line of the last row on the page, which the next page takes as `after`. Undefined on the last page. */
+  /** Value of `after` for the next page. Undefined on the last page. */
   next: number | undefined;
-  /** Maps a UUID to its user, for the users of the rows and the managers whom the rows name. */
+  /** Maps a UUID to its user. Contains the users of the rows and the users in their changes, such as managers. */
   users: Map<string, User>;
 }
 
@@ -123,8 +122,7 @@ export class ImportsService {
   /**
    * Queues a new run that reverts a finished run.
    * @param dryRun true to stop after the plan of the revert, until `apply` is called for it.
-   * @throws ProblemError `not_found`, or `wrong_state` if the run has applied nothing or another run already reverts
-   * it.
+   * @throws ProblemError `not_found`, or `wrong_state` if the run has applied nothing or is already reverted.
    */
   async revert(id: string, caller: Caller, dryRun: boolean): Promise<ImportRun> {
     const run = await this.transactions.run(async (tx) => {
@@ -157,8 +155,8 @@ export class ImportsService {
   }
 
   /**
-   * Deletes runs that finished more than IMPORT_RETENTION_DAYS ago, and leftovers of interrupted uploads. Plans that
-   * have waited that long for a decision end as superseded. Otherwise, their files would be kept forever.
+   * Deletes runs that finished more than IMPORT_RETENTION_DAYS ago, and leftovers of interrupted uploads. Ends plans
+   * that have waited that long for a decision, because their files would otherwise be kept forever.
    */
   async purge(): Promise<void> {
     const oldest = addSeconds(now(), -this.env.IMPORT_RETENTION_DAYS * DAY_SECONDS);
@@ -177,8 +175,8 @@ export class ImportsService {
     const isDeletable = await this.transactions.run(async (tx) => {
       await this.runs.lock(tx, id);
       if ((await this.runs.listRevertsOf(id, tx)).some(({ finished }) => finished === null)) return false;
-      // Rows are deleted in several transactions, so prevent a revert from now on: a run without applied batches cannot
-      // be reverted.
+      // Rows are deleted in several transactions. Prevent a revert from now on, because only a run with applied batches
+      // can be reverted.
       await this.runs.update(tx, id, { applied_batches: 0 });
       return true;
     });
@@ -188,10 +186,7 @@ export class ImportsService {
     await this.transactions.run((tx) => this.runs.delete(tx, id));
   }
 
-  /**
-   * Counts the rows that match a filter. Uses the stored counts of the run if possible, because counting for every page
-   * would be slow.
-   */
+  /** Counts the rows that match a filter. Uses the stored counts of the run if possible, which is faster. */
   private async countRows(run: ImportRun, filter: RowFilter): Promise<number> {
     const { counts, missing_reported: missing } = run;
     const isNarrow = filter.code !== undefined || filter.external_id !== undefined;
@@ -235,7 +230,7 @@ const revertOptionsOf = ({ dataset }: ImportRun, dryRun: boolean): ImportOptions
   Object.assign(new ImportOptions(), { dataset, dry_run: dryRun });
 
 /**
- * Returns true if a revert has changed users or may still change them. A second revert is then not allowed. Returns
+ * Returns true if a revert has changed users or may still change them, so that a second revert is not allowed. Returns
  * false for plans that were not applied, and for reverts that failed or were stopped.
  */
 const isEffectiveRevert = ({ state, dry_run: dryRun, approved }: ImportRun): boolean =>
@@ -244,7 +239,7 @@ const isEffectiveRevert = ({ state, dry_run: dryRun, approved }: ImportRun): boo
 const createRunNotFoundError = (id: string) => new ProblemError('not_found', `There is no import ${id}.`);
 const createStateError = (detail: string) => new ProblemError('wrong_state', detail);
 
-/** Returns the UUIDs of all users in a row: the user of the row, and users whom its changes name, such as a manager. */
+/** Returns the UUIDs of the user of a row and of the users in its changes, such as a manager. */
 const userUuidsOf = ({ user_uuid, changes }: StagedRow): string[] => [
   ...(user_uuid === null ? [] : [user_uuid]),
   ...changes.list.flatMap(findUserIds),

@@ -14,7 +14,6 @@ import {
 } from './protocol/list.js';
 import { ScimUserList } from './users/scim-user-list.service.js';
 
-/** Reads the resources of one type that belong on a page. */
 type ReadPart = (query: Partial<Pick<ListQuery, 'startIndex' | 'count' | 'cursor'>>) => Promise<ResourcePage>;
 
 const NOTHING: ResourcePage = { resources: [], total: 0, next: undefined };

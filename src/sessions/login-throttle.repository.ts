@@ -19,7 +19,6 @@ const MAX_NETWORKS = 20;
 export class LoginThrottleRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** Finds the failed logins of these scopes in windows that end after `time`. */
   async find(scopes: readonly string[], time: string): Promise<LoginFailureEntity[]> {
     return this.database.query(
       `SELECT scope, failures, window_ends FROM login_failures

@@ -60,8 +60,8 @@ export class LoginThrottle {
   ) {}
 
   /**
-   * Before the password is hashed, delays a login if its network has too many failed logins. Rejects the login at once
-   * if a login with the same name has already failed from this network.
+   * Delays a login if its network has too many failed logins. Rejects the login at once if a login with the same name
+   * has already failed from this network. Called before the password is hashed.
    * @throws ProblemError `login_throttled` with `Retry-After` in seconds.
    */
   async delayOrReject(login: Login, signal?: AbortSignal): Promise<void> {
@@ -104,8 +104,9 @@ export class LoginThrottle {
   }
 
   /**
-   * Checks the limits. If this login must only be delayed, returns the time at which the limit on its network ends.
-   * Returns undefined if the login is not limited.
+   * Checks the limits.
+   * @returns the time at which the limit on the network ends if the login must only be delayed, or undefined if the
+   * login is not limited.
    * @throws ProblemError `login_throttled` if the login must be rejected.
    */
   private async findLimitEnd(login: Login): Promise<DbTime | undefined> {

@@ -19,8 +19,6 @@ export class LoginFailureEntity {
 export class LoginAddressEntity {
   @PrimaryColumn(uuid()) user_uuid!: string;
   @PrimaryColumn(text(64)) network!: string;
-  /**
-   * Time of the last login from this network. It is updated at most once a day, so that most logins do not write it.
-   */
+  /** Time of the last login from this network. Updated at most once a day, so that most logins do not write it. */
   @Column(time()) last_login!: string;
 }

@@ -8,7 +8,6 @@ import { LoginInput } from './login.input.js';
 import type { LoggedInDto } from './session.view.js';
 
 export interface LoggedIn extends LoggedInDto {
-  /** Value of the session cookie to set. */
   token: string;
 }
 

@@ -17,7 +17,7 @@ import { SessionRepository } from './session.repository.js';
  */
 const MAX_SESSIONS = 20;
 
-/** A valid session. If `renewed` is true, `find` has just extended it. */
+/** A valid session. `renewed` is true if `find` has just extended it. */
 export interface LiveSession {
   id: string;
   userUuid: string;

@@ -23,10 +23,7 @@ export const IGNORED_HEADER = describeHeader(
   { maxLength: MAX_HEADER },
 );
 
-/**
- * Fields that POST or PUT accepts. Neither route ignores a field that only the other accepts: `uuid` in a POST is an
- * error.
- */
+/** All fields that POST or PUT accepts. Other fields can be ignored, but `uuid` in a POST is an error. */
 const KNOWN_FIELDS: ReadonlySet<string> = new Set([...fieldsOf(NewUserInput), ...fieldsOf(ChangedUserInput)]);
 const KNOWN_NETWORKS: ReadonlySet<string> = new Set(NETWORKS);
 
@@ -68,7 +65,7 @@ function splitFields(body: JsonObject): { known: JsonObject; ignored: string[] }
   if (!isObject(links)) return { known, ignored };
   const knownLinks = filterKnown(links, KNOWN_NETWORKS, 'social_media.');
   const isCleared = Object.keys(links).length === 0;
-  // Removes the field if all sent networks are unknown, because an empty object would clear it.
+  // Removes the field if the request contains only unknown networks, because an empty object would clear it.
   if (knownLinks.length > 0 || isCleared) known['social_media'] = Object.fromEntries(knownLinks);
   else delete known['social_media'];
   return { known, ignored };
@@ -111,8 +108,8 @@ export function omitReadOnlyFields(sent: ChangedUserInput): WritableUserInput {
 }
 
 /**
- * Returns the sent fields that users may change in their own profile. Other fields are accepted only with their current
- * value. They are omitted, because writing them could undo a concurrent change by a Webmaster.
+ * Returns the fields in the request that users may change in their own profile. Other fields are accepted only with
+ * their current value. They are omitted, because writing them could undo a concurrent change by a Webmaster.
  * @param sent the result of `readInput`.
  * @param shown the profile as its owner sees it.
  * @throws ProblemError `field_not_permitted` with the names of the other fields whose value differs.
@@ -133,7 +130,6 @@ function isUnchanged(sent: unknown, shown: unknown): boolean {
   return JSON.stringify(toComparedValue(sent)) === JSON.stringify(toComparedValue(shown));
 }
 
-/** Converts a value for comparison. Empty values become null. List items, such as roles, are case-folded and sorted. */
 function toComparedValue(value: unknown): unknown {
   if (value === '') return null;
   if (Array.isArray(value)) return value.length === 0 ? null : value.map(foldRole).toSorted();

@@ -5,7 +5,7 @@ import { PageOf } from '../platform/http/page.js';
 import { ApiController, DescribeRoute, describeJson } from '../platform/openapi/route-docs.js';
 import { UserSettings } from './rules/user-settings.js';
 
-/** Maximum number of roles in the OpenAPI file, far above any real number. */
+/** Documented maximum number of roles, far above any real number. */
 const MAX_ROLES = 10_000;
 
 class RoleDto {

@@ -18,7 +18,6 @@ export class UserChanges {
     private readonly settings: UserSettings,
   ) {}
 
-  /** Validates all fields of a change except the password. */
   validate<T extends UserInput>(
     current: User,
     input: Pick<CheckedInput<T>, 'value' | 'errors'>,
@@ -27,7 +26,7 @@ export class UserChanges {
   }
 
   /**
-   * Validates the new password of a change whose other fields are already validated.
+   * Validates the new password of a change after its other fields.
    * @returns an empty list or one error.
    */
   async validatePassword({ input, errors, after }: ValidatedChange<UserInput>): Promise<FieldError[]> {

@@ -40,7 +40,7 @@ class HistoryEventDto {
 
 export class HistoryPageDto extends EventPageOf(HistoryEventDto) {}
 
-/** Converts an audit event of a user to a history entry, with a summary in words. */
+/** Converts an audit event of a user to a history entry with a summary. */
 export function presentHistory(record: AuditRecord, nameOf: NameResolver): HistoryEventDto {
   const { target: _, actor, ...rest } = presentEvent(record, nameOf);
   const name = formatActor(record.actor, nameOf);

@@ -10,7 +10,7 @@ import type { DeletedUser } from './deleted-users.service.js';
 import { MAX, MAX_ITEMS, NETWORKS, type Network, type SocialMedia, STATUSES } from './model/formats.js';
 import type { User } from './model/user.js';
 
-/** Maximum number of group roles in the OpenAPI file, above any real number. */
+/** Documented maximum number of group roles, above any real number. */
 const MAX_GROUP_ROLES = 200;
 const HIDEABLE = { description: 'Empty if the user hides this field from the caller.' } as const;
 const Line = (maxLength: number, example: string, schema: ApiPropertyOptions = {}) =>
@@ -100,8 +100,8 @@ export function getView(actor: Actor, uuid: string): View {
 }
 
 /**
- * Converts a user to the body of a response. Includes only the fields of an allow list (interface §3). Empty fields are
- * `""`, `{}` or null. Omits `authname`, `attributes` and `last_access` if the caller may not see them.
+ * Converts a user to the body of a response (interface §3). Omits `authname`, `attributes` and `last_access` if the
+ * caller may not see them.
  */
 export function presentUser(user: User, view: View, defaultAvatar: string): UserDto {
   const hidden = view === 'colleague';
@@ -144,8 +144,8 @@ function presentSocialMedia(media: Readonly<SocialMedia>): Partial<Record<Networ
 }
 
 /**
- * Returns the strong ETag of a user in a response: the version, the view, and `last_access`, which can change without a
- * new version. `If-Match` compares only the version (ADR 6).
+ * Returns the strong ETag of a user in a response. It contains `last_access`, which can change without a new version.
+ * `If-Match` compares only the version (ADR 6).
  */
 export function userEtagOf(user: User, view: View): string {
   const seen = view === 'colleague' || user.last_access === null ? '0' : user.last_access.replace(/\D/g, '');
@@ -156,7 +156,7 @@ export function userEtagOf(user: User, view: View): string {
 export const parseUserVersions = (ifMatch: string | undefined): number[] | undefined =>
   parseIfMatch(ifMatch, /^"(\d{1,9})\.\d+\.[a-z]+"$/);
 
-/** Returns true if the client already has this response, by weak comparison of ETags (RFC 9110, section 13.1.2). */
+/** Returns true if the client already has the response. Compares ETags weakly (RFC 9110, section 13.1.2). */
 export function isUserNotModified(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   return ifNoneMatch.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag);

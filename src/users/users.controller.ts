@@ -171,7 +171,6 @@ export class UsersController {
     return presentUser(user, getView(actor, user.uuid), this.settings.defaultAvatar);
   }
 
-  /** Returns the user as the response, or sets the status 304 and returns undefined if the client already has it. */
   private reply(user: User, caller: Caller, request: Request, response: Response): UserDto | undefined {
     const etag = userEtagOf(user, getView(caller.actor, user.uuid));
     response.setHeader('ETag', etag);

@@ -77,7 +77,7 @@ export class UsersService {
   }
 
   /**
-   * Changes the sent fields, or no field if one of them is invalid.
+   * Changes the fields in the request, or no field if one field is invalid.
    * @param ifVersions versions that `If-Match` allows.
    * @returns the user after the change.
    */
@@ -105,7 +105,10 @@ export class UsersService {
     return this.fuse.runWithFuse(caller, () => this.transactions.run(write, caller));
   }
 
-  /** Validates a change that sets a password, and hashes the password. This is too slow for the transaction. */
+  /**
+   * Validates a change with a new password, and hashes the password. Runs before the transaction, because hashing is
+   * slow.
+   */
   private async preparePassword(
     uuid: string,
     input: CheckedInput<ChangedUserInput>,
@@ -163,7 +166,6 @@ export class UsersService {
     return this.repository.isEmpty();
   }
 
-  /** Sets `last_access` of a user to the current time. @param tx the transaction to write in, if any. */
   async updateLastAccess(uuid: string, tx?: Sql): Promise<void> {
     await this.repository.updateLastAccess(uuid, now(), tx);
   }

@@ -44,10 +44,7 @@ const EDITS: Record<string, [before: string, inserted: string][]> = {
   ],
   'platform/database/migrations/1800000000000-pronouns.ts': [['', MIGRATION]],
   'platform/database/migrations/migrations.ts': [
-    [
-      '\n/** All migrations, in order',
-      `import { Pronouns1800000000000 } from './1800000000000-pronouns.js';\n`,
-    ],
+    ['\nexport const MIGRATIONS', `import { Pronouns1800000000000 } from './1800000000000-pronouns.js';\n`],
     ['];', '  Pronouns1800000000000,\n'],
   ],
 };

@@ -11,7 +11,7 @@ import { KeyDeactivationEntity, KeyFuseEntity } from '../api-key.entity.js';
 
 const PURGE_BATCH = 500;
 
-/** Stores the fuses of API keys and the users that keys have blocked. Uses hand-written SQL (ADR 13). */
+/** Stores the fuses of API keys and the users that keys have blocked, with hand-written SQL (ADR 13). */
 @Injectable()
 export class KeyFuseRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
@@ -21,13 +21,12 @@ export class KeyFuseRepository {
     await insertRows(tx, KeyDeactivationEntity, rows);
   }
 
-  /** Counts the users that a key has blocked since the time `after`. */
   async count(sql: Sql, key: string, after: string): Promise<number> {
     const text = 'SELECT COUNT(*) AS count FROM key_deactivations WHERE key_id = ? AND time > ?';
     return countRows(sql, text, [key, after]);
   }
 
-  /** Like `count`, but stops at `max`, because an open fuse lets a key block any number of users. */
+  /** Like `count`, but stops at `max`, because a suspended fuse lets a key block any number of users. */
   async countUpTo(sql: Sql, key: string, after: string, max: number): Promise<number> {
     const rows = 'SELECT user_uuid FROM key_deactivations WHERE key_id = ? AND time > ? LIMIT ?';
     return countRows(sql, `SELECT COUNT(*) AS count FROM (${rows}) AS first`, [key, after, max]);
@@ -62,7 +61,6 @@ export class KeyFuseRepository {
     await upsertRows(tx, KeyFuseEntity, ['key_id'], [fuse]);
   }
 
-  /** Counts the fuses that have blown since the time `after` and have not been reset. */
   async countBlownFuses(after: string): Promise<number> {
     return countRows(this.database, 'SELECT COUNT(*) AS count FROM key_fuses WHERE blown > ?', [after]);
   }

@@ -11,13 +11,10 @@ import { Log } from '../../platform/telemetry/log.js';
 import { ApiKeyRepository } from '../api-key.repository.js';
 import { KeyFuseRepository } from './key-fuse.repository.js';
 
-/** The period over which blocked users are counted. A reset opens a fuse for the same period. */
+/** Period over which blocked users are counted, and for which a reset suspends a fuse. */
 const HOUR_SECONDS = 60 * 60;
 
-/**
- * The number of users that a key has blocked since the time `since`, and the limit of the key. `since` is at most an
- * hour ago.
- */
+/** Number of users that a key has blocked since `since`, which is at most an hour ago, and the limit of the key. */
 export interface FuseLoad {
   key: string;
   since: DbTime;
@@ -43,8 +40,7 @@ export class FuseBlownError extends ProblemError {
 
 /**
  * The fuse of API keys (ADR 20). Within an hour, a key may block at most FUSE_MIN users, or FUSE_PERCENT of the active
- * users if this is more. Each change inserts a row for each user that it blocks. All instances count these rows, but
- * concurrent changes do not see each other's rows, so together they may exceed the limit.
+ * users if this is more. Concurrent changes do not see each other, so together they may exceed the limit.
  */
 @Injectable()
 export class KeyFuse {
@@ -81,8 +77,8 @@ export class KeyFuse {
   }
 
   /**
-   * Returns the load of the API key that is responsible for the caller. Returns undefined if no key is responsible, the
-   * fuse is switched off, or a reset has opened it.
+   * Returns the load of the API key that is responsible for the caller. Returns undefined without such a key, or if its
+   * fuse is switched off or suspended.
    * @param countActive returns the number of active users.
    */
   async findCallerLoad(
@@ -95,7 +91,7 @@ export class KeyFuse {
     return this.computeKeyLoad(sql, key, now(), (count) => countActive().then((n) => n + count), true);
   }
 
-  /** Runs a change of users. If it blows a fuse, records the blown fuse in the audit, then rethrows the error. */
+  /** Runs a change of users, and records a blown fuse in the audit. */
   async runWithFuse<T>(caller: Caller, change: () => Promise<T>): Promise<T> {
     try {
       return await change();
@@ -106,8 +102,8 @@ export class KeyFuse {
   }
 
   /**
-   * Opens the fuse of a key for an hour. Users that the key blocked before the reset no longer count.
-   * @returns the time at which the fuse closes again, or undefined if the key does not exist.
+   * Resets the fuse of a key and suspends it for an hour. Users that the key blocked before the reset no longer count.
+   * @returns the end of the suspension, or undefined if the key does not exist.
    * @throws ProblemError `forbidden` if a key tries to reset its own fuse.
    */
   async reset(id: string, caller: Caller): Promise<DbTime | undefined> {
@@ -130,19 +126,14 @@ export class KeyFuse {
     return this.repository.countBlownFuses(subtractHour(now()));
   }
 
-  /**
-   * Deletes the rows for users who were blocked more than an hour ago. Small batches keep other writers from waiting
-   * long.
-   */
+  /** Deletes rows that are more than an hour old, in small batches, so that other writers do not wait long. */
   async purge(): Promise<void> {
     while (await this.repository.purge(subtractHour(now())));
   }
 
   /**
-   * Returns the key whose fuse counts the users that the actor blocks: the caller's own key, or the key that started
-   * the import.
-   * @returns undefined if the fuse is switched off, if no key is responsible, or if the approver of the import may
-   * reset the fuse. In the last case, blocking these users was the decision of the approver.
+   * Returns the API key that is responsible for the actor, if its fuse applies. It does not apply if it is switched
+   * off, or if the approver of an import may reset it.
    */
   private findResponsibleKey(actor: Actor): string | undefined {
     if (this.env.FUSE_MIN === 0) return undefined;
@@ -153,9 +144,9 @@ export class KeyFuse {
   }
 
   /**
-   * Returns the load of a key, or undefined if a reset has opened its fuse.
-   * @param countBefore returns the number of users that were active before the key blocked `count` of them. It is
-   * called only if the key has blocked more than FUSE_MIN users, or if `ignoresMinimum` is true.
+   * Returns the load of a key, or undefined while its fuse is suspended.
+   * @param countBefore returns the number of users that were active before the key blocked `count` of them.
+   * @param ignoresMinimum true to compute the share even if the key has blocked at most FUSE_MIN users.
    */
   private async computeKeyLoad(
     sql: Sql,
@@ -215,7 +206,7 @@ export class KeyFuse {
 }
 
 /**
- * Returns true if the actor may reset the fuse of the key: any user, the service, or another key that is not limited to
+ * Returns true if the actor may reset the fuse of the key: a user, the service, or another key without limits on
  * scopes.
  */
 const isIndependent = (actor: Actor, key: string): boolean =>

@@ -19,10 +19,9 @@ const buildSearchStep = (what: string, query: string, answer: Json): Step =>
   buildReadStep(what, `/${query}&startIndex=1&count=100`, answer);
 const buildChangeStep = (title: string, path: string, operations: Json[], after: Json): Step =>
   buildPatchStep(title, path, operations, { status: 200, answer: after, after });
-/** Creates a step that sends a PATCH of the user. Its operation has no path, only an object with the new values. */
+/** Creates a step that sends a PATCH of the user. Its operation has new values but no path. */
 const buildReplaceStep = (what: string, value: Json, after = value): Step =>
   buildChangeStep(what, user, [{ op: 'replace', value }], after);
-/** Builds the complete user that Okta sends with POST and PUT. */
 const buildUser = (active: boolean, givenName: string): { readonly [key: string]: Json } => ({
   schemas: [USER_URN],
   userName: MAIL,

@@ -73,7 +73,6 @@ export class ReplayRun {
     return findDifference(this.fillTemplate(step.after), read.body);
   }
 
-  /** Deletes the resources that the steps created, except resources that a step has already deleted. */
   private async cleanUp(): Promise<void> {
     for (const made of RESOURCE_NAMES) {
       const id = this.known.get(made);
@@ -112,10 +111,6 @@ export class ReplayRun {
     );
   }
 
-  /**
-   * Returns the name of the first placeholder in the templates that still lacks a value. Returns undefined if every
-   * placeholder has a value.
-   */
   private findUnknownPlaceholder(templates: Json): string | undefined {
     const names = [...JSON.stringify(templates).matchAll(PLACEHOLDER)].map(([, name = '']) => name);
     return names.find((name) => !this.known.has(name));
@@ -131,8 +126,8 @@ function reasonOf(error: unknown): string {
 }
 
 /**
- * Describes the first difference between the expected and the actual value by the rules of `Step.answer`. Returns
- * undefined if there is no difference.
+ * Describes the first difference between the expected and the actual value, or returns undefined if the values match.
+ * The rules are in `Step.answer`.
  */
 function findDifference(expected: Json, actual: unknown, path = ''): string | undefined {
   if (expected === null) return actual === undefined ? undefined : `${path} is present`;

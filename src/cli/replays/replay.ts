@@ -8,7 +8,7 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
 
 export const isList = (template: Json): template is readonly Json[] => Array.isArray(template);
 
-/** Maps the resources that a replay creates, and deletes at its end, to their paths. */
+/** Paths of the resources that a replay creates and finally deletes. */
 export const RESOURCE_PATHS = { user: 'Users', colleague: 'Users', group: 'Groups' } as const;
 export type ResourceName = keyof typeof RESOURCE_PATHS;
 
@@ -25,16 +25,15 @@ export interface Step {
    * null means that the member must be absent.
    */
   answer?: Json;
-  /** Expected resource. If present, `path` is read after the request and compared with this resource. */
+  /** Resource that `path` must return after the request. Undefined to skip this check. */
   after?: Json;
-  /** Placeholder of the resource that this step creates. Its value is the id in the response. */
+  /** Placeholder that gets the id of the resource that this step creates. */
   makes?: ResourceName;
 }
 
 export type Provider = Exclude<KeyProfile, 'standard'>;
 
 export const NONE_FOUND = { totalResults: 0 };
-/** Creates the expected response of a search that finds one resource. */
 export const buildSingleResult = (resource: Json): Json => ({ totalResults: 1, Resources: [resource] });
 export const USER_URN = 'urn:ietf:params:scim:schemas:core:2.0:User';
 export const GROUP_URN = 'urn:ietf:params:scim:schemas:core:2.0:Group';
@@ -47,7 +46,6 @@ export function buildPatchStep(title: string, path: string, operations: Json[], 
 }
 type Expected = Pick<Step, 'status' | 'answer' | 'after'>;
 
-/** Creates a step that reads `path` with GET and expects status 200. */
 export function buildReadStep(title: string, path: string, answer: Json): Step {
   return { title, method: 'GET', path, status: 200, answer };
 }
@@ -55,12 +53,10 @@ export function buildReadStep(title: string, path: string, answer: Json): Step {
 export const user = '/Users/{user}';
 export const group = '/Groups/{group}';
 
-/** Creates a step that creates a resource with POST. The placeholder `makes` gets the id of the resource. */
 export function buildCreateStep(title: string, makes: ResourceName, body: Json, answer: Json): Step {
   return { title, method: 'POST', path: `/${RESOURCE_PATHS[makes]}`, makes, status: 201, body, answer };
 }
 
-/** Creates a step that replaces a resource with PUT and expects status 200. */
 export function buildPutStep(title: string, path: string, body: Json, answer: Json): Step {
   return { title, method: 'PUT', path, body, status: 200, answer };
 }

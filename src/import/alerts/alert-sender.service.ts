@@ -14,7 +14,7 @@ export type AlertType = 'import.needs_approval' | 'import.overdue';
 export interface Alert {
   id: string;
   type: AlertType;
-  /** The alert as JSON. It contains no names, cells or example rows, and thus no personal data. */
+  /** The alert as JSON. It contains no personal data, such as cells or example rows. */
   body: string;
 }
 
@@ -42,7 +42,6 @@ export class AlertSender {
         : Buffer.from(NOTIFY_SECRET.slice(SECRET_PREFIX.length), 'base64');
   }
 
-  /** True if a receiver of alerts is configured. */
   get isEnabled(): boolean {
     return this.env.NOTIFY_URL !== undefined || this.env.NOTIFY_COMMAND !== undefined;
   }

@@ -17,10 +17,9 @@ const LEASE_SECONDS = 60;
  * lease.
  */
 const OVERDUE = 'alerts.overdue';
-/** Interval at which the alert about overdue imports is repeated. */
 const REMINDER_SECONDS = 24 * 60 * 60;
 const INTERVAL_MILLIS = 5000;
-/** Maximum number of alerts that one pass sends about runs waiting for approval. */
+/** Maximum number of alerts about runs waiting for approval that are sent at a time. */
 const RUNS_PER_PASS = 20;
 /** Pause after the first failed delivery. It doubles with each further failure. */
 const FIRST_PAUSE_MILLIS = 10_000;
@@ -94,8 +93,8 @@ export class Alerts implements BeforeApplicationShutdown {
       }
       const hours = this.env.IMPORT_OVERDUE_HOURS;
       if (hours === undefined) return;
-      // Read the time only once. Otherwise an import that completes between two reads would make the check and the
-      // alert contradict each other.
+      // Read the time only once, because another import may complete before a second read. The check and the alert
+      // would then contradict each other.
       const last = await this.summary.findLastCompleted();
       if ((await this.isReminderDue(last)) && (await this.deliver(createOverdueAlert(hours, last))))
         await this.leases.recordTime(OVERDUE, now());
@@ -110,7 +109,7 @@ export class Alerts implements BeforeApplicationShutdown {
     );
   }
 
-  /** Sends an alert and logs the result. @returns false if the delivery failed. */
+  /** @returns false if the delivery failed. */
   private async deliver(alert: Alert): Promise<boolean> {
     const { type, id } = alert;
     try {

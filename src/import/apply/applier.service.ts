@@ -17,18 +17,14 @@ import type { Checkpoint } from '../runs/run-transitions.service.js';
 /** Number of rows to prepare before the event loop may handle other work, such as responses of the database. */
 const ROWS_AT_ONCE = 50;
 
-/**
- * Batches of one transaction, ready to be written. A retry of the transaction writes them again, so they must not
- * change.
- */
+/** Batches of one transaction. A retry of the transaction writes them again, so they must not change. */
 interface PreparedBatches {
-  /** Number of the last batch. */
   last: number;
   batches: number;
   /** UUIDs of otherwise unchanged users whom the data set or part starts to manage. */
   newlyManaged: readonly string[];
   rows: readonly StagedRow[];
-  /** Changes to the users of `rows`, in the order of `rows`. */
+  /** Changes to the users of `rows`, in the same order. */
   changes: readonly UserChange[];
 }
 
@@ -64,7 +60,7 @@ export class Applier {
         let startedAt = 0;
         await checkpoint.commit(
           async (tx) => {
-            // Each retry sets the time again, so only the last attempt is measured, without the wait for locks.
+            // Set in each attempt, so the measured time excludes earlier attempts and the wait for locks.
             startedAt = performance.now();
             await this.writeBatches(tx, run, prepared, caller);
           },
@@ -74,14 +70,14 @@ export class Applier {
         applied = prepared.last;
       }
     } finally {
-      // Before this method returns, wait until the next batches are read.
+      // Do not return while the next batches are being read.
       await waiting.catch(() => undefined);
     }
   }
 
   /**
-   * Reads the batches after batch number `applied` and builds the changes to their users. Earlier batches need not be
-   * written yet, because only the worker of this run changes staged rows.
+   * Reads the batches after batch number `applied` and builds the changes to their users. Earlier batches may still be
+   * unwritten, because only the worker of this run changes staged rows.
    */
   private async prepareBatches(run: ImportRun, applied: number, sizer: BatchSizer): Promise<PreparedBatches> {
     const last = Math.min(applied + sizer.batches, run.batches);

@@ -31,15 +31,12 @@ import {
 } from '../../platform/database/sqlite/write-lock.js';
 import { ImportFilesRepository } from '../file/import-files.repository.js';
 
-/** Functions of the import worker process that the service calls. */
 export interface ImportWorkerCalls extends WorkerCalls {
-  /** Plans and applies the runnable runs, one after another. */
   executeRuns(): Promise<void>;
   /** Stops the worker at its next checkpoint and closes its database connections. */
   stop(): Promise<void>;
 }
 
-/** Functions of the service that the import worker process calls. */
 export interface ServiceCalls extends WriteLockCalls {
   /** Reports that the worker has stopped working on a run. */
   notify(runId: string): void;
@@ -77,7 +74,7 @@ export class ImportWorkerProcess {
     return this.process !== undefined;
   }
 
-  /** Plans and applies the runnable runs, one after another. @throws an error if the process ends early. */
+  /** Plans and applies all runnable runs. @throws an error if the process ends early. */
   async executeRuns(): Promise<void> {
     await this.process?.runWithCalls((calls) => calls.executeRuns());
   }
@@ -113,12 +110,12 @@ export class ImportWorkerProcess {
 /** Interval at which an idle instance looks for runs that other instances have left unfinished, in milliseconds. */
 const POLL_MILLIS = 1000;
 /**
- * Maximum number of times that POLL_MILLIS doubles, which gives about a minute. It doubles after each crash, because
- * one file may crash every process that reads it.
+ * Maximum number of times that POLL_MILLIS doubles, up to about a minute. It doubles after each crash, because one file
+ * may crash every process that reads it.
  */
 const MAX_DOUBLINGS = 6;
 
-/** Maximum number of runs in each waiting state that one pass checks for revoked credentials. */
+/** Maximum number of runs in each waiting state that are checked at a time for revoked credentials. */
 const RUNS_PER_PASS = 100;
 
 /**
@@ -132,7 +129,6 @@ export class ImportWorker implements BeforeApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
   private busy: Promise<void> | undefined;
   private stopping = false;
-  /** Number of successive attempts that ended with a crash of the worker process. */
   private crashes = 0;
   /** Maps a waiting state to the id of the last run in this state that was checked for revoked credentials. */
   private readonly lastChecked = new Map<RunState, string>();
@@ -183,7 +179,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
       });
   }
 
-  /** Plans and applies runs until no such run is left, or another worker holds the lease. */
+  /** Plans and applies runs until no runnable run is left, or until another worker holds the lease. */
   async executeRuns(): Promise<void> {
     while (!this.stopping && (await this.runs.findNextToRun()) !== undefined) {
       if (this.workerProcess.isUsed) {
@@ -200,8 +196,8 @@ export class ImportWorker implements BeforeApplicationShutdown {
   }
 
   /**
-   * Plans or applies the next run. Call it only under the lease. A run that is selected without the lease could start
-   * again although another instance has just finished it.
+   * Plans or applies the next run. Call it only under the lease. Otherwise, a run that another instance has just
+   * finished could start again.
    */
   private async executeNextRun(): Promise<void> {
     const id = await this.runs.findNextToRun();
@@ -219,9 +215,8 @@ export class ImportWorker implements BeforeApplicationShutdown {
 
   /**
    * Ends runs that wait for a decision and whose starter has lost the required rights (interface §6), because an
-   * approval could no longer apply them. Each call checks one page of runs in each waiting state, and begins again with
-   * the first page after the last one. A decision on a run checks the rights of its starter immediately
-   * (`endIfRevoked`).
+   * approval could no longer apply them. Each call checks the next page of runs in each waiting state. After the last
+   * page, the next call starts over.
    */
   async endRevokedRuns(): Promise<void> {
     for (const state of WAITING) {
@@ -237,7 +232,6 @@ export class ImportWorker implements BeforeApplicationShutdown {
     }
   }
 
-  /** Ends a run that waits for a decision if its starter has lost the required rights. */
   async endIfRevoked(id: string): Promise<void> {
     const ended = await this.endWaitingRun(id, 'disown', (tx, { starter }) =>
       this.rights.findLostRight(tx, { starter, approver: null }),

@@ -157,8 +157,7 @@ export class RunExecutor {
   }
 
   /**
-   * Moves a run to another state. If the run is parked or starts to be applied, also ends the older plans that it
-   * replaces.
+   * Moves a run to another state. The transitions `park` and `apply` also end the older plans that this run replaces.
    */
   private async transition(checkpoint: Checkpoint, name: TransitionName, change: RunChange): Promise<void> {
     await checkpoint.commit(async (tx, run) => {
@@ -250,7 +249,9 @@ export class RunExecutor {
     });
   }
 
-  /** Stores the original cells of failed rows for `failed.csv`. Logs an error if the file cannot be read. */
+  /**
+   * Stores the original cells of failed rows like `storeFailedCells`, but logs an error instead of returning a reason.
+   */
   private async tryStoreCells(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
     try {
       await this.failedRows.storeCells(run, checkpoint);

@@ -26,7 +26,7 @@ import { type JsonObject, isObject } from '../../platform/common/json.js';
 import { readInput } from '../../platform/input/read-input.js';
 import { ImportProfiles } from '../mapping/import-profiles.service.js';
 
-/** File and options of an upload request. The options come from the query or from form fields. */
+/** File and options of an upload request. */
 interface Upload extends ImportRequest {
   file: StoredFile;
   /** Options as the client sent them, without the options of the profile. */
@@ -159,7 +159,7 @@ export class RunQueue {
   /**
    * Checks the options that depend on the rights of the caller or on the configured roles.
    * @throws ProblemError `insufficient_scope` if the key may not import this data set or may not use
-   * `allow_privileged`, or `invalid_parameter` if `default_roles` contains an unknown role.
+   * `allow_privileged`, `invalid_parameter` if `default_roles` contains an unknown role.
    */
   private assertOptionsAllowed(
     { default_roles, dataset, allow_privileged }: ImportOptions,
@@ -174,10 +174,7 @@ export class RunQueue {
   }
 }
 
-/**
- * Merges the options of a profile with the options that were sent, which take precedence. The remaining options get
- * their defaults.
- */
+/** Merges the options of a profile with the sent options, which take precedence. Other options get their defaults. */
 function applyProfile(profile: NamedProfile | null, sent: JsonObject): ImportOptions {
   const { profile: _, ...others } = sent;
   return readInput(ImportOptions, { ...(profile && optionsOf(profile)), ...others }).value;

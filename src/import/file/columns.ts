@@ -6,7 +6,7 @@ import type { User } from '../../users/model/user.js';
 type CellKind = 'text' | 'flag' | 'roles' | 'saml' | 'manager' | 'network';
 
 export interface Column {
-  /** Name of the column in the template file and in the export. */
+  /** Column name in the template file and in the export. */
   name: string;
   aliases: readonly string[];
   kind: CellKind;
@@ -21,7 +21,7 @@ export interface Column {
    * in several ways.
    */
   toStored?: (cell: string) => string;
-  /** Returns the cell that the export writes for a user. `manager` is the text of the manager cell. */
+  /** Returns the cell of a user in the export. `manager` is the text of the manager cell. */
   toCell: (user: User, manager: string) => string;
 }
 
@@ -125,21 +125,17 @@ export function findNearestColumn(header: string): Column | undefined {
   return BY_KEY.get(findNearest(key, BY_KEY.keys(), Math.min(2, Math.floor(key.length / 3))) ?? '');
 }
 
-/**
- * Returns the cells that the export writes for a user, in the order of `COLUMNS`. `manager` is the text of the manager
- * cell.
- */
+/** Returns the cells of a user in the export, in the order of `COLUMNS`. `manager` is the text of the manager cell. */
 export function cellsOf(user: User, manager: string): string[] {
   return COLUMNS.map((column) => column.toCell(user, manager));
 }
 
 /**
- * Joins values with `|` and writes a `|` inside a value as `\|`. Doubles a backslash only directly before a `|`, so
+ * Joins values with `|`, and writes a `|` inside a value as `\|`. Doubles a backslash only directly before a `|`, so
  * `DOMAIN\name` stays unchanged.
  */
 export function joinList(values: readonly string[]): string {
   const [only] = values;
-  // Most cells have one value that needs no escaping.
   if (only !== undefined && values.length === 1 && !only.includes('|')) return only;
   return values
     .map((value, index) => {

@@ -5,23 +5,16 @@ import { type SkippedLines, skipLines, decodeText } from './text-decoder.js';
 
 /** Delimiters that can be detected. The first one is used if the header contains no known column name. */
 const DELIMITERS = [',', ';', '\t', '|'];
-/**
- * Number of characters at the start of the file that are read to detect the delimiter. They must contain the header.
- * Even 200 column names need far fewer.
- */
+/** Number of characters at the start of the file that are read to detect the delimiter, more than any header needs. */
 const HEAD_CHARACTERS = 64 * 1024;
-/**
- * Matches a first line such as `sep=;`. Spreadsheet programs read the delimiter from this line and do not show the line
- * as a row.
- */
+/** Matches a first line such as `sep=;`, from which spreadsheet programs read the delimiter. */
 const SEPARATOR_LINE = /^"?sep=([,;|\t])"?(?:\r\n|\n|\r)/i;
 
 export interface CsvOptions {
   encoding?: string | undefined;
-  /** Delimiter of the file. If undefined, it is read from a first line such as `sep=;`, or detected from the header. */
+  /** Delimiter of the file. If undefined, a first line such as `sep=;` sets it, or it is detected from the header. */
   delimiter?: string | undefined;
   isKnownColumn: (header: string) => boolean;
-  /** Numbers of lines that the reader skips before and after the table. */
   skipped?: SkippedLines | undefined;
 }
 
@@ -32,12 +25,11 @@ export interface CsvOptions {
  */
 export class CsvReader {
   bytesRead = 0;
-  /** Encoding and delimiter of the file. Set once the header has been read. */
+  /** Encoding and delimiter of the file. Set by `readHeader`. */
   readonly detected: { encoding?: string; delimiter?: string } = {};
-  /** Line number of the header. Set once the header has been read. */
+  /** Line number of the header. Set by `readHeader`. */
   headerLine = 1;
   private readonly batches: AsyncGenerator<CsvRecord[]>;
-  /** Rows that were read together with the header and not yielded yet. */
   private firstRows: CsvRecord[] = [];
   private lastCharacter = '';
 
@@ -48,14 +40,11 @@ export class CsvReader {
     this.batches = this.parseBatches();
   }
 
-  /** True if the text read so far ends with a line ending. */
   get endsWithLineEnd(): boolean {
     return this.lastCharacter === '\n' || this.lastCharacter === '\r';
   }
 
-  /**
-   * Reads the column names as spelled in the file, without empty names at the end. Call it once, before `readRecords`.
-   */
+  /** Reads the column names as in the file, without empty names at the end. Call it once, before `readRecords`. */
   async readHeader(): Promise<string[]> {
     const piece = await this.batches.next();
     const [header, ...rows] = piece.done ? [] : piece.value;
@@ -129,10 +118,7 @@ export class CsvReader {
   }
 }
 
-/**
- * Reads at least HEAD_CHARACTERS characters of a text, or the whole text if it is shorter. The result contains the
- * whole header.
- */
+/** Reads at least HEAD_CHARACTERS characters of a text, or the whole text if it is shorter. */
 async function readHead(text: AsyncGenerator<string>): Promise<string> {
   const pieces: string[] = [];
   for (let length = 0; length < HEAD_CHARACTERS;) {
@@ -145,8 +131,8 @@ async function readHead(text: AsyncGenerator<string>): Promise<string> {
 }
 
 /**
- * Returns the delimiter that splits the first record into the most known column names. In a tie, the delimiter that
- * comes first in `DELIMITERS` wins.
+ * Returns the delimiter that splits the first record into the most known column names. In a tie, the first one in
+ * `DELIMITERS` wins.
  */
 function detectDelimiter(head: string, isKnown: (name: string) => boolean): string {
   const scores = DELIMITERS.map((delimiter) => parseFirstRecord(head, delimiter).filter(isKnown).length);

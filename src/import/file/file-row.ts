@@ -8,32 +8,30 @@ import type { Header } from './run-files.js';
 
 /**
  * The cells of a row that identify its user and the user's manager. They are read first, so that both users can be
- * loaded before the rest of the row is read.
+ * loaded before the other cells are read.
  */
 export interface RowKeys {
   line: number;
-  /** Trimmed text of the ExternalId cell, or an empty string if the cell is blank. */
+  /** Trimmed text of the ExternalId cell. Empty if the cell is blank. */
   externalId: string;
   /**
-   * Text of the manager cell: an external id, or `uuid:` and the UUID of the manager. Null removes the manager, and
-   * undefined leaves the manager unchanged.
+   * Text of the manager cell: an external id, or `uuid:` and the UUID of the manager. Null removes the manager.
+   * Undefined leaves the manager unchanged.
    */
   manager: string | null | undefined;
 }
 
 /** A row of a file, converted to the input format of the API. */
 export interface FileRow extends RowKeys {
-  /** Values by the wire name of their field, as an API client would send them. The manager is not included. */
+  /** Maps the wire name of a field to its value, as an API client would send it. Does not contain the manager. */
   raw: JsonObject;
   /** Maps a field to the text of its cell, which error messages quote. */
   cells: ReadonlyMap<string, string>;
-  /** Cells whose value was damaged by a spreadsheet or an export. */
   damaged: readonly DamagedCell[];
 }
 
 export interface DamagedCell {
   column: Column;
-  /** Trimmed text of the damaged cell. */
   cell: string;
   error: RowError;
 }
@@ -85,7 +83,7 @@ function networksOf({ social_media }: JsonObject): JsonObject {
 }
 
 /**
- * Converts words such as `yes` and `0` to a boolean. Returns any other text unchanged, and the rules of the API then
+ * Converts words such as `yes` and `0` to a boolean. Returns any other text unchanged, so that the rules of the API
  * reject it.
  */
 function toFlag(cell: string): boolean | string {
@@ -105,10 +103,8 @@ const FORMULA_ERRORS = new Set(
   ).split(' '),
 );
 const LIBRE_OFFICE_ERROR = /^Err:5\d\d$/i;
-/** Replacement character (U+FFFD), which stands for a character that was lost when the file was created. */
 const LOST_CHARACTER = '\ufffd';
 
-/** Returns the error of a damaged cell, or undefined if the cell seems to be intact. */
 function findDamage(cell: string, { field, looksNumeric }: Column): RowError | undefined {
   const createCellError = (code: string, message: string): RowError => {
     return { field, code, message, value: truncate(cell, MAX_VALUE) };

@@ -35,7 +35,7 @@ export class FileStore {
   ) {}
 
   /**
-   * Stores a file in parts, with at most one part in memory. After an error, nothing is stored.
+   * Splits a file into parts and stores them, with at most one part in memory. After an error, nothing is stored.
    * @param reusedId run id of an earlier attempt, whose parts are replaced.
    * @throws ProblemError `too_large` for more than 100 MiB, an error of the stream, or a database error if an existing
    * run still needs the earlier parts.
@@ -78,30 +78,22 @@ export class FileStore {
   }
 }
 
-/** Cleans a file name from a client. Replaces control characters and invalid Unicode, and truncates a long name. */
 function cleanFileName(name: string): string {
   return truncate(name.toWellFormed().replace(/\p{Cc}/gu, '\ufffd'), 255);
 }
 
-/**
- * Maximum number of bytes of a file that a preview keeps, usually enough for a hundred rows. Further bytes are only
- * counted.
- */
+/** Maximum number of bytes that a preview keeps of a file, usually enough for a hundred rows. */
 const PREFIX_BYTES = 1024 * 1024;
 
 /** Thrown at the end of a file prefix if the file itself is longer. */
 export class PrefixEndError extends Error {}
 
-/** File receiver for previews. Keeps only the beginning of a file, in memory. */
 export class FilePrefix implements FileReceiver {
   private pieces: Buffer[] = [];
   private storedBytes = 0;
   private size = 0;
 
-  /**
-   * Keeps the beginning of a file and counts its further bytes.
-   * @throws ProblemError `too_large` for more than 100 MiB, or an error of the stream.
-   */
+  /** @throws ProblemError `too_large` for more than 100 MiB, or an error of the stream. */
   async store(name: string, bytes: AsyncIterable<Uint8Array>): Promise<StoredFile> {
     for await (const chunk of bytes) {
       this.size += chunk.length;

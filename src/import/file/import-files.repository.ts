@@ -7,8 +7,9 @@ export const PART_BYTES = 512 * 1024;
 const PARTS_PER_DELETE = 8;
 
 /**
- * Repository of uploaded files, which are stored in parts. Parts without a run belong to an upload that is in progress
- * or was interrupted. Uses hand-written SQL, because locks and conditions decide which parts are deleted (ADR 13).
+ * Repository of uploaded files, each stored as several rows (parts). Parts without a run belong to an upload that is in
+ * progress or was interrupted. Uses hand-written SQL, because locks and conditions decide which parts are deleted (ADR
+ * 13).
  */
 @Injectable()
 export class ImportFilesRepository {
@@ -51,7 +52,6 @@ export class ImportFilesRepository {
     return (await tx.query(sql, [runId])).length;
   }
 
-  /** Deletes the parts of a file unless an unfinished run needs them. */
   async deleteUnused(tx: Sql, runId: string): Promise<void> {
     if ((await this.lockParts(tx, runId)) === 0) return;
     // Lock the parts before reading the run. A transaction that creates a run holds this lock until the run is visible.
@@ -61,8 +61,9 @@ export class ImportFilesRepository {
   }
 
   /**
-   * Finds the run ids of files that no run needs: files of finished runs, and uploads with a run id lower than `before`
-   * that never became a run. The condition `run_id > ''` lets SQLite read the index without the bytes of the files.
+   * Finds the run ids of files that no run needs. These are files of finished runs, and uploads with a run id lower than
+   * `before` that never became a run. The condition `run_id > ''` lets SQLite read the index without the bytes of the
+   * files.
    */
   async findOrphans(before: string): Promise<string[]> {
     const rows = await this.database.query<{ run_id: string }>(

@@ -8,17 +8,14 @@ export interface CsvRecord {
    */
   line: number;
   cells: string[];
-  /**
-   * Number of cells that the record should have, as in the header. Set only for a mismatched record, which has more or
-   * fewer cells.
-   */
+  /** Number of cells in the header. Set only for a mismatched record, which has more or fewer cells. */
   expectedCells?: number;
   /**
-   * The two possible mappings of a mismatched record to the import columns: its first cell belongs to the first column
-   * of the header, or its last cell to the last column. Set only in a file with a profile.
+   * The two possible mappings of a mismatched record: aligned with the first or with the last column of the header. Set
+   * only in a file with a profile.
    */
   alignments?: readonly (readonly string[])[];
-  /** Original cells of the record in the file. Set only if a profile maps them to the import columns in `cells`. */
+  /** Original cells of the record. Set only if a profile has mapped them to the import columns in `cells`. */
   sourceCells?: readonly string[];
 }
 
@@ -33,24 +30,19 @@ const MAX_ROW_CHARACTERS = 512 * 1024;
  */
 const MAX_PENDING = 4 * MAX_ROW_CHARACTERS;
 
-/**
- * A file is rejected if at least `least` rows are mismatched, and they are more than the fraction `share` of all rows.
- */
+/** A file is rejected if at least `least` rows, and more than the fraction `share` of all rows, are mismatched. */
 const LIMITS = { least: 5, share: 0.1 };
 
 /**
- * Strict parser that wraps csv-parse and receives the text of a file piece by piece. A few mismatched records become
- * failed rows, but many of them lead to the rejection of the whole file.
+ * Strict parser that wraps csv-parse and receives the text of a file in pieces. A few mismatched records become failed
+ * rows, but many of them lead to the rejection of the whole file.
  */
 export class RecordParser {
   private readonly parser: CallbackParser;
   private records: CsvRecord[] = [];
   private fileError: FileError | undefined;
   private width = 0;
-  /**
-   * Number of header cells up to the last one with a name. The header ends with unnamed cells if every line ends in
-   * extra delimiters.
-   */
+  /** Number of header cells without the unnamed cells at the end, which extra delimiters cause. */
   private namedWidth = 0;
   private rows = 0;
   private mismatches = 0;
@@ -58,7 +50,7 @@ export class RecordParser {
   private last: CsvRecord | undefined;
   private pending = 0;
 
-  /** @param skippedLines number of lines that were skipped before the text. Line numbers include these lines. */
+  /** @param skippedLines number of skipped lines before the text. Line numbers include them. */
   constructor(
     delimiter: string,
     private readonly skippedLines = 0,
@@ -154,10 +146,7 @@ export class RecordParser {
     );
   }
 
-  /**
-   * Returns the error for a row that is too long. Ends the parser, because the parser reports an unclosed quote only at
-   * the end of its input.
-   */
+  /** Returns the error for a row that is too long. Ends the parser, which reports an unclosed quote only at its end. */
   private async createOverlongError(): Promise<FileError> {
     const line = this.lineCount + 1;
     const failure = await captureError((done) => this.parser.end(done));
@@ -166,8 +155,8 @@ export class RecordParser {
 }
 
 /**
- * Fast parser that passes each record to a callback. A stream would make the reader wait for each record, and the
- * `info` option of csv-parse, which adds line numbers, would make parsing take 50 % longer.
+ * Fast parser that passes each record to a callback. A stream would be slower, and the `info` option of csv-parse would
+ * make parsing take 50 % longer.
  */
 class CallbackParser extends Parser {
   constructor(
@@ -195,7 +184,7 @@ function isTooLong(cells: readonly string[]): boolean {
   return characters > MAX_ROW_CHARACTERS;
 }
 
-/** Calls `act` with a callback. Resolves with the error that the callback receives, or with undefined. */
+/** Calls `act` and resolves with the error that its callback receives, or with undefined. */
 function captureError(act: (done: (error?: Error | null) => void) => void): Promise<Error | undefined> {
   return new Promise((resolve) => {
     act((error) => {
@@ -204,10 +193,7 @@ function captureError(act: (done: (error?: Error | null) => void) => void): Prom
   });
 }
 
-/**
- * Maps an error code of csv-parse to a function that returns the code and the message of the FileError for users.
- * Messages never quote a cell.
- */
+/** Maps an error code of csv-parse to the code and the message of a FileError. Messages never quote a cell. */
 const QUOTE_ERRORS: Readonly<Record<string, (line: number) => [FileErrorCode, string]>> = {
   CSV_QUOTE_NOT_CLOSED: (line) => [
     'unclosed_quote',

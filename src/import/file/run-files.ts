@@ -20,15 +20,13 @@ const quote = (name: string): string => `"${truncate(name, 100)}"`;
 export type Header = readonly (Column | undefined)[];
 
 /**
- * Treatment of a source column in `failed.csv`, which includes only `stored` columns. `added` columns come from an
+ * Treatment of a source column in `failed.csv`, which contains only `stored` columns. `added` columns come from an
  * earlier `failed.csv`. `private` columns are not imported and may contain confidential data.
  */
 export type SourceUse = 'stored' | 'added' | 'private';
 
-/** A file whose header row has been read. */
 interface OpenFile {
   reader: CsvReader;
-  /** Yields the rows of the file, with one cell for each column of `header`. */
   readRecords: (batchSize: number) => AsyncGenerator<CsvRecord[]>;
   header: Header;
   names: readonly string[];
@@ -67,7 +65,6 @@ export class RunFiles {
   }
 }
 
-/** Opens a file whose columns a profile maps to the import columns. */
 function openMappedFile(
   reader: CsvReader,
   names: string[],
@@ -102,7 +99,7 @@ export function readHeader(
   return header;
 }
 
-/** @throws FileError for a header with errors. It lists all errors and has the code of the first one. */
+/** @throws FileError that lists all errors and has the code of the first one. */
 function throwIfInvalid(faults: readonly FileErrorDetails[], line: number): void {
   const [first, ...others] = faults.map((fault) => ({ ...fault, line }));
   if (first) throw new FileError(first.code, first.message, line, others);
@@ -134,10 +131,6 @@ function findHeaderErrors(
   return faults.slice(0, MAX_HEADER_ERRORS);
 }
 
-/**
- * Returns the error for the name of a repeated, unknown or password column.
- * @param first earlier column name in the file for the same import column.
- */
 function toHeaderError(name: string, column: Column | undefined, first: string): FileErrorDetails {
   if (column) {
     const both = `The columns ${quote(first)} and ${quote(name)} both mean ${column.name}`;
@@ -184,8 +177,8 @@ async function* mapRecords(
 }
 
 /**
- * Maps a record to the import columns. For a mismatched record, `cells` contains only the ExternalId, and `alignments`
- * contains the two possible mappings.
+ * Maps a record to the import columns. In a mismatched record, only the ExternalId is mapped, and `alignments` contains
+ * the two possible mappings.
  */
 function mapRecord(mapper: RecordMapper, record: CsvRecord): CsvRecord {
   const { cells, expectedCells } = record;

@@ -83,7 +83,6 @@ const createMarkMismatchError = (marked: string, named: string) =>
     1,
   );
 
-/** Returns the standard name of an encoding. @throws FileError `unknown_encoding` for an unknown label. */
 function resolveEncoding(encoding: string): string {
   const known = findEncoding(encoding);
   if (known !== undefined) return known;
@@ -93,21 +92,19 @@ function resolveEncoding(encoding: string): string {
   );
 }
 
-/** Streaming decoder that reports the line and the byte of an error. */
 class StrictDecoder {
   private readonly decoder: TextDecoder;
   /**
-   * Second decoder, which has not yet read the last few bytes. After an error, it decodes these bytes and the next
-   * piece byte by byte to find the invalid byte.
+   * Second decoder, which reads the last few bytes later. After an error, it decodes byte by byte to find the invalid
+   * byte.
    */
   private readonly lagging: TextDecoder;
-  /** The last few bytes that `decoder` has read but `lagging` has not. */
+  /** The last few bytes that only `decoder` has read. */
   private lastBytes = Buffer.alloc(0);
   private line = 1;
   private endsWithReturn = false;
-  /** Number of bytes that `lagging` has read. */
   private bytes = 0;
-  /** Number of bytes up to the end of the last complete character that `lagging` has read. */
+  /** Position after the last complete character that `lagging` has read, in bytes. */
   private completeBytes = 0;
 
   constructor(private readonly encoding: string) {
@@ -116,7 +113,7 @@ class StrictDecoder {
   }
 
   /**
-   * Yields the text of a piece of the file. If the piece contains an error, yields the text before the error first.
+   * Yields the text of a piece of the file, or the text before the first error.
    * @throws FileError `bad_encoding` for an invalid byte or a NUL character.
    */
   *decode(piece: Uint8Array): Generator<string> {
@@ -150,7 +147,6 @@ class StrictDecoder {
     yield* this.yieldUntilNul(text);
   }
 
-  /** Decodes a piece byte by byte and returns the text before its first invalid byte. */
   private decodeValidPrefix(piece: Uint8Array): string {
     let text = '';
     try {
@@ -207,12 +203,12 @@ export interface SkippedLines {
   last: number;
 }
 
-/** Maximum number of buffered characters. The reader buffers text that may belong to the skipped last lines. */
+/** Maximum number of characters that are buffered to find the lines to skip. */
 const MAX_BUFFERED = 1024 * 1024;
 
 /**
- * Yields a text without its first and last lines. Quotes are ignored when the text is split into lines. A line ending
- * at the end of the text belongs to the last line.
+ * Yields a text without its first and last lines. Line endings inside quotes also end a line. A line ending at the end
+ * of the text belongs to the last line.
  * @throws FileError `row_too_long` if the skipped lines have more than a million characters.
  */
 export async function* skipLines(
@@ -246,7 +242,7 @@ export async function* skipLines(
   }
 }
 
-/** Returns the positions directly after the first line endings of a text, at most `max` positions. */
+/** Returns the positions after the first `max` line endings of a text. */
 function findLineEnds(text: string, max: number): number[] {
   const ends: number[] = [];
   for (const match of text.matchAll(LINE_END)) {
@@ -256,7 +252,7 @@ function findLineEnds(text: string, max: number): number[] {
   return ends;
 }
 
-/** Returns the position where the last `lines` lines of a text begin, or 0 if the text has no other lines. */
+/** Returns the start of the last `lines` lines of a text, or 0 if the text has no other lines. */
 function findLastLinesStart(text: string, lines: number): number {
   let at = skipLineEndBefore(text, text.length);
   for (let line = 0; line < lines; line++) {

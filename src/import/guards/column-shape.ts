@@ -26,7 +26,7 @@ export const NO_ROWS: Found = { count: 0, examples: [] };
 const KEPT = 2 * MAX_EXAMPLES;
 const MAX_VALUE = 200;
 
-/** Counts the rows that a guard finds, and stores the first ones as examples. */
+/** Counts the rows that a guard finds, and stores the first rows as examples. */
 export class FoundRows implements Found {
   count = 0;
   readonly examples: Example[] = [];
@@ -36,7 +36,6 @@ export class FoundRows implements Found {
     if (this.examples.length < KEPT) this.examples.push(example());
   }
 
-  /** Removes a row that was added but has failed afterwards. */
   remove(line: number): void {
     this.count--;
     const at = this.examples.findIndex((example) => example.line === line);
@@ -44,7 +43,6 @@ export class FoundRows implements Found {
   }
 }
 
-/** Returns the examples that a run shows, with long values truncated. */
 export function shown(examples: readonly Example[]): GuardExample[] {
   return examples.slice(0, MAX_EXAMPLES).map(({ line, external_id, old, new: now }) => ({
     line: line > 0 ? line : null,
@@ -61,10 +59,7 @@ function cut(value: unknown): unknown {
   return text.length <= MAX_VALUE ? value : truncate(text, MAX_VALUE);
 }
 
-/**
- * Returns a hash of a text as an integer of 53 bits, which a JavaScript number holds exactly. The hash is the same in
- * every plan.
- */
+/** Returns a hash of a text as an integer of 53 bits, which a JavaScript number holds exactly. */
 function hash53(text: string): number {
   const [high, low] = computeHash64(text);
   return (high >>> 0) * 2 ** 21 + (low >>> 11);
@@ -119,12 +114,12 @@ export class FrequentValues {
   }
 }
 
-/** Users differ in a column if they have more than this number of distinct values in it. */
+/** Users differ in a column only if they have more distinct values than this. */
 const FEW_VALUES = 10;
 
 /**
- * Distinct values that users have in a column before the plan. Stores only as many values as are needed to know that
- * users differ in this column.
+ * Distinct values that users have in a column before the plan. Stores only a few values, which suffice to know that
+ * users differ.
  */
 export class OldValues {
   private readonly known = new Set<number>();
@@ -154,9 +149,7 @@ interface Moved {
  */
 export class ExchangedValues {
   private readonly values = new Map<number, Moved>();
-  /**
-   * Number of low bits of a hash that must be 0 for the value to be in the sample. Each further bit halves the sample.
-   */
+  /** Number of low bits that must be 0 in the hash of a sampled value. Each further bit halves the sample. */
   private bits = 0;
 
   /**
@@ -182,7 +175,6 @@ export class ExchangedValues {
     if (moved.example?.line === line) moved.example = undefined;
   }
 
-  /** Rows that take a value that another row gives up. */
   get found(): Found {
     const moved = [...this.values.values()].filter(({ released }) => released > 0);
     const count = moved.reduce((sum, { taken }) => sum + taken, 0) * 2 ** this.bits;
@@ -211,10 +203,10 @@ export class ExchangedValues {
 
 /** New values longer than this (in characters) are not checked for truncation. Names are always shorter. */
 const MAX_LENGTH = 255;
-/** Matches two adjacent letters or digits. A text that is cut between them is cut inside a word. */
+/** Matches two adjacent letters or digits. A cut between them is inside a word. */
 const MIDDLE = /^[\p{L}\p{N}]{2}$/u;
 
-/** If a value was cut inside a word, returns its new length, otherwise undefined. */
+/** Returns the new length of a value that was cut inside a word, otherwise undefined. */
 function cutAt(old: unknown, now: unknown): number | undefined {
   if (typeof old !== 'string' || typeof now !== 'string') return undefined;
   const { length } = now;
@@ -222,10 +214,7 @@ function cutAt(old: unknown, now: unknown): number | undefined {
   return MIDDLE.test(`${now.at(-1)}${old.charAt(length)}`) ? length : undefined;
 }
 
-/**
- * Summary of the changes that a plan makes to one column of existing users. Its size does not depend on the number of
- * rows.
- */
+/** Summary of the changes of a plan to one column of existing users. Its size does not depend on the number of rows. */
 export class ColumnShape {
   /** Users whose value is replaced by another value. In a boolean column, users whose value becomes `true`. */
   readonly changes = new FoundRows();
@@ -264,7 +253,6 @@ export class ColumnShape {
     if (has) this.news.add(textOf(now), example);
   }
 
-  /** Undoes `add` for a row that has failed afterwards. */
   remove(old: unknown, now: unknown, line: number): void {
     if (typeof now === 'boolean') {
       (now ? this.changes : this.clearings).remove(line);
@@ -280,14 +268,14 @@ export class ColumnShape {
   }
 
   /**
-   * Users whose value is replaced by another value. In a boolean column, users who get `true` count only if other users
-   * lose it, because the column may then be inverted.
+   * Users whose value is replaced by another value. In a boolean column, empty if every change sets `true`, because an
+   * inverted column would also set `false`.
    */
   get replaced(): Found {
     return this.isFlag && this.clearings.count === 0 ? NO_ROWS : this.changes;
   }
 
-  /** Rows whose value was cut inside a word. Includes only values that were cut to the most frequent length. */
+  /** Rows whose value was cut inside a word to the most frequent length. */
   get cut(): Found {
     return [...this.cuts.values()].sort((a, b) => b.count - a.count)[0] ?? NO_ROWS;
   }

@@ -51,7 +51,6 @@ const WINDOWS = pageOf('windows-1252', WINDOWS_1252);
 /** Code pages with which programs often decode exports by mistake. */
 const PAGES = [WINDOWS, ...['windows-1251', 'macintosh', 'ibm866'].map((label) => pageOf(label))];
 
-/** Maps the ASCII characters that HTML escapes to the names of their entities. */
 const MARKUP: Readonly<Record<string, string>> = {
   '&': 'amp',
   '<': 'lt',
@@ -97,8 +96,8 @@ function matches(old: readonly string[], now: readonly string[]): boolean {
 }
 
 /**
- * Returns a list with the length of the HTML entity at position `at`. The list is empty if there is no entity, or if
- * the entity cannot stand for the letter. A non-ASCII letter accepts any entity name.
+ * Returns the length of the HTML entity at position `at`, as a list. The list is empty if no entity there can stand for
+ * the letter. A non-ASCII letter accepts any entity name.
  */
 function entity(letter: string, now: readonly string[], at: number): number[] {
   const [text, decimal, hex, name] = ENTITY.exec(now.slice(at, at + MAX_ENTITY).join('')) ?? [];
@@ -165,7 +164,6 @@ function isEncodedTwice(text: string): boolean {
   }
 }
 
-/** Matches an HTML entity in a name. */
 const ESCAPED = /&(?:amp;)*(?:#\d{2,7}|#x[\da-f]{2,6}|[a-z]{2,10});/i;
 
 const PLAIN_NAME = /^[A-Za-z .'-]*$/;

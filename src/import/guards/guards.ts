@@ -28,7 +28,6 @@ const HINTS = {
   after_revert: 'Changes that were reverted would be made again. The source still sends the wrong values.',
 } as const;
 
-/** Hints that replace the usual hint if a guard trips for another reason. */
 const OTHER_HINTS = {
   deactivations_week:
     'Together with the other imports of the last seven days, many people would lose access. The source may be losing people little by little.',
@@ -49,9 +48,7 @@ export interface PlanNumbers {
   activeInScope: number;
   /** Number of users whom the file names, active or blocked, plus the missing users of its data set. */
   linked: number;
-  /** Number of rows that were matched to an existing user. */
   matched: number;
-  /** Users whom the plan blocks: because of their row in the file, or because they are missing from the file. */
   deactivations: Found;
   reactivations: Found;
   /**
@@ -65,7 +62,7 @@ export interface PlanNumbers {
   newKeys: Found;
   /**
    * Number of missing users, plus the number of identifiers that rows with a new ExternalId would take from linked
-   * users. A high number suggests changed ExternalIds in the source.
+   * users. If it is high, the ExternalIds in the source have probably changed.
    */
   lostKeys: number;
   shape: ShapeTally;
@@ -76,11 +73,11 @@ export interface PlanNumbers {
   foreign: Found & { known: number };
   /** Number of rows in the last completed run of the data set, or null before the first completed run. */
   lastRows: number | null;
-  /** If the file is an old file (`Past.isOldFile`), the number of users that the plan would change. Otherwise 0. */
+  /** Number of users whom the plan would change. 0 if the file is not an old file (`Past.isOldFile`). */
   sameFile: number;
   /**
    * Users for whom the plan would undo changes of an earlier run. `of` is the number of users whom that run changed.
-   * Null if the plan changes at most half as many users as that run.
+   * Null if the plan changes too few users for this check.
    */
   undone: (Found & { of: number }) | null;
   /** Users for whom the plan would repeat changes that a revert has undone, or null without such a revert. */
@@ -93,7 +90,6 @@ interface Limit {
   percent: number;
 }
 
-/** Fields that affect logins and permissions. */
 const LOGINS: ReadonlySet<string> = new Set(['username', 'email', 'authname', 'roles']);
 
 const most = ({ rows, percent }: Limit, of: number): number =>
@@ -102,10 +98,6 @@ const most = ({ rows, percent }: Limit, of: number): number =>
 const capped = (limit: Limit & { total: number }, of: number): number =>
   Math.min(limit.total, most(limit, of));
 
-/**
- * Creates a guard that compares a number of rows with a limit. By default, it trips if the number is higher than the
- * limit.
- */
 function over(
   name: keyof typeof HINTS,
   { count: value, examples }: Found,
@@ -170,8 +162,7 @@ function evaluateGuards(
     over(
       'foreign_dataset',
       plan.foreign,
-      // If the last run was above the limit, an operator has accepted its foreign users. Only additional foreign users
-      // count.
+      // If the last run was above the limit, an operator has accepted its foreign users, so only additional ones count.
       plan.foreign.known > foreign ? plan.foreign.known + foreign : foreign,
     ),
     ...(plan.repeated ? [over('after_revert', plan.repeated, limits.after_revert.rows)] : []),
@@ -180,8 +171,8 @@ function evaluateGuards(
 }
 
 /**
- * Checks how many users lose or get access. Compares the number of this run with the users in its scope, and the number
- * of all runs of the week with the whole data set, including its other parts.
+ * Checks how many users lose or get access. Compares this run with the users in its scope, and all runs of the week
+ * with the whole data set.
  */
 function checkAccessChange(
   name: 'deactivations' | 'reactivations',
@@ -212,10 +203,7 @@ function columnGuards(column: ColumnShape, matched: number, limits: GuardLimits)
   return guards;
 }
 
-/**
- * Returns a guard for each column in which many values were cut inside a word to the same length, probably by the
- * source.
- */
+/** Returns a guard for each column in which many values were cut inside a word to the same length. */
 function cutGuards({ shape, rows }: PlanNumbers, limits: GuardLimits): Guard[] {
   const limit = most(limits.garbled_text, rows);
   return shape.columns.flatMap(({ field, cut }) =>
@@ -224,8 +212,8 @@ function cutGuards({ shape, rows }: PlanNumbers, limits: GuardLimits): Guard[] {
 }
 
 /**
- * Returns guards for forenames or surnames that most new users share. Returns an empty list if all new users lack a
- * forename, or all lack a surname.
+ * Returns guards for forenames or surnames that most new users share. Ignores files without forenames or without
+ * surnames.
  */
 function newNameGuards(shape: ShapeTally, { same_value: same }: GuardLimits): Guard[] {
   const limit = most(same, shape.created);
@@ -249,7 +237,7 @@ function oldFileGuards(
   return undone ? [over('old_file', undone, most(limit, undone.of))] : [];
 }
 
-/** Adds to the hint of a guard that the profile sets its limit, so that operators do not search the settings for it. */
+/** Adds to the hint of a guard that the profile sets its limit. Operators then do not search the settings for it. */
 function addProfileHint(profile: string, own: GuardOverrides, guard: Guard): Guard {
   const isOwn = limitNames(guard).some((name) => own[name] !== undefined);
   return isOwn ? { ...guard, hint: `${guard.hint} The profile ${profile} sets the limit.` } : guard;
@@ -264,10 +252,7 @@ function limitNames({ name, field, hint }: Guard): (keyof GuardLimits)[] {
   return isLimitName(name) ? [name] : [];
 }
 
-/**
- * Guards whose maximum number of rows is lowered in a small data set, to `small_dataset.rows` minus the number in this
- * list.
- */
+/** Guards that allow fewer rows in a small data set: `small_dataset.rows` minus the number in this list. */
 const LOWERED = [
   ['deactivations', 0],
   ['moved_values', 0],
@@ -278,9 +263,8 @@ const LOWERED = [
 ] as const;
 
 /**
- * Returns the limits for a data set with this number of users. In a small data set, some guards allow fewer rows,
- * because five of eight users, for example, are already too many. A profile's limits are not lowered, because they were
- * chosen for the data set.
+ * Returns the limits for a data set with this number of users. In a small data set, some guards allow fewer rows.
+ * Limits of a profile are not lowered, because they were chosen for the data set.
  * @param users number of users whom the file names or its data set manages.
  */
 function limitsFor(users: number, settings: GuardLimits, profile: GuardOverrides = {}): GuardLimits {

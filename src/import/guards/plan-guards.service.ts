@@ -13,20 +13,16 @@ import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { type PlannedChanges, IntList, TextNumbers } from '../plan/compact-collections.js';
 
 const CHANGING: readonly StagedOutcome[] = ['created', 'updated', 'blocked', 'reactivated', 'missing'];
-/** Fields that the importer itself sets. */
 const BOOKKEEPING: ReadonlySet<string> = new Set(['managed_by', 'managed_part', 'blocked_by']);
 const WEEK_SECONDS = 7 * 24 * 3600;
-/** Maximum number of earlier runs that are read to evaluate the guards. */
 const RUNS = 30;
 const REVERTS = 20;
 
-/** Number of rows per outcome that are read to find examples for a guard. */
 const PAGE_OF_EXAMPLES = 10;
 
 interface Planned {
   counts: Counts;
   missing: number;
-  /** Number of active users in other parts of the data set who are not in the file. */
   elsewhere: number;
   tally: PlanTally;
 }
@@ -36,9 +32,7 @@ interface Planned {
  * properties only the part of the new run.
  */
 export interface Past {
-  /** The last completed run of the data set and part. */
   last: ImportRun | undefined;
-  /** The last completed run of the data set and part that changed a user. */
   lastChanging: ImportRun | undefined;
   /** True if the same file was imported before, but the last completed run had a different file. */
   isOldFile: boolean;
@@ -70,7 +64,7 @@ export class PlanGuards {
     const earlier = (await this.runs.listInScope(scope, COMPLETED, RUNS)).filter(({ id }) => id !== run.id);
     const [last] = earlier;
     const isOther = last !== undefined && last.file_sha256 !== sha256;
-    // The seven days end when the run was created. If the run is planned again, the same earlier runs count.
+    // Count back from the creation of the run, so that planning it again counts the same earlier runs.
     const crowd = await this.runs.countAccessChangesSince(
       dataset,
       addSeconds(run.created, -WEEK_SECONDS),
@@ -152,8 +146,8 @@ export class PlanGuards {
   }
 
   /**
-   * Finds users to whom the plan gives back the value that an earlier run has replaced. `of` is the number of users
-   * whom the earlier run changed.
+   * Finds users to whom the plan gives back a value that an earlier run replaced. `of` is the number of users whom the
+   * earlier run changed.
    */
   private async undone(earlier: ImportRun, changes: PlannedChanges): Promise<Found & { of: number }> {
     const found = new FoundRows();
@@ -170,7 +164,6 @@ export class PlanGuards {
     return Object.assign({}, found, { of });
   }
 
-  /** Returns the failed rows, except rows that failed in the same way in the last completed run. */
   private async newErrors(run: ImportRun, last: ImportRun | undefined): Promise<Found> {
     const known = new TextNumbers();
     const left = new IntList();
@@ -193,7 +186,6 @@ export class PlanGuards {
     return found;
   }
 
-  /** Returns examples of changes to one field, from the first rows with the given outcomes. */
   private async firstExamples(
     runId: string,
     outcomes: readonly StagedOutcome[],
@@ -212,14 +204,10 @@ export class PlanGuards {
   }
 }
 
-/**
- * Returns the number of foreign users in the last completed run. If it was above the limit, an operator has approved
- * that run.
- */
+/** Returns the number of foreign users in the last completed run. */
 const knownForeign = (last: ImportRun | undefined): number =>
   last?.guards.find(({ name }) => name === 'foreign_dataset')?.value ?? 0;
 
-/** Returns the number of users whom a run changes, including the missing users whom it blocks. */
 function changedUsers({
   counts,
   missing_blocked: missing,
@@ -229,8 +217,8 @@ function changedUsers({
 }
 
 /**
- * Returns the change of the plan that undoes a change of an earlier row, or undefined if the plan undoes no change of
- * the row. Blocking a user undoes the creation of the user.
+ * Returns the change with which the plan undoes a change of an earlier row, or undefined without such a change.
+ * Blocking a user undoes the creation of the user.
  */
 function changedBack(
   { outcome, changes }: StagedRow,
@@ -246,6 +234,6 @@ function changedBack(
 
 const textOf = ({ field, code }: StagedRow['errors'][number]): string => `${field}: ${code}`;
 
-/** Returns a key for a failed row, which is equal for rows with the same ExternalId and the same errors. */
+/** Returns the same key for failed rows with the same ExternalId and the same errors. */
 const faultOf = ({ external_id, errors }: StagedRow): string =>
   `${external_id}\0${errors.map(textOf).join('\0')}`;

@@ -20,9 +20,8 @@ import { isWebmasterUser } from '../../users/rules/user-rules.js';
 import type { PlannedRow } from '../plan/row-rules.js';
 
 const PRINT_CHARACTERS = 64 * 1024;
-/** Number of users at the start of the file whose values are all sampled. */
+/** All of the first FIRST_SAMPLED users are sampled, then one of every SAMPLED_EACH users. */
 const FIRST_SAMPLED = 1000;
-/** After the first FIRST_SAMPLED users, one of every SAMPLED_EACH users is sampled. */
 const SAMPLED_EACH = 64;
 
 /** Numbers, column changes and fingerprint of a plan, collected while its rows are planned. */
@@ -30,23 +29,18 @@ export class PlanTally {
   rows = 0;
   unchanged = 0;
   matched = 0;
-  /** Maps a part (an empty string for no part) to the number of its active users who are in the file. */
+  /** Number of active users in the file by part. Users without a part are counted under an empty string. */
   readonly listed = new Map<string, number>();
   activeMatched = 0;
-  /** Number of rows whose ExternalId is new. */
   newKeys = 0;
   /** Number of identifiers that rows with a new ExternalId would take from linked users. */
   clashes = 0;
-  /** Users whom the file names but another data set manages. */
   readonly foreign = new FoundRows();
   readonly shape = new ShapeTally();
   /** Changes of the plan, for the comparison with earlier runs. Undefined if this comparison is not needed. */
   changes: PlannedChanges | undefined;
   private readonly hash = createHash('sha256');
-  /**
-   * Text that is hashed later, together with the text of other rows, because hashing each row separately would be too
-   * slow.
-   */
+  /** Text that is not hashed yet. Hashing each row separately would be too slow. */
   private printed = '';
 
   add({ row, before }: PlannedRow): void {
@@ -81,10 +75,7 @@ export class PlanTally {
       this.changes.add(row.user_uuid, field, value, row.line);
   }
 
-  /**
-   * Counts a user who is listed in the file, whatever the outcome of the row. Call it once per ExternalId, for its
-   * first row.
-   */
+  /** Counts a user who is listed in the file, even if the row fails. Call it once per ExternalId, for its first row. */
   countListed(user: User, scope: UserScope, line: number): void {
     if (user.managed_by === scope.dataset) {
       const part = user.managed_part ?? '';
@@ -118,7 +109,7 @@ export class PlanTally {
 
 /** Fields that the column guards skip, because other guards check them or the importer itself sets them. */
 const ASIDE = new Set('status managed_by managed_part blocked_by external_id password'.split(' '));
-/** Fields whose values before the plan are sampled, to find out if users differ in these fields. */
+/** Fields whose values before the plan are sampled, to find the fields in which users differ. */
 const SAMPLED = COLUMNS.filter(
   ({ field, kind }) => kind !== 'flag' && kind !== 'network' && !ASIDE.has(field),
 ).map(({ field }) => field);
@@ -129,11 +120,10 @@ const NAMES: readonly string[] = ['firstname', 'surname'];
 
 type Row = Pick<StagedRow, 'line' | 'external_id' | 'outcome' | 'changes'>;
 
-/** Rows that take a username, an email address or an authname from another user. Each line needs one bit. */
+/** Rows that take a username, an email address or an authname from another user. */
 class MovedLogins {
   count = 0;
   readonly lines = new LineSet();
-  /** Examples of these rows, except rows that create users. */
   readonly updates = new FoundRows();
 }
 
@@ -151,7 +141,6 @@ export class ShapeTally {
   created = 0;
   private readonly brokenNames = new FoundRows();
 
-  /** Summaries of the columns that the plan changes, sorted by field. */
   get columns(): readonly ColumnShape[] {
     return [...this.changed.values()].sort((a, b) => (a.field < b.field ? -1 : 1));
   }
@@ -167,7 +156,6 @@ export class ShapeTally {
     moved.count++;
   }
 
-  /** Samples the values that a user has before the plan, to find the columns in which users differ. */
   sample(user: User): void {
     for (const field of SAMPLED) this.oldValues(field).add(Reflect.get(user, field));
     for (const [member, value] of Object.entries(user.social_media))
@@ -217,8 +205,7 @@ export class ShapeTally {
       return { field, count, examples: updates.examples };
     });
     const numbers = [...this.numbers].map(([field, exchanged]) => ({ field, ...exchanged.found }));
-    // A row may take both a phone and a mobile number but must count only once. Therefore, add only the higher of the
-    // two counts.
+    // A row that takes both a phone and a mobile number must count once, so add only the higher of the two counts.
     const count =
       logins.reduce((sum, moved) => sum + moved.count, 0) + Math.max(...numbers.map((moved) => moved.count));
     const [most] = [...logins, ...numbers].sort((a, b) => b.count - a.count);
@@ -234,7 +221,7 @@ export class ShapeTally {
       : { count, field: null, examples: this.brokenNames.examples };
   }
 
-  /** Rows with the most frequent name of the new users, for each field in `NAMES`. */
+  /** For each field in `NAMES`, the rows of new users with the most frequent name. */
   get sameNames(): readonly (Found & { field: string })[] {
     return [...this.names].map(([field, names]) => ({ field, ...names.most }));
   }
@@ -285,9 +272,7 @@ function namesOf({ changes }: Row): [string, string][] {
   });
 }
 
-/**
- * Returns the changes of a row by column, without the fields in `ASIDE`. Each social network is a column of its own.
- */
+/** Returns the changes of a row by column, without the fields in `ASIDE`. Each social network counts as a column. */
 function changesOf({ changes }: Row): FieldChange[] {
   return changes.list.flatMap((change) => {
     if (ASIDE.has(change.field)) return [];

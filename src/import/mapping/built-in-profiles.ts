@@ -6,10 +6,6 @@ import type { ImportProfile } from '../runs/import-options.js';
  */
 const COMMON = { ignore_unknown_columns: true } as const;
 
-/**
- * Returns a map from source values to `Active` and `Blocked`. Each parameter is a list of source values, separated by
- * commas.
- */
 const mapStatuses = (active: string, blocked: string): Record<string, string> =>
   Object.fromEntries([
     ...active.split(', ').map((word) => [word, 'Active'] as const),
@@ -184,9 +180,7 @@ const auth0: ImportProfile = {
   values: { blocked: { true: 'Blocked', false: 'Active', '': 'Active' } },
 };
 
-/**
- * Maps the name of a built-in profile to the profile. A saved profile with the same name overrides a built-in profile.
- */
+/** Maps names to built-in profiles. A saved profile with the same name takes precedence. */
 export const BUILT_IN_PROFILES: Readonly<Record<string, ImportProfile>> = {
   moodle,
   canvas,

@@ -61,15 +61,12 @@ const CELL_TESTS: readonly (readonly [column: string, test: (cell: string) => bo
   ['Status', (cell) => STATUS_WORDS.has(cell.toLowerCase())],
 ];
 /**
- * Share of the filled cells in a source column that must look like values of an import column before that column is
- * suggested.
+ * Minimum share of the filled cells of a source column that must look like values of an import column to suggest it.
  */
 const MIN_SHARE = 0.8;
 
-/** A source column that is not assigned to an import column yet. */
 interface Source {
   name: string;
-  /** Cells of this column in the first rows of the file. */
   cells: readonly string[];
 }
 

@@ -5,7 +5,6 @@ import { ROW_OUTCOMES } from '../runs/import-row.js';
 
 export const PREVIEW_ROWS = 100;
 const MAX_COLUMNS = 200;
-/** Maximum number of problems in a preview, in all its rows and in the header. */
 const MAX_PROBLEMS = PREVIEW_ROWS * 100 + 3 * MAX_COLUMNS;
 const NULLABLE = { type: String, nullable: true } as const;
 

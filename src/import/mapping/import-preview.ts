@@ -25,12 +25,9 @@ import { RecordMapper, toPlainCell } from './record-mapper.js';
 import type { ImportRequest } from '../runs/import-options.js';
 import { FileError } from '../file/file-error.js';
 
-/** Maximum length of a text in a preview, in characters. */
 const MAX_TEXT = 255;
-/** Maximum number of values in one list of a preview. */
 const MAX_LISTED = 32;
 
-/** Contents of a preview, without the file and the name of the profile. */
 export type Preview = Omit<ImportPreviewDto, 'file' | 'profile'>;
 
 const HEADER_TOO_LONG =
@@ -107,7 +104,6 @@ export class ImportPreview {
   }
 }
 
-/** Truncates a value for the preview, because a cell may be longer than any field allows. */
 function truncateValue(value: unknown): unknown {
   if (typeof value === 'string') return truncate(value, MAX_TEXT);
   if (Array.isArray(value)) return value.slice(0, MAX_LISTED).map(truncateValue);
@@ -117,8 +113,8 @@ function truncateValue(value: unknown): unknown {
 }
 
 /**
- * Opens a file and reads its header. If the header seems to consist of one unknown column, detects the delimiter again.
- * This time, common column names of other systems count as known.
+ * Opens a file and reads its header. If the header seems to consist of one unknown column, detects the delimiter again
+ * with column names of other systems.
  */
 async function openWithHeader(
   head: FilePrefix,
@@ -133,7 +129,6 @@ async function openWithHeader(
   return { reader: wider, names: await tryRead(problems, () => wider.readHeader()) };
 }
 
-/** Calls `read` and returns its result. After a FileError, adds the error to `problems` and returns undefined. */
 async function tryRead<T>(problems: PreviewProblemDto[], read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();
@@ -185,7 +180,7 @@ function mapColumns(
   } catch (error) {
     problems.push(...problemsOf(error));
   }
-  // Show the rows even if the header has errors. If two columns mean the same import column, use only the first one.
+  // Show the rows even if the header has errors. If two columns mean the same import column, use the first one.
   const known = names.map((name) => (name.trim().startsWith('_') ? undefined : findColumn(name)));
   const header = known.map((column, index) => (known.indexOf(column) === index ? column : undefined));
   return {
@@ -199,13 +194,11 @@ function toFileProblem(line: number | null, code: string, message: string): Prev
   return { line, field: '', code, message, refuses: true };
 }
 
-/** Converts a FileError and its further errors to problems of the preview. @throws any other error unchanged. */
 function problemsOf(error: unknown): PreviewProblemDto[] {
   if (!(error instanceof FileError)) throw error;
   return [error, ...error.others].map(({ code, message, line = null }) => toFileProblem(line, code, message));
 }
 
-/** Returns a list with the problem of a mismatched record. The list is empty for any other record. */
 function findMismatch(record: CsvRecord): PreviewProblemDto[] {
   const { line, expectedCells } = record;
   if (expectedCells === undefined) return [];
@@ -213,10 +206,7 @@ function findMismatch(record: CsvRecord): PreviewProblemDto[] {
   return [{ line, field: '', code: 'wrong_cell_count', message, refuses: false }];
 }
 
-/**
- * Finds values that must be unique but occur in several rows. Reports a problem for each of these rows except the
- * first.
- */
+/** Finds values that must be unique but occur in several rows. Reports each of these rows except the first. */
 function findDuplicates(rows: readonly FileRow[]): PreviewProblemDto[] {
   const problems: PreviewProblemDto[] = [];
   const addDuplicates = (field: string, keyOf: (row: FileRow) => string): void => {

@@ -7,7 +7,7 @@ import type { ImportProfile } from '../runs/import-options.js';
 @Entity('import_profiles', { withoutRowid: true })
 export class ImportProfileEntity {
   @PrimaryColumn(text(64)) name!: string;
-  /** Id by which audit events refer to the profile. */
+  /** Identifies the profile in audit events. */
   @Column(uuid()) id!: string;
   @Column(longText()) document!: JsonText<ImportProfile>;
   @Column(time()) created!: string;

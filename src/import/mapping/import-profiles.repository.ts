@@ -16,8 +16,8 @@ export interface SavedProfile {
 const SELECT = 'SELECT name, id, document, updated FROM import_profiles';
 
 /**
- * Repository of saved profiles. Uses hand-written SQL, because a profile is locked and replaced in the transaction that
- * stores the audit event (ADR 13).
+ * Repository of saved profiles. Uses hand-written SQL to lock and replace a profile in the transaction of its audit
+ * event (ADR 13).
  */
 @Injectable()
 export class ImportProfilesRepository {
@@ -32,13 +32,11 @@ export class ImportProfilesRepository {
     return countRows(tx, 'SELECT COUNT(*) AS count FROM import_profiles');
   }
 
-  /** Returns all saved profiles, sorted by name. */
   async list(): Promise<SavedProfile[]> {
     const rows = await this.database.query<ImportProfileEntity>(`${SELECT} ORDER BY name`);
     return rows.map(toSaved);
   }
 
-  /** Finds a profile and locks it until the transaction ends. */
   async lock(tx: Sql, name: string): Promise<SavedProfile | undefined> {
     const row = await tx.queryOne<ImportProfileEntity>(`${SELECT} WHERE name = ?${lockClauseOf(tx)}`, [name]);
     return row && toSaved(row);

@@ -20,14 +20,13 @@ import { ImportProfilesRepository, type SavedProfile } from './import-profiles.r
 import { checkProfile } from './profile-check.js';
 import { BUILT_IN_PROFILES } from './built-in-profiles.js';
 
-/** Maximum length of a profile as JSON, in characters. Every run stores a copy of it. */
+/** Maximum length of a profile in JSON, in characters. Every run stores a copy of its profile. */
 const MAX_DOCUMENT = 64 * 1024;
 
-/** Maximum number of saved profiles. All of them are read to list profiles or to find the profile for a file. */
+/** Maximum number of saved profiles. Some requests read all of them. */
 const MAX_PROFILES = 200;
 const TOO_MANY = `There are already ${MAX_PROFILES} profiles. Delete a profile that is no longer needed.`;
 
-/** A saved or a built-in profile. */
 export interface KnownProfile {
   name: string;
   profile: ImportProfile;
@@ -51,7 +50,6 @@ export class ImportProfiles {
     private readonly audit: AuditService,
   ) {}
 
-  /** Returns all profiles, sorted by name. */
   async list(): Promise<KnownProfile[]> {
     const saved = await this.saved.list();
     const names = new Set(saved.map(({ name }) => name));
@@ -67,7 +65,7 @@ export class ImportProfiles {
   }
 
   /**
-   * Finds the profile that an import names in its options.
+   * Returns the profile that the options of an import select.
    * @throws ProblemError `invalid_parameter` for an unknown name.
    */
   async getRequested(name: string): Promise<NamedProfile> {
@@ -80,8 +78,8 @@ export class ImportProfiles {
   }
 
   /**
-   * Finds the saved profile whose pattern matches the name of a file in the drop folder. Of several patterns, the
-   * longest one wins.
+   * Finds the saved profile whose pattern matches the name of a file in the drop folder. If several patterns match,
+   * selects the longest pattern.
    */
   async findForFile(fileName: string): Promise<NamedProfile | undefined> {
     const patternLengthOf = ({ profile }: KnownProfile): number => profile.pattern?.length ?? 0;
@@ -166,7 +164,6 @@ function assertMayImport({ actor }: Caller, { dataset = 'default', pattern }: Im
 
 const findBuiltIn = (name: string): KnownProfile | undefined => BUILT_IN.find((each) => each.name === name);
 
-/** Returns the properties of a profile that differ from its previous version. */
 function changesOf(before: ImportProfile | undefined, after: ImportProfile): FieldChange[] {
   const old = new Map<string, unknown>(Object.entries(before ?? {}));
   const next = new Map<string, unknown>(Object.entries(after));
@@ -179,7 +176,7 @@ function changesOf(before: ImportProfile | undefined, after: ImportProfile): Fie
   }));
 }
 
-/** Request headers that allow a change only for certain versions of the profile (RFC 9110, section 13.1). */
+/** Headers that make a change conditional on the version of the profile (RFC 9110, section 13.1). */
 export interface TagHeaders {
   ifMatch: string | undefined;
   ifNoneMatch: string | undefined;
@@ -191,10 +188,6 @@ const TAG_DIGITS = 32;
 export const tagOf = (profile: ImportProfile): string =>
   `"${createHash('sha256').update(JSON.stringify(profile)).digest('hex').slice(0, TAG_DIGITS)}"`;
 
-/**
- * Checks the preconditions in the headers of a request.
- * @throws ProblemError `precondition_failed` if the existing profile does not meet them.
- */
 function assertPreconditions(profile: ImportProfile | undefined, { ifMatch, ifNoneMatch }: TagHeaders): void {
   const tag = profile && tagOf(profile);
   const matchesTag = (header: string): boolean =>

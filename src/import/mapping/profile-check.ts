@@ -118,7 +118,7 @@ class ProfileCheck {
   }
 
   checkOptions(profile: Partial<ImportProfile>): void {
-    // A value that is not a list was already reported.
+    // `readInput` has already reported a value that is not a list.
     const sent: unknown = profile.default_roles;
     const roles: readonly unknown[] = Array.isArray(sent) ? sent : [];
     const unknown = roles.filter((role) => typeof role !== 'string' || !this.settings.roles.find(role));
@@ -161,7 +161,7 @@ class ProfileCheck {
     }
   }
 
-  /** Applies the rules for rows to a value that a profile sets. Any ExternalId is accepted as a manager. */
+  /** Checks a value in the profile by the rules for rows. Accepts any ExternalId as a manager. */
   private checkCell(field: string, column: Column, cell: string): void {
     const { raw } = readRow({ line: 0, cells: [cell] }, [column], 'keep');
     const { value, errors } = readInput<UserInput>(UserInput, raw);
@@ -193,7 +193,7 @@ class ProfileCheck {
   }
 }
 
-/** Returns a hint that suggests the most similar known name, or an empty string if all names are too different. */
+/** Returns a hint with the most similar known name, or an empty string if no known name is similar. */
 function formatHint(name: string, others: readonly string[] = []): string {
   const known = COLUMNS.flatMap((column) => [column.name, ...column.aliases]);
   const found = findNearest(name, [...known, ...others]);

@@ -7,7 +7,6 @@ import { type GuardOverrides, buildLimitSchemas } from '../runs/guard-limits.js'
 import { MAX_TEMPLATE } from './template.js';
 
 export const MAX_COLUMNS = 200;
-/** Maximum number of source values that a profile can translate in one column. */
 export const MAX_TRANSLATIONS = 200;
 export const MAX_VALUE_LENGTH = 255;
 const MAX_LINES = 100;

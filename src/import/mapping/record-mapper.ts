@@ -4,13 +4,13 @@ import { COLUMNS, type Column, findColumn, toHeaderKey, isPasswordHeader } from 
 import { type ImportOptions, IGNORED, type NamedProfile } from '../runs/import-options.js';
 import { FUNCTION_NAMES, splitFunction, sourcesOf, parseTemplate, renderTemplate } from './template.js';
 
-/** Stands for all source values that are not listed and not blank. */
+/** Source value that stands for all unlisted values except blank ones. */
 const ANY_OTHER = '*';
 
-/** Maps the comparison key of a source value to the value that is imported instead. */
+/** Maps the comparison key of a source value to the imported value. */
 type Translations = ReadonlyMap<string, string>;
 
-/** Returns the key by which source values are compared. It ignores case and surrounding spaces. */
+/** Returns the comparison key of a source value. It ignores case and surrounding spaces. */
 export const toValueKey = (word: string): string => word.trim().toLowerCase();
 
 function toTranslations(words: Readonly<Record<string, string>>): Translations {
@@ -27,8 +27,8 @@ function translate(cell: string, values: Translations, { kind }: Column): string
 }
 
 /**
- * Combines the cells of several status columns into one cell. `Blocked` takes precedence, then an invalid status, then
- * `Active`. The rules for rows later reject an invalid status.
+ * Combines several status cells into one. `Blocked` takes precedence over an invalid status, and an invalid status over
+ * `Active`.
  */
 export function combineStatuses(cells: readonly string[]): string {
   const filled = cells.filter((cell) => cell.trim() !== '');
@@ -43,13 +43,9 @@ interface HeaderError {
   message: string;
 }
 
-/** Builds the cell of one import column from the original cells of a record. */
 type CellBuilder = (cells: readonly string[]) => string;
 
-/**
- * Removes the `strip_prefix` of the profile from the start of a cell. Otherwise removes an apostrophe that disables a
- * formula.
- */
+/** Removes the `strip_prefix` of the profile, or an apostrophe that disables a formula, from the start of a cell. */
 export function toPlainCell({ strip_prefix: prefix }: NamedProfile, cell: string): string {
   if (prefix === undefined) return unescapeFormula(cell);
   if (cell.startsWith(prefix)) return cell.slice(prefix.length);
@@ -59,8 +55,7 @@ export function toPlainCell({ strip_prefix: prefix }: NamedProfile, cell: string
 }
 
 /**
- * Returns a function that is true for the names of the columns that a profile reads. The delimiter is detected by these
- * names.
+ * Returns a test for the names of the columns that a profile reads. The test helps to detect the delimiter of a file.
  */
 export function createColumnTest(profile: NamedProfile): (name: string) => boolean {
   const templates = Object.values(profile.set ?? {}).map(parseTemplate);
@@ -70,16 +65,13 @@ export function createColumnTest(profile: NamedProfile): (name: string) => boole
 }
 
 /**
- * Maps the records of a source file to the import columns and omits all other cells. Finds the source columns by name
- * and collects the errors of the header.
+ * Maps the records of a source file to the import columns. Finds the source columns by their names, and collects errors
+ * in the header.
  */
 export class RecordMapper {
-  /** Import columns that get values from the file or from the profile, in the order of the template file. */
+  /** Import columns that the file or the profile fills, in the order of the template file. */
   readonly columns: readonly Column[];
-  /**
-   * Maps the index of a source column to the import column that it fills. Several source columns may fill one import
-   * column.
-   */
+  /** Maps the index of a source column to the import column that it fills. */
   readonly targets = new Map<number, Column>();
   /** Indexes of source columns that templates use. */
   readonly inputs = new Set<number>();
@@ -90,10 +82,9 @@ export class RecordMapper {
   private readonly indexes = new Map<string, number[]>();
   private readonly values: ReadonlyMap<string, Translations>;
   private readonly builders: readonly CellBuilder[];
-  /** Converts the original cells of a record to one cell for each of `columns`. */
   readonly mapCells = (cells: readonly string[]): string[] => this.builders.map((build) => build(cells));
 
-  /** @param ignoresUnknown true to allow unknown columns, whatever the profile says. */
+  /** @param ignoresUnknown true to allow unknown columns. Overrides the profile. */
   constructor(
     private readonly profile: NamedProfile,
     header: readonly string[],
@@ -113,7 +104,6 @@ export class RecordMapper {
     this.checkHeader(ignoresUnknown);
   }
 
-  /** Returns the cell builders of the import columns that the profile maps to source columns. */
   private createColumnBuilders(): [Column, CellBuilder][] {
     const byColumn = new Map<Column, [name: string, index: number][]>();
     for (const [name, target] of Object.entries(this.profile.columns)) {
@@ -126,7 +116,6 @@ export class RecordMapper {
     return [...byColumn].map(([column, sources]) => [column, this.createColumnBuilder(column, sources)]);
   }
 
-  /** Returns the cell builders of the import columns for which the profile has a template. */
   private createTemplateBuilders(): [Column, CellBuilder][] {
     return Object.entries(this.profile.set ?? {}).flatMap(([name, text]): [Column, CellBuilder][] => {
       const column = findColumn(name);
@@ -134,10 +123,6 @@ export class RecordMapper {
     });
   }
 
-  /**
-   * Returns the index of a source column, or undefined if the column is missing. Reports an error if the column is
-   * repeated.
-   */
   private findIndex(name: string): number | undefined {
     const [index, ...more] = this.indexes.get(toHeaderKey(name)) ?? [];
     if (more.length > 0)
@@ -188,8 +173,8 @@ export class RecordMapper {
   }
 
   /**
-   * Returns a hint for a name such as `Surname:upper` if `Surname` is a column of the file. The text after the colon
-   * was then probably meant as a function.
+   * Returns a hint for a name such as `Surname:upper` if the file has a column `Surname`. The user probably meant
+   * `upper` as a function.
    */
   private formatFunctionHint(names: readonly string[]): string {
     const meant = names.flatMap((name) => splitFunction(name) ?? []);
@@ -226,10 +211,6 @@ export class RecordMapper {
     }
   }
 
-  /**
-   * Returns the cell builder of an import column with one source column. The builder copies the cells unless the
-   * profile has translations or a prefix for them.
-   */
   private createCopyBuilder(column: Column, name: string, index: number): CellBuilder {
     const { profile } = this;
     const values = this.values.get(toHeaderKey(name)) ?? this.values.get(toHeaderKey(column.name));

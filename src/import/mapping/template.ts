@@ -1,7 +1,7 @@
 import { findNearest } from '../../platform/common/nearest.js';
 import { toNormalForm } from '../../platform/common/text.js';
 
-/** Maps letters to their ASCII form if Unicode does not decompose them into an ASCII letter and a mark. */
+/** ASCII forms of characters that Unicode normalization (NFKD) leaves unchanged. */
 const LETTERS = new Map(
   "ßss ẞSS æae ÆAe œoe ŒOe øo ØO đd ĐD ðd ÐD ħh ĦH ıi łl ŁL ŧt ŦT þth ÞTh ’' ‘' –- —-"
     .split(' ')
@@ -17,8 +17,8 @@ function toAscii(text: string): string {
 export const MAX_TEMPLATE = 500;
 const MAX_PLACEHOLDERS = 20;
 /**
- * Maximum length of a result, in characters. Rendering stops at a longer result. The limit exceeds the limit of every
- * field, so a longer value is still rejected.
+ * Length after which rendering stops, in characters. Every field has a lower limit, so the rules reject the incomplete
+ * result.
  */
 const MAX_RESULT = 32 * 1024;
 
@@ -31,8 +31,8 @@ const FUNCTIONS: ReadonlyMap<string, (text: string) => string> = new Map([
 export const FUNCTION_NAMES = new Intl.ListFormat('en-GB').format(FUNCTIONS.keys());
 
 /**
- * Section of a template, such as `{mail|userPrincipalName:lower}`. It is replaced by the value of the first of its
- * columns that is not blank, after the functions are applied to this value.
+ * Section of a template, such as `{mail|userPrincipalName:lower}`. Its value is the first column that is not blank,
+ * converted by the functions.
  */
 interface Placeholder {
   columns: readonly string[];
@@ -41,25 +41,19 @@ interface Placeholder {
 
 export type FieldTemplate = readonly (string | Placeholder)[];
 
-/**
- * Thrown for an invalid template. The message continues a sentence that begins with the name of the field, such as
- * `set.Email`.
- */
+/** Thrown for an invalid template. The message follows the name of the field, such as `set.Email`. */
 export class TemplateError extends Error {}
 
 /**
  * Parses a template such as `{ForeName}.{Surname}` or `{Surname:ascii:lower}`. `{mail|userPrincipalName}` stands for
- * the first of these columns that is not blank. `\` escapes the next character. Parsing is a single pass, and templates
- * cannot loop or run code.
+ * the first of these columns that is not blank. `\` escapes the next character.
  * @throws TemplateError for an invalid template.
  */
 export function parseTemplate(text: string): FieldTemplate {
   if (text.length > MAX_TEMPLATE) throw new TemplateError(`may have at most ${MAX_TEMPLATE} characters`);
   const parts: (string | Placeholder)[] = [];
   let literal = '';
-  /**
-   * Alternatives of the placeholder that is not closed yet. Each alternative is the list of its pieces between colons.
-   */
+  /** Alternatives of the open placeholder. Each alternative is split at its colons. */
   let open: string[][] | undefined;
   const addCharacter = (character: string): void => {
     const pieces = open?.at(-1);
@@ -111,14 +105,13 @@ function toPlaceholder(alternatives: readonly (readonly string[])[]): Placeholde
   return { columns, functions };
 }
 
-/** Returns the names of the source columns in a template, in the order of its placeholders. */
 export function sourcesOf(template: FieldTemplate): string[] {
   return template.flatMap((part) => (typeof part === 'string' ? [] : part.columns));
 }
 
 /**
- * Splits a name such as `Surname:upper` into an unknown function and the possible column names before it. A column name
- * may contain colons, so only the header of a file shows which of these columns exists.
+ * Splits a name such as `Surname:upper` into an unknown function and the possible column names before it. Column names
+ * may contain colons.
  * @returns undefined for a name without a colon.
  */
 export function splitFunction(name: string): { name: string; columns: string[] } | undefined {
@@ -127,15 +120,13 @@ export function splitFunction(name: string): { name: string; columns: string[] }
   return columns.length > 0 ? { name: (pieces.at(-1) ?? '').trim(), columns } : undefined;
 }
 
-/** Returns true if a template has no placeholders. */
 export function isConstant(template: FieldTemplate): template is readonly string[] {
   return template.every((part) => typeof part === 'string');
 }
 
 /**
- * Renders a template for one record. The result is blank if the template has placeholders and all their columns are
- * blank.
- * @param columnIndexes the column indexes of each placeholder, in the order of the placeholders.
+ * Renders a template for one record. Returns an empty string if the columns of all placeholders are blank.
+ * @param columnIndexes the column indexes of each placeholder.
  */
 export function renderTemplate(
   template: FieldTemplate,

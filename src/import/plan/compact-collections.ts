@@ -19,8 +19,7 @@ const SEGMENT_BITS = 14;
 const SEGMENT_LENGTH = 1 << SEGMENT_BITS;
 
 /**
- * List of integers that needs four bytes per integer. It grows by segments without copying values, and unset segments
- * use no memory.
+ * List of integers that needs four bytes per integer. Growth does not copy values, and unset segments use no memory.
  */
 export class IntList implements Integers {
   private readonly segments: (Int32Array | undefined)[] = [];
@@ -62,14 +61,12 @@ export class LineSet implements ChangeNumbers {
 
 const FIRST_CAPACITY = 1024;
 
-/** Hash of a text, which is stored instead of the text. */
 type TextHash = readonly [high: number, low: number];
 
 /**
- * Assigns the numbers 1, 2, 3 … to texts, in the order in which the texts first occur. Other lists can then store data
- * about a text at the index of its number. Stores a 64-bit hash instead of the text, so a text of any length needs only
- * about 16 bytes. For a million texts, the probability of a collision is below one in ten million. A random seed
- * prevents a file from provoking collisions.
+ * Assigns the numbers 1, 2, 3 … to different texts. Other lists can store data about a text at the index of its number.
+ * Stores 64-bit hashes instead of texts, which need about 16 bytes per text. For a million texts, the probability of a
+ * collision is below one in ten million. A random seed prevents a file from provoking collisions.
  */
 export class TextNumbers implements TextNumbering {
   private readonly seed = randomInt(2 ** 31);
@@ -83,7 +80,6 @@ export class TextNumbers implements TextNumbering {
     this.append([0, 0]);
   }
 
-  /** The highest assigned number. */
   get last(): number {
     return this.high.length - 1;
   }
@@ -93,7 +89,6 @@ export class TextNumbers implements TextNumbering {
     return this.slots[this.findSlot(computeHash64(text, this.seed))] ?? 0;
   }
 
-  /** Returns the number of a text. Assigns the next number to an unknown text. */
   assignNumber(text: string): number {
     const hash = computeHash64(text, this.seed);
     const slot = this.findSlot(hash);
@@ -111,7 +106,6 @@ export class TextNumbers implements TextNumbering {
     return this.last;
   }
 
-  /** Returns the slot of a text. For an unknown text, returns the free slot to which it belongs. */
   private findSlot([high, low]: TextHash): number {
     const mask = this.slots.length - 1;
     let slot = low & mask;
@@ -149,23 +143,19 @@ export function computeHash64(text: string, seed = 0): TextHash {
 /** Maximum number of stored changes. Each change needs about 48 bytes. */
 const MAX_CHANGES = 2 ** 18;
 /**
- * Number of bits of a key that distinguish the changes of one user. The other 32 bits identify the user. A JavaScript
- * number holds these 53 bits exactly.
+ * Number of bits in a key for the hash of the change. The other 32 bits contain the hash of the user. JavaScript
+ * represents 53 bits exactly.
  */
 const CHANGE_BITS = 21;
 
 /**
- * Changes of a plan, stored for the comparison with earlier runs. A change is found by its user, field and new value.
- * Stores up to 262,144 changes. If there are more, stores only the changes of a sample of users, which is halved
- * whenever it is full.
+ * Changes of a plan, for the comparison with earlier runs. Finds a change by its user, field and new value. Stores up
+ * to 262,144 changes. For a larger plan, stores only the changes of a sample of users.
  */
 export class PlannedChanges {
-  /** Maps the key of a change of a user to the line of the row that makes the change. */
+  /** Maps the key of a change to the line of its row. */
   private readonly lines = new Map<number, number>();
-  /**
-   * Number of low bits of a user's hash that must be 0 for the user to be in the sample. Each further bit halves the
-   * sample.
-   */
+  /** Number of low bits that must be 0 in the hash of a sampled user. Each further bit halves the sample. */
   private zeroBits = 0;
 
   get isEmpty(): boolean {
@@ -182,12 +172,12 @@ export class PlannedChanges {
     }
   }
 
-  /** Removes a change of a row that was added but has failed afterwards. */
+  /** Removes a change whose row has failed after it was added. */
   remove(user: string, field: string, value: unknown): void {
     this.lines.delete(keyOf(user, field, value));
   }
 
-  /** Returns the line of the row that gives a field of the user this value, or undefined if no row does. */
+  /** Returns the line of the row that sets a field of a user to this value, or undefined if no row does. */
   findLine(user: string, field: string, value: unknown): number | undefined {
     return this.lines.get(keyOf(user, field, value));
   }

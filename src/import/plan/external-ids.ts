@@ -4,7 +4,6 @@ import { toExactKey, toLoginKey } from '../../users/model/comparison-keys.js';
 import type { RowError } from '../runs/import-row.js';
 import { IntList, TextNumbers, computeHash64 } from './compact-collections.js';
 
-/** All rows of a file that have the same ExternalId. */
 interface RepeatedRows {
   lines: number[];
   isDifferent: boolean;
@@ -13,11 +12,9 @@ interface RepeatedRows {
 /** ExternalIds of a file with the lines of their rows. Each ExternalId needs about 24 bytes. */
 export class ExternalIds {
   private readonly numbers = new TextNumbers();
-  /** Line of the first row with each ExternalId, indexed by the number of the ExternalId. */
+  /** First line with each ExternalId, indexed by the number of the ExternalId. */
   private readonly firstLines = new IntList();
-  /** Hash of the cells of the first row with each ExternalId, indexed by the number of the ExternalId. */
   private readonly contentHashes = new IntList();
-  /** Maps the line of the first row with a repeated ExternalId to all rows with this ExternalId. */
   private readonly repeated = new Map<number, RepeatedRows>();
 
   /** Records the ExternalId of a row. @returns true if this row is the first one with the ExternalId. */
@@ -41,10 +38,6 @@ export class ExternalIds {
     group.isDifferent ||= isDifferent;
   }
 
-  /**
-   * Returns the number of an ExternalId of a user or manager. Assigns the next number to an ExternalId that did not
-   * occur before.
-   */
   assignNumber(externalId: string): number {
     return this.numbers.assignNumber(toExactKey(externalId));
   }
@@ -73,15 +66,15 @@ export class ExternalIds {
 export const formatLine = (line: number): string => `line ${line}`;
 
 /**
- * Number of bits in a UUID that store the number of an ExternalId, enough for a million users and a million managers.
+ * Number of bits of a UUID that contain the number of an ExternalId. They suffice for a million users and a million
+ * managers.
  */
 const NUMBER_BITS = 21;
 
 /**
- * Returns a function that creates the UUID of a new user from the number of its ExternalId. The UUIDs have version 7
- * (RFC 9562, section 6.2) and contain the time of the run, the number, and a hash of the run. The UUID of a manager is
- * therefore known before the row of the manager is read. A run that is planned again creates the same UUIDs. New users
- * of a run are adjacent in every index that ends in the UUID.
+ * Returns a function that creates the UUID of a new user from the number of its ExternalId. The UUID of a manager is
+ * therefore known before the row of the manager is read. A run that is planned again creates the same UUIDs. The UUIDs
+ * have version 7 (RFC 9562, section 6.2) and contain the time of the run, the number and a hash of the run.
  */
 export function createUuidGenerator(run: { id: string; created: number }): (number: number) => string {
   const random = hash('sha256', run.id, 'buffer').subarray(0, 16);
@@ -90,8 +83,8 @@ export function createUuidGenerator(run: { id: string; created: number }): (numb
 }
 
 /**
- * ExternalIds, usernames and email addresses of failed rows, in about 16 bytes each. Users who are named in a failed
- * row do not count as missing. Usernames and email addresses are stored together, because a login accepts both.
+ * ExternalIds, usernames and email addresses in failed rows, in about 16 bytes each. A user with one of these values
+ * does not count as missing. Usernames and email addresses are stored together, because a login accepts both.
  */
 export class FailedRowNames {
   private readonly externalIds = new TextNumbers();
@@ -108,7 +101,7 @@ export class FailedRowNames {
     if (key !== '') this.logins.assignNumber(key);
   }
 
-  /** Returns true if a failed row names the user. */
+  /** Returns true if a failed row contains the ExternalId, the username or the email address of the user. */
   has(user: { external_id: string; username_key: string; email_key: string }): boolean {
     if (this.externalIds.findNumber(toExactKey(user.external_id)) !== 0) return true;
     return [user.username_key, user.email_key].some((key) => this.logins.findNumber(key) !== 0);

@@ -19,7 +19,7 @@ import { createUuidGenerator } from './external-ids.js';
 import { ROWS_AT_ONCE, type PlanBuilder } from './plan-builder.js';
 import { type PlannedRow, isUnchangedRow, planRow, createUnchangedRow } from './row-rules.js';
 
-/** Number of planned rows after which the planner lets the event loop handle requests and database responses. */
+/** Number of rows after which the planner lets the event loop do other work. */
 const ROWS_PER_TICK = 100;
 
 interface PlanState {
@@ -28,20 +28,19 @@ interface PlanState {
   header: Header;
   adopted: Adoptions | undefined;
   builder: PlanBuilder;
-  /** Returns the UUID of a new user from the number of its ExternalId. */
   toUuid: (number: number) => string;
 }
 
 interface Chunk {
   rows: readonly { record: CsvRecord; keys: RowKeys }[];
   users: Promise<RowUsers>;
-  /** Number of bytes of the file that were read up to the end of these rows. */
+  /** Number of bytes of the file that were read so far. */
   bytes: number;
 }
 
 type ChunkRow = Chunk['rows'][number];
 
-/** Reads the file of a run and plans its rows against the current users. It does not change users. */
+/** Plans the rows of a file by comparing them with the current users. Does not change users. */
 @Injectable()
 export class FilePlanner {
   constructor(
@@ -52,7 +51,7 @@ export class FilePlanner {
 
   /**
    * Plans the rows of a file.
-   * @param lastRun last completed run of the data set, which shows whether its files end with a line ending.
+   * @param lastRun last completed run of the data set, to detect a truncated file.
    * @returns true if the last line of the file has a line ending.
    * @throws FileError if the whole file is rejected.
    */
@@ -76,16 +75,15 @@ export class FilePlanner {
         .map(({ row }) => row.line);
       await staging;
       staging = builder.add(planned, new Set(newlyManaged), toPercent(passes, chunk.bytes));
-      // The next chunk awaits `staging` and throws its error.
+      // This error is thrown later, where `staging` is awaited.
       staging.catch(() => undefined);
     };
     let previous: Chunk | undefined;
     try {
       for await (const records of file.readRecords(ROWS_AT_ONCE)) {
-        // Start the look-up for these rows before the previous rows are planned, so that the database works while this
-        // thread plans.
+        // Look up these users while the previous rows are planned.
         const chunk = this.lookUpUsers(records, reader.bytesRead, planning);
-        // Let the database start the look-up first.
+        // Let the event loop send the query.
         await setImmediate();
         if (previous) await addChunk(previous);
         previous = chunk;
@@ -152,8 +150,7 @@ export class FilePlanner {
     if (isUsual && isUnchangedRow(record.cells, header, before, manager, run.options.blank_cells))
       return createUnchangedRow(keys, before);
     const planned = this.planByRules(row, before, manager, planning);
-    // It is not yet known whether a row with a repeated ExternalId will fail. Treat the row as failed, so that the
-    // users whom it names do not count as missing.
+    // A row with a repeated ExternalId may still fail, so its user must not count as missing.
     if (isRepeated || planned.row.outcome === 'error') recordFailedRowNames(record.cells, planning);
     if (isRepeated) return skipRepeatedRow(planned);
     if (keys.manager && namedManager?.isAdopted && planned.after && hasManagerChange(planned))
@@ -196,16 +193,12 @@ const createRowCountError = (rows: number, expected: number) =>
     `The file has ${rows} rows, but expected_rows is ${expected}. Check that the file is complete, or correct expected_rows.`,
   );
 
-/** Returns true if the data set or part starts to manage an existing user. */
 function isNewlyManaged(scope: UserScope, user: User): boolean {
   const isOurs = user.managed_by === null || user.managed_by === scope.dataset;
   return isOurs && !isAssignedTo(scope, user);
 }
 
-/**
- * Returns true if the row of a blocked user must be planned by the rules, because it sets no status or may clear
- * `blocked_by`.
- */
+/** Returns true if the row of a blocked user may change `status` or `blocked_by`. */
 function needsStatusRules(cells: readonly string[], header: Header, user: User): boolean {
   if (user.blocked_by !== null) return true;
   const at = header.findIndex((column) => column?.field === 'status');
@@ -216,7 +209,7 @@ function hasManagerChange({ row }: PlannedRow): boolean {
   return row.changes.list.some(({ field }) => field === 'manager_uuid');
 }
 
-/** Records the users who are named in a failed row. These users do not count as missing. */
+/** Records the identifiers in a failed row. Users with these identifiers do not count as missing. */
 function recordFailedRowNames(cells: readonly (string | undefined)[], { header, builder }: PlanState): void {
   for (const [index, column] of header.entries()) {
     const cell = unescapeFormula((cells[index] ?? '').trim());
@@ -225,16 +218,12 @@ function recordFailedRowNames(cells: readonly (string | undefined)[], { header, 
   }
 }
 
-/**
- * Returns a failed row for a record with too few or too many cells. Also records the users who are named in its cells.
- * These users do not count as missing.
- */
+/** Returns a failed row for a record with too few or too many cells. Also records the identifiers in its cells. */
 function planUnreadableRow(record: CsvRecord, width: number, planning: PlanState): PlannedRow {
   const { header } = planning;
   const { line, cells } = record;
   const key = header.findIndex((column) => column?.field === 'external_id');
-  // It is unknown which cell is missing or extra. Read the cells aligned with the header at the left end, and again at
-  // the right end.
+  // It is unknown which cell is missing or extra, so align the cells with both ends of the header.
   const fromRight = header.map((_, index) => cells[index + cells.length - width]);
   for (const reading of record.alignments ?? [cells, fromRight]) recordFailedRowNames(reading, planning);
   const message =
@@ -250,8 +239,8 @@ function planUnreadableRow(record: CsvRecord, width: number, planning: PlanState
 }
 
 /**
- * Returns a skipped row for a row with a repeated ExternalId. If the rows with this ExternalId have different cells,
- * all of them fail at the end of the file.
+ * Returns a skipped row for a row with a repeated ExternalId. If the rows with this ExternalId differ, all of them fail
+ * at the end of the file.
  */
 function skipRepeatedRow({ row, before }: PlannedRow): PlannedRow {
   return { row: { ...row, outcome: 'skipped', errors: [], changes: NO_CHANGES }, before, after: undefined };

@@ -10,7 +10,7 @@ import { ExternalIds, formatLine, FailedRowNames } from './external-ids.js';
 import { PlanTally } from '../guards/plan-tally.js';
 import type { PlannedRow } from './row-rules.js';
 
-/** Number of rows whose users are looked up together, and which are staged together. */
+/** Number of rows that are looked up and staged together. */
 export const ROWS_AT_ONCE = 500;
 /** Number of rows in a batch. The applier writes one or more whole batches in a transaction. */
 const BATCH_ROWS = 25;
@@ -21,11 +21,10 @@ export class PlanBuilder {
   readonly externalIds = new ExternalIds();
   readonly failedNames = new FailedRowNames();
   readonly tally = new PlanTally();
-  /** Validator of the set rules. Created when the first changed row is added. */
   private validator: SetValidator | undefined;
   /** UUIDs of existing users whose managers must be read to detect cycles. */
   private readonly cycleCandidates = new Set<string>();
-  /** Rows whose manager is an unlinked user whom another row of the file adopts. */
+  /** Rows with a manager whom another row of the file adopts. */
   private readonly adoptedManagers: { line: number; externalId: string }[] = [];
   private changeCount = 0;
   private reorderedBatches = 0;
@@ -64,8 +63,8 @@ export class PlanBuilder {
   }
 
   /**
-   * Adds the set constraints of changed rows, and reads the current owners of the identifiers that these rows take.
-   * @param hasManagers true if rows of this file may name managers.
+   * Adds the set constraints of changed rows. Reads the current owners of the identifiers in these rows.
+   * @param hasManagers true if the rows may change managers.
    */
   async addConstraints(planned: readonly PlannedRow[], hasManagers: boolean): Promise<void> {
     const changing = planned.filter(({ row }) => row.outcome !== 'unchanged');
@@ -94,7 +93,8 @@ export class PlanBuilder {
   }
 
   /**
-   * Records that the row with `externalId` adopts the manager of the row on `line`, so the row on `line` depends on it.
+   * Records that the row on `line` contains a manager whom the row with `externalId` adopts. The first row depends on
+   * the second.
    */
   requireAdoptedManager(line: number, externalId: string): void {
     this.adoptedManagers.push({ line, externalId });
@@ -121,7 +121,7 @@ export class PlanBuilder {
 
   /**
    * Applies the set rules to all rows, and decides the order of rows that depend on each other. Does nothing if all
-   * rows of the file are unchanged. Failed and repeated rows do not count as unchanged.
+   * rows are unchanged.
    */
   async finalize(): Promise<void> {
     if (this.tally.unchanged < this.tally.rows) await this.validateSet();
@@ -182,11 +182,10 @@ export class PlanBuilder {
       );
       const failed = part.map((line): StagedRow => {
         const row = known.get(line);
-        // An unstaged row was counted as unchanged. It has now failed, so remove it from this count.
+        // This row was counted as unchanged before it failed.
         if (!row || row.outcome === 'unchanged') this.tally.unchanged--;
         if (row) this.tally.withdraw(row);
-        // Record only the names that the row would change. An unchanged name belongs to the user of the row, who does
-        // not count as missing anyway.
+        // Unchanged names need no record, because the user of the row does not count as missing.
         const { username, email } = row?.changes.values ?? {};
         for (const name of [username, email]) this.failedNames.addLogin(name);
         return toFailedRow(row ?? { ...EMPTY_ROW, line, outcome: 'error' }, [
@@ -222,10 +221,10 @@ export class PlanBuilder {
 type RowLinks = Iterable<readonly [line: number, needed: number]>;
 
 /**
- * Returns the order in which rows that depend on later rows are applied. A required row comes first. Rows that require
- * each other, as in a swap of usernames, form a group. All other rows keep the order of the file.
- * @param links pairs of lines. The second row of a pair must be applied before the first row or together with it.
- * @returns groups of rows, to be applied after all rows that are not in a group.
+ * Returns the rows that must be applied after all other rows, because they depend on later rows. Rows that require each
+ * other, as in a swap of usernames, form a group.
+ * @param links pairs of lines. The second row must be applied before the first row or together with it.
+ * @returns groups in the order in which they must be applied.
  */
 export function findApplyOrder(links: () => RowLinks): number[][] {
   const late = findLateRows(links);
@@ -233,8 +232,8 @@ export function findApplyOrder(links: () => RowLinks): number[][] {
 }
 
 /**
- * Returns the rows that cannot be applied in the order of the file. Such a row requires a later row, or another row
- * that cannot keep its place.
+ * Returns the rows that cannot be applied in the order of the file. Each of them requires a later row or another of
+ * these rows.
  */
 function findLateRows(links: () => RowLinks): LineSet {
   const late = new LineSet();

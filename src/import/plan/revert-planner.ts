@@ -13,7 +13,6 @@ import { MIN_LINE, type RowError, type StagedRow, isApplied, lineOf, EMPTY_ROW }
 import { ROWS_AT_ONCE, type PlanBuilder } from './plan-builder.js';
 import { type PlannedRow, outcomeOf, patchOf } from './row-rules.js';
 
-/** Maximum length of the value that an error for a conflict shows, in characters. */
 const MAX_VALUE = 200;
 
 /**
@@ -70,7 +69,7 @@ function planRestore(row: StagedRow, user: User | undefined): PlannedRow {
     return createRestoredRow(row, user, applyPatch(user, { status: 'Blocked', managed_by: null }), []);
   const now: Record<string, unknown> = { ...user };
   const untouched = row.changes.list.filter((change) => isEqual(now[change.field], change.new));
-  // A value that is already the old value again is not a conflict.
+  // A value that already equals the old value is not a conflict.
   const touched = row.changes.list.filter(
     (change) => !untouched.includes(change) && !isEqual(now[change.field], change.old),
   );
@@ -108,10 +107,6 @@ function createConflictRow(
   };
 }
 
-/**
- * Returns the error for a value that has changed since the import. Its `value` is the old value, which cannot be
- * restored.
- */
 function toConflictError({ field, old }: FieldChange): RowError {
   const value = typeof old === 'string' ? old : JSON.stringify(old ?? '');
   const message = 'has changed since the import and is not reverted';

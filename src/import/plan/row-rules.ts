@@ -27,7 +27,6 @@ export interface RowContext {
   scope: UserScope;
   settings: RuleSettings;
   initiator: Actor;
-  /** Existing user of the row, or undefined for a new user. */
   before: User | undefined;
   uuid: string;
   /** UUID of the manager. Null if the row removes the manager, undefined if it does not change the manager. */
@@ -44,22 +43,15 @@ export interface PlannedRow {
   after: User | undefined;
 }
 
-/** Maximum length of the cell that an error shows, in characters. */
 const MAX_VALUE = 200;
-/**
- * Warning for a user who stays blocked, because the user was not blocked as missing from this data set. The other
- * values of the row are applied.
- */
+/** Warning for a user who stays blocked, because this data set did not block the user as missing. */
 const BLOCKED_ELSEWHERE: RowError = {
   field: 'status',
   code: 'blocked_elsewhere',
   message:
     'stays Blocked, because no import of this data set blocked the user for being missing. If this is wrong, reactivate the user manually',
 };
-/**
- * Warning for a user who was blocked as missing and is in the file again, but stays blocked because of the options. The
- * other values of the row are applied.
- */
+/** Warning for a user who is no longer missing, but stays blocked because of the options. */
 const RETURNED: RowError = {
   field: 'status',
   code: 'returned',
@@ -68,7 +60,7 @@ const RETURNED: RowError = {
 };
 const EPOCH = '1970-01-01 00:00:00.000';
 
-/** Plans a row by the rules of the API and of imports, as if the other rows of the file did not exist. */
+/** Plans a row by the rules of the API and of imports. Ignores the other rows of the file. */
 export function planRow(file: FileRow, context: RowContext): PlannedRow {
   const { options, scope, before } = context;
   const errors = findKeyErrors(file, context);
@@ -86,8 +78,7 @@ export function planRow(file: FileRow, context: RowContext): PlannedRow {
     : Object.assign(value, { managed_by: scope.dataset, managed_part: scope.part });
   const returned = before && evaluateReturningUser(value, before, options);
   if (returned === 'reactivate') value.status = 'Active';
-  // The source itself now blocks the user. Clear `blocked_by`, so that no later row without a status reactivates the
-  // user.
+  // The source itself blocks the user, so a later row without a status must not reactivate the user.
   if (before?.status === 'Blocked' && value.status === 'Blocked') Object.assign(value, { blocked_by: null });
   const { errors: all, after } = validateChange(current, { value: input, errors: broken }, context.settings);
   const lost = findDamageErrors(file, context);
@@ -127,10 +118,6 @@ function evaluateReturningUser(
   return returning === 'report' ? RETURNED : 'reactivate';
 }
 
-/**
- * Returns a skipped row for an existing user in the mode `create_only`. The row has a warning if the user is blocked
- * and the row does not set a status.
- */
 function skipExistingUser(file: FileRow, before: User, context: RowContext): PlannedRow {
   const status = typeof file.raw['status'] === 'string' ? file.raw['status'] : undefined;
   const returned = evaluateReturningUser({ status }, before, {
@@ -153,7 +140,6 @@ export function outcomeOf(before: User, after: User): RowOutcome {
   return after.status === 'Blocked' ? 'blocked' : 'reactivated';
 }
 
-/** Returns a patch that sets the changed fields to their new values, or back to their old values. */
 export function patchOf(changes: readonly FieldChange[], side: 'old' | 'new'): UserPatch {
   const other = side === 'new' ? 'old' : 'new';
   const fields = changes.map((change) => [
@@ -163,7 +149,7 @@ export function patchOf(changes: readonly FieldChange[], side: 'old' | 'new'): U
   return Object.fromEntries(fields) as UserPatch;
 }
 
-/** Returns the value of a field in a patch. A patch merges objects, so members to be removed get empty values. */
+/** Returns the value of a field in a patch. A patch merges objects, so removed members need empty values. */
 function toPatchValue(field: string, value: unknown, otherValue: unknown): unknown {
   if (field !== 'authname' && field !== 'social_media') return value === '' ? null : value;
   const removed = Object.keys(otherValue ?? {}).map((member) => [member, field === 'authname' ? [] : '']);
@@ -233,10 +219,9 @@ function createPlannedRow(
 }
 
 /**
- * Returns true if every cell of a row equals the cell that the export writes for its user. Most rows of a nightly file
- * do, and skip the rules to save time. For an equal value in another form (`yes` for `true`), the rules find the row
- * unchanged.
- * @param manager UUID of the manager whom the row names, or null for no manager.
+ * Returns true if every cell of a row equals the exported cell of its user. Such a row skips the rules, which saves
+ * time in large files.
+ * @param manager UUID of the manager in the row, or null for no manager.
  */
 export function isUnchangedRow(
   cells: readonly string[],
@@ -256,7 +241,6 @@ export function isUnchangedRow(
   });
 }
 
-/** Returns true if a cell names the roles of the user, in any order. */
 function isRolesCellUnchanged(cell: string, { roles }: User): boolean {
   const named = cell.split(/[;|]/);
   return named.length === roles.length && roles.every((role) => named.includes(role));

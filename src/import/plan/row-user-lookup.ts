@@ -37,16 +37,15 @@ export class Adoptions {
   }
 }
 
-/** Matches a cell that names a manager by UUID, as the export writes it. */
+/** Matches a manager cell that contains a UUID, as in exports. */
 const UUID_CELL = /^uuid:(.*)$/i;
 
-/** An existing user whom a cell names as manager. `isAdopted` is true if a row of this file adopts this user. */
+/** An existing user who is the manager in a cell. `isAdopted` is true if a row of this file adopts the user. */
 interface NamedManager {
   uuid: string;
   isAdopted: boolean;
 }
 
-/** Existing users whom rows name as their user or as their manager. */
 export interface RowUsers {
   /** Maps the comparison key of an ExternalId to the user of the row. */
   users: ReadonlyMap<string, User>;
@@ -54,7 +53,7 @@ export interface RowUsers {
   managers: ReadonlyMap<string, NamedManager>;
 }
 
-/** Finds the users and managers whom rows name. Uses one SQL statement for many rows. */
+/** Finds the existing users and managers of many rows at once. */
 @Injectable()
 export class RowUserLookup {
   constructor(
@@ -63,8 +62,8 @@ export class RowUserLookup {
   ) {}
 
   /**
-   * Finds the unlinked users whom the rows of a file adopt (option `adopt`). Their UUIDs must be known before the rows
-   * are planned, because a row may name a manager whom a later row adopts.
+   * Finds the unlinked users whom the rows of a file adopt (option `adopt`). Their UUIDs must be known before the
+   * planning, because a later row may adopt the manager of an earlier row.
    * @param field field by which the users are found.
    * @param report receives the number of bytes that were read so far.
    * @throws FileError if the whole file is rejected.
@@ -93,15 +92,14 @@ export class RowUserLookup {
     const users = await this.directory.findByUuids(candidates.map(({ uuid }) => uuid));
     return unlinked.flatMap((row): [FileRow, User][] => {
       const user = users.get(owners.get(toLoginIdentifier(nameOf(row)))?.uuid ?? '');
-      // Compare the field itself. Usernames and email addresses share one namespace, so the owner may have the name in
-      // the other field.
+      // The owner may have this name in the other field, because usernames and email addresses share one namespace.
       return user && toLoginKey(user[field]) === toLoginKey(nameOf(row)) ? [[row, user]] : [];
     });
   }
 
   /**
-   * Finds the users and managers whom rows name.
-   * @param adopted users whom the file adopts, if its options request this.
+   * Finds the existing users and managers of rows.
+   * @param adopted users whom the file adopts, if the option `adopt` is set.
    */
   async find(rows: readonly RowKeys[], adopted?: Adoptions): Promise<RowUsers> {
     const named = rows.map(({ externalId }) => externalId).filter((id) => id !== '');
@@ -128,7 +126,7 @@ export class RowUserLookup {
     const found = await this.directory.findByUuids(uuids.map(([, uuid]) => uuid));
     for (const [key, uuid] of uuids) {
       const user = found.get(uuid);
-      // Skip a user who was linked after the adopted users were found.
+      // Skip a user who was linked in the meantime.
       if (user?.external_id === '') users.set(key, user);
     }
   }

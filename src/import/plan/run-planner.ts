@@ -14,21 +14,18 @@ import { Changes, NO_CHANGES } from '../../platform/common/field-changes.js';
 import { isInScope } from '../../users/search/user-scope.js';
 import { type StagedRow, EMPTY_ROW } from '../runs/import-row.js';
 
-/** Result of planning a run: the properties of the run that the plan sets. */
+/** Properties of a run that its plan sets. */
 export type Plan = Awaited<ReturnType<RunPlanner['plan']>>;
 
 const PAGE_SIZE = 1000;
 
-/** Maps a part (an empty string for no part) to the number of active users of the data set who are not in the file. */
+/** Number of active users in each part of the data set who are not in the file. The empty string stands for no part. */
 type UnlistedCounts = ReadonlyMap<string, number>;
 
 const sumCounts = (unlisted: UnlistedCounts): number =>
   [...unlisted.values()].reduce((sum, count) => sum + count, 0);
 
-/**
- * Plans a run from the beginning and stages its rows, after deleting rows that an earlier attempt staged. Does not
- * change users.
- */
+/** Plans a run and stages its rows. Deletes the staged rows of an earlier attempt. Does not change users. */
 @Injectable()
 export class RunPlanner {
   constructor(
@@ -53,10 +50,7 @@ export class RunPlanner {
     return original ? this.planRevert(run, original, builder) : this.planFile(run, builder);
   }
 
-  /**
-   * Plans a revert. The guards for files do not check it, because an operator requests a revert after a review of the
-   * original run.
-   */
+  /** Plans a revert. Guards do not check it, because an operator has reviewed the original run. */
   private async planRevert(run: ImportRun, original: ImportRun, builder: PlanBuilder) {
     await this.reverts.plan(original, run.rows_total ?? 0, builder, callerOf(run).actor);
     await builder.finalize();
@@ -85,10 +79,6 @@ export class RunPlanner {
     };
   }
 
-  /**
-   * Counts the active users in each part of the data set who are not in the file: the total of the data set minus the
-   * total of the file.
-   */
   private async countUnlisted({ dataset }: ImportRun, { tally }: PlanBuilder): Promise<UnlistedCounts> {
     const managed = await this.directory.countManaged(dataset);
     return new Map(
@@ -96,10 +86,7 @@ export class RunPlanner {
     );
   }
 
-  /**
-   * Counts the active users of the data set who are missing from the file. Also stages them if the options report or
-   * block missing users. A user who changes during the planning may be found only by the next run.
-   */
+  /** Counts the missing users. Also stages them if the options report or block missing users. */
   private async planMissing(run: ImportRun, left: UnlistedCounts, builder: PlanBuilder): Promise<number> {
     const { part, missing } = run.options;
     const fewer = part === undefined ? sumCounts(left) : (left.get(part) ?? 0);
@@ -127,16 +114,12 @@ export class RunPlanner {
   }
 }
 
-/** Returns true if a user counts as missing. Such a user is active, not in the file, and not a Webmaster. */
 function isMissing(user: ManagedUser, { externalIds, failedNames }: PlanBuilder): boolean {
   if (user.status !== 'Active' || externalIds.findLine(user.external_id) !== 0) return false;
   return !failedNames.has(user) && !user.isWebmaster;
 }
 
-/**
- * Returns the staged row for a missing user. If missing users are blocked, the row also removes the user from the data
- * set, and sets `blocked_by` so that a later run can reactivate the user.
- */
+/** Returns the staged row of a missing user. `blocked_by` allows a later run to reactivate a blocked user. */
 function createMissingRow(user: ManagedUser, line: number, dataset: string, block: boolean): StagedRow {
   const changes = Changes.fromList([
     { field: 'status', old: 'Active', new: 'Blocked' },

@@ -12,7 +12,7 @@ import { ProblemError } from '../../platform/common/errors.js';
 import { type FailedRow, ImportRowsRepository } from '../runs/import-rows.repository.js';
 
 const BATCH = 500;
-/** Columns that `failed.csv` adds to the columns of the file. Imports ignore them. */
+/** Columns that `failed.csv` adds. Imports ignore them. */
 const ADDED = ['_line', '_code', '_message'];
 /**
  * Columns of `failed.csv` for a revert, which has one line per conflict. `_value` is the value that could not be
@@ -20,8 +20,7 @@ const ADDED = ['_line', '_code', '_message'];
  */
 const CONFLICTS = ['ExternalId', '_uuid', '_field', '_value', ...ADDED];
 /**
- * Text of the extra cell that `failed.csv` adds to a mismatched record. Until a person removes this cell, the row does
- * not match the header and fails again.
+ * Text of an extra cell in a line with a wrong number of cells. The line fails again until a person removes this cell.
  */
 const REPAIR_NOTE = 'correct the cells of this row, then remove this cell';
 
@@ -37,8 +36,8 @@ export class FailedRows {
   ) {}
 
   /**
-   * Reads the file of the run again and stores the original cells of its failed rows, without private columns and
-   * columns that an earlier `failed.csv` added.
+   * Reads the file again and stores the original cells of its failed rows. Omits private columns and the columns that
+   * `failed.csv` adds.
    * @throws FileError if the file cannot be read again, or the errors of `Checkpoint.commit`.
    */
   async storeCells(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
@@ -74,8 +73,8 @@ export class FailedRows {
   }
 
   /**
-   * Yields the lines of `failed.csv`, in a format that the profile of the run can read again. For a revert, the lines
-   * are its conflicts.
+   * Yields the lines of `failed.csv`, in a format that the profile of the run can read again. For a revert, yields the
+   * conflicts.
    * @throws ProblemError `file_lost` if the file of the run was missing before the cells of failed rows were stored.
    */
   async *streamCsv(run: ImportRun): AsyncGenerator<string> {
@@ -103,8 +102,8 @@ export class FailedRows {
 }
 
 /**
- * Returns the cells of a failed row that may be stored. In a mismatched record, a cell may belong to one of several
- * columns. If one of these columns is private, the cell is stored as blank.
+ * Returns the cells of a failed row that may be stored. In a record with a wrong number of cells, a cell may belong to
+ * one of several columns. If one of these columns is private, the cell is stored as blank.
  */
 function pickCells({ cells, sourceCells, expectedCells }: CsvRecord, uses: readonly SourceUse[]): string[] {
   const all = sourceCells ?? cells;
@@ -117,9 +116,8 @@ function pickCells({ cells, sourceCells, expectedCells }: CsvRecord, uses: reado
 }
 
 /**
- * Returns a line of `failed.csv`: the cells of a failed row and the reasons of its failure. The cells of a mismatched
- * record may be in the wrong columns. An extra cell with a note makes the record fail again until a person corrects it,
- * even if a spreadsheet adds missing cells.
+ * Returns a line of `failed.csv`: the cells of a failed row and the reasons of its failure. If the number of cells is
+ * wrong, an extra cell makes the row fail again until a person corrects it.
  */
 function toFailedLine({ line, errors, cells }: FailedRow, width: number): string[] {
   const isMismatch = errors.some(({ code }) => code === 'wrong_cell_count');

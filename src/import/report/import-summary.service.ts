@@ -22,7 +22,6 @@ export class ImportSummary {
     private readonly runs: ImportRunsRepository,
   ) {}
 
-  /** Returns up to MAX_DATASETS data sets, sorted by name. */
   async listDatasets(): Promise<DatasetSummary[]> {
     const found: DatasetSummary[] = [];
     for (let name = ''; found.length < MAX_DATASETS;) {
@@ -35,9 +34,7 @@ export class ImportSummary {
     return found;
   }
 
-  /**
-   * Counts the runs that wait for a decision (`needs_approval` and `planned`) or are queued or in progress (`running`).
-   */
+  /** Counts the runs in each open state. `running` includes queued runs. */
   async countOpenRuns(): Promise<{ needs_approval: number; planned: number; running: number }> {
     const counts = await this.runs.countByState([...WAITING, ...RUNNABLE]);
     const getCount = (state: RunState) => counts.get(state) ?? 0;
@@ -60,12 +57,10 @@ export class ImportSummary {
     return hours !== undefined && (last === null || last < addSeconds(now(), -hours * 60 * 60));
   }
 
-  /** Returns the time when an import last completed, or null before the first completed import. */
   async findLastCompleted(): Promise<DbTime | null> {
     return this.runs.findLastCompletion();
   }
 
-  /** Counts the imports that wait for approval. */
   async countParkedRuns(): Promise<number> {
     return (await this.countOpenRuns()).needs_approval;
   }

@@ -9,17 +9,13 @@ import { ApiKeysService } from '../../api-keys/api-keys.service.js';
 import { createUnavailableError } from '../../platform/common/errors.js';
 import { SessionsService } from '../../sessions/sessions.service.js';
 
-/** Maximum delay between two reads of a watched run. */
 const POLL_MILLIS = 500;
 /** First delay between two reads of a watched run. It is short, because many runs take only a moment. */
 const FIRST_POLL_MILLIS = 20;
 
 /** Maximum number of clients that watch runs in one process. Each client holds a connection and reads a run twice a second. */
 export const MAX_WATCHERS = 200;
-/**
- * Interval at which the session or key of a watching client is checked. A client can watch at most this long after the
- * end of its session or key.
- */
+/** Interval between checks of the session or key of a watching client. */
 const CHECK_MILLIS = 2000;
 const RETRY_SECONDS = 10;
 
@@ -30,10 +26,7 @@ const RETRY_SECONDS = 10;
 @Injectable()
 export class RunEvents implements BeforeApplicationShutdown {
   private stopping = false;
-  /**
-   * Emits an event with the id of a run as its name when the worker stops executing the run. The number of listeners is
-   * not limited.
-   */
+  /** Emits an event when the worker stops executing a run. The name of the event is the id of the run. */
   private readonly stopEvents = new EventEmitter().setMaxListeners(0);
   private notifyListener: (id: string) => void = () => undefined;
 
@@ -57,8 +50,8 @@ export class RunEvents implements BeforeApplicationShutdown {
   }
 
   /**
-   * Sets a listener for every notification. The import worker uses it to notify the process to which the clients are
-   * connected.
+   * Sets the listener for notifications. The import worker uses it to pass notifications to the process with the
+   * clients.
    */
   setListener(listener: (id: string) => void): void {
     this.notifyListener = listener;
@@ -73,7 +66,7 @@ export class RunEvents implements BeforeApplicationShutdown {
       const onStop = (): void => {
         stop.abort();
       };
-      // Listen before the read, so that no event is missed between the read and the delay.
+      // Listen before the read, so that no event is missed.
       this.stopEvents.once(id, onStop);
       try {
         const run = await this.runs.find(id);
@@ -122,10 +115,7 @@ export class RunEvents implements BeforeApplicationShutdown {
     }
   }
 
-  /**
-   * Returns false if the session or key of an actor has ended. Returns true if it is valid or the database does not
-   * respond.
-   */
+  /** Returns false if the session or key of an actor has ended. Returns true if the database does not respond. */
   private async isCredentialValid(actor: Actor): Promise<boolean> {
     if (actor.kind === 'system') return true;
     const valid =

@@ -7,12 +7,11 @@ import { BOM, toCsvLine } from '../../platform/common/csv.js';
 
 const PAGE_SIZE = 500;
 
-/** Export of users in the import columns. Importing the exported file changes nothing. */
+/** Export of users as a file in the import format. Importing this file changes nothing. */
 @Injectable()
 export class UsersExport {
   constructor(private readonly directory: UserDirectory) {}
 
-  /** Returns the template file, which has a header and no rows. */
   buildTemplate(): string {
     return BOM + toCsvLine(COLUMNS.map(({ name }) => name));
   }
@@ -33,8 +32,8 @@ export class UsersExport {
 const uuidOf = ({ uuid }: User): string => uuid;
 
 /**
- * Returns the cell that names the manager of a user: the external id of the manager, or `uuid:` and the UUID of a
- * manager without an external id. Imports can read both forms.
+ * Returns the manager cell of a user: the external id of the manager, or `uuid:` and the UUID. Imports can read both
+ * forms.
  */
 function toManagerCell({ manager_uuid }: User, managers: ReadonlyMap<string, string>): string {
   if (manager_uuid === null) return '';

@@ -3,10 +3,7 @@ import type { FieldError } from '../../platform/common/errors.js';
 import { isObject } from '../../platform/common/json.js';
 import { findNearest } from '../../platform/common/nearest.js';
 
-/**
- * Describes one of the numbers that make up a limit: the setting that defines it, and its lowest and highest valid
- * value in settings and profiles.
- */
+/** Setting that defines a limit, and the valid range of its value. */
 interface LimitRange {
   setting: keyof { [K in keyof Env as Env[K] extends number ? K : never]: K };
   least: number;
@@ -21,9 +18,9 @@ const createRowLimit = (setting: LimitRange['setting']): LimitRange => ({
 const createPercentLimit = (setting: LimitRange['setting']): LimitRange => ({ setting, least: 0, most: 100 });
 
 /**
- * Maps the name of a limit, as profiles use it, to the numbers that make up the limit. Each number is the highest value
- * that passes, except in `shrunken_file`, where it is the lowest percentage that passes. If a limit has `rows` and
- * `percent`, the one that allows more rows applies, but never more than `total`.
+ * Limits of the guards, by their names in profiles. Each number is the highest value that passes, except in
+ * `shrunken_file`, where it is the lowest. Of `rows` and `percent`, the one that allows more rows applies, but never
+ * more than `total`.
  */
 const GUARD_LIMITS = {
   deactivations: {
@@ -36,7 +33,7 @@ const GUARD_LIMITS = {
     percent: createPercentLimit('IMPORT_MAX_REACTIVATIONS_PERCENT'),
     total: createRowLimit('IMPORT_MAX_REACTIVATIONS_TOTAL'),
   },
-  /** Factor for seven days: all runs of a week together may reach the limit of one run, multiplied by this factor. */
+  /** The limit for all runs of seven days is the limit of one run, multiplied by this factor. */
   week: { factor: { setting: 'IMPORT_WEEK_FACTOR', least: 1, most: 100 } },
   changed_field: {
     rows: createRowLimit('IMPORT_MAX_CHANGED'),
@@ -68,7 +65,7 @@ const GUARD_LIMITS = {
     percent: createPercentLimit('IMPORT_MAX_NEW_KEYS_PERCENT'),
   },
   shrunken_file: { percent: createPercentLimit('IMPORT_MIN_SIZE_PERCENT') },
-  /** Limit for changes by a file that was imported before, if a different file was imported since. */
+  /** Limit for a file that was imported before, if a different file was imported since then. */
   same_file: { rows: createRowLimit('IMPORT_MAX_OLD_FILE') },
   old_file: {
     rows: createRowLimit('IMPORT_MAX_UNDONE'),
@@ -83,7 +80,7 @@ const GUARD_LIMITS = {
     percent: createPercentLimit('IMPORT_MAX_ERRORS_PERCENT'),
   },
   after_revert: { rows: createRowLimit('IMPORT_MAX_REPEATED') },
-  /** In a data set with fewer than `users` users in scope, `rows` caps the `rows` of some other guards. */
+  /** In a data set with fewer than `users` users, some guards allow at most `rows` rows. */
   small_dataset: {
     users: createRowLimit('IMPORT_SMALL_DATASET'),
     rows: { setting: 'IMPORT_SMALL_DATASET_ROWS', least: 1, most: 1000 },
@@ -92,12 +89,11 @@ const GUARD_LIMITS = {
 
 type Limits = typeof GUARD_LIMITS;
 export type GuardLimits = { [K in keyof Limits]: Record<keyof Limits[K], number> };
-/** Limits with which a profile overrides the settings. */
+/** Limits in a profile, which override the settings. */
 export type GuardOverrides = { [K in keyof GuardLimits]?: Partial<GuardLimits[K]> };
 
 export const isLimitName = (name: string): name is keyof GuardLimits => Object.hasOwn(GUARD_LIMITS, name);
 
-/** Returns an object that maps the name of each limit to the result of `valueOf` for its numbers. */
 const mapLimits = <T>(valueOf: (limits: readonly (readonly [name: string, LimitRange])[]) => T) =>
   Object.fromEntries(
     Object.entries(GUARD_LIMITS).map(([name, limits]) => [name, valueOf(Object.entries<LimitRange>(limits))]),
@@ -144,9 +140,6 @@ export function validateLimits(guards: readonly [string, unknown][]): FieldError
   });
 }
 
-/**
- * Returns the error for an unknown name. The message suggests the most similar known name, or lists all known names.
- */
 function toUnknownError(field: string, message: string, name: string, names: object): FieldError {
   const known = Object.keys(names);
   const meant = findNearest(name, known);
@@ -154,7 +147,6 @@ function toUnknownError(field: string, message: string, name: string, names: obj
   return { field, code: 'unknown_field', message: `${message}; ${hint}` };
 }
 
-/** Maximum number of example rows that a guard shows. */
 export const MAX_EXAMPLES = 5;
 
 /** Example row of a guard, for operators. Values are truncated, and secrets are left out. */
@@ -167,18 +159,17 @@ export interface GuardExample {
 }
 
 /**
- * Result of a guard: a number of the plan and its limit. If a guard trips, the run is parked before its first write.
+ * Result of a guard: a number of the plan and its limit. If `hit` is true, the run waits for approval before its first
+ * write.
  */
 export interface Guard {
   name: string;
-  /** Wire name of the field that the guard checks, or null if the guard checks the whole plan. */
+  /** Name of the field in the API, or null if the guard checks the whole plan. */
   field: string | null;
   value: number;
-  /** Highest value with which the guard does not trip. For `shrunken_file`, the lowest such value. */
+  /** Highest value that passes. For `shrunken_file`, the lowest value that passes. */
   limit: number;
   hit: boolean;
-  /** Up to five example rows if the guard trips, otherwise empty. */
   examples: GuardExample[];
-  /** Usual reason why the guard trips. */
   hint: string;
 }

@@ -66,17 +66,13 @@ const RolesParam = (schema: QuerySchema) => {
   );
 };
 
-/** Decorator for a parameter with the name of a data set or a part. */
 export const DatasetParam = (schema: QuerySchema = {}) =>
   PatternParam(/^[A-Za-z0-9._-]{1,64}$/, 'must be 1 to 64 characters of A-Z a-z 0-9 . _ -', {
     maxLength: 64,
     ...schema,
   });
 
-/**
- * Decorator for the parameter that names the data set of an import. Rejects the reserved data set of identity
- * providers.
- */
+/** Parameter like `DatasetParam`, but without the data set that is reserved for identity providers. */
 const OwnDatasetParam = (schema: QuerySchema) =>
   PatternParam(
     new RegExp(`^(?!${MANAGED_BY_SCIM}$)[A-Za-z0-9._-]{1,64}$`),
@@ -167,14 +163,11 @@ export const IGNORED = 'ignore';
 /** Saved options for the files of one source, after validation (interface §6). */
 export interface ImportProfile extends Partial<ImportOptions> {
   /**
-   * Maps the name of a source column to an import column, or to `ignore`. Several source columns may set Status.
-   * `Blocked` in one of them takes precedence.
+   * Maps a source column to an import column or to `ignore`. If several source columns set Status, `Blocked` takes
+   * precedence.
    */
   columns: Readonly<Record<string, string>>;
-  /**
-   * Maps the name of a source column or an import column to its translations, which map source values to imported
-   * values.
-   */
+  /** Translations of source values, by the name of a source column or an import column. */
   values?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Maps an import column to a constant or to a template over source columns. */
   set?: Readonly<Record<string, string>>;
@@ -189,7 +182,6 @@ export interface ImportProfile extends Partial<ImportOptions> {
   guards?: GuardOverrides;
 }
 
-/** A profile with its name. Each run stores its own copy, so later changes do not affect its plan. */
 export interface NamedProfile extends ImportProfile {
   name: string;
 }
@@ -202,7 +194,7 @@ export interface ImportRequest {
 /** Options that require a person who supervises the run. A schedule or a profile with a pattern cannot set them. */
 export const SUPERVISED = ['allow_privileged', 'dry_run', 'expected_rows'] as const;
 
-/** Returns the names of the options in `SUPERVISED` whose values differ from their defaults. */
+/** Returns the names of the supervised options that differ from their defaults. */
 export function listSupervisedOptions(options: Partial<ImportOptions>): string[] {
   const defaults = new ImportOptions();
   return SUPERVISED.filter((name) => options[name] !== undefined && options[name] !== defaults[name]);
@@ -222,7 +214,7 @@ export function matchesPattern(pattern: string, name: string): boolean {
   const given = Array.from(name.toLowerCase());
   let at = 0;
   let star = -1;
-  /** Index in the name of the first character after the text that the last `*` of the pattern matches so far. */
+  /** Position after the text that the last `*` has matched. */
   let reach = 0;
   for (let index = 0; index < given.length;) {
     if (wanted[at] === '*') {

@@ -16,7 +16,7 @@ export type Counts = Record<RowOutcome, number>;
 
 export const NO_COUNTS = Object.fromEntries(ROW_OUTCOMES.map((outcome) => [outcome, 0])) as Readonly<Counts>;
 
-/** An error or a warning of a row (see `StagedRow`). `value` is the truncated invalid cell and never a secret. */
+/** An error or a warning of a row. `value` is the truncated invalid cell. It never contains a secret. */
 export interface RowError {
   field: string;
   code: string;
@@ -44,10 +44,7 @@ export interface StagedRow {
   /** Number of the batch that applies the row, or 0 for no batch. */
   batch: number;
   changes: Changes;
-  /**
-   * Reasons why the row failed, or warnings if it did not fail. Warnings do not prevent the row from being applied.
-   * Unchanged rows with warnings are stored. The code of the first warning is one of `WARNINGS`.
-   */
+  /** Errors of a failed row, or warnings of any other row. The code of the first warning is one of `WARNINGS`. */
   errors: RowError[];
 }
 
@@ -70,13 +67,11 @@ export const EMPTY_ROW: Omit<StagedRow, 'line' | 'outcome'> = {
 export const isWritten = ({ outcome, changes }: Pick<StagedRow, 'outcome' | 'changes'>): boolean =>
   outcome === 'missing' || outcome === 'error' ? !changes.isEmpty : outcome !== 'skipped';
 
-/** Returns true if the row was applied, because its batch is one of the applied batches. */
 export const isApplied = (row: StagedRow, appliedBatches: number): boolean =>
   isWritten(row) && row.batch > 0 && row.batch <= appliedBatches;
 
 export const lineOf = ({ line }: StagedRow): number => line;
 
-/** Returns true if a row blocks an active user. */
 export const blocksUser = ({ changes }: Pick<StagedRow, 'changes'>): boolean =>
   changes.list.some(
     ({ field, old, new: value }) => field === 'status' && old === 'Active' && value === 'Blocked',

@@ -41,13 +41,11 @@ export interface RowPosition {
 
 /** Rows that the database can read from one index, in the order of their lines. */
 interface RowSet {
-  /** Table name with the hint to use this index. */
   from: string;
   where: string;
   params: SqlValue[];
 }
 
-/** Outcomes of the rows that are listed if the filter does not name an outcome. */
 const LISTED_OUTCOMES: readonly StagedOutcome[] = [...ROW_OUTCOMES, 'missing'];
 
 export type FailedRow = StagedRow & { cells: string[] };
@@ -63,11 +61,9 @@ const toLinesSql = (lines: readonly number[]): string =>
  */
 @Injectable()
 export class ImportRowsRepository {
-  /** Table name with the index hint for rows of one outcome in the order of their lines. */
+  /** Table name with the hint to use the index on the outcome. */
   private readonly byOutcome: string;
-  /** Table name with the index hint for rows with one code in the order of their lines. */
   private readonly byCode: string;
-  /** Table name with the index hint for rows with one ExternalId in the order of their lines. */
   private readonly byExternalId: string;
 
   constructor(@Inject(DATABASE) private readonly database: Database) {
@@ -81,7 +77,6 @@ export class ImportRowsRepository {
     await insertRows(tx, ImportRowEntity, entities);
   }
 
-  /** Inserts rows, and overwrites stored rows that have the same line numbers. */
   async replace(tx: Sql, runId: string, rows: readonly StagedRow[]): Promise<void> {
     for (const part of chunkValues(rows.map(({ line }) => line)))
       await tx.execute(`DELETE FROM import_rows WHERE ${toLinesSql(part)}`, [runId, ...part]);
@@ -103,9 +98,9 @@ export class ImportRowsRepository {
       });
   }
 
-  /** Deletes a chunk of rows. @returns false if there were no rows left to delete. */
+  /** Deletes a chunk of rows. @returns false if no rows were left. */
   private async deleteChunk(sql: Sql, runId: string): Promise<boolean> {
-    // First find the last line of the chunk, so that MariaDB uses the primary key to find all rows up to this line.
+    // Find the last line first, because MariaDB then uses the primary key for the deletion.
     const [chunk] = await sql.query<{ last: number | null }>(
       'SELECT MAX(line) AS last FROM (SELECT line FROM import_rows WHERE run_id = ? ORDER BY line LIMIT 5000) AS part',
       [runId],
@@ -140,26 +135,22 @@ export class ImportRowsRepository {
       await tx.execute(`UPDATE import_rows SET batch = ? WHERE ${toLinesSql(part)}`, [batch, runId, ...part]);
   }
 
-  /** Returns the rows of the batches from `first` to `last`, in the order of batches and lines. */
   async listBatches(runId: string, first: number, last: number): Promise<StagedRow[]> {
     const from = `import_rows${indexHintOf(this.database, 'ix_import_rows_batch')}`;
     const where = 'run_id = ? AND batch >= ? AND batch <= ? ORDER BY batch, line';
     return this.select(from, where, [runId, first, last]);
   }
 
-  /** Returns a page of rows after the line `after`, in the order of their lines. */
   async listPage(runId: string, after: number, limit: number): Promise<StagedRow[]> {
     const where = 'run_id = ? AND line > ? ORDER BY line LIMIT ?';
     return this.select('import_rows', where, [runId, after, limit]);
   }
 
-  /** Returns a page of rows of one outcome after the line `after`, in the order of their lines. */
   async findRows(runId: string, outcome: StagedOutcome, after: number, limit: number): Promise<StagedRow[]> {
     const where = 'run_id = ? AND outcome = ? AND line > ? ORDER BY line LIMIT ?';
     return this.select(this.byOutcome, where, [runId, outcome, after, limit]);
   }
 
-  /** Yields all rows of one outcome in the order of their lines, read page by page. */
   async *readAll(runId: string, outcome: StagedOutcome): AsyncGenerator<StagedRow> {
     const read = (after: number) => this.findRows(runId, outcome, after, PAGE_SIZE);
     for await (const rows of readPages(MIN_LINE, lineOf, read)) yield* rows;
@@ -184,7 +175,7 @@ export class ImportRowsRepository {
     return count;
   }
 
-  /** Returns the number of staged rows by outcome, without missing users. */
+  /** Counts the staged rows by outcome, without missing users. */
   async countByOutcome(runId: string, sql: Sql = this.database): Promise<Counts> {
     const rows = await sql.query<{ outcome: StagedOutcome; count: number }>(
       'SELECT outcome, COUNT(*) AS count FROM import_rows WHERE run_id = ? GROUP BY outcome',
@@ -214,7 +205,6 @@ export class ImportRowsRepository {
     );
   }
 
-  /** Returns the first rows with errors or warnings, in the order of their lines. */
   async listProblems(runId: string, limit: number, sql: Sql = this.database): Promise<StagedRow[]> {
     const failures = ['error', 'missing'].map((outcome): RowSet => {
       const where = `run_id = ? AND outcome = '${outcome}' AND code <> ''`;
@@ -227,10 +217,7 @@ export class ImportRowsRepository {
     return this.mergePage(runId, [...failures, ...warnings], { after: MIN_LINE, offset: 0, limit }, sql);
   }
 
-  /**
-   * Returns a page of the rows that match a filter, in the order of their lines. Unlike a high `after`, a high `offset`
-   * is slow.
-   */
+  /** Returns a page of the rows that match a filter. A high `offset` is slow, but a high `after` is not. */
   async list(runId: string, filter: RowFilter, position: RowPosition): Promise<StagedRow[]> {
     return this.mergePage(runId, this.splitIntoSets(runId, filter), position);
   }
@@ -244,9 +231,7 @@ export class ImportRowsRepository {
     return count;
   }
 
-  /**
-   * Splits the rows that match a filter into sets that can each be read from one index, in the order of their lines.
-   */
+  /** Returns sets of rows that together match a filter. Each set can be read from one index. */
   private splitIntoSets(
     runId: string,
     { outcome: outcomes, code, external_id: externalIds }: RowFilter,
@@ -298,7 +283,6 @@ export class ImportRowsRepository {
     return wanted.length === 0 ? [] : this.findByLines(runId, wanted, sql);
   }
 
-  /** Stores the original cells of failed rows. @param cells maps the line of a row to its ExternalId and its cells. */
   async storeCells(
     tx: Sql,
     runId: string,
@@ -309,7 +293,6 @@ export class ImportRowsRepository {
       await tx.execute(sql, [JSON.stringify(kept), external_id, runId, line]);
   }
 
-  /** Returns the lines of failed rows whose cells are not stored yet, starting after the line `after`. */
   async listFailedWithoutCells(runId: string, after: number, limit: number): Promise<number[]> {
     const rows = await this.database.query<{ line: number }>(
       `SELECT line FROM ${this.byOutcome} WHERE run_id = ? AND outcome = 'error' AND cells IS NULL AND line > ?

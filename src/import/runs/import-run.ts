@@ -27,11 +27,11 @@ export interface ImportRun extends Values<Omit<ImportRunEntity, ActorColumn | 'g
   approver: Actor | null;
 }
 
-/** Default values of properties that the guards in older runs lack. */
+/** Values of properties that are missing in the guards of older runs. */
 const GUARD_DEFAULTS = { field: null, examples: [], hint: '' };
 
 type FixedColumn = 'id' | 'dataset' | 'part' | 'options' | 'profile' | 'reverts' | 'starter' | 'created';
-/** Changes that can be made to a run at any time. The state is not included, because only transitions change it. */
+/** Changes to a run, without its state, which only transitions change. */
 export type RunChange = Partial<Omit<ImportRun, FixedColumn | 'state' | 'finished'>>;
 /** Changes to a run that only transitions may make. */
 export type StateChange = Partial<Pick<ImportRun, 'state' | 'finished' | 'cancel'>>;
@@ -97,14 +97,12 @@ export function createRun(
   };
 }
 
-/** Returns the properties of a file that clients and the audit see. */
 export const fileOf = ({ file_name: name, file_size: size, file_sha256: sha256 }: ImportRun) => ({
   name,
   size,
   sha256,
 });
 
-/** Returns the numbers of missing users that clients and the audit see. */
 export const missingCountsOf = (run: ImportRun) => ({
   reported: run.missing_reported,
   blocked: run.missing_blocked,
@@ -132,7 +130,6 @@ export const userScopeOf = ({ dataset, options }: Pick<ImportRun, 'dataset' | 'o
   part: options.part ?? null,
 });
 
-/** Returns the caller for the changes of a run: the run itself, with its starter and its approver. */
 export function callerOf({ id, starter, approver, request_id: requestId, ip }: ImportRun): Caller {
   return { actor: { kind: 'import', id, initiator: starter, approver }, requestId, ip };
 }
@@ -143,9 +140,8 @@ const APPLY_COST = 2;
 type Progress = Pick<ImportRun, 'percent' | 'rows_done'>;
 
 /**
- * Progress of a run over all its phases. It never decreases, even if the run is planned again. `rows_done` is `percent`
- * of all rows. In a dry run, planning is all of the work. In other runs, the work of applying is estimated from the
- * changes that were planned so far.
+ * Progress of a run over all its phases. It never decreases, even if the run is planned again. During the planning, the
+ * time for applying the changes is estimated from the changes so far.
  */
 export class RunProgress {
   private share: number;
@@ -161,10 +157,9 @@ export class RunProgress {
   }
 
   /**
-   * Returns the progress after a share of the file has been planned.
    * @param share planned share of the file, 0 to 1.
-   * @param rows number of rows that have been planned.
-   * @param changes number of these rows that must be applied.
+   * @param rows number of planned rows.
+   * @param changes number of planned rows that must be applied.
    */
   recordPlanned(share: number, rows: number, changes: number): Progress {
     const { dry_run: dryRun, approved, rows_total } = this.run;
@@ -173,9 +168,8 @@ export class RunProgress {
   }
 
   /**
-   * Returns the progress after a share of the changes has been applied.
-   * @param share applied share of the changes that were left at the start of the phase, 0 to 1. After a crash, the
-   * phase starts again.
+   * @param share applied share of the changes that were left when the phase started, 0 to 1. After a crash, the phase
+   * starts again.
    */
   recordApplied(share: number): Progress {
     return this.advance(share, this.run.rows_total ?? 0);

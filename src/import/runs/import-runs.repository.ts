@@ -34,10 +34,7 @@ export interface RunFilter {
 
 const STATES = RUN_STATES.map((state) => `SELECT '${state}' AS state`).join(' UNION ALL ');
 
-/**
- * Repository of runs. Uses hand-written SQL for locks, and to update single columns of a run in the transaction of a
- * batch (ADR 13).
- */
+/** Repository of runs. Uses hand-written SQL for locks and for updates of single columns (ADR 13). */
 @Injectable()
 export class ImportRunsRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
@@ -59,14 +56,12 @@ export class ImportRunsRepository {
     return row && toRun(row);
   }
 
-  /** Returns a run and locks it until the end of the transaction. */
   async lock(tx: Sql, id: string): Promise<ImportRun | undefined> {
     const sql = `SELECT * FROM import_runs WHERE id = ?${lockClauseOf(tx)}`;
     const row = await tx.queryOne<ImportRunEntity>(sql, [id]);
     return row && toRun(row);
   }
 
-  /** Returns a page of runs, newest first, and the number of all matching runs. */
   async list({ state, dataset, offset, limit }: RunFilter): Promise<{ count: number; runs: ImportRun[] }> {
     const conditions = [
       ...(state ? [`state IN (${toPlaceholders(state.length)})`] : []),
@@ -131,7 +126,6 @@ export class ImportRunsRepository {
     return sum;
   }
 
-  /** Returns true if the data set or part has a run in one of these states whose file had the same content. */
   async hasFile({ dataset, part }: UserScope, sha256: string, states: readonly RunState[]): Promise<boolean> {
     const row = await this.database.queryOne<{ id: string }>(
       `SELECT id FROM import_runs WHERE dataset = ? AND state IN (${toPlaceholders(states.length)}) AND reverts IS NULL
@@ -151,7 +145,6 @@ export class ImportRunsRepository {
     );
   }
 
-  /** Returns runs that wait for an approval and have no alert yet, oldest first. */
   async listWithoutAlert(limit: number): Promise<ImportRun[]> {
     return this.select("WHERE state = 'needs_approval' AND alerted IS NULL ORDER BY id LIMIT ?", [limit]);
   }
@@ -183,7 +176,6 @@ export class ImportRunsRepository {
     return row?.finished ?? null;
   }
 
-  /** Returns the first data set that has runs and whose name sorts after `name`. */
   async findNextDataset(name: string): Promise<string | undefined> {
     const row = await this.database.queryOne<{ dataset: string | null }>(
       'SELECT MIN(dataset) AS dataset FROM import_runs WHERE dataset > ?',
@@ -192,7 +184,7 @@ export class ImportRunsRepository {
     return row?.dataset ?? undefined;
   }
 
-  /** Returns the id of the newest run of a data set for each state in which it has runs. */
+  /** Returns the newest run of a data set in each state. */
   async listNewestByState(dataset: string): Promise<{ state: RunState; id: string }[]> {
     const rows = await this.database.query<{ state: RunState; id: string | null }>(
       `SELECT states.state, (SELECT MAX(r.id) FROM import_runs AS r WHERE r.dataset = ? AND r.state = states.state) AS id
@@ -214,7 +206,6 @@ export class ImportRunsRepository {
     return new Map(rows.map(({ state, count }) => [state, count]));
   }
 
-  /** Lists the runs in a state that come after the run `after`, oldest first, each with its starter. */
   async listByState(
     state: RunState,
     after: string,
@@ -227,7 +218,6 @@ export class ImportRunsRepository {
     return rows.map(({ id, actor_kind, actor_id }) => ({ id, starter: toRunActor(actor_kind, actor_id) }));
   }
 
-  /** Returns the ids of runs that were created before the given time and still wait for a decision. */
   async listWaitingSince(time: string, limit: number): Promise<string[]> {
     const rows = await this.database.query<{ id: string }>(
       `SELECT id FROM import_runs WHERE state IN (${toPlaceholders(WAITING.length)}) AND created < ?

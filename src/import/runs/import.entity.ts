@@ -17,7 +17,7 @@ export class ImportRunEntity {
   @Column(ascii(24)) state: RunState = 'queued';
   @Column(bool()) dry_run = 0;
   @Column(text(64)) dataset = '';
-  /** Part of the data set to which the file belongs, or null for the whole data set. */
+  /** Part of the data set that the file contains, or null for the whole data set. */
   @Column({ ...text(64), nullable: true }) part: string | null = null;
   @Column(longText()) options: JsonText<ImportOptions> = toJson(new ImportOptions());
   /** Copy of the profile from the time when the run was created. */
@@ -25,7 +25,6 @@ export class ImportRunEntity {
   /** Id of the run that this run reverts, or null if this run imports a file. */
   @Column({ ...uuid(), nullable: true }) reverts: string | null = null;
   @Column(text(255)) file_name = '';
-  /** Size of the file in bytes. */
   @Column(int()) file_size = 0;
   @Column(ascii(64)) file_sha256 = '';
 
@@ -36,12 +35,12 @@ export class ImportRunEntity {
   @Column(time()) created = '';
   @Column({ ...time(), nullable: true }) started: string | null = null;
   @Column({ ...time(), nullable: true }) finished: string | null = null;
-  /** Time at which an alert reported that the run waits for approval, or null before this alert. */
+  /** Time of the alert that the run waits for approval, or null before the alert. */
   @Column({ ...time(), nullable: true }) alerted: string | null = null;
 
-  /** Number of rows that count as processed: `percent` of all rows. */
+  /** Number of processed rows, computed as `percent` of all rows. */
   @Column(int()) rows_done = 0;
-  /** Number of rows of the file, or null until it has been read to its end. */
+  /** Number of rows of the file, or null until the whole file was read. */
   @Column({ ...int(), nullable: true, default: null }) rows_total: number | null = null;
   /** Progress of the whole run, 0 to 100. */
   @Column(int()) percent = 0;
@@ -53,16 +52,14 @@ export class ImportRunEntity {
   @Column(int()) missing_reported = 0;
   @Column(int()) missing_blocked = 0;
   @Column({ ...longText(), nullable: true }) guards: JsonText<Guard[]> | null = toJson<Guard[]>([]);
-  /** Reason why the file was rejected or the run ended early. */
   @Column({ ...longText(), nullable: true }) reason: JsonText<Reason> | null = null;
   /** Header of the file without private columns, for `failed.csv`. Stored if rows have failed. */
   @Column({ ...longText(), nullable: true }) header: JsonText<string[]> | null = toJson<string[]>([]);
-  /** 1 if the last line of the file has a line ending, otherwise 0. Null until the file has been read to its end. */
+  /** 1 if the file ends with a line ending, otherwise 0. Null until the whole file was read. */
   @Column({ ...int(), nullable: true, default: null }) line_ended: number | null = null;
-  /** SHA-256 fingerprint of the plan. If the run is planned again, it shows whether the new plan is the same. */
+  /** SHA-256 hash of the plan. It reveals a different plan if the run is planned again. */
   @Column({ ...ascii(64), nullable: true }) plan_hash: string | null = null;
 
-  /** Number of batches of the plan. Batches are numbered from 1. */
   @Column(int()) batches = 0;
   @Column(int()) applied_batches = 0;
   /** 1 if an operator has approved the plan, otherwise 0. */
@@ -87,17 +84,13 @@ export class ImportRowEntity {
   @PrimaryColumn(uuid()) run_id!: string;
   @PrimaryColumn({ ...int() }) line!: number;
   @Column(ascii(16)) outcome!: StagedOutcome;
-  /** Code of the first error or warning, or an empty string. */
   @Column(ascii(32)) code!: string;
   @Column(text(255)) external_id!: string;
   @Column({ ...uuid(), nullable: true }) user_uuid!: string | null;
-  /** Version of the user when the row was planned, or 0 for a new user. */
   @Column(int()) version!: number;
-  /** Number of the batch that applies the row, or 0 if no batch applies it. */
   @Column(int()) batch!: number;
   @Column(longText()) changes!: ChangesText;
   @Column(longText()) errors!: JsonText<RowError[]>;
-  /** Original cells of a failed row. */
   @Column({ ...longText(), nullable: true }) cells!: JsonText<string[]> | null;
 }
 
@@ -108,7 +101,6 @@ export class ImportRowEntity {
 @Entity('import_file_parts', { withoutRowid: true })
 export class ImportFilePartEntity {
   @PrimaryColumn(uuid()) run_id!: string;
-  /** Index of the piece, from 0. */
   @PrimaryColumn({ ...int() }) part!: number;
   @Column(longText()) bytes!: string;
 }

@@ -16,9 +16,8 @@ interface Principals {
 }
 
 /**
- * Checks the current rights of the starter and the approver of a run. If one of them could no longer request the
- * import, no further change is written (interface §6). Runs that the schedule or the command line has started act for
- * the service itself, whose rights do not change.
+ * Checks the current rights of the starter and the approver of a run. The run stops if one of them loses the right to
+ * import (interface §6). Runs of the schedule and the command line always have this right.
  */
 @Injectable()
 export class RunRights {
@@ -28,17 +27,13 @@ export class RunRights {
     private readonly env: Env,
   ) {}
 
-  /**
-   * Returns the reason why the run may no longer write, or undefined if its starter and its approver still have the
-   * required rights.
-   */
+  /** Returns the reason why the run must stop, or undefined if its starter and approver have the required rights. */
   async findLostRight(sql: Sql, { starter, approver }: Principals): Promise<Reason | undefined> {
     if (!(await this.hasImportRight(sql, starter))) return createReason(starter, 'started');
     if (!approver || isSameActor(starter, approver)) return undefined;
     return (await this.hasImportRight(sql, approver)) ? undefined : createReason(approver, 'approved');
   }
 
-  /** Returns true if the starter of a run no longer has the right to import. */
   async hasLostRights(starter: Actor): Promise<boolean> {
     return !(await this.hasImportRight(undefined, starter));
   }
@@ -49,8 +44,8 @@ export class RunRights {
   }
 
   /**
-   * Returns an actor with its current rights, or undefined if the actor can no longer send requests. Ignores whether
-   * the session of a user has ended, because the run depends only on the user.
+   * Returns an actor with its current rights, or undefined if the key is not valid or the user is not active. The
+   * session of the user may have ended.
    * @param sql current transaction, if any.
    */
   async findCurrentActor(actor: Actor, sql?: Sql): Promise<Actor | undefined> {

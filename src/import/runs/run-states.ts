@@ -16,14 +16,13 @@ export const RUN_STATES = [
 ] as const;
 export type RunState = (typeof RUN_STATES)[number];
 
-/** States in which a worker continues a run. Runs are continued in the order of their ids. */
+/** States in which a run waits for a worker or is in progress. */
 export const RUNNABLE: readonly RunState[] = ['queued', 'validating', 'applying'];
-/** States in which an operator decides on a run. */
+/** States in which a run waits for the decision of an operator. */
 export const WAITING: readonly RunState[] = ['planned', 'needs_approval'];
 /** States of a run that has applied every row that could be applied. */
 export const COMPLETED: readonly RunState[] = ['completed', 'completed_with_errors'];
 
-/** Final states, in which a run no longer changes. */
 export const FINAL: readonly RunState[] = RUN_STATES.filter(
   (state) => !RUNNABLE.includes(state) && !WAITING.includes(state),
 );
@@ -32,19 +31,17 @@ export interface Transition {
   from: readonly RunState[];
   to: RunState;
   by: 'worker' | 'operator' | 'service';
-  /** Audit action of the transition, if the audit records it. */
   audit?: AuditAction;
-  /** States in which an operator can only request the transition, which the worker makes at its next batch. */
+  /** States in which the transition only requests that the worker stops the run. */
   requestedIn?: readonly RunState[];
 }
 
 /**
- * All transitions between the states of a run. `by` states who makes a transition. A worker must hold the lease of
- * imports. After a stop request or the revocation of a credential, it can only end the run (`Checkpoint`). An operator
- * needs the scope of the data set. The service itself makes a transition only while no operator has decided.
+ * All transitions between the states of a run. A worker must hold the lease of imports. An operator needs the scope of
+ * the data set. The service itself changes only runs that wait for a decision.
  */
 export const TRANSITIONS = {
-  /** The planning begins: for the first time, again after a crash, or again after an approval. */
+  /** The planning begins, or begins again after a crash or an approval. */
   plan: { from: ['queued', 'validating'], to: 'validating', by: 'worker' },
   /** The plan of a dry run is complete. */
   present: { from: ['validating'], to: 'planned', by: 'worker' },

@@ -138,7 +138,6 @@ export class Checkpoint {
     await setImmediate();
   }
 
-  /** Stores the progress of the run, at most once per REPORT_MILLIS. */
   async reportProgress(progress: RunChange): Promise<void> {
     if (Date.now() - this.lastReport >= REPORT_MILLIS) await this.commit(async () => undefined, progress);
   }

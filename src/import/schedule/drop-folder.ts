@@ -8,14 +8,12 @@ import { OpenFolder, EntryError } from './open-folder.js';
 /** Time without a change after which a file counts as complete. */
 const STABLE_MILLIS = 10_000;
 const MARKER = '.done';
-/** Separator between the id of a run and the original name of its file. */
 const SEPARATOR = '~';
 const PROCESSING_NAME = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}~/;
 /** Maximum length of a file name in most file systems. */
 const MAX_NAME_BYTES = 255;
 /** Length of the id of a run and its separator at the start of a file name. */
 const UUID_BYTES = 37;
-/** Number of bytes of a file that are read at a time. */
 const CHUNK = 256 * 1024;
 
 /** Subfolders of the work folder, one per stage of an import. */
@@ -29,7 +27,7 @@ export interface FolderFile {
   rejection?: EntryError;
 }
 
-/** A file in `processing/`, whose name begins with the id of its run. */
+/** A file in `processing/`. `entry` is its name there, which begins with the id of its run. */
 export interface ProcessingFile {
   runId: string;
   name: string;
@@ -41,14 +39,10 @@ export class FileChangedError extends Error {}
 
 /**
  * The drop folder. Its files move to `processing/`, and later to `done/` or `failed/`, which are subfolders of the work
- * folder. Only regular files are opened, because any program with write access may put anything into the drop folder at
- * any time.
+ * folder. Opens only regular files, because other programs can write to the drop folder.
  */
 export class DropFolder {
-  /**
-   * @param pattern pattern for the names of files to import, ignoring case. `*` matches any characters and `?` matches
-   * one character.
-   */
+  /** @param pattern pattern of the names of files to import (`matchesPattern`). */
   constructor(
     private readonly folder: string,
     private readonly pattern: string,
@@ -102,8 +96,7 @@ export class DropFolder {
     const shortName = truncateAtStart(name, MAX_NAME_BYTES - UUID_BYTES);
     const entry = runId + SEPARATOR + shortName;
     return this.runWithDropAndStage('processing', async (drop, processing) => {
-      // Delete the marker, which declares the file complete, before moving the file. Otherwise, a later incomplete file
-      // with the same name could count as complete.
+      // Delete the marker first. Otherwise, a later file with the same name would count as complete too early.
       if (await hasMarker(drop, name)) await unlink(drop.pathOf(name + MARKER));
       try {
         await rename(drop.pathOf(name), processing.pathOf(entry));
@@ -115,7 +108,6 @@ export class DropFolder {
     });
   }
 
-  /** Yields the files in `processing/`, sorted by the ids of their runs. Includes files with a `rejection`. */
   async *listProcessing(): AsyncGenerator<ProcessingFile & FolderFile> {
     const processing = await this.openStage('processing').catch((error: unknown) => {
       if (errorCodeOf(error) === 'ENOENT') return undefined;
@@ -137,7 +129,7 @@ export class DropFolder {
   }
 
   /**
-   * Yields the bytes of a file in `processing/`, through the file descriptor that was checked.
+   * Yields the bytes of a file in `processing/`.
    * @throws EntryError for anything but a regular file, FileChangedError at the end if the file has changed, or the
    * abort reason of `signal`.
    */
@@ -182,7 +174,6 @@ export class DropFolder {
     return matchesPattern(this.pattern, name) && !name.startsWith('.') && !name.endsWith(MARKER) && !isOwn;
   }
 
-  /** Passes the drop folder and a subfolder of the work folder to `work`. Creates the subfolder if it is missing. */
   private async runWithDropAndStage<T>(
     stage: Stage,
     work: (drop: OpenFolder, to: OpenFolder) => Promise<T>,
@@ -232,8 +223,8 @@ async function hasMarker(folder: OpenFolder, name: string): Promise<boolean> {
 }
 
 /**
- * Returns true if a file counts as complete, because it has not changed for STABLE_MILLIS. Checks the change time too,
- * because copy programs can set an old modification time.
+ * Returns true if a file has not changed for STABLE_MILLIS. Checks the change time too, because copy programs can set
+ * an old modification time.
  */
 const isStable = ({ mtimeMs, ctimeMs }: Stats): boolean =>
   Date.now() - Math.max(mtimeMs, ctimeMs) >= STABLE_MILLIS;

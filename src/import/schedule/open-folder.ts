@@ -7,7 +7,6 @@ const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
 /** Folder in which Linux lists the open files of this process. A path in this folder leads to the open file itself. */
 const OPEN_FILES = '/proc/self/fd';
 const HAS_OPEN_FILES = existsSync(OPEN_FILES);
-/** Number of names that are sorted and returned at a time. */
 const PAGE_SIZE = 1000;
 
 /** Thrown for a file or folder that must not be opened. The message is for the log. */
@@ -22,8 +21,8 @@ export class EntryError extends Error {
 }
 
 /**
- * A folder that stays open. On Linux, all operations use the opened folder, even if its path leads to another folder in
- * the meantime. This has the effect of openat(2), which Node.js lacks. On other systems, operations use the path.
+ * A folder that stays open. On Linux, all operations use this folder even if its path is replaced, as with openat(2).
+ * On other systems, operations use the path.
  */
 export class OpenFolder {
   private constructor(
@@ -64,7 +63,6 @@ export class OpenFolder {
     await this.handle.close();
   }
 
-  /** Returns the path of a file in this folder, which is valid until the folder is closed. */
   pathOf(name: string): string {
     return join(this.path, name);
   }
@@ -106,8 +104,7 @@ export class OpenFolder {
   }
 
   /**
-   * Opens a regular file for reading. Neither waits for a pipe or device nor follows a link that replaces the file in
-   * the meantime.
+   * Opens a regular file for reading. Does not wait for a pipe or device, and does not follow a link.
    * @throws EntryError for anything but a regular file, or a system error.
    */
   async openFile(name: string): Promise<FileHandle> {
@@ -130,8 +127,8 @@ export class OpenFolder {
 }
 
 /**
- * Rejects everything but a regular file with a single hard link. With a second hard link, a sender could expose a file
- * that only the service can read, unless Linux sets `fs.protected_hardlinks`.
+ * Rejects everything but a regular file with a single hard link. With a second hard link, a sender could make the
+ * service import a file that the sender cannot read.
  */
 function assertRegularFile(name: string, stats: Stats): void {
   if (stats.isSymbolicLink()) throw new EntryError(name, 'a symbolic link');

@@ -11,13 +11,13 @@ import {
   listSupervisedOptions,
 } from '../runs/import-options.js';
 
-/** Returns the options in `IMPORT_OPTIONS`, including `profile`, exactly as they are set and without validation. */
+/** Returns the options in `IMPORT_OPTIONS` without validation. */
 export function getScheduleQuery({ IMPORT_OPTIONS }: Env): JsonObject {
   return { ...parse(IMPORT_OPTIONS) };
 }
 
 /**
- * Rejects options that scheduled imports do not support. A profile may contain such options.
+ * Rejects options that scheduled imports do not support. They may come from a profile.
  * @throws ProblemError `invalid_parameter`
  */
 export function assertSchedulable(options: ImportOptions): void {

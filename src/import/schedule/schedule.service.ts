@@ -19,17 +19,13 @@ import { assertSchedulable, readScheduleOptions, getScheduleQuery } from './sche
 /** Maximum number of files that are logged individually. */
 const MAX_NAMES = 100;
 
-/**
- * Logs skipped files of a folder that is read repeatedly. Logs a file that stays in the folder only once for the same
- * reason.
- */
+/** Logs skipped files of a folder that is read repeatedly. Logs the same file with the same reason only once. */
 export class SkippedFileLog {
   private logged: ReadonlyMap<string, string> = new Map();
   private current = new Map<string, string>();
   private unlisted = 0;
   private hasLoggedUnlisted = false;
 
-  /** @param folder the name of the folder in log lines. */
   constructor(
     private readonly log: Log,
     private readonly folder: string,
@@ -49,7 +45,7 @@ export class SkippedFileLog {
     }
   }
 
-  /** Ends a pass through the whole folder. A file that was absent in a pass is logged again when it returns. */
+  /** Ends a pass. A file that disappears and returns is logged again. */
   endPass(): void {
     if (this.unlisted > 0 && !this.hasLoggedUnlisted)
       this.log.warn('more files skipped', { folder: this.folder, files: this.unlisted });
@@ -60,7 +56,7 @@ export class SkippedFileLog {
 
 const LEASE = 'schedule';
 const LEASE_SECONDS = 30;
-/** Name of the lease entry that stores the time of the last tick of the schedule. No instance ever holds this lease. */
+/** Name of the lease that stores the time of the last tick. No instance ever holds it. */
 const TICK = 'schedule.tick';
 /**
  * Maximum difference between the clocks of two machines. If the last tick is further in the future, a clock was set
@@ -101,7 +97,7 @@ export class ScheduleService implements BeforeApplicationShutdown {
     private readonly leases: Leases,
     private readonly log: Log,
   ) {
-    // Report invalid options at startup and not at the first tick.
+    // Report invalid options at startup.
     readScheduleOptions(env);
     const { IMPORT_FOLDER, IMPORT_PATTERN, IMPORT_WORK_FOLDER } = env;
     if (IMPORT_FOLDER !== undefined)
@@ -151,7 +147,7 @@ export class ScheduleService implements BeforeApplicationShutdown {
       });
   }
 
-  /** Logs an error that has ended a pass, unless it has also ended the previous pass. */
+  /** Logs an error, unless the previous pass ended with the same error. */
   private logError(error: unknown): void {
     const text =
       error instanceof EntryError ? error.message : (errorCodeOf(error) ?? toProblemError(error).code);
@@ -170,16 +166,15 @@ export class ScheduleService implements BeforeApplicationShutdown {
       const capacity = MAX_PROCESSING - (await this.updateProcessingFolder(folder));
       const time = now();
       const last = await this.readLastTick(time);
-      // Record the tick only after its files were imported, so it stays due if the process is killed or the folder is
-      // unavailable.
+      // Record the tick after the import of its files, so that it stays due if the process is killed.
       if (last === undefined || (this.isDue(last, time) && (await this.importDroppedFiles(folder, capacity))))
         await this.leases.recordTime(TICK, time);
     });
   }
 
   /**
-   * Returns the time of the last tick. If that time is in the future, because a clock was set back, stores and returns
-   * the current time instead. Otherwise, the schedule would pause until the stored time.
+   * Returns the time of the last tick. If a clock was set back and this time is in the future, replaces it with the
+   * current time. Otherwise, the schedule would pause.
    */
   private async readLastTick(time: DbTime): Promise<DbTime | undefined> {
     const last = await this.leases.findRecordedTime(TICK);
@@ -189,7 +184,6 @@ export class ScheduleService implements BeforeApplicationShutdown {
     return time;
   }
 
-  /** Returns true if the schedule had a tick between `last` and `time`. */
   private isDue(last: DbTime, time: DbTime): boolean {
     const next = this.cron?.nextRun(new Date(toMillis(last)));
     return next !== null && next !== undefined && next.getTime() <= toMillis(time);
@@ -197,8 +191,8 @@ export class ScheduleService implements BeforeApplicationShutdown {
 
   /**
    * Imports the complete files in the folder, at most `capacity` files.
-   * @returns true if the tick is done. Returns false if more files are waiting, files are incomplete (for up to
-   * MAX_WAIT_MILLIS), or the service is shutting down.
+   * @returns true if the tick is done. Returns false if the next pass must continue, because of remaining files,
+   * incomplete files or a shutdown.
    */
   private async importDroppedFiles(folder: DropFolder, capacity: number): Promise<boolean> {
     let isUnfinished = false;

@@ -14,10 +14,8 @@ interface BackedUpTable extends TableColumns {
   rows: number;
 }
 
-/** First line of a backup. */
 export interface BackupHeader {
   rollcall_backup: number;
-  /** Release that wrote the backup. */
   version: string;
   /** Start of the backup, ISO 8601, UTC. */
   created: string;
@@ -30,13 +28,11 @@ export interface BackupHeader {
 /** Thrown for a file that is not a backup, is damaged, or has the schema of another release. */
 export class BackupError extends Error {}
 
-/** Length of the checksum member, in bytes. */
 export const CHECKSUM_BYTES = buildChecksum(createHash('sha256').digest('hex')).length;
 
 /**
  * Creates the last gzip member of a backup: a line with the hash of all previous bytes. The same hash always gives the
- * same bytes, so that a reader can compare the whole member. This includes the gzip header, which gzip's own checksum
- * does not cover.
+ * same bytes, so a reader can compare the whole member.
  */
 export function buildChecksum(sha256: string): Buffer {
   const line = Buffer.from(`${JSON.stringify({ sha256 })}\n`);
@@ -54,10 +50,7 @@ export function buildChecksum(sha256: string): Buffer {
 
 type Entities = readonly (new () => object)[];
 
-/**
- * Tables with temporary data, which a backup omits and a restore empties: sessions, which may have ended since the
- * backup, failed logins of the login throttle, and leases.
- */
+/** Tables with temporary data. A backup omits them, and a restore empties them. */
 const EXCLUDED_TABLES: ReadonlySet<string> = new Set(['sessions', 'login_failures', 'leases']);
 
 export const listTables = (entities: Entities): readonly TableColumns[] => entities.map(tableOf);

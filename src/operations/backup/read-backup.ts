@@ -13,7 +13,6 @@ import { type BackupHeader, BackupError, FORMAT, CHECKSUM_BYTES, buildChecksum }
  * each.
  */
 const MAX_LINE = 256 * 1024 * 1024;
-/** Maximum number of rows and characters per batch. */
 const BATCH = { rows: 500, characters: 2_000_000 };
 
 /** Tables and migrations of the running release. A release restores only backups with the same schema. */

@@ -16,8 +16,8 @@ export interface CheckResult {
 }
 
 /**
- * Replaces the contents of the database with a backup, in one transaction. Checks before the commit whether the
- * restored tables are consistent, but commits anyway, because the database that was backed up already had the faults.
+ * Replaces the contents of the database with a backup, in one transaction. Returns the results of consistency checks.
+ * Faults do not prevent the restore, because the original database had them too.
  * @param tables all tables of the service. Tables that are not in the backup are emptied.
  * @param progress receives the number of rows written so far.
  * @throws BackupError or the error of the database. The database is then unchanged.
@@ -57,7 +57,6 @@ async function assertCounts(restore: RestoreTransaction, { header }: BackupReade
 
 interface Check {
   name: string;
-  /** SELECT that returns the number of faults. */
   sql: string;
 }
 
@@ -80,7 +79,6 @@ const UNKNOWN_MANAGERS = `SELECT COUNT(*) FROM users AS t
   WHERE t.manager_uuid IS NOT NULL AND NOT EXISTS (SELECT 1 FROM users AS u WHERE u.uuid = t.manager_uuid)`;
 const toCountSql = (name: string): string => `SELECT COUNT(*) FROM users WHERE status = '${name}'`;
 
-/** Builds the consistency checks, whose SQL returns 0 for a consistent database. */
 const buildChecks = (dialect: Dialect): readonly Check[] => [
   {
     name: 'an active Webmaster',

@@ -7,17 +7,14 @@ import { createGzip } from 'node:zlib';
 import type { Snapshot } from '../../platform/database/engine/backup-connections.js';
 import { type BackupHeader, buildChecksum } from './backup-format.js';
 
-/**
- * Gzip level. It reduces the text to a quarter of its size. The highest level saves another tenth but takes four times
- * as long.
- */
+/** Gzip level. The highest level saves another tenth, but takes four times as long. */
 const COMPRESSION_LEVEL = 3;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const STOPPED_CODE = 2;
 
 /**
- * Writes a backup with constant memory. Writes and syncs a temporary file before renaming it, so `path` never holds an
- * incomplete backup. Only the user of this process can read the file.
+ * Writes a backup. Renames a complete temporary file, so `path` never contains an incomplete backup. Only the user of
+ * this process can read the file.
  * @param progress receives the number of rows written so far.
  * @throws errors of the file system and of the database.
  */

@@ -12,7 +12,6 @@ const METRICS_TIMEOUT_MILLIS = 2000;
 
 export type InstanceMetricsData = MetricObject[];
 
-/** Report of an instance that has started. */
 export interface InstanceStart {
   url: string;
   /** First credentials, if this instance created them. */
@@ -29,7 +28,6 @@ export interface PrimaryCalls {
   reportReady(start: InstanceStart): void;
   /** Reports that the instance cannot start. The instance ends after this call. */
   reportFailedStart(reason: string): void;
-  /** Returns the metrics of all instances in the Prometheus format. */
   getAllMetrics(): Promise<string>;
 }
 

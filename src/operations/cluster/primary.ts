@@ -12,17 +12,14 @@ import { type InstanceMetricsData, InstanceProcess } from './instance-process.js
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 /** First delay and maximum delay before a failing instance is restarted. The delay doubles with each failure. */
 const RESTART_MILLIS = { first: 100, most: 10_000 };
-/** If an instance runs longer than this, its end does not count as a failed start, and the restart delay is reset. */
+/** An instance that runs longer than this resets the restart delay. */
 const STEADY_MILLIS = 60_000;
 /**
  * Exit codes and signals that count as an orderly shutdown. Signals are included, because a signal ends an instance
  * that is still starting.
  */
 const CLEAN_EXITS: readonly string[] = ['0', ...SIGNALS];
-/**
- * Time to finish responses after the shutdown delay and the request timeout. After this time, hanging instances are
- * killed.
- */
+/** Additional time to finish responses during a shutdown. After this time, hanging instances are killed. */
 const ANSWER_SECONDS = 10;
 /** A second signal kills the instances only after this time, because npm and terminals may send a signal twice. */
 const SECOND_SIGNAL_MILLIS = 1000;
@@ -60,16 +57,15 @@ class Primary {
     cluster.setupPrimary({
       exec: program,
       args: [],
-      // Omits `--env-file`, because the environment already contains the values of the file, and the file may have
-      // changed since.
+      // Omits `--env-file`, because the environment already contains its values, and the file may have changed.
       execArgv: process.execArgv.filter((arg) => !arg.startsWith('--env-file=')),
       serialization: 'advanced', // metrics may be NaN, which JSON cannot represent
     });
   }
 
   /**
-   * Starts the first instance alone. It migrates the schema, creates the first credentials and reports errors that
-   * prevent a start. While it serves requests, the other instances start.
+   * Starts the first instance alone, because it migrates the schema and creates the first credentials. Then starts the
+   * other instances.
    */
   async start(): Promise<void> {
     try {
@@ -123,10 +119,7 @@ class Primary {
     return instance;
   }
 
-  /**
-   * Starts a new instance each time the previous one ends, with a delay that grows while instances end soon after their
-   * start.
-   */
+  /** Replaces an instance each time it ends. The delay grows if instances end soon after their start. */
   private async replace(instance: InstanceProcess): Promise<void> {
     for (let wait = RESTART_MILLIS.first; ; wait = Math.min(wait * 2, RESTART_MILLIS.most)) {
       const how = await instance.ended;
@@ -158,14 +151,13 @@ function showCredentials(first: FirstCredentials | undefined): void {
 }
 
 /**
- * Combined metrics of all instances. The counters of ended instances are retained, because Prometheus interprets a smaller
- * value as a restart from 0.
+ * Combined metrics of all instances. Retains the counters of ended instances, because Prometheus treats a lower value
+ * as a reset.
  */
 class InstanceMetrics {
   private readonly known = new Map<InstanceProcess, InstanceMetricsData>();
   private past: InstanceMetricsData = [];
 
-  /** Returns the combined metrics of running and ended instances in the Prometheus format. */
   async collect(instances: Iterable<InstanceProcess>): Promise<string> {
     await Promise.all([...instances].map((instance) => this.update(instance)));
     return aggregateMetrics([...this.known.values(), this.past]).metrics();

@@ -3,7 +3,6 @@ import { errorCodeOf, rootErrorOf } from '../../platform/common/errors.js';
 /** Result of a check by `rollcall doctor`. */
 export interface Finding {
   level: 'ok' | 'warn' | 'fail';
-  /** Subject of the check, such as `data folder`. */
   subject: string;
   /** Text of the finding. Also contains the remedy, unless the level is `ok`. */
   message: string;

@@ -21,7 +21,6 @@ export interface StoredKey {
   maker_id?: string | null;
 }
 
-/** Maximum number of keys that a finding lists. */
 const MAX_NAMED = 5;
 const UNUSED_DAYS = 90;
 
@@ -32,7 +31,6 @@ const filterUsable = (keys: readonly StoredKey[], time: DbTime): StoredKey[] =>
 
 const isLimited = ({ scopes }: StoredKey): boolean => (scopes ?? null) !== null;
 
-/** Checks that a key is usable, and reports keys whose creator is no longer an active Webmaster. */
 export async function checkKeys(sql: Sql): Promise<Finding[]> {
   const all = await readApiKeys(sql);
   const usable = filterUsable(all, now());
@@ -62,8 +60,8 @@ async function checkCreators(sql: Sql, all: readonly StoredKey[], usable: Stored
 }
 
 /**
- * Returns the user who created a key. If the key was created with another key, returns the creator of that key. Returns
- * undefined if the service created the key, or if the creator is unknown.
+ * Returns the user who created a key, directly or with another key. Returns undefined if the service created the key or
+ * the creator is unknown.
  */
 function creatorOf(key: StoredKey, byId: ReadonlyMap<string, StoredKey>): string | undefined {
   let current: StoredKey | undefined = key;
@@ -76,7 +74,6 @@ function creatorOf(key: StoredKey, byId: ReadonlyMap<string, StoredKey>): string
   return current?.maker_kind === 'user' ? (current.maker_id ?? undefined) : undefined;
 }
 
-/** Reports risks of the currently usable keys, such as keys that never expire. */
 export async function checkKeyRisks(env: Env): Promise<Finding[]> {
   const file = sqliteFileOf(env);
   if (file !== undefined && !existsSync(file)) return ok('api keys', 'none, because there is no database');
@@ -107,10 +104,6 @@ export function findKeyRisks(all: readonly StoredKey[], time: DbTime): Finding[]
   return ok('api keys', `${keys.length} usable, all with an expiry date and limited scopes`);
 }
 
-/**
- * Lists the names and ids of the first `MAX_NAMED` keys, and the number of further keys. Names are quoted, because
- * they are free text.
- */
 function listNames(keys: readonly StoredKey[]): string {
   const names = keys.slice(0, MAX_NAMED).map(({ id, name }) => `${JSON.stringify(name)} (${id})`);
   return names.join(', ') + (keys.length > MAX_NAMED ? ` and ${keys.length - MAX_NAMED} more` : '');

@@ -9,7 +9,7 @@ import {
 import type { Env } from '../../platform/config/env.js';
 import { type Finding, codeOf, fail, ok, warn } from './finding.js';
 
-/** Maps the lower-case names of settings and status variables of a server to their values. */
+/** Settings and status variables of a server, by their lower-case names. */
 type Facts = ReadonlyMap<string, string>;
 
 /** Server of `DATABASE_URL` that has answered. */
@@ -39,7 +39,6 @@ const STATUS = [
 ];
 const quote = (names: readonly string[]) => names.map((name) => `'${name}'`).join(', ');
 
-/** Checks that the servers of `DATABASE_URL` answer, and checks their settings. */
 export async function checkTopology(env: Env): Promise<Finding[]> {
   const results = await Promise.all(serversOf(env).map(inspectServer));
   const nodes = results.flatMap((result) => ('facts' in result ? [result] : []));
@@ -91,7 +90,6 @@ function describeNode({ name, version, writability, isGalera, facts }: Node): st
   return `${name}  ${version}  ${role}, ${STATES[writability]}  ${settings}`;
 }
 
-/** Returns recommendations for the settings of a server, each with a reason. */
 export function listRecommendations({ isGalera, facts }: Node): string[] {
   const isSetTo = (name: string, ...values: string[]) =>
     values.includes((facts.get(name) ?? '').toUpperCase());

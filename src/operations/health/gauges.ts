@@ -71,5 +71,4 @@ export class Gauges implements OnModuleInit {
   }
 }
 
-/** Converts a time to seconds since 1970, or null to 0. */
 const toSeconds = (time: DbTime | null): number => (time === null ? 0 : Math.floor(toMillis(time) / 1000));

@@ -47,7 +47,7 @@ async function renderBody(text: string): Promise<string> {
         const shown = this.parser.parseInline(tokens);
         const [, name = '', anchor = ''] = /^(?:(\w+)\.md)?(#[\w-]*)?$/.exec(href) ?? [];
         if (/^https?:/.test(href)) return `<a href="${href}" rel="noreferrer">${shown}</a>`;
-        // The link leads to a file that the service does not publish, so show only the text of the link.
+        // Show only the text of a link to a file that is not published.
         if (name === '' && anchor === '') return shown;
         if (name !== '' && !Object.hasOwn(GUIDES, name)) return shown;
         return `<a href="${name === '' ? '' : `/guides/${name}`}${anchor}">${shown}</a>`;

@@ -11,7 +11,6 @@ import { GUIDES, loadGuide } from './guides.js';
 
 const CONSOLE = '/console';
 
-/** Decorator of a public route that returns an HTML page. */
 const Page = (path: string) =>
   applyDecorators(
     Get(path),

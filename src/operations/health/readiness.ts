@@ -14,7 +14,6 @@ const FAULTS = {
 /** Determines if this instance is ready: its database must be writable, and the process must not be shutting down. */
 @Injectable()
 export class Readiness implements BeforeApplicationShutdown {
-  /** True after the process has received a signal to shut down. */
   ending = false;
 
   private pendingQuery: Promise<WriteState> | undefined;
@@ -39,7 +38,6 @@ export class Readiness implements BeforeApplicationShutdown {
     }
   }
 
-  /** Returns the reasons why this instance is not ready, such as a read-only database. */
   async findFaults(): Promise<string[]> {
     const database = await this.queryWritability().then(
       (state) => FAULTS[state],

@@ -81,7 +81,7 @@ export class StatisticsService {
 }
 
 /**
- * Computes the start of the first of the last `days` days, including today, in hours since 1970 (UTC).
+ * Computes the start of a period of `days` days that ends today, in hours since 1970 (UTC).
  * @param offset UTC offset of the days, in hours.
  */
 function computeFirstHour(millis: number, days: number, offset: number): number {
@@ -90,7 +90,7 @@ function computeFirstHour(millis: number, days: number, offset: number): number 
 }
 
 /**
- * Creates one entry per day with the sums of its counts, oldest day first.
+ * Creates one entry per day, oldest day first.
  * @param from first hour of the first day.
  */
 function toDays(from: number, days: number, offset: number, { counts, gaps }: DailyCounts): DayDto[] {

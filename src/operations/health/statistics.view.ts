@@ -6,7 +6,6 @@ import { MAX_DATASETS } from '../../import/report/import-summary.service.js';
 import type { ImportRun } from '../../import/runs/import-run.js';
 import { RangeParam } from '../../platform/input/query-rules.js';
 
-/** Maximum number of expiring keys to list. */
 export const MAX_EXPIRING = 100;
 
 export class StatisticsQuery {

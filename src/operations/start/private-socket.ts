@@ -24,7 +24,7 @@ const shortHashOf = (text: string): string => sha256(text).slice(0, 12);
 
 /**
  * Returns the path of the private socket for this data folder and database. The name contains a hash of the database,
- * so that a command with other settings never changes the database of the service.
+ * so that a command with another database never reaches this service.
  */
 export function getSocketPath(env: Env): string {
   const folder = resolve(env.DATA_DIR);

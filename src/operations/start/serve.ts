@@ -22,9 +22,8 @@ export async function runSingleProcess(env: Env, createApp: CreateApp): Promise<
 }
 
 /**
- * Completes a start: waits until `listening` has bound the port, creates the first credentials, and opens the private
- * socket unless another instance has opened it. If the port cannot be bound, no credentials are created. Requests that
- * arrive earlier wait until the first credentials exist.
+ * Waits until the port is bound, then creates the first credentials and opens the private socket. Requests wait until
+ * the first credentials exist.
  * @returns the first credentials, if this start created them.
  * @throws Error from `listening`, or from creating the first credentials.
  */

@@ -38,8 +38,7 @@ function formatExample(api: string, { apiKey }: FirstCredentials): string[] {
 }
 
 /**
- * Logs the start of the service now, and its end when the process exits, unless it is killed.
- * @param url address of the server.
+ * Logs the start of the service now, and its end when the process exits.
  * @param sqlite version of SQLite, if it is the database.
  */
 export function logStartAndEnd(

@@ -18,7 +18,6 @@ const NEEDS_QUOTES = /[",\r\n]|^\s|\s$/;
  */
 export const toCsvLine = (cells: readonly string[]): string => toDelimitedLine(cells, ',');
 
-/** Formats cells as `toCsvLine` does, but with the given delimiter between them. */
 export function toDelimitedLine(cells: readonly string[], delimiter: string): string {
   // A single empty cell is quoted, because CSV readers would skip an empty line.
   if (cells.length === 1 && cells[0] === '') return '""\r\n';

@@ -35,7 +35,6 @@ export class ProblemError extends Error {
   }
 }
 
-/** Maximum number of field errors in a response. */
 export const MAX_ERRORS = 100;
 
 export function createValidationError(errors: FieldError[]): ProblemError {
@@ -52,7 +51,6 @@ export function createUnauthenticatedError(detail: string): ProblemError {
   return new ProblemError('unauthenticated', detail, { headers: CHALLENGE });
 }
 
-/** Creates the error for an `Idempotency-Key` that belongs to a different request. */
 export function createKeyReuseError(): ProblemError {
   const message = 'was already used for a different request within the last 24 hours';
   return createValidationError([{ field: 'Idempotency-Key', code: 'invalid_value', message }]);
@@ -96,13 +94,12 @@ export interface FieldError {
   message: string;
 }
 
-/** Returns the `code` of an error from Node.js or a driver, such as `ENOENT`. Returns undefined if it is missing. */
+/** Returns the `code` of an error from Node.js or a driver, such as `ENOENT`, or undefined. */
 export function errorCodeOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** Returns the message of an error, or any other thrown value as text. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Returns the error to log: the cause of a `ProblemError`, such as a driver's error, or the error itself. */

@@ -1,23 +1,20 @@
 /** Function that releases a slot. Further calls do nothing. */
 export type Release = () => void;
 
-/** Limits of a semaphore. An omitted limit means that the number or time is unlimited. */
+/** Limits of a semaphore. A missing limit means unlimited. */
 interface SemaphoreLimits {
   slots: number;
-  /** Maximum number of slots that callers with the same key may hold at a time. */
+  /** Maximum number of slots for callers with the same key. */
   slotsPerKey?: number;
-  /** Maximum number of waiting callers. */
   waiting?: number;
-  /** Maximum number of callers with the same key that may wait at a time. */
+  /** Maximum number of waiting callers with the same key. */
   waitingPerKey?: number;
   waitMillis?: number;
 }
 
 /** Thrown if a caller gets no slot, because the queue is full or the caller has waited too long. */
 export class NoSlotError extends Error {
-  /**
-   * @param isOwn true if callers with the same key cause the shortage, because they hold the slots or fill the queue.
-   */
+  /** @param isOwn true if callers with the same key use up the slots or the queue. */
   constructor(readonly isOwn: boolean) {
     super('no slot');
   }
@@ -30,13 +27,13 @@ interface Waiter {
 }
 
 /**
- * Semaphore with a queue that is fair between keys, such as accounts. A free slot goes to the waiting caller whose
- * key was served longest ago, so that a key with many callers delays only its own callers. Callers without a key are
- * served in order of arrival.
+ * Semaphore with a queue that is fair between keys, such as accounts. A free slot goes to the waiting caller whose key
+ * was served longest ago, so a key with many callers delays only its own callers. Callers without a key are served in
+ * order of arrival.
  *
- * A caller may have several keys, from narrow to wide, such as an account and its network. If the queue is full, a
- * new caller replaces the last waiting caller of the key that has the most waiting callers. If a wide key of the new
- * caller has reached its limit of waiting callers, only callers with this wide key can be replaced.
+ * A caller may have several keys, from narrow to wide, such as an account and its network. In a full queue, a new
+ * caller replaces the last waiting caller of the key that has the most waiting callers. If a wide key of the new caller
+ * has reached its limit, the new caller can replace only callers with this key.
  */
 export class FairSemaphore {
   private readonly queue: Waiter[] = [];
@@ -97,8 +94,8 @@ export class FairSemaphore {
   }
 
   /**
-   * Returns true if a caller with these keys gets a slot at once. The queue needs no check: if a slot is free while
-   * callers wait, each waiting caller has a key that holds its maximum number of slots.
+   * Returns true if a caller with these keys gets a slot at once. While a slot is free, every caller in the queue has a
+   * key at its limit.
    */
   private hasFreeSlot(keys: readonly string[]): boolean {
     const { slots, slotsPerKey = Infinity } = this.limits;
@@ -158,10 +155,8 @@ export class FairSemaphore {
   }
 
   /**
-   * Makes room for a new caller by rejecting a waiting caller, if the queue is full or a wide key has reached its limit
-   * of waiting callers.
-   * @throws NoSlotError if the narrow key has reached its limit, or if no other key has at least two more waiting
-   * callers than the key of the new caller.
+   * Rejects a waiting caller if there is no room for a new caller.
+   * @throws NoSlotError if the narrow key has reached its limit, or no other key has at least two more waiting callers.
    */
   private evictIfFull(keys: readonly string[]): void {
     const { waiting = Infinity, waitingPerKey = Infinity } = this.limits;
@@ -184,7 +179,6 @@ export class FairSemaphore {
     if (this.removeWaiter(waiter)) waiter.refuse(reason);
   }
 
-  /** Removes a caller from the queue. Returns false if the caller no longer waits. */
   private removeWaiter(waiter: Waiter): boolean {
     const at = this.queue.indexOf(waiter);
     if (at === -1) return false;

@@ -14,15 +14,12 @@ export interface FieldChange {
 export type ChangesText = JsonText<FieldChange[] | Record<string, unknown>>;
 
 /**
- * Prefix of field names in the object form. Inside a value, no member name starts with this prefix. A search for
- * `"+email":` therefore finds only changes of the field `email`.
+ * Prefix of field names in the object form. Names inside values never have this prefix, so a search for `"+email":`
+ * finds only changes of this field.
  */
 const SET = '+';
 
-/**
- * The changed fields of a record, as a list and as the JSON text that is stored in columns. Each form is computed only
- * when it is first used.
- */
+/** The changed fields of a record, as a list and as JSON text for a column. Each form is computed on first use. */
 export class Changes {
   private constructor(
     private known: { text?: ChangesText; list?: readonly FieldChange[]; set?: Record<string, unknown> },
@@ -46,8 +43,8 @@ export class Changes {
   }
 
   /**
-   * Returns the text with some values masked.
-   * @param mask gets the text, masks values in it, and returns valid JSON.
+   * Returns the text with masked values.
+   * @param mask masks values in the text, and returns valid JSON.
    */
   maskText(mask: (text: string) => string): ChangesText {
     return mask(this.text) as ChangesText;
@@ -57,7 +54,6 @@ export class Changes {
     return (this.known.list ??= toChangeList(this.parsed));
   }
 
-  /** New values of the changed fields. */
   get values(): Record<string, unknown> {
     const { parsed } = this;
     const values: Record<string, unknown> = {};
@@ -74,7 +70,7 @@ export class Changes {
     return this.text === EMPTY_TEXT;
   }
 
-  /** Returns the texts to search for to find changes of a field: one for the list form, and one for the object form. */
+  /** Returns the search texts for changes of a field: one for the list form, and one for the object form. */
   static buildSearchTexts(field: string): readonly string[] {
     return [`{"field":"${field}"`, `"${toSetName(field)}":`];
   }

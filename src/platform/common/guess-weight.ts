@@ -16,7 +16,6 @@ const KNOWN_WORD = 1;
 /** Number of characters that are evaluated. The worst-case time grows with the cube of this number. */
 const MAX_LENGTH = 256;
 
-/** Rows of common keyboard layouts. */
 const ROWS = [
   '1234567890',
   ...['qwertyuiop', 'asdfghjkl', 'zxcvbnm'],
@@ -31,7 +30,6 @@ const LETTERS: Readonly<Record<string, string>> = {
   ...{ '0': 'o', '3': 'e', '4': 'a', '5': 's', '7': 't', '@': 'a', $: 's', '!': 'i' },
 };
 
-/** Words that an attacker would try. */
 export interface GuessableWords {
   /** Returns true for a common word, given in lower case and without accents. */
   isWord?: (text: string) => boolean;

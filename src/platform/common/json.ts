@@ -30,10 +30,9 @@ export function parseArray(text: string): unknown[] {
 }
 
 /**
- * Returns the name of the limit that a JSON text exceeds, or undefined. `depth` limits the nesting of arrays and
- * objects. `values` limits the number of all values, including members and items. Call it before parsing, because
- * hundreds of thousands of brackets or members must reach neither the parser nor recursive code. The scan does not
- * recurse, and stops at the limit.
+ * Returns the limit that a JSON text exceeds, or undefined. `depth` limits the nesting of arrays and objects. `values`
+ * limits the number of all values. Call it before parsing, because a huge number of brackets or values could overload
+ * the parser.
  */
 export function findJsonExcess(text: string, limits: { depth: number; values: number }) {
   let depth = 0;

@@ -1,8 +1,8 @@
-/** Maximum length of the part of a name that is compared. */
+/** Number of characters of a name that are compared. */
 const MAX_LENGTH = 64;
 
 /**
- * Returns the candidate that a misspelt name most likely means: the candidate with the fewest edits, ignoring case.
+ * Returns the candidate with the fewest edits from a misspelt name, ignoring case.
  * @param max maximum number of edits. The default is a third of the candidate's length, but at least 1.
  * @returns undefined if no candidate is near enough.
  */

@@ -5,7 +5,6 @@ import { countCharacters, isCleanText, isWithin } from './text.js';
 export const MAX_PASSWORD_LENGTH = 128;
 /** Minimum value of the setting PASSWORD_MIN_LENGTH (NIST SP 800-63B). */
 export const MIN_PASSWORD_MIN_LENGTH = 8;
-/** Minimum weight of a password (`computeGuessWeight`). */
 const MIN_PASSWORD_WEIGHT = 8;
 /**
  * Minimum weight of an API key. A key with 20 random characters has about 100 bits of entropy. Keys need this much
@@ -19,12 +18,12 @@ export interface PasswordContext extends GuessableWords {
 
 export interface PasswordFault {
   code: FieldCode;
-  /** Error text to be put after the name of the field. It never contains a part of the password. */
+  /** Error text that follows the name of the field. It never contains a part of the password. */
   message: string;
 }
 
 /**
- * Validates a new password (interface §2, NIST SP 800-63B 3.1.1.2) and returns the first broken rule, or undefined.
+ * Returns the first rule that a new password breaks, or undefined (interface §2, NIST SP 800-63B 3.1.1.2).
  *
  * A password has `minLength` to 128 characters, where consecutive spaces count as one. It must not contain control
  * characters, and it must be hard to guess. Without `isWord`, common passwords are not detected.
@@ -56,7 +55,6 @@ export function findPasswordFault(password: string, context: PasswordContext): P
  */
 const countPasswordCharacters = (password: string) => countCharacters(password.replace(/\p{Zs}+/gu, ' '));
 
-/** Returns true if an API key that a person chose is easy to guess. */
 export function isGuessableKey(key: string, guesses?: GuessableWords): boolean {
   return computeGuessWeight(key, guesses) < MIN_KEY_WEIGHT;
 }

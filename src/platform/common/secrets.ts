@@ -33,7 +33,7 @@ const ESCAPED = /%(?:25)*(2d|3\d|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9a])/gi;
 
 /**
  * Masks everything in a text that looks like a credential of this service. Use it for texts that other people read: log
- * entries, audit events and error responses. A credential may get into them as a user name, in a URL or in a file name.
+ * entries, audit events and error responses.
  */
 export function maskSecrets(text: string): string {
   return maskWith(text, (plain) => plain.replace(KEY, MASKED_KEY).replace(TOKEN, '***'));
@@ -47,7 +47,6 @@ export function maskKeys(text: string): string {
   return maskWith(text, (plain) => plain.replace(KEY, MASKED_KEY));
 }
 
-/** Returns true if a text contains something that looks like a credential. */
 export const hasSecret = (text: string): boolean => maskSecrets(text) !== text;
 
 const MASKED_KEY = 'rollcall_$1_***';

@@ -2,7 +2,7 @@ import { domainToASCII } from 'node:url';
 
 const ASCII = /^[\0-\x7f]*$/;
 const PRINTABLE = /^[ -~]*$/;
-/** Pattern of words in printable ASCII with single spaces. Most lines match it and need no conversion. */
+/** Pattern of words in printable ASCII, separated by single spaces. Most lines match it and need no conversion. */
 const PLAIN_LINE = /^[!-~]+(?: [!-~]+)*$/;
 const CONTROL = /\p{Cc}/u;
 const CONTROL_EXCEPT_NEWLINE = /[^\P{Cc}\n]/u;
@@ -23,7 +23,7 @@ export function isWithin(text: string, max: number): boolean {
 
 /** Cuts a text to its first `max` code points. */
 export function truncate(text: string, max: number): string {
-  if (text.length <= max) return text; // a text never has more code points than code units
+  if (text.length <= max) return text;
   const cut = Array.from(text.slice(0, 2 * max));
   return cut.slice(0, max).join('');
 }
@@ -46,7 +46,6 @@ function isCleanUnicode(text: string, options: { newlines?: boolean }): boolean 
  * quadratic time (minutes for a megabyte of text). A field rule rejects such text.
  */
 export function toNormalForm(text: string, form: 'NFC' | 'NFKC' | 'NFKD'): string {
-  // Most text is ASCII, which is its own normal form.
   return ASCII.test(text) || TOO_MANY_MARKS.test(text) ? text : text.normalize(form);
 }
 
@@ -65,10 +64,7 @@ export function normalizeLine(text: string): string {
   return trimmed.replace(/\p{Zs}+/gu, ' ');
 }
 
-/**
- * Replacements for letters whose marks Unicode decomposition does not separate. Without this table "Soren" would not
- * find "Søren".
- */
+/** Replacements for letters that Unicode does not decompose. Without this table "Soren" would not find "Søren". */
 const INSEPARABLE: Readonly<Record<string, string>> = {
   ø: 'o',
   đ: 'd',
@@ -96,16 +92,13 @@ function foldUnicode(text: string): string {
 }
 
 /**
- * Converts to upper and then to lower case, which makes `ß` equal to `SS`, and makes both forms of the Greek sigma equal.
+ * Converts a text to upper and then to lower case, so that `ß` equals `SS` and both forms of the Greek sigma are equal.
  */
 export function foldCase(text: string): string {
   return text.toUpperCase().toLowerCase();
 }
 
-/**
- * Compares two numbers, or two texts by code points, for sorting. For texts, this is the order of their UTF-8 bytes, by
- * which databases sort.
- */
+/** Compares two numbers or two texts for sorting. Texts are ordered by code points, as in the database. */
 export function compareCodePoints(a: string | number, b: string | number): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b;
   const left = String(a);
@@ -133,10 +126,8 @@ function rankOf(unit: number): number {
 const BLANK = '\\u{16fe4}\\u2800\\ufffc\\u{13441}\\u{13442}\\u{1d159}';
 /**
  * Pattern of characters that are invisible in a name. With such a character, the names of two users could look the
- * same. The pattern matches default-ignorable characters (such as Hangul fillers, variation selectors, tags, soft
- * hyphens and zero-width spaces), direction controls and all other format characters, noncharacters, line separators,
- * and blanks. It does not match private-use and unassigned characters, which Chinese names may contain and which a font
- * or a newer Unicode can show.
+ * same. Private-use and unassigned characters are allowed, because Chinese names may contain them, and a font or a
+ * newer Unicode can show them.
  */
 const INVISIBLE = new RegExp(
   `[\\p{Default_Ignorable_Code_Point}\\p{Bidi_Control}\\p{Cf}\\p{Noncharacter_Code_Point}\\p{Zl}\\p{Zp}${BLANK}]`,
@@ -150,15 +141,13 @@ const INVISIBLE = new RegExp(
 const DECEPTIVE = /[\u202a-\u202e\u2066-\u2069\p{Noncharacter_Code_Point}\u{e0000}-\u{e007f}]/u;
 
 const JOINERS = '\u200c\u200d';
-/** Pattern of a joiner with the letter before it and, if present, the letter after it. */
 const JOINED = new RegExp(`(\\p{L}\\p{M}{0,8})[${JOINERS}](\\p{L}?)`, 'gu');
 /** Pattern of reph and ya-phala in Bengali and Kannada, which are written with the joiner before the virama. */
 const BEFORE_VIRAMA = /[\u09b0\u0cb0]\u200d(?=[\u09cd\u0ccd]\p{L})/gu;
 
 /**
- * Returns the first invisible character of a name or identifier, or undefined. ZWJ and ZWNJ count as visible where
- * domain names may contain them (RFC 5892, A.1 and A.2): after the virama of an Indic script, and ZWNJ between two
- * Arabic letters that would join. There they change the form of the neighbouring letters.
+ * Returns the first invisible character of a name or identifier, or undefined. A joiner (ZWJ or ZWNJ) counts as visible
+ * where it changes the letters next to it, as in domain names (RFC 5892, A.1 and A.2).
  */
 export function findInvisible(text: string): string | undefined {
   return PRINTABLE.test(text) ? undefined : findInvisibleUnicode(text);
@@ -186,7 +175,6 @@ function isVisibleJoiner(joined: string, after: string): boolean {
   return !endsWithZwnj && domainToASCII(joined) !== '';
 }
 
-/** Formats the code point of a character, such as `U+200B`. */
 export function formatCodePoint(character: string): string {
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }

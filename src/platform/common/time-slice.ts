@@ -14,7 +14,6 @@ export class TimeSlice {
     return performance.now() - this.began > SLICE_MILLIS;
   }
 
-  /** Yields to the event loop, and then starts the next slice. */
   async startNext(): Promise<void> {
     await setImmediate();
     this.began = performance.now();

@@ -17,10 +17,7 @@ export function now(): DbTime {
 let second = Number.NaN;
 let textOfSecond = '';
 
-/**
- * Returns the current time in ISO 8601 with milliseconds and `Z`. The text of the current second is cached, because calls
- * are frequent.
- */
+/** Returns the current time in ISO 8601 with milliseconds and `Z`. */
 export function isoNow(): string {
   const millis = Date.now();
   const ofSecond = millis % 1000;
@@ -37,7 +34,6 @@ export function isDbTime(text: string): boolean {
   return /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/.test(text);
 }
 
-/** @param seconds the seconds to add, which may be negative. */
 export function addSeconds(time: DbTime, seconds: number): DbTime {
   return toDbTime(new Date(toMillis(time) + seconds * 1000));
 }

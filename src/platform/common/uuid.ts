@@ -16,10 +16,7 @@ export function toCanonicalUuid(name: string, text: string): string {
   throw new ProblemError('malformed_uuid', `${name} must be a UUID (8-4-4-4-12 hexadecimal digits).`);
 }
 
-/**
- * Returns an error if a body contains an id that differs from the id in the path.
- * @param field name of the id in the body.
- */
+/** Returns an error if the id in the body differs from the id in the path. A body without an id is valid. */
 export function findIdMismatch(field: 'uuid' | 'id', sent: unknown, path: string): FieldError[] {
   const isSame = typeof sent === 'string' && sent.toLowerCase() === path.toLowerCase();
   if (isSame || sent === undefined || sent === null) return [];
@@ -31,15 +28,13 @@ export const millisOf = (uuid: string): number => parseInt(uuid.slice(0, 8) + uu
 
 export const timeOf = (uuid: string): DbTime => toDbTime(new Date(millisOf(uuid)));
 
-/** Returns the sequence number after the time in a UUID of version 7. */
 function sequenceOf(uuid: string): number {
   const bytes = Buffer.from(parse(uuid));
   return ((bytes.readUInt16BE(6) & 0xfff) << 20) | ((bytes.readUInt32BE(8) >>> 10) & 0xfffff);
 }
 
 /**
- * Creates UUIDs of version 7 in ascending order. All of them contain the same random bytes, because creating random
- * bytes takes most of the time.
+ * Creates UUIDs of version 7 in ascending order. They share their random bytes, because creating random bytes is slow.
  */
 export function createOrderedUuids(count: number): string[] {
   return count === 1 ? [uuidv7()] : createManyOrdered(count);

@@ -11,9 +11,8 @@ function readVersion(): string {
 
 export const VERSION = readVersion();
 
-/** Oldest supported Node.js, as in `engines` of package.json. It is the first version whose SQLite loses no commits. */
+/** Oldest supported Node.js, as in `engines` of package.json. The SQLite of older versions can lose commits. */
 export const MIN_NODE_VERSION = '22.23';
 
-/** Returns true if this service supports the version of Node.js, such as `24.21.0`. */
 export const isNodeNewEnough = (version: string): boolean =>
   version.localeCompare(MIN_NODE_VERSION, 'en', { numeric: true }) >= 0;

@@ -15,12 +15,11 @@ export interface DatabaseUrl {
 
 const DEFAULT_PORT = 3306;
 
-/** Pattern with groups for the scheme, the credentials, the hosts, and the path with everything after it. */
 const DATABASE_URL = /^(mysql|mariadb):\/\/((?:[^/?#]*@)?)([^@/?#]+)(\/.*)$/;
 
 /**
- * Parses `mysql://user:password@host:port,host:port/database`, percent-encoded. Each host may have its own port, and IPv6
- * addresses need brackets. A WHATWG URL has only one host, so each host is parsed in a URL of its own.
+ * Parses `mysql://user:password@host:port,host:port/database`, percent-encoded. IPv6 addresses need brackets. A WHATWG
+ * URL has only one host, so each host is parsed as a separate URL.
  * @returns undefined for an invalid URL.
  */
 export function parseDatabaseUrl(text: string): DatabaseUrl | undefined {

@@ -8,17 +8,15 @@ import { SETTINGS, type SettingValues } from './setting-table.js';
 /** User name of the first Webmaster, created in an empty database. */
 export const FIRST_WEBMASTER = 'admin';
 
-/** Prefixes of cookie names that browsers accept only over HTTPS, in upper or lower case (RFC 6265bis). */
+/** Prefixes of cookie names that browsers accept only over HTTPS (RFC 6265bis). */
 const SECURE_PREFIX = /^__(?:Host|Secure|Http|Host-Http)-/i;
 
-/** Maps removed settings to their replacements. */
 const REMOVED: Readonly<Record<string, string>> = {
   IMPORT_MAX_COLUMN: 'IMPORT_MAX_CHANGED, IMPORT_MAX_CHANGED_LOGINS and IMPORT_MAX_EMPTIED',
   IMPORT_MAX_COLUMN_PERCENT:
     'IMPORT_MAX_CHANGED_PERCENT, IMPORT_MAX_CHANGED_LOGINS_PERCENT and IMPORT_MAX_EMPTIED_PERCENT',
 };
 
-/** Class with one property per setting. A new instance contains the default values. */
 class MutableSettings {
   constructor() {
     for (const [name, { defaultValue }] of Object.entries(SETTINGS)) this.set(name, defaultValue);
@@ -60,13 +58,13 @@ export class Env extends (MutableSettings as new () => MutableSettings & Setting
   }
 }
 
-/** Thrown for invalid settings. The message names variables and rules but never values, which may be secret. */
+/** Thrown for invalid settings. The message never contains values, because they may be secret. */
 export class EnvError extends Error {}
 
 /**
- * Reads the settings from environment variables. An empty variable counts as unset. `NAME_FILE` may contain the path of a
- * file with the value of a secret.
- * @throws EnvError naming every invalid variable.
+ * Reads the settings from environment variables. An empty variable counts as unset. A secret may be in a file whose
+ * path is in `NAME_FILE`.
+ * @throws EnvError that lists every invalid variable.
  */
 export function loadEnv(variables: NodeJS.ProcessEnv = process.env): Env {
   throwIfInvalid(
@@ -87,7 +85,7 @@ export function loadEnv(variables: NodeJS.ProcessEnv = process.env): Env {
   return env;
 }
 
-/** Reads a secret from the file in `NAME_FILE`, without its last newline. Appends errors to `faults`. */
+/** Reads a secret from the file whose path is in `NAME_FILE`. Removes the last newline. Appends errors to `faults`. */
 function readSecretFile(name: string, variables: NodeJS.ProcessEnv, faults: string[]): string | undefined {
   const twin = `${name}_FILE`;
   const file = variables[twin];

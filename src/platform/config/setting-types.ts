@@ -17,12 +17,9 @@ export interface SettingType<Value> {
   range?: string;
 }
 
-/** A rule for a value: a check, and the error text if the check fails. */
 type Rule<Value> = readonly [isValid: (value: Value) => boolean, error: string];
 
-/**
- * Creates a setting type from a parser and rules. If `parse` rejects the text, the errors of all rules are reported.
- */
+/** Creates a setting type. If the text cannot be parsed, it reports the errors of all rules. */
 function createType<Value>(
   parse: (text: string) => Value | undefined,
   rules: readonly Rule<Value>[],
@@ -36,7 +33,7 @@ function createType<Value>(
   };
 }
 
-/** Creates a text type with a custom rule. @param test returns true for valid text. If it throws, the text is invalid. */
+/** Creates a text type with a custom rule. @param test returns false or throws for invalid text. */
 export function createCustomTextType(rule: string, test: (text: string) => boolean): SettingType<string> {
   const isValid = (text: string): boolean => {
     try {
@@ -89,7 +86,6 @@ function createNumberType(form: RegExp, rule: string, min: number, max: number):
 export const createIntegerType = (min: number, max = Infinity): SettingType<number> =>
   createNumberType(/^\d{1,9}$/, 'an integer', min, max);
 
-/** Creates the type of numbers with up to three decimals. */
 export const createDecimalType = (min: number, max: number): SettingType<number> =>
   createNumberType(/^\d{1,6}(\.\d{1,3})?$/, 'a number with at most three decimals', min, max);
 
@@ -111,7 +107,6 @@ export const createDatabaseUrlType = createCustomTextType(
   (text) => /^sqlite:.+/.test(text) || parseDatabaseUrl(text) !== undefined,
 );
 
-/** Type of cron expressions with five fields. */
 export const createCronType = createCustomTextType(
   'be a cron expression of five fields',
   (text) => text.trim().split(/\s+/).length === 5 && new Cron(text, { paused: true }).nextRun() !== null,

@@ -15,7 +15,7 @@ export function readSettings(): Env {
   return loadEnv();
 }
 
-/** @throws EnvError naming the setting if the file cannot be read. */
+/** @throws EnvError with the name of the setting if the file cannot be read. */
 export function readPemFile(setting: string, file: string): Buffer {
   try {
     return readFileSync(file);
@@ -25,8 +25,8 @@ export function readPemFile(setting: string, file: string): Buffer {
 }
 
 /**
- * Growth of the heap that triggers a full garbage collection, as a percentage of the size of its live objects. By
- * default, V8 lets the heap grow to four times that size, so that garbage would fill 100 MiB.
+ * Heap growth at which V8 runs a full garbage collection, in percent. The default is much higher and would let garbage
+ * fill 100 MiB.
  */
 const HEAP_GROWTH = 50;
 

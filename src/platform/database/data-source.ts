@@ -38,7 +38,6 @@ class TypeormDriver {
   }
 }
 
-/** The entity classes of all features. The entry point of the program passes them in. */
 export type EntityClasses = readonly (new () => object)[];
 
 /**
@@ -60,7 +59,7 @@ export function buildDataSourceOptions(
   const file = sqliteFileOf(settings);
   if (file === undefined) {
     const { user: username, ...options } = (server ?? serversOf(settings)[0]).options;
-    // TypeORM's types `mariadb` and `mysql` differ only in how its schema tools read the catalogue of the server.
+    // TypeORM reads the schema of MariaDB differently from the schema of MySQL.
     const type = settings.databaseUrl.startsWith('mariadb:') ? 'mariadb' : 'mysql';
     return { ...shared, type, username, ...options };
   }
@@ -92,7 +91,6 @@ async function chooseServer(settings: DatabaseSettings): Promise<Server | undefi
   return session.server;
 }
 
-/** Returns true for SQLite, where this process owns the database. */
 function isEmbedded(dataSource: DataSource): boolean {
   return dataSource.options.type === 'better-sqlite3';
 }

@@ -21,7 +21,7 @@ export interface KeyRange {
   only?: '' | null;
   /** True if every row has a different key. */
   unique: boolean;
-  /** Column of the uuid by which rows with equal keys are sorted. The default is `u.uuid`. */
+  /** Column that sorts rows with equal keys. The default is `u.uuid`. */
   tie?: string;
 }
 
@@ -31,7 +31,7 @@ export interface PageOrder<R extends KeyRange = KeyRange> {
   ranges: readonly R[];
 }
 
-/** The key and uuid of a row, which identify the position of the row in a sort order. */
+/** The position of a row in a sort order. */
 export interface Position {
   key: SqlValue;
   uuid: string;
@@ -40,7 +40,6 @@ export interface Position {
 export interface PageWindow {
   /** The position after which the page starts. Undefined for the start of the list. */
   after: Position | undefined;
-  /** Number of rows to skip after the position `after`. */
   offset: number;
   limit: number;
 }
@@ -51,17 +50,15 @@ export interface KeysetPage<T> {
   last: T | undefined;
 }
 
-/** Functions that read and count the rows of a range that meet a condition on the key. */
 interface PageSource<R extends KeyRange, T> {
   read: (range: R, part: Clause, offset: number, limit: number) => Promise<T[]>;
   count: (range: R, part: Clause) => Promise<number>;
-  /** Returns true for a range that is known to be empty. */
   isEmpty?: (range: R) => Promise<boolean>;
 }
 
 /**
- * Reads ranges until the page is full. Starting after a position costs nothing, while an offset costs as much as
- * reading the skipped rows.
+ * Reads a page from consecutive ranges. A start position costs nothing, but an offset costs as much as reading the
+ * skipped rows.
  */
 export async function readPage<R extends KeyRange, T>(
   source: PageSource<R, T>,
@@ -102,13 +99,15 @@ export async function* readPages<T, K>(
   }
 }
 
-/** Cuts rows to a page. @param found the rows of the page, and at least one more row if the page is not the last. */
+/**
+ * Returns the first `limit` rows as a page.
+ * @param found contains at least one row more than `limit` if there is a next page.
+ */
 export function truncateToPage<T>(found: readonly T[], limit: number): KeysetPage<T> {
   const rows = found.slice(0, limit);
   return { rows, last: found.length > limit ? rows.at(-1) : undefined };
 }
 
-/** Sorts a complete list of rows, and returns a page of it. */
 export function sortPage<T>(
   rows: readonly T[],
   positionOf: (row: T) => Position,
@@ -187,9 +186,8 @@ function isKeyOf({ only, holds }: KeyRange, key: unknown): key is SqlValue {
 }
 
 /**
- * Returns the conditions that select the rows of a range after a position: first the rows with the same key, then the rows
- * with later keys. Each condition is one range of the index. If they were combined into one condition, the database could
- * not use a range, and every page would read all rows with the same frequent key.
+ * Returns the conditions for the rows of a range after a position: first the rows with the same key, then the rows with
+ * later keys. With a single condition, the database could not start at the position in the index.
  */
 function conditionsOf(
   range: KeyRange,

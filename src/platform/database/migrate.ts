@@ -34,7 +34,7 @@ export async function hasPendingMigrations(dataSource: DataSource): Promise<bool
  */
 export async function assertOwnSchema(dataSource: DataSource): Promise<void> {
   const tables = await readTableNames(dataSource);
-  // Only the tables of the migrations identify this program, because any program may have a table such as `users`.
+  // Only the migration tables identify this program. Any program may have a table such as `users`.
   if (tables.length > 0 && !tables.some((name) => MIGRATION_TABLES.includes(name)))
     throw new ForeignSchemaError(
       `The database belongs to another program (it has the table ${tables[0]}). Check DATABASE_URL.`,
@@ -46,8 +46,7 @@ export async function assertOwnSchema(dataSource: DataSource): Promise<void> {
       `The database belongs to a newer version (it has the migration ${unknown.name}). Start that version, or restore a backup.`,
     );
   if (unknown) throw createUnreleasedError(dataSource, `the unknown migration ${unknown.name}`);
-  // If no migration is recorded, only tables of the first migration may exist, because a process may have been killed
-  // while creating them.
+  // Without recorded migrations, only tables of the first migration may exist. A killed process may have created them.
   const later = MIGRATIONS.slice(1)
     .map((Later) => new Later())
     .flatMap((migration) => (migration instanceof TableMigration ? migration.tables : []))
@@ -61,7 +60,6 @@ const createUnreleasedError = ({ options }: DataSource, found: string): ForeignS
     `The database ${String(options.database)} belongs to an unreleased build or another program (it has ${found}). Set DATABASE_URL to an empty database.`,
   );
 
-/** Returns the timestamp at the end of a migration's name, in milliseconds since 1970. */
 const timestampOf = (name = ''): number => Number(/\d+$/.exec(name)?.[0]);
 
 async function readTableNames(dataSource: DataSource): Promise<string[]> {
@@ -86,8 +84,8 @@ export async function migrate(dataSource: DataSource): Promise<Migration[]> {
   try {
     if (dataSource.options.type === 'better-sqlite3') return await runInTransaction(runner, work);
     await enableCausalReads(runner);
-    // Without pending migrations, nothing is written, because creating the table of the lease would pause all nodes of a
-    // Galera cluster.
+    // Creating the lease table would pause all nodes of a Galera cluster, so it is created only if migrations are
+    // pending.
     if (!(await hasPendingMigrations(dataSource))) return [];
     const leaseRunner = dataSource.createQueryRunner();
     const lease = new MigrationLease(leaseRunner);
@@ -133,7 +131,6 @@ async function enableCausalReads(runner: QueryRunner): Promise<void> {
 /** Duration of the lease. If a migrating process is killed, the next process waits this long. */
 const LEASE_SECONDS = 15;
 const HEARTBEAT_MILLIS = 3000;
-/** Maximum time for which a process waits for the lease. */
 const MAX_WAIT_MILLIS = 5 * 60_000;
 const POLL_MILLIS = 250;
 
@@ -153,9 +150,8 @@ const RENEW = `UPDATE migration_lease SET until = ${LEASE_END} WHERE name = 'mig
 const RELEASE = `UPDATE migration_lease SET owner = '', until = '1970-01-01' WHERE name = 'migrations' AND owner = ?`;
 
 /**
- * The right of one process to change the schema, on all nodes of a cluster. The owner renews the row of the lease, and
- * the lease expires if the owner is killed. If two nodes update the row at once, Galera certifies only one update.
- * (`GET_LOCK` works on one node only, and Galera does not support it.)
+ * The right of one process to change the schema, on all nodes of a cluster. The lease expires if its process is killed.
+ * `GET_LOCK` cannot replace it, because Galera does not support it.
  */
 class MigrationLease {
   private readonly owner = uuidv7();
@@ -191,7 +187,6 @@ class MigrationLease {
     await this.execute(RELEASE, [this.owner]).catch(() => undefined); // if the release fails, the lease expires by itself
   }
 
-  /** Runs a statement and returns the number of rows that it matched. Retries after a conflict with another process. */
   private async execute(sql: string, params: string[] = []): Promise<number> {
     return runWithRetry('statement', async () => {
       try {

@@ -21,7 +21,7 @@ export interface HeldTransaction {
  * these changes (ADR 16).
  */
 export interface RepeatableEffect {
-  /** The transaction of the changes while it is open. Reads for the response must run in this transaction. */
+  /** The open transaction of the changes, or undefined. Reads for the response must run in this transaction. */
   readonly transaction: Sql | undefined;
   /** @throws ReplayedResponseError, before anything is written, if the same request has already been answered. */
   assertFirstRequest(sql: Sql): Promise<void>;
@@ -57,7 +57,6 @@ export class TransactionRunner {
    *
    * With an `Idempotency-Key` the transaction stays open until the request is answered. Later work of the request must use
    * `caller.repeatable.transaction` or `runAfterCommit`.
-   * @param caller the caller of the request.
    * @throws the error of `work`, after a rollback.
    * @throws ProblemError `unavailable` if the conflicts continue or no server is writable, and `outcome_unknown` if the
    * response to the commit was lost.
@@ -84,7 +83,7 @@ export class TransactionRunner {
     const tx = await this.database.begin();
     const began = performance.now();
     try {
-      if (repeatable && attempt > 1) await repeatable.assertFirstRequest(tx); // a repetition of this request may have been answered meanwhile
+      if (repeatable && attempt > 1) await repeatable.assertFirstRequest(tx); // the same request may have been answered meanwhile
       const result = await work(tx);
       if (repeatable) repeatable.setHeldTransaction(toHeldTransaction(tx, began));
       else await commit(tx, began);
@@ -126,9 +125,8 @@ interface BatchTarget {
 
 /**
  * Targets of each dialect. On SQLite one writer may hold the database for 50 ms (interface §9). Small transactions
- * write more pages per row, so they are used only while other writers wait. On MariaDB and MySQL a transaction locks
- * its rows. If it changes managers, it also holds the row lock that all changes of managers need. A request must not
- * wait longer than 100 ms for these locks.
+ * write more pages per row, so they are used only while other writers wait. On MariaDB and MySQL, a request must not
+ * wait longer than 100 ms for the row locks of a transaction.
  */
 const BATCH_TARGETS: Readonly<Record<Dialect, BatchTarget>> = {
   sqlite: { shared: 12, alone: 40, least: 1, most: 40 },

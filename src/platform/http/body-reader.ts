@@ -14,7 +14,6 @@ import { Metrics } from '../telemetry/metrics.js';
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** The limits of a JSON body on one route. */
 export interface BodyRules {
   /** Maximum size in bytes. The limit applies to the body as it was sent, and again to the decompressed body. */
   maxBytes: number;
@@ -53,9 +52,7 @@ const JSON_DEPTH = 32;
  */
 export const IN_FLIGHT_BYTES = 64 * MIB;
 
-/**
- * Memory that an upload reserves for the chunk that is being received, and for the copy of this chunk for the database.
- */
+/** Memory that an upload reserves for one chunk, and for the copy of the chunk for the database. */
 export const UPLOAD_BYTES = MIB;
 
 /**
@@ -68,8 +65,8 @@ const WINDOW_BYTES = { gzip: 64 * KIB, deflate: 64 * KIB, br: 16 * MIB } as cons
 const MAX_DECOMPRESSIONS = 2;
 
 /**
- * Maximum time that a connection stays open after an early response to a partly read request. Closing it at once would
- * reset it, and a client that is still sending would lose the response (RFC 9112, section 9.6).
+ * Time for which a connection stays open after a response to a partly read request. Closing it at once would reset it,
+ * and a client that is still sending would lose the response (RFC 9112, section 9.6).
  */
 export const LINGER_MILLIS = 2000;
 /** Maximum number of bytes that are received and discarded during `LINGER_MILLIS`. */
@@ -110,7 +107,6 @@ export class BodyBudget implements RequestObserver {
     this.add(response, bytes);
   }
 
-  /** Releases part of a request's reservation. */
   release(response: Response, bytes: number): void {
     this.add(response, -Math.min(bytes, this.reservations.get(response) ?? 0));
   }
@@ -132,7 +128,6 @@ const isContentEncoding = (name: string): name is Encoding => Object.hasOwn(DECO
 
 const MISSING_BODY = 'The request body is missing. Send a JSON object.';
 
-/** A media type with an optional UTF-8 charset. */
 const MEDIA_TYPE = /^([a-z+/]+)\s*(?:;\s*charset="?utf-?8"?\s*)?$/i;
 
 /**
@@ -171,8 +166,7 @@ export class BodyReader {
   /**
    * Reads the bytes of a body and decompresses them.
    * @throws ProblemError `unsupported_media_type` for an unsupported encoding, `too_large`, `request_timeout`,
-   * `unavailable` if other bodies use all memory, and `malformed_json` if the client disconnects. If the
-   * `Content-Length` is too large, throws `too_large` before it reads the body.
+   * `unavailable` if other bodies use all memory, and `malformed_json` if the client disconnects.
    */
   async read(request: Request, response: Response, rules: BodyRules): Promise<Buffer> {
     const { headers } = request;
@@ -243,14 +237,13 @@ export function sendContinue({ headers, res }: Request): void {
 }
 
 /**
- * Collects the chunks of a body in one buffer, whose size is doubled when it is full. The memory therefore does not
+ * Collects the chunks of a body in one buffer, which doubles its size when it is full. The memory therefore does not
  * depend on the sizes of the chunks.
  */
 class BodyBuffer {
   private buffer: Buffer = Buffer.alloc(0);
   private length = 0;
 
-  /** @param reserve reserves memory before it is allocated, and throws if the limit is exceeded. */
   constructor(
     private readonly rules: BodyRules,
     private readonly reserve: (size: number) => void,
@@ -285,7 +278,6 @@ class BodyBuffer {
   }
 }
 
-/** Creates the error for an unsupported media type or encoding of a body. */
 export function createMediaTypeError(detail: string): ProblemError {
   return new ProblemError('unsupported_media_type', detail);
 }

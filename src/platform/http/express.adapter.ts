@@ -56,17 +56,14 @@ export class FastExpressAdapter extends ExpressAdapter {
     this.preparations = preparations;
   }
 
-  /** Sends `Connection: close` with every response while `state.ending` is true. */
   closeConnectionsWhile(state: { readonly ending: boolean }): void {
     this.state = state;
   }
 
-  /** Sets the handler of requests that the server rejects before routing. */
   setRejectionHandler(refuse: SendRejection): void {
     this.sendRejection = refuse;
   }
 
-  /** Takes client addresses from the connection and ignores `X-Forwarded-For`. */
   trustNoProxy(): void {
     this.getAddress = getPeerAddress;
   }
@@ -87,7 +84,6 @@ export class FastExpressAdapter extends ExpressAdapter {
     };
   }
 
-  /** Delays the routing of requests until the promise is resolved or rejected. */
   delayRequestsUntil(ready: Promise<unknown>): void {
     const release = (): void => {
       this.startup = undefined;
@@ -176,7 +172,6 @@ function getPeerAddress({ socket }: Request): string | undefined {
   return normalizeAddress(socket.remoteAddress ?? '');
 }
 
-/** A router layer of Express, reduced to its path and methods. */
 interface Layer {
   match(path: string): boolean;
   route?: { path: string; methods: Record<string, boolean> };

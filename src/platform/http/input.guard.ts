@@ -10,7 +10,6 @@ import { BodyBudget, BodyReader, type BodyRules, UPLOAD_BYTES, createMediaTypeEr
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** The validated query, as an instance of the query class of the route. */
     checkedQuery: object;
   }
 }
@@ -40,7 +39,6 @@ class NoQuery {
  */
 export const Accepts = Reflector.createDecorator<AcceptedInput | undefined>();
 
-/** Injects the query as an instance of the class declared with `Accepts`. */
 export const CheckedQuery = createParamDecorator(
   (_: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<Request>().checkedQuery,
 );

@@ -6,7 +6,6 @@ import { IntegerParam, UuidParam } from '../input/query-rules.js';
 const DEFAULT_LIMIT = 25;
 export const MAX_LIMIT = 100;
 
-/** Schema of `Count` in a page of a search. */
 export const PAGE_COUNT = {
   type: 'integer',
   minimum: 0,
@@ -38,7 +37,6 @@ export const AfterParam = () =>
     'must be the cursor of a page',
   );
 
-/** The query parameters of a list with offset paging. */
 export class PageQuery {
   @IntegerParam(0, { default: 0 })
   offset: number = 0;

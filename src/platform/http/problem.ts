@@ -4,7 +4,7 @@ import { CATALOGUE, FIELD_CODES, MAX_ERRORS, ProblemError } from '../common/erro
 import { truncate } from '../common/text.js';
 import { HEADER_BYTES } from './server.js';
 
-/** Maximum characters of a detail, which may quote the request. */
+/** Maximum length of an error detail, which may quote the request. */
 export const MAX_DETAIL = 2000;
 
 /** Maximum length of the request path in an error response. A path cannot be longer than the request headers. */

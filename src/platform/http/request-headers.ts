@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import { ProblemError } from '../common/errors.js';
 import { findDeceptive, isCleanText, isWithin, normalizeLine } from '../common/text.js';
 
-/** An IPv4-mapped IPv6 address (RFC 4291, section 2.5.5.2), as `inet_ntop` formats it. */
+/** An IPv4-mapped IPv6 address (RFC 4291, section 2.5.5.2). */
 const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/;
 /** An address with a client port, as Azure Application Gateway forwards it. */
 const WITH_PORT = /^(?:\[([^\]]+)\]|([\d.]+)):\d{1,5}$/;
@@ -32,16 +32,13 @@ export const LOCAL_USER_HEADER = 'x-local-user';
 const USER_NAME = /^[!-~]{1,59}$/;
 
 /**
- * Returns the address of a private socket client for the audit, such as `unix:alice`. Returns an empty string for an
- * invalid user name.
+ * Returns the address that the audit stores for a client of the private socket, such as `unix:alice`. Returns an empty
+ * string for an invalid user name.
  */
 export const toLocalAddress = (user: unknown): string =>
   typeof user === 'string' && USER_NAME.test(user) ? `unix:${user}` : '';
 
-/**
- * Returns the network to which the limits of an address apply: an IPv4 address itself, or the /64 network of an IPv6
- * address.
- */
+/** Returns the network whose addresses share limits: an IPv4 address itself, or the /64 network of an IPv6 address. */
 export function toNetwork(ip: string): string {
   // ipaddr.js 1 rejects most IPv6 addresses with a dotted suffix. The suffix is not part of the /64 network, so zeros
   // replace it.
@@ -53,9 +50,7 @@ export function toNetwork(ip: string): string {
   return `${network.join(':')}::/64`;
 }
 
-/**
- * Maximum characters of `X-Forwarded-For` that are parsed, counted from the end, where each proxy appends an address.
- */
+/** Maximum number of characters of `X-Forwarded-For` that are parsed. */
 export const MAX_FORWARDED = 1000;
 
 /** Truncates `X-Forwarded-For` at the start, where the client can send any value. */
@@ -67,17 +62,16 @@ export function truncateForwardedFor({ headers }: Request): void {
 }
 
 /**
- * A host name or IPv4 address with an optional port (RFC 3986, section 3.2.2). Excludes the comma, which that grammar
- * allows, because a comma shows that several Host headers were joined.
+ * A host name or IPv4 address with an optional port (RFC 3986, section 3.2.2). The comma is excluded, because it shows
+ * that several Host headers were joined.
  */
 const HOST_NAME = /^(?:[\w.~!$&'()*+;=-]|%[\da-f]{2})+(?::\d{0,5})?$/i;
 /** An IPv6 address, or an address of a future IP version, in brackets. */
 const HOST_IN_BRACKETS = /^\[(?:([\d:.a-f]+)|v[\da-f]+\.[\w.~!$&'()*+;=:-]+)\](?::\d{0,5})?$/i;
 
 /**
- * Returns an error text for an invalid Host header (RFC 9112, section 3.2), or undefined if the header is valid.
- * HTTP/1.1 requires exactly one Host header, whose value may be empty. The server must set `joinDuplicateHeaders`, so
- * that repeated headers are detected.
+ * Returns an error text for an invalid Host header (RFC 9112, section 3.2), or undefined if the header is valid. The
+ * server must set `joinDuplicateHeaders`, so that repeated headers are detected.
  */
 export function findHostError({ headers, httpVersion }: Pick<IncomingMessage, 'headers' | 'httpVersion'>) {
   const { host } = headers;
@@ -115,7 +109,7 @@ export function readAuditReason(request: Request): string | undefined {
 /**
  * Validates a reason as single-line text.
  * @returns undefined for an empty reason.
- * @param name name of the header or option that contains the reason, for the error text.
+ * @param name name of the header or option, for the error text.
  * @throws ProblemError `invalid_parameter`.
  */
 export function parseReason(text: string, name: string): string | undefined {
@@ -135,7 +129,7 @@ function decodeReason(sent: string): string {
 }
 
 /**
- * Returns the versions that an `If-Match` header accepts, or undefined if it accepts any (`*`, or no header).
+ * Returns the versions that an `If-Match` header accepts, or undefined if it accepts all versions (`*`, or no header).
  * @param tag matches an entity tag, with the version as its first group. Other tags are ignored.
  */
 export function parseIfMatch(ifMatch: string | undefined, tag: RegExp): number[] | undefined {
@@ -155,11 +149,9 @@ export const weakEtagOf = ({ version }: { version: number }): string => `W/"${ve
 /** An entity tag with a version. Identity providers send it with and without `W/`. */
 const WEAK_TAG = /^(?:W\/)?"(\d{1,9})"$/i;
 
-/** Returns the versions that an `If-Match` header with weak entity tags accepts, or undefined if it accepts any. */
 export const parseWeakIfMatch = (ifMatch: string | undefined): number[] | undefined =>
   parseIfMatch(ifMatch, WEAK_TAG);
 
-/** Returns true if `If-None-Match` contains the entity tag of this version. */
 export function includesVersion(ifNoneMatch: string | undefined, version: number): boolean {
   if (ifNoneMatch === undefined) return false;
   return ifNoneMatch.trim() === '*' || (parseWeakIfMatch(ifNoneMatch) ?? []).includes(version);

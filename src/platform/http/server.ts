@@ -49,7 +49,6 @@ export function readTlsOptions({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: Env) 
   };
 }
 
-/** Creates an observer that closes idle connections during shutdown. */
 export function closeIdleOnShutdown(server: Server): RequestObserver {
   return {
     onRequestEnd: () => {
@@ -131,7 +130,7 @@ class HeaderRecorder extends ServerResponse {
   }
 }
 
-/** Computes the headers that helmet sets. They do not depend on the request, so they are computed only once. */
+/** Returns the headers that helmet sets. They are the same for every response, so they are computed only once. */
 function computeHeaders(options: Parameters<typeof helmet>[0]): [string, string][] {
   const request = new IncomingMessage(new Socket());
   const response = new HeaderRecorder(request);
@@ -146,7 +145,7 @@ interface MessageClasses {
   ServerResponse: typeof ServerResponse;
 }
 
-/** Prepares a request and routes it, or rejects it with the given error. */
+/** Routes a request, or responds with `rejection` if it is set. */
 type Serve = (request: IncomingMessage, response: ServerResponse, rejection?: ProblemError) => void;
 type Reject = (rejection: ProblemError, request: IncomingMessage, response: ServerResponse) => void;
 
@@ -194,7 +193,7 @@ export function createLimitedServer(
     response.assignSocket(socket);
     response.once('finish', () => {
       response.detachSocket(socket);
-      response.emit('close'); // Node.js does the same for responses that it sends itself
+      response.emit('close'); // Node.js emits this event itself only for its own responses
       closeGracefully(socket);
     });
     validateAndServe(request, response, rejection);
@@ -236,9 +235,9 @@ export function createLimitedServer(
     if (!last || last.closed) {
       respondOnSocket(socket, createPlaceholderRequest(classes, socket), rejection);
     } else if (last.headersSent) {
-      if (!last.writableEnded) socket.destroy(); // the client would read an error response as part of this response
+      if (!last.writableEnded) socket.destroy(); // the error response would become part of the unfinished response
     } else if (last.req.complete) {
-      last.setHeader('Connection', 'close'); // the bytes after the last request are invalid, so no other request can follow
+      last.setHeader('Connection', 'close'); // the bytes after the last request are invalid, so the connection must close
     } else {
       refuse(rejection, last.req, last);
       last.once('close', () => last.req.destroy()); // ends a pending read of the body
@@ -264,7 +263,6 @@ function findTargetProblem({ url = '' }: IncomingMessage): ProblemError | undefi
   return createMalformedError('The request target is invalid. Send a path or an absolute URL.');
 }
 
-/** Creates a placeholder for a request that could not be parsed. */
 function createPlaceholderRequest(classes: MessageClasses, socket: Socket): IncomingMessage {
   const request = new classes.IncomingMessage(socket);
   request.method = 'none';
@@ -351,10 +349,7 @@ export function compressResponse(request: Request, response: Response): void {
   compress(GZIP_REQUEST, response, () => undefined);
 }
 
-/**
- * Returns true if a response may be compressed. Excludes responses with a strong ETag, and event streams, which compression
- * would delay.
- */
+/** Returns false for a response with a strong ETag, and for an event stream, which compression would delay. */
 function isCompressible(response: Response): boolean {
   const getHeader = (name: string): string => String(response.getHeader(name) ?? '');
   return (

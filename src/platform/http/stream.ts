@@ -12,7 +12,7 @@ export async function streamText(response: Response, text: AsyncGenerator<string
   const first = await text.next();
   addEncodingToVary(response);
   let failure: { error: unknown } | undefined;
-  // Stores only errors of `text` in `failure`. The pipeline also throws an error into its source when the client
+  // `failure` must contain only errors of `text`. The pipeline also throws an error into its source when the client
   // disconnects.
   const readNext = async (): Promise<IteratorResult<string, unknown>> => {
     try {

@@ -25,7 +25,6 @@ export function Normalize(form: Normalizer): PropertyDecorator {
   };
 }
 
-/** Returns the normalizer of a field, which may be inherited. */
 export function findNormalizer(input: object, field: string): Normalizer | undefined {
   for (let at: object | null = input; at; at = Reflect.getPrototypeOf(at)) {
     const form = normalizers.get(at)?.get(field);
@@ -60,19 +59,12 @@ export function TextRule(code: FieldCode, message: string, test: (text: string) 
 /** Declares a required field. Also makes an inherited optional field required. */
 export const Required = () => applyDecorators(IsDefined(), ApiProperty({ required: true }));
 
-/**
- * Rejects control characters and invalid Unicode.
- * @param options `newlines` is true if line breaks are allowed.
- */
+/** Rejects control characters and invalid Unicode. Allows line breaks if `newlines` is true. */
 export const NoControlCharacters = (options: { newlines?: boolean } = {}) =>
   TextRule('invalid_format', 'must not contain control characters or invalid Unicode', (text) =>
     isCleanText(text, options),
   );
 
-/**
- * Rejects values in which `find` finds a forbidden character. The error text contains the code point of this
- * character.
- */
 const NoForbiddenCharacter = (find: (value: unknown) => string | undefined) =>
   Rule(
     'invisible_character',
@@ -86,7 +78,7 @@ const findFirst = (texts: readonly string[], find: typeof findInvisible): string
 
 /**
  * Rejects invisible characters in names and identifiers.
- * @param textsOf returns the texts in a value. By default, the value itself is checked if it is a text.
+ * @param textsOf returns the texts to check in a value. By default, this is the value itself.
  */
 export const NoInvisibleCharacters = (textsOf = toTexts) =>
   NoForbiddenCharacter((value) => findFirst(textsOf(value), findInvisible));
@@ -105,18 +97,13 @@ export const normalizeTextInput = createTextNormalizer(normalizeText);
 export interface SizeLimits {
   /** Maximum characters of a text, and of each text in a list or an object. */
   text: number;
-  /** Maximum items of a list. */
   items: number;
-  /** Maximum members of an object. */
   members: number;
 }
 
 const DEFAULT_SIZE: SizeLimits = { text: 4096, items: 100, members: 32 };
 
-/**
- * Maximum number of UTF-16 code units that NFC combines into one character. These are four code points with one
- * unit each, or two code points with two units each.
- */
+/** Maximum number of UTF-16 code units that NFC combines into one character. */
 const UNITS_PER_CHARACTER = 4;
 
 const sizes = new WeakMap<object, Map<string, Partial<SizeLimits>>>();

@@ -17,9 +17,8 @@ import { UUID } from '../common/uuid.js';
 import { Normalize, Rule, LimitSize } from './field-rules.js';
 
 /**
- * Additional OpenAPI schema of a query parameter. Each decorator in this file declares the schema, the parsing and
- * the rules of a parameter. A value that cannot be parsed stays text and fails its rule. An empty value is an error
- * and never means "no filter".
+ * Additional OpenAPI schema of a query parameter. Each decorator in this file declares the schema, the parsing and the
+ * rules of a parameter. A value that cannot be parsed stays text and fails its rule. An empty value is an error.
  */
 export interface QuerySchema {
   default?: unknown;
@@ -29,7 +28,6 @@ export interface QuerySchema {
   maxLength?: number;
 }
 
-/** Creates a normalizer that parses text. Other values and invalid text stay unchanged. */
 const createParser =
   (parse: (text: string) => string | number | boolean | undefined) =>
   (raw: unknown): unknown =>
@@ -43,7 +41,6 @@ const toList = (raw: unknown): unknown => (typeof raw === 'string' ? [raw] : raw
  */
 const MAX_INTEGER = 1e15;
 
-/** Declares an integer with a minimum and a maximum. Accepts decimal digits with an optional minus sign. */
 export const RangeParam = (min: number, max: number, schema: QuerySchema = {}) => {
   const rule = { message: `must be an integer from ${min} to ${max}` };
   return applyDecorators(
@@ -55,7 +52,6 @@ export const RangeParam = (min: number, max: number, schema: QuerySchema = {}) =
   );
 };
 
-/** Declares an integer with a minimum. Accepts only decimal digits. */
 export const IntegerParam = (min: number, schema: QuerySchema = {}) => {
   const rule = { message: `must be an integer of at least ${min}` };
   return applyDecorators(
@@ -83,7 +79,6 @@ export const BooleanParam = (schema: QuerySchema = {}) =>
  */
 export const CHOICES = 'x-choices';
 
-/** Declares a parameter with fixed values. */
 export const ChoiceParam = (choices: readonly string[], schema: QuerySchema = {}) =>
   applyDecorators(
     ApiPropertyOptional({ enum: [...choices], ...{ [CHOICES]: [...choices] }, ...schema }),
@@ -91,7 +86,7 @@ export const ChoiceParam = (choices: readonly string[], schema: QuerySchema = {}
     IsIn(choices, { message: `must be one of ${choices.join(', ')}` }),
   );
 
-/** Declares a parameter with fixed values that may be repeated. */
+/** Like `ChoiceParam`, but the parameter may be repeated. */
 export const ChoicesParam = (choices: readonly string[], schema: QuerySchema = {}) => {
   const rule = { message: `must be one of ${choices.join(', ')}, repeated at most ${MAX_REPEATS} times` };
   return applyDecorators(
@@ -117,7 +112,6 @@ export const TextsParam = (max: number, schema: QuerySchema = {}) => {
   );
 };
 
-/** Declares a text parameter of 1 to `max` characters. */
 export const TextParam = (max: number, schema: QuerySchema = {}) =>
   applyDecorators(
     ApiPropertyOptional({ type: String, maxLength: max, ...schema }),
@@ -165,7 +159,7 @@ export function parseTime(text: string): DbTime | undefined {
   return Number.isNaN(millis) || !isCalendarDay(text.slice(0, 10)) ? undefined : toDbTime(new Date(millis));
 }
 
-/** Returns true for a day that exists. `Date.parse` alone accepts 30 February as 2 March. */
+/** Returns false for a day that does not exist. `Date.parse` alone accepts 30 February as 2 March. */
 function isCalendarDay(text: string): boolean {
   const midnight = Date.parse(`${text}T00:00:00Z`);
   return !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(text);

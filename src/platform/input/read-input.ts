@@ -15,9 +15,7 @@ import {
 
 export interface CheckedInput<T> {
   raw: JsonObject;
-  /** The input with normalized fields. */
   value: T;
-  /** At most one error for each field. */
   errors: FieldError[];
 }
 
@@ -33,7 +31,6 @@ export class InputPipe<T extends object> implements PipeTransform<JsonObject, Ch
   }
 }
 
-/** The error code and text for a decorator of class-validator. */
 interface StandardRule {
   code: FieldCode;
   message: (limit: unknown) => string;
@@ -85,13 +82,10 @@ interface Check {
 
 interface CompiledField {
   normalizer: Normalizer | undefined;
-  /** Size limits of the value. A larger value is truncated and not normalized. */
   size: SizeLimits;
   /** Checks of a present value, in the order in which failures are reported. */
   checks: readonly Check[];
-  /** Check that fails if the field is missing. Undefined if the field is optional. */
   required: Check | undefined;
-  /** Check that fails if the field is cleared. Undefined if the field may be cleared. */
   notEmpty: Check | undefined;
 }
 
@@ -99,8 +93,7 @@ interface CompiledField {
  * Reads client input as an instance of an input class. A missing field is undefined and an empty field is null. Types
  * are not coerced, and an unknown key is an error. Values are not transformed recursively, because members named
  * `constructor` or `then` would break a generic transformer. Oversized values are truncated and not normalized, so that
- * the cost does not depend on the size of the input. Unknown keys are reported only until the total of errors reaches
- * `MAX_ERRORS`.
+ * the cost does not depend on the size of the input.
  */
 export function readInput<T extends object>(type: InputClass<T>, raw: JsonObject): CheckedInput<T> {
   const fields = compiledFields.get(type) ?? compileFields(type);
@@ -138,8 +131,8 @@ function findFailedCheck({ checks, required, notEmpty }: CompiledField, value: u
 const compiledFields = new WeakMap<object, ReadonlyMap<string, CompiledField>>();
 
 /**
- * Reads the rules of an input class from class-validator once. The function `validateSync` of class-validator would
- * collect the rules again for each value, which takes four times as long as checking them.
+ * Reads the rules of an input class from class-validator once. `validateSync` would read them again for each value,
+ * which takes four times as long as checking them.
  */
 function compileFields(type: InputClass<object>): ReadonlyMap<string, CompiledField> {
   const checks = readChecks(type);
@@ -160,13 +153,11 @@ function compileFields(type: InputClass<object>): ReadonlyMap<string, CompiledFi
   return fields;
 }
 
-/** Metadata that class-validator stores for a decorator. `message` and `constraints` are missing on some decorators. */
 type RuleMetadata = Pick<ValidationMetadata, 'propertyName' | 'constraintCls' | 'each'> & {
   constraints?: unknown[];
   message?: ValidationMetadata['message'];
 };
 
-/** Returns the size limits that decorators of class-validator declare for each field. */
 function readLimits(type: InputClass<object>): ReadonlyMap<string, Partial<SizeLimits>> {
   const storage = getMetadataStorage();
   const limits = new Map<string, Partial<SizeLimits>>();

@@ -26,7 +26,6 @@ interface ParameterObject {
   examples?: unknown;
 }
 
-/** An OpenAPI operation with only the members that this service reads or changes. */
 export interface Operation {
   operationId: string;
   description?: string;
@@ -64,7 +63,6 @@ const RATE_LIMIT_HEADERS = {
   ),
 };
 
-/** Completes the generated document with shared schemas, headers and request bodies. */
 export function completeDocument(document: OpenAPIObject): void {
   addEnumsAndLimits(document);
   const { schemas = {} } = (document.components ??= {});
@@ -91,7 +89,7 @@ function toReferences(headers: object): object {
   return Object.fromEntries(Object.keys(headers).map((name) => [name, toReference(name)]));
 }
 
-/** Schema limits that a type or format implies. */
+/** Schema limits that are added to each schema of a type or format. */
 const LIMITS: Readonly<Record<string, object>> = {
   uuid: { minLength: 36, maxLength: 36 },
   // The longest accepted time has nanoseconds and an offset. Times in responses have 24 characters.
@@ -100,7 +98,7 @@ const LIMITS: Readonly<Record<string, object>> = {
   integer: { format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
 };
 
-/** Moves the values of `CHOICES` into the `enum` of each schema, and adds `LIMITS`, throughout the document. */
+/** Moves `CHOICES` into the `enum` of each schema, and adds `LIMITS`, in the whole document. */
 function addEnumsAndLimits(node: unknown): void {
   if (typeof node !== 'object' || node === null) return;
   for (const member of Object.values(node)) addEnumsAndLimits(member);

@@ -13,17 +13,14 @@ export interface Conventions {
   firstErrors?: readonly ErrorCode[];
   /** Error codes of every route, listed after the codes of the route itself. */
   lastErrors: readonly ErrorCode[];
-  /** Error codes of routes with an unsafe method. */
   unsafeErrors?: readonly ErrorCode[];
-  /** Additional responses of routes that change data. */
   changeResponses?: readonly MethodDecorator[];
-  /** Class that describes errors in the OpenAPI document. */
   error: Type<unknown>;
   mediaType: string;
   buildExample: (code: ErrorCode) => { status: number | string };
   /**
-   * Members of an error body whose possible values depend on the status. The last member in the list is the one that
-   * identifies the error.
+   * Members of an error body whose possible values depend on the status. The last member in the list identifies the
+   * error.
    */
   restrictedMembers: readonly string[];
 }
@@ -34,7 +31,6 @@ const CHALLENGE = describeHeader('WWW-Authenticate', 'The credentials that the s
 const SECONDS = { type: 'integer', minimum: 1, maximum: 3600 };
 const RETRY = describeHeader('Retry-After', 'Seconds to wait before the next attempt.', SECONDS);
 
-/** Describes errors in OpenAPI, as one response for each status. */
 export function describeErrors(codes: readonly ErrorCode[], conventions: Conventions): MethodDecorator[] {
   const { error, mediaType, buildExample, restrictedMembers } = conventions;
   const examples = [...new Set(codes)].map((code) => ({ code, example: buildExample(code) }));
@@ -59,7 +55,6 @@ function getText(example: object, member: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Returns a schema that restricts members of a type to the given values. */
 export function restrictSchema(type: Type<unknown>, values: Readonly<Record<string, readonly string[]>>) {
   const properties: Record<string, object> = {};
   for (const [name, list] of Object.entries(values))
@@ -70,16 +65,15 @@ export function restrictSchema(type: Type<unknown>, values: Readonly<Record<stri
 /** Error codes that every route can return. They come last in the error list of a route. */
 export const COMMON_ERRORS = ['rate_limited', 'internal', 'unavailable', 'outcome_unknown'] as const;
 
-/** Maps a status to the additional members of the example errors with this status. */
+/** Additional members of the example errors, by status. */
 const EXTRAS: Readonly<Record<number, ProblemError['extras']>> = {
   409: { conflicts: [{ field: 'username', uuid: '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10' }] },
   422: { errors: [{ field: 'email', code: 'invalid_format', message: 'must be an e-mail address' }] },
 };
 
-/** Conventions of the REST API: an API key or a session, and problem details. */
 export const REST_CONVENTIONS: Conventions = {
   getSecurity: (scope) => {
-    if (scope === undefined) return [ApiSecurity({})]; // the empty object states explicitly that the route needs no credentials
+    if (scope === undefined) return [ApiSecurity({})]; // states explicitly that the route needs no credentials
     return scope === 'none' ? [ApiCookieAuth('session')] : [ApiSecurity('api_key'), ApiCookieAuth('session')];
   },
   firstErrors: ['invalid_parameter'],

@@ -31,17 +31,15 @@ export interface RouteDocs {
   errors?: readonly ErrorCode[];
   body?: Type<unknown>;
   examples?: Readonly<Record<string, object>>;
-  /** Overrides parts of the schema of the id in the path. */
   id?: { description?: string; example?: string };
   /** Description of the header `If-Match`. A route with this description also gets the response 412. */
   ifMatch?: string;
   /** Description of the header `If-None-Match`. A GET route with this description also gets the response 304. */
   ifNoneMatch?: string;
   /**
-   * True for a route that changes nothing and takes no `Idempotency-Key`, although its method is unsafe, such as POST.
+   * True for a route that changes nothing although its method is unsafe, such as POST. It takes no `Idempotency-Key`.
    */
   changesNothing?: true;
-  /** Overrides the credentials that `Requires` implies. */
   security?: MethodDecorator;
   more?: readonly MethodDecorator[];
 }
@@ -64,7 +62,6 @@ export function describeJson(description: string, type: Type<unknown>, headers: 
   return { description, type, headers };
 }
 
-/** Describes a streamed CSV response of unknown length. */
 export function describeCsv(description: string) {
   return { description, content: { 'text/csv': { schema: { type: 'string' } } } };
 }
@@ -78,10 +75,8 @@ export const REQUIRED_SCOPE = 'x-required-scope';
 /** OpenAPI extension that stores a request body with several media types until Swagger has built the document. */
 export const REQUEST_BODY = 'x-request-body';
 
-/** Declares the `REQUIRED_SCOPE` of a route that needs credentials. */
 export const RequiredScope = Reflector.createDecorator<string | undefined>();
 
-/** Declares a controller of the REST API, with its path, OpenAPI tag and route descriptions. */
 export const ApiController = (path: string, tag: string) =>
   applyDecorators(Controller(path), DescribeRoutes(tag, REST_CONVENTIONS));
 
@@ -111,7 +106,6 @@ export const DescribeRoutes =
     }
   };
 
-/** Passes the deferred descriptions of all routes to Swagger. */
 export function applyRouteDocs(): void {
   for (const describe of pending.splice(0)) describe();
 }
@@ -162,7 +156,6 @@ const NOT_MODIFIED = ApiResponse({
   description: 'The record has not changed since the version in If-None-Match.',
 });
 
-/** Lists the error codes that a route can return: codes of its guards, of its input and of the route itself. */
 function listErrorCodes(route: Route, conventions: Conventions) {
   const { docs, body, file, scope, id, isUnsafe, isChange } = route;
   return [
@@ -183,7 +176,6 @@ function listErrorCodes(route: Route, conventions: Conventions) {
 
 const selectCodes = (condition: unknown, ...codes: ErrorCode[]): ErrorCode[] => (condition ? codes : []);
 
-/** Builds the successful response of a route. A response with status 201 or 202 gets the `Location` header. */
 function buildResponse({ docs: { answer, links }, status }: Route) {
   const response: ApiResponseNoStatusOptions = typeof answer === 'string' ? { description: answer } : answer;
   const { description = '', headers, ...rest } = response;
@@ -215,7 +207,6 @@ export const IDEMPOTENCY_KEY = 'Idempotency-Key';
 /** Maximum length of one percent-encoded character. */
 const MAX_ENCODED_CHARACTER = 12;
 
-/** Request headers of a route that changes data. */
 const CHANGE_HEADERS = [
   OptionalHeader(
     IDEMPOTENCY_KEY,

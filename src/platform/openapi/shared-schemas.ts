@@ -1,7 +1,5 @@
 import { HEADER_BYTES } from '../http/server.js';
 
-/** OpenAPI schemas and headers that several features share. */
-
 export const ID = { format: 'uuid', example: '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10' } as const;
 
 export const TIME = { format: 'date-time', example: '2026-01-31T08:15:30.123Z' } as const;
@@ -13,7 +11,7 @@ export const CASE_INSENSITIVE = { description: 'Uuid of the record. Case-insensi
 export const describeTexts = (maxLength: number, maxItems: number) =>
   ({ type: 'array', items: { type: 'string', maxLength }, maxItems }) as const;
 
-/** Describes a response header. Its type is text unless the schema has another type. */
+/** Describes a response header. By default, its value is text. */
 export const describeHeader = (name: string, description: string, schema: object) => ({
   [name]: { description, schema: { type: 'string', ...schema } },
 });

@@ -31,9 +31,9 @@ export class LogOutput {
   private bufferedBytes = 0;
   private timer: NodeJS.Timeout | undefined;
   private dropped = 0;
-  /** True if the last byte that was written was not a line break. */
+  /** True if the last written byte was not a line break. */
   private isWithinLine = false;
-  /** True if a line was written only in part and the rest of it was dropped. */
+  /** True if the rest of a partly written line was dropped. */
   private isLineCut = false;
 
   constructor(private readonly fd: number) {
@@ -56,7 +56,7 @@ export class LogOutput {
   }
 
   /**
-   * Appends bytes to the buffer and flushes the buffer, unless a retry is pending.
+   * Appends bytes to the buffer, and flushes it unless a retry is pending.
    * @returns true if the buffer is empty afterwards.
    */
   private writeInOrder(bytes: Buffer): boolean {
@@ -122,7 +122,6 @@ export class LogOutput {
     for (const byte of bytes) if (byte === NEWLINE) this.dropped++;
   }
 
-  /** Returns the file descriptor for writes. Writes to it never block. */
   private getTarget(): number {
     this.openedFd ??= reopenNonBlocking(this.fd);
     return this.openedFd;
@@ -145,10 +144,7 @@ function reopenNonBlocking(fd: number): number {
   }
 }
 
-/**
- * Ignores errors of standard output and standard error, so that they never end this process, even if other code
- * writes.
- */
+/** Prevents errors of standard output and standard error from ending this process. */
 export function ignoreOutputErrors(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 }
@@ -177,7 +173,7 @@ export class Log implements RequestObserver {
     });
   }
 
-  /** Switches to standard error. A command uses standard output for its result. */
+  /** Writes to standard error from now on, because a command writes its result to standard output. */
   useStderr(): void {
     this.output = new LogOutput(process.stderr.fd);
     this.isTerminal = process.stderr.isTTY;
@@ -225,13 +221,11 @@ export class Log implements RequestObserver {
     this.write();
   }
 
-  /** Logs a problem that an operator should know about. */
   warn(message: string, fields: Record<string, string | number>): void {
     this.pino.warn(fields, message);
     this.write();
   }
 
-  /** Writes whole lines that a worker process has logged. */
   writeLines(lines: string): void {
     for (const line of lines.split(/(?<=\n)/)) this.add(line);
     this.write();

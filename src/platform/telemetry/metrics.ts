@@ -54,7 +54,6 @@ export class Metrics implements RequestObserver {
     this.renderReport = source;
   }
 
-  /** Returns the metrics of this process as JSON, for the combined metrics of all instances. */
   async toJson() {
     return this.registry.getMetricsAsJSON();
   }

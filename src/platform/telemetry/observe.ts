@@ -16,7 +16,7 @@ export interface RequestObserver {
 }
 
 /**
- * Creates the preparation that assigns request ids, returns them in `X-Request-Id` and notifies observers at the end of each
+ * Returns a function that assigns the request id, returns it in `X-Request-Id` and notifies observers at the end of the
  * request. Observers share one listener, because a listener costs as much as a short route.
  */
 export function observeRequests(...observers: readonly RequestObserver[]) {
@@ -37,9 +37,8 @@ export function observeRequests(...observers: readonly RequestObserver[]) {
 const CUT_OFF_STATUS = 500;
 
 /**
- * Returns the result of a request. A response without a socket is complete, because Node.js detaches the socket of a
- * complete response. If the body of the request was not read, Node.js may detach the socket of the request even
- * earlier. An error of the response comes from the service, and an error of the socket is a disconnect.
+ * Returns the result of a request. An error of the response comes from the service, and an error of the socket is a
+ * disconnect. A response without a socket is complete, because Node.js detaches the socket of a complete response.
  */
 function getResult({ socket }: { socket: Socket | null }, response: Response): RequestResult {
   if (response.errored) return CUT_OFF_STATUS;

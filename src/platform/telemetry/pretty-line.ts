@@ -15,7 +15,6 @@ const SERVER_FAULT = 500;
 /**
  * Formats a JSON log line for people: local time, level, message and the other fields. A line that is not JSON stays
  * unchanged.
- * @param isColored true for terminal colours.
  */
 export function formatPrettyLine(line: string, isColored: boolean): string {
   const event = parseEvent(line);
@@ -46,7 +45,6 @@ function parseEvent(line: string): Record<string, unknown> | undefined {
   }
 }
 
-/** Formats the time of day, from hours to milliseconds. */
 function formatClock(time: unknown): string {
   const date = new Date(String(time));
   if (Number.isNaN(date.getTime())) return String(time);
@@ -56,7 +54,6 @@ function formatClock(time: unknown): string {
 const formatRequest = ({ method, path, status, aborted, ms }: Record<string, unknown>): string =>
   `${String(method)} ${String(path)} ${aborted === true ? 'aborted' : String(status)} ${String(ms)} ms`;
 
-/** Returns the fields of a logged request that are missing in the summary of its log line. */
 function getOtherFields(fields: Record<string, unknown>) {
   const { method: _m, path: _p, status: _s, aborted: _a, ms: _t, ...others } = fields;
   return others;

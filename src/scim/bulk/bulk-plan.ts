@@ -24,7 +24,7 @@ export interface BulkOperation {
    * operation.
    */
   readonly id: string;
-  /** The version of the resource that the client has read, as in `If-Match`. */
+  /** The version to which the operation is limited, as with `If-Match`. */
   readonly version?: string;
   readonly data?: unknown;
   /** The `bulkId` of each operation whose resource this operation refers to. */
@@ -86,7 +86,6 @@ function readOperation(raw: unknown, index: number, names: Set<string>): BulkOpe
 
 const PATH = /^\/?(users|groups)(?:\/([^/?#]+))?\/?$/i;
 
-/** @throws ProblemError `invalid_value`, `invalid_syntax` */
 function readContent(
   members: ReadonlyMap<string, unknown>,
   method: string,
@@ -158,7 +157,6 @@ export function weightOf({ method, data }: BulkOperation): number {
 
 const PASSWORD = /(?:^|:)password$/i;
 
-/** Returns true if the data of an operation contains a password, as a member or as a PATCH path. */
 function hasPassword(value: unknown): boolean {
   if (Array.isArray(value)) return value.some(hasPassword);
   if (!isObject(value)) return false;
@@ -172,17 +170,16 @@ function hasPassword(value: unknown): boolean {
 }
 
 const PREFIX = 'bulkId:';
-/** A value that refers to the resource of another operation, or a `$ref` that ends with a reference. */
+/** Matches a reference `bulkId:…`, also at the end of a `$ref`. */
 const REFERENCE = /^(?:.*\/)?bulkId:(.+)$/s;
-/** A reference to the resource of another operation in the filter of a PATCH path. */
+/** Matches a quoted reference in the filter of a PATCH path. */
 const QUOTED_REFERENCE = /"bulkId:([^"\\]+)"/g;
 
-/** Returns the `bulkId` in a text of the form `bulkId:…`. Returns undefined for any other text. */
+/** Returns the `bulkId` in a text of the form `bulkId:…`, or undefined for any other text. */
 export function parseBulkId(text: string): string | undefined {
   return text.startsWith(PREFIX) && text.length > PREFIX.length ? text.slice(PREFIX.length) : undefined;
 }
 
-/** Returns the `bulkId` of every operation to which the id or the data of an operation refers. */
 export function findReferences(id: string, data: unknown): ReadonlySet<string> {
   const found = new Set<string>();
   const own = parseBulkId(id);

@@ -70,7 +70,7 @@ export class BulkRunner {
         ? this.runGroup(first, state, part)
         : this.sets.applySet(items, state, part));
     } catch (error) {
-      if (error instanceof ReplayedResponseError) return JSON.parse(error.storedResponse.body) as BulkPart; // the stored response of a part of a Bulk request is its `BulkPart`
+      if (error instanceof ReplayedResponseError) return JSON.parse(error.storedResponse.body) as BulkPart; // an earlier attempt has already executed this part
       throw error;
     }
   }
@@ -142,10 +142,7 @@ export class BulkRunner {
 
 const isGroup = ({ operation, error }: BulkItem): boolean => !error && operation.type === 'Groups';
 
-/**
- * Determines the id of the resource of an operation, with a new id for a new resource. Adds an error if the API key
- * lacks the required scope.
- */
+/** Adds the id of its resource to an operation, and an error if the API key lacks the required scope. */
 function toItem(operation: BulkOperation, position: number, state: BulkState, actor: Actor): BulkItem {
   const { type, method, error } = operation;
   if (error) return { position, operation, id: '', error };

@@ -9,8 +9,8 @@ import { createUnresolvedError } from './bulk-plan.js';
 import { type BulkItem, type BulkState, toItemError } from './bulk-state.js';
 
 /**
- * Operations that must not be applied with their set, each with its error. The error is undefined for operations after
- * the last error that `failOnErrors` allows, which get no response.
+ * Operations that are left out of their set, each with its error. Operations after the last error that `failOnErrors`
+ * allows get no response, so their error is undefined.
  */
 type Excluded = ReadonlyMap<BulkItem, ProblemError | undefined>;
 
@@ -32,9 +32,7 @@ export interface ItemResult {
  */
 export class BulkSet {
   private readonly excluded = new Map<BulkItem, ProblemError | undefined>();
-  /** Operations that block or delete a user in the current attempt. */
   private deactivating: BulkItem[] = [];
-  /** Start of the current attempt, as returned by `performance.now`. */
   startTime = 0;
 
   constructor(
@@ -42,7 +40,6 @@ export class BulkSet {
     private readonly state: BulkState,
   ) {}
 
-  /** Operations to apply: they have a prepared change and are not excluded. */
   get applicable(): BulkItem[] {
     return this.items.filter((item) => item.change && !this.excluded.has(item));
   }

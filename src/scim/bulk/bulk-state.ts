@@ -15,7 +15,6 @@ export interface BulkItem {
   /** The id of the user or group. A new user or group has an id even before it is created. */
   id: string;
   error?: ProblemError;
-  /** The prepared change of a user. Set by `BulkSets`. */
   change?: PendingChange;
 }
 
@@ -29,7 +28,6 @@ export interface BulkPart {
 export class BulkState {
   private readonly responses = new Map<number, BulkAnswerDto>();
   private readonly errors: number[] = [];
-  /** Maps the `bulkId` of each successful operation to the id of its resource. */
   private readonly ids = new Map<string, string>();
 
   /**
@@ -57,8 +55,8 @@ export class BulkState {
   }
 
   /**
-   * Returns the index, within the request, of the operation with the last error that `failOnErrors` allows. Returns
-   * Infinity if more errors are allowed.
+   * Returns the index, within the request, of the operation with the last allowed error. Returns Infinity if
+   * `failOnErrors` allows more errors.
    * @param furtherErrors indexes of operations whose errors are not yet stored here
    */
   findStopIndex(furtherErrors: readonly number[]): number {
@@ -114,10 +112,7 @@ interface ResourceWriter<T> {
   delete: (id: string, caller: Caller, ifVersions?: readonly number[]) => T | Promise<T>;
 }
 
-/**
- * Executes an operation with the writer.
- * @param idOf returns the id of the resource to which a `bulkId` refers.
- */
+/** @param idOf returns the id of the resource to which a `bulkId` refers. */
 export async function executeOperation<T>(
   writer: ResourceWriter<T>,
   { id, operation: { method, version, data: sent, references } }: BulkItem,

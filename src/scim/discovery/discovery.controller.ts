@@ -44,7 +44,7 @@ const Discovery = (
 const NameParam = (name: string, maxLength: number, example: string) =>
   ApiParam({ name, schema: { type: 'string', maxLength, example } });
 
-/** Tells clients which features, resource types and schemas the service supports (RFC 7644, section 4). */
+/** Lists the features, resource types and schemas that the service supports (RFC 7644, section 4). */
 @ScimController()
 export class DiscoveryController {
   constructor(private readonly resources: Resources) {}

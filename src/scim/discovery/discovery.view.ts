@@ -82,7 +82,7 @@ export class SchemaListDto extends ScimListDto {
 /** Maximum number of operations in a Bulk request. */
 export const MAX_OPERATIONS = 1000;
 
-/** Builds the ServiceProviderConfig (RFC 7643 §5, RFC 9865 §3). @param base the absolute URL of `/scim/v2` */
+/** Builds the ServiceProviderConfig (RFC 7643 §5, RFC 9865 §3). */
 export function buildProviderConfig(base: string) {
   return {
     schemas: [PROVIDER_CONFIG_SCHEMA],
@@ -112,10 +112,7 @@ export function buildProviderConfig(base: string) {
   };
 }
 
-/**
- * Converts the description of a resource type to an element of `/ResourceTypes` (RFC 7643 §6).
- * @param base the absolute URL of `/scim/v2`
- */
+/** Converts a resource type to an element of `/ResourceTypes` (RFC 7643 §6). */
 export function toTypeView({ name, endpoint, schema, extensions }: ResourceDescription, base: string) {
   return {
     schemas: [RESOURCE_TYPE_SCHEMA],
@@ -129,16 +126,12 @@ export function toTypeView({ name, endpoint, schema, extensions }: ResourceDescr
   };
 }
 
-/** Returns all schemas in the order in which `/Schemas` lists them. */
 export function schemasOf({ user, group }: Record<'user' | 'group', ResourceDescription>): Schema[] {
   const [enterprise, ...others] = user.extensions;
   return [user.schema, ...(enterprise ? [enterprise] : []), group.schema, ...others, ...group.extensions];
 }
 
-/**
- * Converts a schema to an element of `/Schemas` (RFC 7643 §7).
- * @param base the absolute URL of `/scim/v2`
- */
+/** Converts a schema to an element of `/Schemas` (RFC 7643 §7). */
 export function toSchemaView({ urn, name, description, attributes }: Schema, base: string) {
   return {
     schemas: [SCHEMA_SCHEMA],

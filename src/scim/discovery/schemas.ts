@@ -14,9 +14,7 @@ const URL = 2048;
 
 type Options = Partial<AttributeDefinition>;
 
-/**
- * Options for an attribute without its own maximum length. The rules of the user field that stores it check the length.
- */
+/** Options of an attribute whose length is checked by the rules of its user field. */
 const COLUMN: Options = { maxLength: Infinity };
 const ON_REQUEST: Options = { mutability: 'readOnly', returned: 'request' };
 const READ_ONLY: Options = { mutability: 'readOnly' };
@@ -24,7 +22,7 @@ const LIST: Options = { multiValued: true };
 const UNIQUE_NAME: Options = { ...COLUMN, required: true, uniqueness: 'server', compare: 'login' };
 
 /**
- * Options for an attribute that is stored in a field of the user. Other writable attributes are stored in `attributes`.
+ * Options of an attribute that is stored in a field of the user. Other writable attributes are stored in `attributes`.
  */
 const mapToField = (name: keyof User, extra: Options = COLUMN): Options => ({ field: name, ...extra });
 const referTo = (target: string, extra: Options = {}): Options => {
@@ -114,7 +112,6 @@ export const COMMON: readonly AttributeDefinition[] = [
   ),
 ];
 
-/** @param roles the roles available in SCIM: all roles except Webmaster. */
 export const describeUser = (roles: readonly string[]): SchemaDefinition => ({
   urn: USER_SCHEMA,
   name: 'User',
@@ -298,7 +295,6 @@ export const GROUP: SchemaDefinition = {
   ],
 };
 
-/** @param roles the roles available in SCIM: all roles except Webmaster. */
 export const describeGroup = (roles: readonly string[]): SchemaDefinition => ({
   urn: ROLLCALL_GROUP_SCHEMA,
   name: 'RollcallGroup',

@@ -12,8 +12,8 @@ import {
 import { toBound, isAscii, isBindable } from '../users/filter-plan.js';
 
 /**
- * A filter, split into SQL conditions and a remaining filter, which is evaluated for each group that meets the
- * conditions.
+ * A filter, split into SQL conditions and a remaining filter. The remaining filter is evaluated for each group that
+ * meets the conditions.
  */
 interface GroupFilterPlan {
   conditions: readonly Clause[];
@@ -28,7 +28,7 @@ const HAS_MEMBERS = toClause(
   '(SELECT m.user_uuid FROM group_members m WHERE m.group_uuid = u.uuid LIMIT 1) IS NOT NULL',
 );
 
-/** Splits a filter into SQL conditions and a remaining filter. @param hidden users that the API key must not see */
+/** @param hidden users that the API key must not see */
 export function planGroupFilter(filter: Filter | undefined, hidden: ReadonlySet<string>): GroupFilterPlan {
   if (!filter) return { conditions: [], rest: undefined };
   const conditions: Clause[] = [];
@@ -64,7 +64,7 @@ function toCondition(filter: Filter, hidden: ReadonlySet<string>): Clause | unde
   }
 }
 
-/** Joins SQL conditions. Uses a UNION for `or`, because a condition with OR would not use an index. */
+/** Joins SQL conditions. Uses UNION instead of OR, because a condition with OR would not use an index. */
 function joinConditions(parts: readonly Clause[], kind: 'and' | 'or'): Clause {
   const select = 'SELECT uuid FROM user_groups u WHERE ';
   const { sql, params } = joinClauses(parts, kind === 'and' ? ' AND ' : ` UNION ${select}`);
@@ -121,10 +121,7 @@ const FIRST_MILLIS = Date.UTC(1900, 0);
 /** Latest time that every database engine can compare. No group is that new. */
 const LAST_MILLIS = Date.UTC(9999, 0);
 
-/**
- * Converts a time to the format of the database, limited to times that every engine can compare.
- * @param text ISO 8601 time in UTC, as written by the filter parser
- */
+/** Converts a time to the format of the database, limited to times that every engine can compare. */
 const toBoundedTime = (text: string): string =>
   toDbTime(new Date(Math.min(LAST_MILLIS, Math.max(FIRST_MILLIS, Date.parse(text)))));
 

@@ -8,8 +8,8 @@ import type { PatchStep } from '../protocol/patch.js';
 import { listValues } from './group.mapping.js';
 
 /**
- * Applies the steps of a PATCH to `members`, one after another. Reads current members only for a filter. For `value eq
- * "…"` comparisons, it reads only the named members, otherwise all members.
+ * Applies the steps of a PATCH to `members`, one after another. Reads members only for a filter, and for `value eq "…"`
+ * only the listed members.
  */
 export class MemberPatch {
   private readonly change = new MemberChange();
@@ -37,7 +37,7 @@ export class MemberPatch {
 
   /**
    * Applies a step to the members that match its filter. A member consists only of an id, so `replace` removes the
-   * matching members and adds the sent ids.
+   * matching members and adds the ids in the request.
    */
   private async applyFiltered(op: PatchStep['op'], ids: readonly string[], filter: Filter): Promise<void> {
     const named = getComparedValues(filter)?.map((id) => id.toLowerCase());
@@ -53,7 +53,6 @@ export class MemberPatch {
     this.change.add(ids);
   }
 
-  /** Returns the given ids that belong to current members or to users whom an earlier step has added. */
   private async findMembers(ids: readonly string[]): Promise<string[]> {
     const members = await this.members.filterMembers(this.tx, this.group, ids);
     return ids.filter((id) => members.has(id) || this.change.added.has(id));

@@ -13,7 +13,6 @@ import type { Group } from '../../groups/group.js';
 /**
  * Converts a group to a SCIM resource.
  * @param ids ids of the members, or undefined to leave out the members
- * @param base the absolute URL of `/scim/v2`
  */
 export function toGroupResource(group: Group, ids: readonly string[] | undefined, base: string): ScimObject {
   const { uuid, display_name, external_id, roles, created, updated } = group;
@@ -36,7 +35,7 @@ export function toGroupResource(group: Group, ids: readonly string[] | undefined
 
 const toMember = (value: string, base: string): ScimObject => ({ value, $ref: `${base}/Users/${value}` });
 
-/** The attributes of a group as sent by the client. An attribute that the client did not send is undefined. */
+/** The attributes of a group in a request. An attribute that the request omits is undefined. */
 export interface SentGroup {
   displayName?: ScimValue | undefined;
   externalId?: ScimValue | undefined;

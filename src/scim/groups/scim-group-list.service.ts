@@ -62,10 +62,7 @@ export class ScimGroupList {
     return buildListResponse(query, await this.readPage(query, actor));
   }
 
-  /**
-   * Reads a page of groups, which ends early after `MAX_PAGE_MEMBERS` members.
-   * @returns the page, with the cursor of the next page as `next`
-   */
+  /** Reads a page of groups. The page ends early after `MAX_PAGE_MEMBERS` members. */
   async readPage(query: ListQuery, actor: Actor): Promise<ResourcePage> {
     const hidden = await this.view.findHiddenUsers(actor);
     const order = toGroupOrder(query);
@@ -103,7 +100,6 @@ export class ScimGroupList {
     return { ...(await this.searcher.readPage(conditions, order, window, total)), total };
   }
 
-  /** Finds the groups that meet all conditions and match the remaining filter `rest`. */
   private async scan(
     conditions: readonly Clause[],
     rest: Filter,
@@ -131,10 +127,7 @@ export class ScimGroupList {
     return found;
   }
 
-  /**
-   * Reads the members of one group after another. Stops after `MAX_PAGE_MEMBERS` members and omits the remaining
-   * groups.
-   */
+  /** Reads the members of the groups. Stops after `MAX_PAGE_MEMBERS` members and omits the remaining groups. */
   private async readMembers(groups: readonly Group[]): Promise<{ group: Group; members: string[] }[]> {
     const found: { group: Group; members: string[] }[] = [];
     let count = 0;

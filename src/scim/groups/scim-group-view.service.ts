@@ -11,8 +11,8 @@ import { Projection, type ViewParameters } from '../protocol/projection.js';
 import { toGroupResource } from './group.mapping.js';
 
 /**
- * Maximum number of members in the response to a PATCH. For a larger group the response lacks a body (RFC 7644, section
- * 3.5.2), which would cost more than the change.
+ * Maximum number of members in the response to a PATCH. The response for a larger group has no body (RFC 7644, section
+ * 3.5.2), because the body would cost more than the change.
  */
 const MAX_PATCH_MEMBERS = 1000;
 
@@ -78,8 +78,7 @@ export class ScimGroupView {
   }
 
   /**
-   * Returns the local operators if the actor lacks the scope `webmasters`, so that they stay hidden. Otherwise returns
-   * an empty set.
+   * Returns the users that the actor must not see: the local operators, unless the actor has the scope `webmasters`.
    */
   async findHiddenUsers(actor: Actor, sql?: Sql): Promise<ReadonlySet<string>> {
     return shouldHideOperators(actor) ? this.directory.findOperatorUuids(sql) : new Set();

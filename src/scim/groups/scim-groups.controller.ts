@@ -35,7 +35,6 @@ const DocGroup = buildResourceDocs({
   ofChanges: ['last_webmaster'],
 });
 
-/** Uuids of two members in the examples. */
 const JANE = '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10';
 const JOHN = '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e11';
 

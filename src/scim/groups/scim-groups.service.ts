@@ -21,7 +21,7 @@ import { ROLLCALL_GROUP_SCHEMA } from '../protocol/urns.js';
 import { MemberPatch } from './group-patch.js';
 import { type SentGroup, toSentGroup, toGroupResource } from './group.mapping.js';
 
-/** The fields of a group, under their SCIM names. The same rules apply as for texts of users. */
+/** The fields of a group, under their SCIM names. Their texts follow the same rules as texts of users. */
 class ScimGroupInput {
   @Required()
   @Line({ max: MAX_GROUP_NAME, example: 'Newsroom' })
@@ -101,7 +101,7 @@ export class ScimGroups {
     const countDeviation = this.deviations.createCounter(caller.actor);
     const ignoreUnknown = rulesOf(caller.actor).ignoresUnknown;
     const steps = readPatch(body, { resource, ignoreUnknown, countDeviation });
-    // Steps that change members are separate, because they do not need the list of all members.
+    // Changes members separately, so that the list of all members is not needed.
     const changesMembers = ({ target }: (typeof steps)[number]) => target.attribute.name === 'members';
     const memberSteps = steps.filter(changesMembers);
     const others = steps.filter((step) => !changesMembers(step));

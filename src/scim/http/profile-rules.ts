@@ -8,19 +8,19 @@ import type { CountDeviation } from '../protocol/input.js';
 
 const keyProfileOf = (actor: Actor): KeyProfile => (actor.kind === 'key' ? actor.profile : DEFAULT_PROFILE);
 
-/** The ways in which the service deviates from SCIM for a key profile (scim.md, section 3). */
+/** The deviations from SCIM for a key profile (scim.md, section 3). */
 export type ProfileRules = ReturnType<typeof rulesOf>;
 
 export function rulesOf(actor: Actor) {
   const profile = keyProfileOf(actor);
   return {
-    /** The response to a PATCH has status 204 and contains no resource, unless the request lists attributes. */
+    /** The response to a PATCH has status 204 and no resource, unless the request sets `attributes`. */
     isBrief: profile === 'entra',
     /** PATCH operations on an unknown attribute are skipped instead of rejected. */
     ignoresUnknown: profile === 'entra',
     /** The client sends placeholders as passwords, so passwords are ignored. */
     ignoresPassword: profile === 'okta',
-    /** A PUT retains the attributes that it omits. No attribute is therefore required. */
+    /** A PUT retains the attributes that it omits, so no attribute is required. */
     keepsOmitted: profile === 'midpoint',
   };
 }
@@ -30,7 +30,6 @@ export function rulesOf(actor: Actor) {
 export class Deviations {
   constructor(private readonly metrics: Metrics) {}
 
-  /** Returns a function that counts the deviations of one request. */
   createCounter(actor: Actor): CountDeviation {
     const profile = keyProfileOf(actor);
     return (kind) => {

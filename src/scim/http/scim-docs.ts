@@ -23,7 +23,6 @@ const NUMBER = { type: 'integer', minimum: -1e15, maximum: 1e15 } as const;
 const describeText = (maxLength: number) => ({ type: 'string', maxLength }) as const;
 const NAMES = describeText(8192);
 
-/** OpenAPI descriptions of the parameters that select the attributes in a response. */
 const VIEW_PARAMETERS = [
   OptionalParameter(
     'attributes',
@@ -131,11 +130,9 @@ interface ResourceDocs {
   list: Type<unknown>;
   /** Error codes for a unique value that another resource already has. */
   taken: readonly ErrorCode[];
-  /** Further error codes of the routes that change a resource. */
   ofChanges: readonly ErrorCode[];
 }
 
-/** Builds the OpenAPI descriptions of the routes for one resource type. */
 export function buildResourceDocs({ description, resource, list, taken, ofChanges }: ResourceDocs) {
   const { name } = description;
   describeResource(resource, description);
@@ -178,7 +175,6 @@ export function buildResourceDocs({ description, resource, list, taken, ofChange
         examples,
         errors: ['invalid_value', ...changed],
       }),
-    /** @param operations maps the name of each example to its operation. */
     patch: (id: string, summary: string, description: string, operations: Examples) =>
       DescribeRoute(id, summary, {
         ...change,
@@ -226,8 +222,8 @@ const propertiesOf = (attributes: readonly Attribute[]) =>
   Object.fromEntries(attributes.map((attribute) => [attribute.name, schemaOf(attribute)]));
 
 /**
- * Describes a class as a resource type in the OpenAPI file. A response always contains `id` and `schemas`. This is not
- * a decorator, because decorated classes lose their name in the bundle.
+ * Describes a class as a resource type in the OpenAPI file. This is not a decorator, because decorated classes lose
+ * their name in the bundle.
  */
 function describeResource(type: Type<unknown>, resource: ResourceDescription): void {
   const { attributes, schema, extensions } = resource;

@@ -77,7 +77,6 @@ function detailOf({ detail, extras: { errors, conflicts = [] } }: ProblemError):
   return others.length === 0 ? detail : `${detail} It belongs to ${others.join(', ')}.`;
 }
 
-/** OpenAPI description of the error for an `Idempotency-Key` that belongs to a different request. */
 const OTHER_REQUEST = ApiResponse({
   status: 422,
   schema: restrictSchema(ScimErrorDto, { status: ['422'], scimType: ['invalidValue'] }),
@@ -108,9 +107,6 @@ export const ScimController = (path = '') =>
     DescribeRoutes('scim', CONVENTIONS),
   );
 
-/**
- * Declares a SCIM route, which accepts any query parameters and responds with the SCIM media type.
- * @param body the rules for the request body
- */
+/** Declares a SCIM route, which accepts any query parameters and responds with the SCIM media type. */
 export const AcceptsScim = (body?: Partial<BodyRules>) =>
   Accepts({ anyQuery: true, responseType: SCIM_TYPE, ...(body && { body }) });

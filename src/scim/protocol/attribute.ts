@@ -32,15 +32,12 @@ export function setMember(object: ScimObject, name: string, value: ScimValue | u
   return isNothing ? omitMember(object, name) : { ...object, [name]: value };
 }
 
-/**
- * Returns the elements of a list. Returns a list with one element for a single value, and an empty list for undefined.
- */
+/** Returns the elements of a list. A single value counts as a list with one element, and undefined as an empty list. */
 export function elementsOf(value: ScimValue | undefined): readonly ScimValue[] {
   if (value === undefined) return [];
   return typeof value !== 'object' || isScimObject(value) ? [value] : value;
 }
 
-/** Returns the elements of a list that are objects. */
 export function objectsOf(value: ScimValue | undefined): readonly ScimObject[] {
   return elementsOf(value).filter(isScimObject);
 }
@@ -48,8 +45,8 @@ export function objectsOf(value: ScimValue | undefined): readonly ScimObject[] {
 type AttributeType = 'string' | 'boolean' | 'dateTime' | 'binary' | 'reference' | 'complex';
 
 /**
- * The way in which values of an attribute are compared. `login` compares login keys, and `time` compares instants.
- * `text` and `uuid` ignore case, but `exact` does not. `text` and `exact` normalize to NFC.
+ * Comparison of attribute values. `login` compares login keys, and `time` compares instants. `text` and `uuid` ignore
+ * case, but `exact` does not. `text` and `exact` normalize to NFC.
  */
 type Comparison = 'text' | 'login' | 'exact' | 'uuid' | 'time' | 'boolean';
 
@@ -68,9 +65,8 @@ export interface AttributeDefinition {
   returned?: 'always' | 'never' | 'default' | 'request';
   uniqueness?: 'none' | 'server' | 'global';
   referenceTypes?: readonly string[];
-  /** The way in which values are compared. By default it depends on the type. */
+  /** By default, the comparison depends on the type. */
   compare?: Comparison;
-  /** Maximum length of a string, in characters. */
   maxLength?: number;
   maxItems?: number;
   subAttributes?: readonly AttributeDefinition[];
@@ -119,8 +115,8 @@ export class Attribute {
   private readonly subs: ReadonlyMap<string, Attribute>;
 
   /**
-   * @param schema the URN of the extension that contains the attribute, if any
-   * @param parent the attribute that contains this sub-attribute, if it is one
+   * @param schema the URN of the extension that defines the attribute. Undefined for other attributes.
+   * @param parent the complex attribute that contains this sub-attribute
    */
   constructor(
     private readonly definition: AttributeDefinition,
@@ -133,7 +129,6 @@ export class Attribute {
     this.subs = new Map(this.subAttributes.map((each) => [each.name.toLowerCase(), each]));
   }
 
-  /** Finds a sub-attribute by its name, ignoring case. */
   findSub(name: string): Attribute | undefined {
     return this.subs.get(name.toLowerCase());
   }
@@ -184,7 +179,6 @@ export function toComparable(
   return typeof value === 'string' ? CONVERTERS[compare](value) : undefined;
 }
 
-/** A schema with its attributes, in the order of the definition. */
 export interface Schema extends SchemaDefinition {
   readonly attributes: readonly Attribute[];
 }
@@ -210,7 +204,7 @@ export function toValuePath(path: AttributePath): AttributePath | undefined {
 export class ResourceDescription {
   readonly schema: Schema;
   readonly extensions: readonly Schema[];
-  /** All top-level attributes: common attributes, and attributes of the core schema and the extensions. */
+  /** All top-level attributes: common attributes, core attributes and attributes of extensions. */
   readonly attributes: readonly Attribute[];
   /** The top-level attributes in a response if the request selects no attributes. */
   readonly shownByDefault: readonly Attribute[];
@@ -255,7 +249,6 @@ export class ResourceDescription {
     return this.byName.get(name.toLowerCase());
   }
 
-  /** Finds a core or extension schema by its URN, ignoring case. */
   findSchema(urn: string): Schema | undefined {
     return this.byUrn.get(urn.toLowerCase());
   }

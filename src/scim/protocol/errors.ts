@@ -41,7 +41,6 @@ export function toFilterError(position: number, message: string): ProblemError {
 
 /** Signals an attribute name that is not in the schemas. Some key profiles ignore such names in a PATCH. */
 export class UnknownAttributeError extends ProblemError {
-  /** @param position position of the name in the filter, if it is in a filter. */
   constructor(code: 'invalid_filter' | 'invalid_path' | 'invalid_value', name: string, position?: number) {
     const where = position === undefined ? '' : `At position ${position} of the filter: `;
     super(code, `${where}${quote(name)} is not an attribute of this resource.`);

@@ -48,7 +48,7 @@ export interface AttributeTarget {
   readonly sub?: Attribute;
 }
 
-/** The parsed path of a PATCH: an attribute, or a schema for all its attributes. */
+/** The parsed path of a PATCH: an attribute, or a schema, which stands for all its attributes. */
 export type PatchPath = { readonly kind: 'schema'; readonly schema: Schema } | AttributeTarget;
 
 /**
@@ -189,7 +189,6 @@ class FilterParser {
     return token;
   }
 
-  /** Parses the filter in `[…]` after an attribute. */
   parseBrackets(attribute: Attribute): Filter {
     const bracket = this.expect('[', 'an opening bracket');
     if (attribute.type !== 'complex') {
@@ -245,7 +244,6 @@ class FilterParser {
     return { kind: 'not', filter: this.parseNested(this.next(), ')', 'parenthesis') };
   }
 
-  /** Parses the filter after an opening bracket and the matching closing bracket. */
   private parseNested(open: Token, close: ')' | ']', name: string): Filter {
     if (++this.levels > MAX_LEVELS) {
       throw toFilterError(open.position, `a filter may have at most ${MAX_LEVELS} levels of brackets`);
@@ -299,10 +297,6 @@ class FilterParser {
     return (op === 'ne') !== isEmpty ? { kind: 'not', filter: { kind: 'none' } } : { kind: 'none' };
   }
 
-  /**
-   * Parses the operator and the value of a condition. `ne` becomes `eq` inside `not`. `eq null` and `eq ""` become `pr`
-   * inside `not`.
-   */
   private parseComparison(path: AttributePath, name: Token): Filter {
     const { op, position } = this.parseOperator(name);
     const value = op === 'pr' ? undefined : this.parseValue();
@@ -351,10 +345,7 @@ const isEmptyValue = (value: Token): boolean =>
 
 const toText = (token: Token): string => (token.kind === 'end' ? token.text : quote(token.text));
 
-/**
- * Builds a comparison with null or `""`: `eq` becomes `pr` inside `not`, and `ne` becomes `pr`.
- * @param position position of the operator
- */
+/** Builds a comparison with null or `""`: `eq` becomes `pr` inside `not`, and `ne` becomes `pr`. */
 function buildEmptyTest(path: AttributePath, op: ValueOperator, value: Token, position: number): Filter {
   if (op === 'ne') return { kind: 'present', path };
   if (op === 'eq') return { kind: 'not', filter: { kind: 'present', path } };
@@ -362,7 +353,7 @@ function buildEmptyTest(path: AttributePath, op: ValueOperator, value: Token, po
   return buildValueTest(path, op, value, position);
 }
 
-/** Builds a comparison with a value. `ne` becomes `eq` inside `not`. @param position position of the operator */
+/** Builds a comparison with a value. `ne` becomes `eq` inside `not`. */
 function buildValueTest(path: AttributePath, op: ValueOperator, value: Token, position: number): Filter {
   const { attribute, sub: named = attribute } = path;
   const target = toValuePath(path);

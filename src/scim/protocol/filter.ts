@@ -11,15 +11,12 @@ import {
   objectsOf,
 } from './attribute.js';
 
-/**
- * The operators of a comparison. `ne` is missing, because the parser converts it to `eq` inside `not`. `eq null` and
- * `eq ""` become `pr` inside `not`.
- */
+/** The operators of a comparison. The parser converts `ne` to `eq` inside `not`. */
 export type CompareOperator = 'eq' | 'co' | 'sw' | 'ew' | 'gt' | 'ge' | 'lt' | 'le';
 
 /**
- * A comparison that matches if one of the values at the path satisfies it. The value to compare with has the type of
- * the attribute. Times are ISO 8601 strings.
+ * A comparison that matches if one of the values at the path satisfies it. `value` has the type of the attribute. Times
+ * are ISO 8601 strings.
  */
 export interface CompareFilter {
   readonly kind: 'compare';
@@ -58,12 +55,10 @@ export function buildMatcher(filter: Filter): (resource: ScimObject) => boolean 
   });
 }
 
-/** Compiles a filter in brackets to a function that returns true for list elements that match. */
 export function buildElementMatcher(filter: Filter): (element: ScimObject) => boolean {
   return compileFilter(filter, ({ sub }) => (sub ? (element) => listSubValues(element, sub) : () => []));
 }
 
-/** Returns a function that reads the values at a path from a resource or an element. */
 type ReadValues = (path: AttributePath) => (holder: ScimObject) => readonly ScimValue[];
 
 function compileFilter(filter: Filter, readValues: ReadValues): (holder: ScimObject) => boolean {
@@ -124,7 +119,6 @@ const OPERATORS: Readonly<Record<CompareOperator, (key: Comparable, expected: Co
   le: (key, expected) => compareOrder(key, expected) <= 0,
 };
 
-/** Compares two values by their order. The result is NaN for booleans, because they cannot be ordered. */
 const compareOrder = (a: Comparable, b: Comparable): number =>
   typeof a === 'boolean' || typeof b === 'boolean' ? NaN : compareCodePoints(a, b);
 
@@ -137,7 +131,6 @@ function buildComparer({ path, op, value }: CompareFilter): (value: ScimValue) =
   };
 }
 
-/** Returns true if a filter uses the attribute with this name. */
 export function usesAttribute(filter: Filter, name: string): boolean {
   if ('filters' in filter) return filter.filters.some((part) => usesAttribute(part, name));
   if ('path' in filter) return filter.path.attribute.name === name;
@@ -145,15 +138,14 @@ export function usesAttribute(filter: Filter, name: string): boolean {
   return 'filter' in filter && usesAttribute(filter.filter, name);
 }
 
-/** Counts the comparisons that the filter makes for each element. */
 export function countComparisons(filter: Filter): number {
   if ('filters' in filter) return filter.filters.reduce((sum, part) => sum + countComparisons(part), 0);
   return 'filter' in filter ? countComparisons(filter.filter) : 1;
 }
 
 /**
- * Returns an object that satisfies the filter, if the filter consists of `eq` comparisons joined by `and`. Otherwise
- * undefined.
+ * Returns an object that satisfies the filter, or undefined unless the filter consists of `eq` comparisons joined by
+ * `and`.
  */
 export function toRequiredValues(filter: Filter): ScimObject | undefined {
   if (filter.kind === 'compare' && filter.op === 'eq' && filter.path.sub) {
@@ -165,7 +157,7 @@ export function toRequiredValues(filter: Filter): ScimObject | undefined {
   return parts.reduce((made, part) => ({ ...made, ...part }), {});
 }
 
-/** Returns the compared values if the filter consists of `value eq "…"` joined by `or`. Otherwise undefined. */
+/** Returns the compared values, or undefined unless the filter consists of `value eq "…"` joined by `or`. */
 export function getComparedValues(filter: Filter): string[] | undefined {
   if (filter.kind === 'compare') {
     const isValue = filter.op === 'eq' && filter.path.sub?.name === 'value';

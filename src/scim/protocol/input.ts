@@ -34,7 +34,6 @@ export type Deviation =
   | 'filter_creates_element';
 export type CountDeviation = (kind: Deviation) => void;
 
-/** Receives the errors and deviations that are found in a request body. */
 export interface Report {
   addError: (error: FieldError) => void;
   countDeviation: CountDeviation;
@@ -117,7 +116,7 @@ class ResourceReader {
       this.unassigned.delete(attribute.path);
       this.values.set(attribute, value);
     } else if (this.errors.length === faults) {
-      // Also removes a value that was sent earlier under another spelling of the name.
+      // Another spelling of the name may have set a value before.
       this.values.delete(attribute);
       this.unassigned.add(attribute.path);
     }
@@ -143,7 +142,6 @@ class ResourceReader {
   }
 }
 
-/** Returns a map from the lower-case name of each member of an object to its value. */
 export function lowerCaseNames(object: Readonly<Record<string, unknown>>): Map<string, unknown> {
   return new Map(Object.entries(object).map(([name, value]) => [name.toLowerCase(), value]));
 }
@@ -154,7 +152,7 @@ export function isEmpty(value: unknown): boolean {
 }
 
 /**
- * Converts a sent value to the type of its attribute. Omits unknown and read-only sub-attributes.
+ * Converts a value in the request to the type of its attribute. Omits unknown and read-only sub-attributes.
  * @returns undefined if nothing is left, or for an invalid value, which is reported as an error.
  */
 function coerceValue(attribute: Attribute, raw: unknown, report: Report): ScimValue | undefined {
@@ -166,7 +164,7 @@ function coerceValue(attribute: Attribute, raw: unknown, report: Report): ScimVa
   return Object.keys(value).length === 0 ? undefined : value;
 }
 
-/** Converts a sent value for a single-valued attribute. Replaces a list with one element by the element. */
+/** Converts a value in the request for a single-valued attribute. Replaces a list with one element by the element. */
 export function toSingle(attribute: Attribute, raw: unknown, report: Report): unknown {
   return Array.isArray(raw) && raw.length > 0 ? getOnlyElement(attribute, raw, report) : raw;
 }
@@ -178,8 +176,8 @@ function getOnlyElement({ path }: Attribute, list: readonly unknown[], report: R
 }
 
 /**
- * Converts the elements of a sent list, or a single value as the only element. Omits empty elements, and lets only the
- * last primary element stay primary.
+ * Converts a list in the request, or a single value as a list with one element. Omits empty elements. Only the last
+ * primary element stays primary.
  */
 export function coerceList(
   attribute: Attribute,
@@ -211,7 +209,6 @@ export function hasValue(attribute: Attribute, element: ScimObject): boolean {
   return main ? Object.hasOwn(element, main.name) : Object.keys(element).length > 0;
 }
 
-/** A converted object, and the names of the sub-attributes that the request unassigns. */
 interface Parts {
   value: ScimObject;
   unset: readonly string[];
@@ -278,7 +275,7 @@ function reportError(report: Report, field: string, code: FieldCode, message: st
 }
 
 /**
- * Lets one element of a list stay primary: the last new primary element, otherwise the last primary element.
+ * Keeps only one primary element: the last new one, otherwise the last one.
  * @param before the elements of the list before the change
  */
 export function clearOtherPrimaries(

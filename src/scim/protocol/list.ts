@@ -28,11 +28,11 @@ export const MAX_COUNT = 200;
 /** The unparsed parameters of a list request, from the query or the body of `/.search`, named as in RFC 7644. */
 export type ListParameters = ViewParameters & Readonly<Record<string, unknown>>;
 
-/** The parsed parameters of a list request. */
 export interface ListQuery {
   filter?: Filter;
   /**
-   * The value to sort by. Undefined if the client does not sort, or if only other resource types have the attribute.
+   * The value to sort by. Undefined if the client does not sort, or if only other resource types in the search have the
+   * attribute.
    */
   sortBy?: AttributePath;
   descending: boolean;
@@ -103,10 +103,7 @@ function readInteger(name: string, value: unknown, code: ErrorCode): number | un
   return Math.max(-Number.MAX_SAFE_INTEGER, Math.min(number, Number.MAX_SAFE_INTEGER));
 }
 
-/**
- * Finds the attribute for the parameter `sortBy` (RFC 7644 §3.4.2.3). Returns undefined if the client does not sort, or
- * if only other resource types have the attribute.
- */
+/** Finds the attribute for the parameter `sortBy` (RFC 7644 §3.4.2.3). */
 function readSortPath(
   name: string | undefined,
   resource: ResourceDescription,

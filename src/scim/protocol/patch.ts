@@ -36,7 +36,7 @@ type Op = (typeof OPS)[number];
 
 export interface PatchOptions {
   resource: ResourceDescription;
-  /** True for the key profile `entra`. Operations on an unknown attribute are then skipped. */
+  /** True to skip operations on an unknown attribute, as the key profile `entra` requires. */
   ignoreUnknown: boolean;
   countDeviation: CountDeviation;
 }
@@ -77,7 +77,6 @@ function findOperations(body: unknown, countDeviation: CountDeviation): unknown 
   return members.get('operations');
 }
 
-/** A PATCH operation whose value is not yet converted. */
 interface Operation {
   op: Op;
   /** The path of the attribute, or an empty string if it is missing. */
@@ -132,10 +131,7 @@ class StepReader {
     throw new ProblemError('invalid_value', 'The value of an operation without a path must be an object.');
   }
 
-  /**
-   * Reads the members of the object that an operation sends as its value. Member names are paths. Ignores unknown,
-   * invalid and read-only paths.
-   */
+  /** Reads an operation whose value is an object with paths as names. Ignores unknown, invalid and read-only paths. */
   private readMembers(op: 'add' | 'replace', prefix: string, value: object): PatchStep[] {
     return Object.entries(value).flatMap(([name, content]) => {
       const target = this.parseLeniently(`${prefix}${name}`, () => true);
@@ -205,7 +201,6 @@ class StepReader {
     return op === 'add' ? [] : [{ op: 'remove', target }];
   }
 
-  /** Returns the step for an operation with an empty value, which removes the target. */
   private buildRemoval(target: AttributeTarget): PatchStep[] {
     this.options.countDeviation('empty_value');
     return [{ op: 'remove', target }];
@@ -219,7 +214,7 @@ const hasParts = (_: Attribute, element: ScimObject): boolean => Object.keys(ele
 const isReadOnly = ({ attribute, sub }: AttributeTarget): boolean =>
   attribute.isReadOnly || sub?.isReadOnly === true || sub?.mutability === 'immutable';
 
-/** Maximum number of comparisons by the filters of one PATCH, which take a few milliseconds. */
+/** Maximum number of comparisons that the filters of one PATCH may make. They take a few milliseconds. */
 const MAX_COMPARISONS = 20_000;
 
 /**
@@ -345,15 +340,14 @@ const createNoTargetError = ({ path }: Attribute): ProblemError =>
   new ProblemError('no_target', `No element of ${path} matches the filter in the path.`);
 
 /**
- * Returns the sent elements that are new. An element is not new if an element of the list equals it in all sent
- * sub-attributes.
+ * Returns the elements in the request that the list does not contain. Compares only the sub-attributes in the request.
  */
 function findNewElements(
   attribute: Attribute,
   sent: readonly ScimObject[],
   list: readonly ScimObject[],
 ): ScimObject[] {
-  // Maps each combination of sub-attribute names to the signatures of all list elements. Each sent element then needs
+  // Signatures of all list elements, for each combination of sub-attributes. Each element in the request then needs
   // only one look-up.
   const byParts = new Map<string, Set<string>>();
   return sent.filter((element) => {
@@ -362,12 +356,12 @@ function findNewElements(
     byParts.set(names, known);
     const signature = signatureOf(attribute, element, names);
     const isNew = !known.has(signature);
-    known.add(signature); // an element that was sent twice is added only once
+    known.add(signature); // a repeated element is added only once
     return isNew;
   });
 }
 
-/** Returns the list without elements that equal a sent element in all sent sub-attributes. */
+/** Removes the elements in the request from the list. Compares only the sub-attributes in the request. */
 function removeElements(
   attribute: Attribute,
   list: readonly ScimObject[],
@@ -385,8 +379,8 @@ function removeElements(
 const partNamesOf = (element: ScimObject): string => Object.keys(element).sort().join(' ');
 
 /**
- * Returns a text that is equal for elements with equal values of the named sub-attributes.
- * @param names the names of the sub-attributes, as joined by `partNamesOf`
+ * Returns a text that is equal for elements with equal values of the given sub-attributes.
+ * @param names names of the sub-attributes, as joined by `partNamesOf`
  */
 function signatureOf(attribute: Attribute, element: ScimObject, names: string): string {
   const parts = names.split(' ').map((name) => {

@@ -8,7 +8,6 @@ import {
   objectsOf,
 } from './attribute.js';
 
-/** The parameters by which a client selects or excludes attributes. */
 export interface ViewParameters {
   /** A comma-separated string, or a list of names. */
   attributes?: unknown;
@@ -40,7 +39,7 @@ export class Projection {
         : description.shownByDefault;
   }
 
-  /** True if the client has set `attributes`. Even a normally empty response then contains the resource. */
+  /** True if the client has set `attributes`. The response to a PATCH then always contains the resource. */
   get isExplicit(): boolean {
     return this.requested !== undefined;
   }
@@ -74,7 +73,6 @@ export class Projection {
     return this.requested ? this.requested.has(attribute) : attribute.returned === 'default';
   }
 
-  /** Returns the value with only the selected sub-attributes, or undefined if nothing is left. */
   private selectParts(attribute: Attribute, value: ScimValue | undefined): ScimValue | undefined {
     const requested = this.requested?.get(attribute) ?? 'all';
     const excluded = this.excluded?.get(attribute) ?? 'all';

@@ -8,26 +8,24 @@ import type { CompareFilter, CompareOperator, Filter } from '../protocol/filter.
 import { ENTERPRISE_SCHEMA } from '../protocol/urns.js';
 
 /**
- * The number of users that a condition may select: `one` (at most one), `some` (several), or `many` (reading all users
- * in the order of the page is cheaper).
+ * The number of users that a condition may select: at most one, some, or so many that reading all users in the order of
+ * the page is cheaper.
  */
 type Breadth = 'one' | 'some' | 'many';
 
 /**
- * A condition on the table `users u`. For pages that are sorted by the column `key`, the equivalent condition `inOrder`
- * limits the part of the index that is read.
+ * A condition on the table `users u`. On a page that is sorted by the column `key`, the equivalent condition `inOrder`
+ * makes the database read only a part of the index.
  */
 export interface UserTest extends Clause {
   inOrder?: { key: string; sql: string };
 }
 
-/** A condition that can use an index, both as a query and as a test. */
+/** A condition that can use an index, in two forms: a query that finds the matching users, and a test of one user. */
 interface Match {
-  /** Query that selects the `uuid` of the users. */
   source: Clause;
   /**
-   * The same condition as a test on `users u`. It avoids the index, because `source` or the order of the page already
-   * uses an index.
+   * Test of one row of `users u`. It avoids the index, because `source` or the order of the page already uses an index.
    */
   test: UserTest;
   breadth: Breadth;
@@ -40,7 +38,6 @@ export interface FilterPlan {
   /** Query for the uuids of all users that can match the filter. Undefined if any user can match. */
   source: Clause | undefined;
   breadth: Breadth;
-  /** Conditions on `users u` that every matching user meets. */
   tests: readonly UserTest[];
   /** True if every user that meets all `tests` matches the filter. Otherwise each user must also be checked. */
   isExact: boolean;
@@ -50,7 +47,6 @@ export interface FilterPlan {
   status?: UserStatus;
 }
 
-/** Determines the part of a filter that the database can evaluate, as SQL conditions. */
 export function planFilter(filter: Filter | undefined, roles: RoleCatalogue): FilterPlan {
   const parts = filter ? flattenAnd(filter) : [];
   const limits = parts.map((part) => planPart(part, roles)).filter((part) => part !== ALL_USERS);
@@ -60,9 +56,7 @@ export function planFilter(filter: Filter | undefined, roles: RoleCatalogue): Fi
   return { source, breadth: best?.breadth ?? 'many', tests, isExact, ...(status && { status }) };
 }
 
-/**
- * Combines conditions that must all hold. The condition that selects the fewest users becomes the source of the query.
- */
+/** Combines conditions that must all hold. The query starts from the condition that selects the fewest users. */
 function combineConditions(parts: readonly (Match | undefined)[]) {
   const found = parts.filter((part) => part !== undefined);
   const [best] = found.toSorted((a, b) => RANK[a.breadth] - RANK[b.breadth]);
@@ -71,8 +65,8 @@ function combineConditions(parts: readonly (Match | undefined)[]) {
 }
 
 /**
- * Returns the query for the condition that selects the fewest users. Adds all other conditions on the same column, so
- * that both limits of a range restrict the part of the index that is read.
+ * Returns the query `source`, extended by all conditions on the same column. With both limits of a range, the database
+ * reads only a part of the index.
  */
 function buildSource({ source, test: { inOrder } }: Match, parts: readonly Match[]): Clause {
   const ofColumn = parts.flatMap(({ test }) =>
@@ -137,7 +131,7 @@ const LAST = '\u{10FFFF}';
 const SIGNS = { eq: '=', gt: '>', ge: '>=', lt: '<', le: '<=' } as const;
 const hasSqlOperator = (op: CompareOperator): op is keyof typeof SIGNS => op in SIGNS;
 
-/** A condition on a column whose name is added later. */
+/** A comparison without its column, which the caller adds. */
 interface Bound {
   text: (column: string) => string;
   params: readonly (string | null)[];

@@ -31,7 +31,6 @@ import { type Edit, computeEdit, scimNameOf, toResource } from './user.mapping.j
 
 interface Change {
   apply: (current: ScimObject) => ScimObject;
-  /** Errors that were found while the request was read. */
   wrong: readonly FieldError[];
   /** True if the request sets or removes the password. The new password is hashed before the transaction. */
   touchesPassword: boolean;
@@ -212,8 +211,8 @@ export class ScimUserChanges {
   }
 
   /**
-   * Adds the manager to a patch: as `manager_uuid` if the sent text is the id of a user, otherwise as an attribute with
-   * this text.
+   * Adds the manager to a patch: as `manager_uuid` if the text is the id of a user, otherwise as an attribute with this
+   * text.
    */
   private async setManager(
     patch: UserPatch,
@@ -288,8 +287,8 @@ function assertActiveNotRemoved(isRemoved: boolean): void {
 }
 
 /**
- * Returns the differences between the current and the requested user, including the password. A null password means
- * that the password is removed.
+ * Returns the differences between the current and the requested user, including the password. A null password removes
+ * the password.
  */
 function buildEdit(
   current: ScimObject,

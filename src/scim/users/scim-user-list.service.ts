@@ -35,7 +35,6 @@ import { ScimUsers } from './scim-users.service.js';
 import { BY_CREATION, type ListOrder, type ListRange, toIndexOrder, disableIndex } from './user-order.js';
 import { shouldHideOperators } from '../http/profile-rules.js';
 
-/** A page of users that are not yet converted to resources. */
 type UserListPage = Omit<ResourcePage, 'resources'> & { users: readonly User[] };
 
 interface Search {
@@ -50,7 +49,7 @@ interface Search {
   hidesOperators: boolean;
 }
 
-/** Number of users that are read and evaluated at a time, which takes a few milliseconds. */
+/** Number of users that are read and evaluated at a time. One batch takes a few milliseconds. */
 const BATCH_SIZE = 500;
 /** Maximum number of matches that are counted for a page with a cursor. */
 const MAX_COUNTED = 10_000;
@@ -62,7 +61,6 @@ const IS_NOT_OPERATOR = toClause(
   WEBMASTER,
 );
 
-/** Selects the local operators, or only the local operators with the given status. */
 const buildOperatorSet = (status: string | undefined): UserSet => ({
   from: toClause('user_roles r JOIN users u ON u.uuid = r.user_uuid'),
   tests: [
@@ -75,7 +73,6 @@ const buildOperatorSet = (status: string | undefined): UserSet => ({
 /** Lists users (scim.md, sections 7 and 8) with a filter, an order, and pages by index or cursor. */
 @Injectable()
 export class ScimUserList {
-  /** Maximum number of users that are evaluated one by one for a list. */
   private readonly scanLimit: number;
 
   constructor(
@@ -150,7 +147,6 @@ export class ScimUserList {
     return matching > this.scanLimit ? order : undefined;
   }
 
-  /** Reads a page that the database filters and sorts. */
   private async readSortedPage(
     search: Search,
     order: ListOrder,
@@ -176,8 +172,7 @@ export class ScimUserList {
   }
 
   /**
-   * Returns true if every user has a value for the attribute `without`. The range of users without a value is then
-   * empty.
+   * Returns true if every user has a value for the attribute `without`, so the range of users without a value is empty.
    */
   private async isRangeEmpty({ without }: ListRange, signal: AbortSignal | undefined): Promise<boolean> {
     if (without === undefined) return false;
@@ -250,7 +245,6 @@ export class ScimUserList {
     return found;
   }
 
-  /** Reads users and returns them in the order of `uuids`. */
   private async readUsers(uuids: readonly string[]): Promise<User[]> {
     const byUuid = await this.directory.findByUuids(uuids);
     return uuids.flatMap((uuid) => byUuid.get(uuid) ?? []);
@@ -266,7 +260,6 @@ export class ScimUserList {
   }
 }
 
-/** Returns the cursor for the page after `last`, if the client uses cursors and there is a next page. */
 function nextCursorOf(query: ListQuery, last: Position | undefined, range = 0): string | undefined {
   return query.cursor === undefined || !last ? undefined : encodeListCursor(query, last, range);
 }

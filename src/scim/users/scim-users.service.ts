@@ -39,12 +39,10 @@ export class ScimUsers {
     return this.writeChange(await this.changes.create(body, caller), caller);
   }
 
-  /** Carries out a PUT. @returns the user after the change. */
   async replace(id: string, body: unknown, caller: Caller, ifVersions?: readonly number[]): Promise<User> {
     return this.writeChange(await this.changes.replace(id, body, caller, ifVersions), caller);
   }
 
-  /** Carries out a PATCH. @returns the user after the change. */
   async patch(id: string, body: unknown, caller: Caller, ifVersions?: readonly number[]): Promise<User> {
     return this.writeChange(await this.changes.patch(id, body, caller, ifVersions), caller);
   }
@@ -70,7 +68,6 @@ export class ScimUsers {
     return (await this.toResources(users, withGroups, sql)).map((resource) => shown.apply(resource));
   }
 
-  /** Converts users to resources with all attributes. @param withGroups true to include the groups of the users. */
   async toResources(users: readonly User[], withGroups: boolean, sql?: Sql): Promise<ScimObject[]> {
     const uuids = users.map(({ uuid }) => uuid);
     const groups = withGroups ? await this.members.listGroupsByUser(uuids, sql) : undefined;
@@ -90,7 +87,6 @@ export class ScimUsers {
   }
 }
 
-/** Converts the failures of a change to a ProblemError whose field errors have SCIM names. */
 export function toScimProblem(failures: readonly Failure[]): ProblemError {
   const toScimFailure = (failure: Failure): Failure =>
     failure.code === 'duplicate'

@@ -14,7 +14,9 @@ export interface ListOrder extends PageOrder<ListRange> {
 export interface ListRange extends KeyRange {
   from?: Clause;
   tests?: readonly Clause[];
-  /** Name of an attribute with a look-up table, if this is the range of users without a value for this attribute. */
+  /**
+   * If this is the range of users without a value for an attribute, the name of this attribute in the look-up table.
+   */
   without?: string;
 }
 

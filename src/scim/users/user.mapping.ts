@@ -24,9 +24,7 @@ interface Fields {
 }
 
 export interface Edit extends Fields {
-  /**
-   * The manager as sent by the client, which may be any text. null removes the manager, and undefined changes nothing.
-   */
+  /** The manager in the request, which may be any text. null removes the manager, and undefined changes nothing. */
   manager: string | null | undefined;
 }
 
@@ -35,12 +33,10 @@ export interface Membership {
   display_name: string;
 }
 
-/** Describes the field of a user in which an attribute is stored. */
 interface Mapping {
   /** Name of the object in the resource that contains the attribute, if any. */
   parent: string | undefined;
   name: string;
-  /** The path of the attribute in error messages. */
   path: string;
   /** The field of the user that stores the value. If undefined, `attributes` stores the value under `key`. */
   field: keyof User | undefined;
@@ -50,7 +46,6 @@ interface Mapping {
 }
 
 interface Converter {
-  /** Returns the value of the attribute for a user. The value may be empty. */
   show: (user: User, base: string) => ScimValue | undefined;
   /** Converts a value of the attribute to the form that the API accepts. */
   toInput: (value: ScimValue | undefined) => unknown;
@@ -107,9 +102,8 @@ const CONVERTERS: Partial<Record<keyof User, Converter>> = {
 const isStored = (value: unknown): value is ScimValue => value !== undefined;
 
 /**
- * The lists whose elements can be stored in columns of the user. `attributes` stores their order and qualifiers, and
- * the values of elements without a column. The other values are read from the columns, so that changes through the API
- * are visible at once.
+ * The lists whose elements can be stored in columns of the user. `attributes` stores the order, the qualifiers and all
+ * values without a column. Other values are read from the columns, so that changes through the API are visible at once.
  */
 type ContactList = 'emails' | 'phoneNumbers' | 'photos';
 
@@ -159,7 +153,6 @@ function isContactList(name: string): name is ContactList {
   return Object.hasOwn(COLUMNS, name);
 }
 
-/** Builds a contact list from the elements in `attributes` and the columns of the user. */
 function buildContacts(list: ContactList, user: User): ScimObject[] {
   const stored = user.attributes[list];
   const left = COLUMNS[list].filter(({ field }) => user[field] !== '');
@@ -182,8 +175,8 @@ function restoreContacts(stored: readonly ScimObject[], unusedColumns: Column[],
 }
 
 /**
- * Splits a list into values for columns and a list for `attributes`, which is omitted if the columns alone are enough
- * to rebuild the list.
+ * Splits a list into values for columns and a list for `attributes`. Omits this list if the columns alone are enough to
+ * rebuild it.
  */
 function splitContacts(list: ContactList, sent: readonly ScimObject[], { input, attributes }: Fields): void {
   const stored = [...sent];
@@ -243,7 +236,6 @@ const EXTENSIONS = [ENTERPRISE_SCHEMA, ROLLCALL_USER_SCHEMA];
 
 /**
  * Converts a user to a resource, without attributes whose value is empty.
- * @param base the absolute URL of `/scim/v2`
  * @param groups groups to include in the resource
  */
 export function toResource(user: User, base: string, groups: readonly Membership[] = []): ScimObject {
@@ -300,8 +292,8 @@ export function computeEdit(current: ScimObject, requested: ScimObject): Edit {
 }
 
 /**
- * Adds an empty value for each removed member of `authname` or `social_media`, because the API changes only sent
- * members.
+ * Adds an empty value for each removed member of `authname` or `social_media`, because the API does not change members
+ * that the request omits.
  */
 function addRemovals(input: JsonObject, before: JsonObject): void {
   for (const [field, empty] of Object.entries({ authname: [], social_media: '' })) {

@@ -31,7 +31,6 @@ export function toExactKey(text: string): string {
   return limitKey(toNormalForm(text, 'NFC').trim());
 }
 
-/** Computes the key by which names are sorted, ignoring case and accents. */
 export function toNameSortKey(text: string): string {
   return truncate(foldText(text), MAX_KEY);
 }

@@ -75,7 +75,6 @@ function parseUrl(text: string): URL | undefined {
   return URL.canParse(text) ? new URL(text) : undefined;
 }
 
-/** Maps each authentication method to its login names. */
 export type Authname = Record<string, string[]>;
 
 /** Maps each social network to the URL of the user's profile there. Omits networks without a URL. */

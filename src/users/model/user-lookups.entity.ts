@@ -22,8 +22,8 @@ export class UserRoleEntity {
 }
 
 /**
- * A search word of a user, with its highest weight in any field. The user writer uses `toWordRows` to compute the
- * outdated rows from the old state of the user. If `toWordRows` changes, a migration must rebuild all rows.
+ * A search word of a user, with its highest weight in any field. The user writer uses `toWordRows` to find the rows of
+ * the old user. If `toWordRows` changes, a migration must therefore rebuild all rows.
  */
 @Entity('user_words', { withoutRowid: true })
 export class UserWordEntity {
@@ -35,8 +35,8 @@ export class UserWordEntity {
 }
 
 /**
- * The value of an attribute by which identity providers search for users. The user writer uses `toValueRows` to compute
- * the outdated rows from the old state of the user. If `toValueRows` changes, a migration must rebuild all rows.
+ * The value of an attribute by which identity providers search for users. The user writer uses `toValueRows` to find
+ * the rows of the old user. If `toValueRows` changes, a migration must therefore rebuild all rows.
  */
 @Entity('user_values', { withoutRowid: true })
 export class UserValueEntity {

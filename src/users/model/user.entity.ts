@@ -30,7 +30,6 @@ export class UserEntity {
   @Column(text(MAX.externalId)) external_id = '';
   @Column({ ...text(255), nullable: true }) external_id_key: string | null = null;
 
-  /** JSON array of canonical role names. */
   @Column(longText()) roles: JsonText<readonly string[]> = toJson(DEFAULT_ROLES);
   @Column(text(8)) status: UserStatus = 'Active';
   @Column(text(MAX.phone)) phone = '';
@@ -61,7 +60,7 @@ export class UserEntity {
   @Column({ ...text(64), nullable: true }) managed_by: string | null = null;
   /** The part of the data set to which this user belongs, if the data set has parts. */
   @Column({ ...text(64), nullable: true }) managed_part: string | null = null;
-  /** The data set whose import blocked this user as missing in the file. Otherwise null. */
+  /** The data set whose import blocked this user as missing in the file. Null for all other users. */
   @Column({ ...text(64), nullable: true }) blocked_by: string | null = null;
   @Column(time()) created = '';
   @Column(time()) updated = '';

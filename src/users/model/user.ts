@@ -10,7 +10,6 @@ const COMPUTED = ['username_key', 'email_key', 'external_id_key', 'firstname_sor
 
 export type UserRow = Omit<UserEntity, (typeof COMPUTED)[number]>;
 
-/** Fields that have a different type in memory than in the row, such as parsed JSON. */
 interface ParsedFields {
   roles: readonly string[];
   authname: Readonly<Authname>;
@@ -27,7 +26,7 @@ export interface User extends Omit<UserRow, keyof ParsedFields>, ParsedFields {}
 const FIXED = ['uuid', 'created', 'updated', 'last_access', 'version'] as const;
 type Changeable = Exclude<keyof User, (typeof FIXED)[number]>;
 
-// All users without attributes or group roles share these two instances, so that references can be compared.
+// All users without attributes or group roles share these two instances, so that they can be compared by identity.
 const NO_ATTRIBUTES: Attributes = Object.freeze({});
 const NO_ROLES: readonly string[] = Object.freeze([]);
 
@@ -63,7 +62,6 @@ export function parseStoredUser(document: JsonText<UserRow>): User {
   return toUser({ ...EMPTY_ROW, ...fromJson(document) });
 }
 
-/** Converts a user to its row, with objects and lists as JSON and the computed columns. */
 export function toUserRow(user: User): UserEntity {
   return {
     ...user,
@@ -87,8 +85,8 @@ function toJsonOrNull<T extends object>(value: T): JsonText<T> | null {
 }
 
 /**
- * Returns all roles of a user, including roles from groups. Use the field `roles` directly only to show or change the
- * user's own roles.
+ * Returns all roles of a user, including roles from groups. Use the field `roles` only to show or change the user's own
+ * roles.
  */
 export function rolesOf({ roles, group_roles }: Pick<User, 'roles' | 'group_roles'>): readonly string[] {
   return group_roles.length === 0 ? roles : [...new Set([...roles, ...group_roles])];
@@ -132,7 +130,6 @@ function diffAttributes(before: Attributes, after: Attributes): FieldChange[] {
     .map((name) => ({ field: `attributes.${name}`, old: before[name] ?? null, new: after[name] ?? null }));
 }
 
-/** Returns true if two JSON values are equal, ignoring the order of object keys. */
 function isEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
@@ -161,7 +158,7 @@ function displayNameOf({ displayName }: Attributes): string {
   return typeof displayName === 'string' ? displayName : '';
 }
 
-/** Returns the rows of `user_values` for a user: searched attributes, and e-mail addresses in `attributes.emails`. */
+/** Returns the rows of `user_values` for a user: the searched attributes and the addresses in `attributes.emails`. */
 export function toValueRows({ uuid, attributes }: Pick<User, 'uuid' | 'attributes'>): UserValueEntity[] {
   const rows = new Map<string, UserValueEntity>();
   const add = (attribute: string, value: unknown): void => {
@@ -179,17 +176,13 @@ const PUNCTUATION_AT_ENDS = /^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu;
 const PUNCTUATION = /[^\p{L}\p{N}]+/u;
 
 const NAME_WEIGHT = 4;
-/** Weight of a search word in a username or e-mail address. */
 const LOGIN_WEIGHT = 2;
-/** Weight of a search word in an external id. */
 const ID_WEIGHT = 1;
 
 /** Replaces characters that a text column cannot store. Unvalidated attributes can contain them. */
 const toStorable = (text: string): string => text.toWellFormed().replaceAll('\0', ' ');
 
-/**
- * Splits a search term or a field value into search words. Folds case and accents, and removes punctuation at the ends.
- */
+/** Splits a text into search words. Folds case and accents, and trims punctuation at the ends of words. */
 export function splitWords(text: string): string[] {
   return foldText(text)
     .split(/\s+/u)
@@ -197,14 +190,12 @@ export function splitWords(text: string): string[] {
     .filter((word) => word !== '');
 }
 
-/** Splits a field value into search words and parts of compound words, so that `jones` finds `smith-jones`. */
+/** Like `splitWords`, but adds the parts of compound words, so that `jones` finds `smith-jones`. */
 function splitWordsAndParts(text: string): string[] {
   return splitWords(text).flatMap((word) => [word, ...word.split(PUNCTUATION).filter((part) => part !== '')]);
 }
 
-/**
- * Fields from which the search words and their weights are computed. `displayName` is used too, but it is an attribute.
- */
+/** Fields that determine the search words and their weights, in addition to the attribute `displayName`. */
 const WORD_FIELDS = [
   'firstname',
   'middle_name',
@@ -216,7 +207,7 @@ const WORD_FIELDS = [
   'external_id',
 ] as const satisfies (keyof User)[];
 
-/** Returns true if two states of a user agree in all fields from which search words are taken. */
+/** Returns true if no field that determines the search words differs. */
 export function hasSameWords(before: User, after: User): boolean {
   return (
     WORD_FIELDS.every((field) => before[field] === after[field]) &&
@@ -224,7 +215,10 @@ export function hasSameWords(before: User, after: User): boolean {
   );
 }
 
-/** Returns the rows of `user_words` for a user. The public weight ignores `displayName` and a hidden e-mail address. */
+/**
+ * Returns the rows of `user_words` for a user. `public_weight`, for searches by users who are not Webmasters, ignores
+ * `displayName` and a hidden e-mail address.
+ */
 export function toWordRows(
   user: Pick<User, 'uuid' | 'attributes' | (typeof WORD_FIELDS)[number]>,
 ): UserWordEntity[] {

@@ -8,8 +8,8 @@ import { toLoginKey } from '../model/comparison-keys.js';
 let list: Promise<(text: string) => boolean> | undefined;
 
 /**
- * Returns a function that returns true for a common or breached password in lower case. The list of 49,000 passwords
- * takes 4 MiB, so it is loaded on the first call.
+ * Loads the function that recognizes common passwords in lower case. The list of 49,000 passwords takes 4 MiB, so it is
+ * loaded only when needed.
  */
 export function loadCommonPasswords(): Promise<(text: string) => boolean> {
   list ??= import('@zxcvbn-ts/language-common').then(({ dictionary }) => {
@@ -39,7 +39,6 @@ export class NewPasswords {
     return broken ? [{ field: 'password', ...broken }] : [];
   }
 
-  /** Returns the first rule that a new password breaks, or undefined if the password is valid. */
   async findFault(password: string, { username, email }: Names): Promise<PasswordFault | undefined> {
     const key = toLoginKey(password);
     if (key === toLoginKey(username) || key === toLoginKey(email)) {
@@ -50,7 +49,6 @@ export class NewPasswords {
     return findPasswordFault(password, { minLength, known, isWord: await loadCommonPasswords() });
   }
 
-  /** Returns true if an API key is easy to guess because of repetitions, sequences or common words. */
   async isGuessable(key: string): Promise<boolean> {
     return isGuessableKey(key, { isWord: await loadCommonPasswords() });
   }

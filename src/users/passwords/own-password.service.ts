@@ -18,7 +18,7 @@ export class OwnPassword {
   ) {}
 
   /**
-   * Checks the sent current password. A wrong password counts as a failed login.
+   * Checks the current password in the request. A wrong password counts as a failed login.
    * @returns the errors of the field, if any.
    * @throws ProblemError `login_throttled`.
    */
@@ -33,8 +33,7 @@ export class OwnPassword {
 }
 
 /**
- * Throws an error if the password was changed or the user was blocked since the current password was checked.
- * @param user the locked user.
+ * Throws an error if the user was blocked or has a new password since the check of the current password.
  * @param proven the user at the time of the check.
  * @throws ProblemError `validation_failed`.
  */

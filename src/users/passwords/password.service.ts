@@ -21,21 +21,17 @@ const CURRENT_PREFIX = `$argon2id$v=19$m=${ARGON2.memoryCost},t=${ARGON2.timeCos
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 
-/** Returns random bytes as base64 without padding, which is the encoding in a PHC string. */
+/** Generates random bytes in base64 without padding, as a PHC string requires. */
 const generateRandomBase64 = (byteCount: number): string =>
   randomBytes(byteCount).toString('base64').replaceAll('=', '');
 
-/** Time in milliseconds before a request is rejected because of a full queue. */
 const REFUSAL_DELAY_MILLIS = 1000;
 
-/**
- * The account and the network for which a password is hashed. The account is a user, an API key or an unknown user
- * name.
- */
+/** The client that needs a password hash. `account` stands for a user, an API key or an unknown username. */
 export interface Requester {
   account: string;
   network: string;
-  /** A signal that aborts when the client disconnects. */
+  /** Aborts when the client disconnects. */
   signal?: AbortSignal | undefined;
 }
 
@@ -44,23 +40,21 @@ export const toRequester = ({ actor, ip }: Caller): Requester => ({
   network: toNetwork(ip),
 });
 
-/**
- * Functions that the check of a password calls: `before` it hashes the password, and `failed` if the password is wrong.
- */
+/** Functions that `verify` calls: `before` at the start, and `failed` after a wrong password. */
 interface Hooks {
   before(): Promise<void>;
   failed(): Promise<void>;
 }
 
 /**
- * Hashes and verifies passwords, at most one per CPU core at a time. Further requests wait in a queue, half of which
- * one account or network can fill. Accounts and networks are served in turn, so that a flood of logins does not delay
- * other users. The instances share the slots and the queue, and each has at least one slot.
+ * Hashes and verifies passwords, at most one per CPU core at a time. Other requests wait in a queue, and one account or
+ * network can fill at most half of it. Accounts and networks are served in turn, so that a flood of logins does not
+ * delay other users. The instances divide the slots and the queue equally.
  */
 @Injectable()
 export class PasswordService {
   private readonly slots: FairSemaphore;
-  /** A random hash, against which passwords of unknown users are verified, so that the response takes equally long. */
+  /** A random hash that replaces a missing hash, so that the check takes equally long. */
   private readonly decoy = `${CURRENT_PREFIX}${generateRandomBase64(SALT_BYTES)}$${generateRandomBase64(HASH_BYTES)}`;
 
   constructor({ HASH_QUEUE_LIMIT, WORKERS }: Env) {
@@ -79,7 +73,7 @@ export class PasswordService {
   }
 
   /**
-   * Returns true if the password matches the PHC string `phc`. If `phc` is null, does the same work and returns false.
+   * Returns true if the password matches the PHC string `phc`. Null never matches, but takes equally long.
    * @throws ProblemError `unavailable` if the queue is full.
    */
   async verify(phc: string | null, password: string, requester: Requester, hooks: Hooks): Promise<boolean> {
@@ -91,12 +85,10 @@ export class PasswordService {
     });
   }
 
-  /** Returns true if a hash was created with other than the current parameters. */
   isOutdated(stored: string): boolean {
     return !stored.startsWith(CURRENT_PREFIX);
   }
 
-  /** Number of passwords that wait for a slot. */
   get waiting(): number {
     return this.slots.waiting;
   }
@@ -106,7 +98,7 @@ export class PasswordService {
     return this.slots.run(keys, work, signal).catch(async (error: unknown) => {
       if (error === signal?.reason) throw createUnavailableError('The client disconnected.', 1);
       if (!(error instanceof NoSlotError)) throw error;
-      // The delay keeps clients that retry immediately from overloading the service.
+      // The delay slows down clients that retry immediately.
       await delay(REFUSAL_DELAY_MILLIS, undefined, { signal }).catch(() => undefined);
       throw createUnavailableError('Too many passwords are being checked. Try again later.', 1);
     });

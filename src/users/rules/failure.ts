@@ -15,13 +15,12 @@ type ImportCode = 'duplicate' | 'unlinked_conflict';
 export interface Failure {
   field: string;
   code: FieldCode | ErrorCode | ImportCode;
-  /** Description of the failure, which is appended to the field name, as in `email is required`. */
+  /** Text that follows the field name, as in `email is required`. */
   message: string;
-  /** Uuid of the other user in a conflict. */
   uuid?: string;
 }
 
-/** Creates a `Failure` for a field. If `FieldError` also allows the code, the result is a `FieldError` too. */
+/** Creates a `Failure`, which is also a `FieldError` if the code is a `FieldCode`. */
 export function createFailure<C extends Failure['code']>(field: string, code: C, message: string) {
   return { field, code, message };
 }
@@ -76,7 +75,7 @@ const TAKEN_CODE_BY_FIELD: Readonly<Record<string, ErrorCode>> = {
   authname: 'authname_taken',
 };
 
-/** Error codes for a change that sets an identifier of another user. */
+/** Error codes for identifiers that belong to another user. */
 export const TAKEN_CODES = Object.values(TAKEN_CODE_BY_FIELD);
 
 export const getTakenCode = (field: string): ErrorCode => TAKEN_CODE_BY_FIELD[field] ?? 'internal';

@@ -33,7 +33,9 @@ import {
   normalizeUrl,
 } from '../model/formats.js';
 
-/** Options of the decorators for fields, which define the normalization, rules and OpenAPI schema of a field. */
+/**
+ * Options of the field decorators. A field decorator defines the normalization, rules and OpenAPI schema of a field.
+ */
 interface Schema {
   description?: string;
   example: unknown;
@@ -42,7 +44,6 @@ interface Schema {
   writeOnly?: boolean;
 }
 
-/** Options of the decorators for text fields of at most `max` characters. */
 type TextSchema = Schema & { max: number };
 const Text = ({ max, ...schema }: TextSchema) =>
   applyDecorators(
@@ -103,7 +104,7 @@ export const Email = (schema: Schema) =>
     ),
   );
 
-/** Maximum number of characters of a status or a uuid in a request. Every valid value is shorter. */
+/** Maximum length of a status or uuid in a request. Valid values are shorter. */
 const MAX_SHORT_TEXT = 64;
 
 export const Status = (schema: Schema) =>

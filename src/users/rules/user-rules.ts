@@ -19,11 +19,11 @@ import { type Failure, createFailure } from './failure.js';
 export interface RuleSettings {
   roles: RoleCatalogue;
   emailRequiresTld: boolean;
-  /** URL of the default avatar. If sent as `user_avatar`, it clears the field. */
+  /** URL of the default avatar. A request with this `user_avatar` clears the field. */
   defaultAvatar: string;
 }
 
-/** The validated fields that a change sets, with the hash of the password instead of the password. */
+/** The validated fields of a change, with a hash instead of the password. */
 export type UserPatch = Omit<UserInput, 'password'> & {
   password_hash?: string | null;
   managed_by?: string | null;
@@ -31,13 +31,13 @@ export type UserPatch = Omit<UserInput, 'password'> & {
   blocked_by?: string | null;
   /** Attributes to change. A null or empty value removes the attribute, and omitted attributes keep their value. */
   attributes?: Attributes | null;
-  /** All roles from groups, which replace the previous group roles. */
+  /** All roles from groups. They replace the previous group roles. */
   group_roles?: readonly string[] | null;
 };
 
 /**
- * Applies the rules that depend on settings, except to fields with errors.
- * @returns the input in its canonical form, and the errors.
+ * Applies the rules that depend on settings to the fields without errors.
+ * @returns the input in its canonical form, and the new errors.
  */
 export function applyConfiguredRules<T extends UserInput>(
   input: T,
@@ -70,7 +70,6 @@ function findUnknownRoles(sent: readonly string[], roles: RoleCatalogue): FieldE
 const canonicalizeRoles = (sent: readonly string[], roles: RoleCatalogue) =>
   roles.sort(sent.map((role) => roles.find(role) ?? role));
 
-/** The value that each field gets if a patch clears it with null. */
 const EMPTY_VALUES: Readonly<Record<string, unknown>> = { ...EMPTY_USER };
 
 /** Applies a patch to a user. Undefined keeps the value of a field, and null clears it (interface §3). */
@@ -87,7 +86,6 @@ export function applyPatch(current: User, patch: UserPatch): User {
   return next;
 }
 
-/** Merges the objects `authname`, `social_media` and `attributes` of a patch into the user. Omitted keys are kept. */
 function mergeDocuments(next: User, current: User, { authname, social_media, attributes }: UserPatch): void {
   if (authname) next.authname = mergeObjects(current.authname, authname);
   if (social_media)
@@ -98,7 +96,7 @@ function mergeDocuments(next: User, current: User, { authname, social_media, att
   if (attributes) next.attributes = mergeAttributes(current.attributes, attributes);
 }
 
-/** Merges the sent keys into the current object. Keys with an empty value are removed. */
+/** Adds the keys of `sent` to `current`. A key with an empty value is removed. */
 function mergeObjects<T extends string | string[]>(
   current: Readonly<Record<string, T>>,
   sent: Readonly<Record<string, T>>,
@@ -112,9 +110,7 @@ function mergeAttributes(current: Attributes, sent: Attributes): Attributes {
   return Object.fromEntries(Object.entries({ ...current, ...sent }).filter(([, value]) => isSet(value)));
 }
 
-/**
- * Returns the stored URL if the sent URL is its normalized form. Clients can then send back a URL without changing it.
- */
+/** Returns the stored URL if the client only sends back its normalized form, which must not count as a change. */
 function preferStoredUrl(stored: string, sent: string): string {
   return stored !== sent && normalizeUrl(stored) === sent ? stored : sent;
 }
@@ -127,7 +123,10 @@ function preferStoredLinks(stored: SocialMedia, sent: SocialMedia): SocialMedia 
   return Object.fromEntries(links);
 }
 
-/** Validates the rules that concern several fields together. @param user the user after the change. */
+/**
+ * Validates the rules about several fields.
+ * @param user the user after the change.
+ */
 export function validateWholeUser(user: User): FieldError[] {
   const errors: FieldError[] = [];
   const roles = rolesOf(user);
@@ -151,7 +150,6 @@ const TOO_MANY_METHODS: FieldError = {
 };
 const OWN_MANAGER = createFailure('manager_uuid', 'self_reference', 'must not be the user itself');
 
-/** Returns true if the user has the role Webmaster, directly or from a group. */
 export function isWebmasterUser(user: Pick<User, 'roles' | 'group_roles'>): boolean {
   return rolesOf(user).includes(WEBMASTER);
 }
@@ -171,16 +169,16 @@ export function createEmptyUser(uuid: string, time: string): User {
 }
 
 export interface ValidatedChange<T extends UserInput> {
-  /** The input in its canonical form. It still contains invalid fields. */
+  /** The canonical input, including invalid fields. */
   input: T;
   errors: FieldError[];
-  /** The user after the change, as if the invalid fields had not been sent. */
+  /** The user after the change. Invalid fields keep their previous value. */
   after: User;
 }
 
 /**
- * Validates a change of a user by the rules that depend on settings, then by the rules for the whole user. Returns all
- * errors, including the field errors of the input. Both the API and imports use this function.
+ * Validates a change by the rules that depend on settings and the rules about several fields. The result also contains
+ * the known errors of the input.
  */
 export function validateChange<T extends UserInput>(
   current: User,
@@ -196,7 +194,7 @@ export function validateChange<T extends UserInput>(
 }
 
 /**
- * Omits errors about invisible characters for stored values. Older versions accepted such values, and clients send them
+ * Omits errors about invisible characters in stored values. Older versions accepted such values, and clients send them
  * back.
  */
 function omitStoredValueErrors(
@@ -212,7 +210,6 @@ function omitStoredValueErrors(
   );
 }
 
-/** Returns true if the sent value equals the stored value. For an object, compares only the sent members. */
 function isEqualToStored(stored: unknown, sent: unknown): boolean {
   if (!isObject(stored) || !isObject(sent)) return JSON.stringify(stored) === JSON.stringify(sent ?? stored);
   return Object.entries(sent).every(([member, value]) => isEqualToStored(stored[member], value));
@@ -235,12 +232,11 @@ const createForeignDatasetFailure = (dataset: string): Failure => ({
 });
 
 /**
- * Returns a failure if the actor must not make the change. The scope `webmasters` is required if the user is a
- * Webmaster before or after the change. An import by a key that is limited to data sets cannot change users of other
- * data sets.
+ * Returns a failure if the actor lacks a scope: `webmasters` to change a Webmaster, or the scope of a data set to
+ * import its users.
  * @param before undefined for a new user.
  * @param after undefined for a deleted user.
- * @param byProvider true for an identity provider. It needs the scope `webmasters` only to change `PROTECTED_FIELDS`.
+ * @param byProvider true for an identity provider, which needs `webmasters` only to change `PROTECTED_FIELDS`.
  */
 export function checkPrivilege(
   actor: Actor,
@@ -258,9 +254,8 @@ export function checkPrivilege(
 }
 
 /**
- * Fields through which the privileges of a Webmaster could be obtained (scim.md, section 3). They include the external
- * id, by which imports find the user whose roles they set. Without an external id, a Webmaster is a local operator,
- * whom identity providers cannot manage.
+ * Fields with which a client could obtain the privileges of a Webmaster (scim.md, section 3). By the external id,
+ * imports find the user whose roles they set.
  */
 const PROTECTED_FIELDS: readonly string[] = [
   'external_id',
@@ -279,7 +274,7 @@ function hasChanges(before: User | undefined, after: User | undefined, fields?: 
   return diffUsers(before, after).some(({ field }) => !fields || fields.includes(field));
 }
 
-/** Returns true if the actor blocks itself. For an import, the actor is the user who started or approved it. */
+/** Returns true if users block themselves, directly or by an import that they started or approved. */
 export function isSelfBlock(
   { actor }: Pick<Caller, 'actor'>,
   before: Pick<User, 'uuid' | 'status'> | undefined,

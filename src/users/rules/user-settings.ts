@@ -6,7 +6,7 @@ import type { RuleSettings } from './user-rules.js';
 
 export const DEFAULT_AVATAR_PATH = 'assets/default-avatar.svg';
 
-/** The settings on which the rules for users depend, parsed only once. */
+/** Parsed settings for the rules about users. */
 @Injectable()
 export class UserSettings implements RuleSettings {
   readonly roles: RoleCatalogue;

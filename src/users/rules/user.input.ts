@@ -22,8 +22,8 @@ import {
 } from './fields.js';
 
 /**
- * Fields that a client can write (interface §3). After `readInput`, undefined means not sent, and null means cleared.
- * Other values are normalized and valid, except for rules that depend on settings or other users.
+ * Fields that a client can write (interface §3). After `readInput`, undefined fields were not sent, and null clears a
+ * field. Other values are normalized. Rules that depend on settings or other users are checked later.
  */
 export class UserInput {
   @Username({
@@ -111,7 +111,7 @@ export class UserInput {
   hide_phone_numbers?: boolean | null;
 }
 
-/** Body of `POST /users`. Username and email are required. */
+/** Body of `POST /users`. */
 export class NewUserInput extends UserInput {
   @Required()
   override username!: string;
@@ -120,7 +120,6 @@ export class NewUserInput extends UserInput {
   override email!: string;
 }
 
-/** Body of a change, without read-only fields. */
 export type WritableUserInput = UserInput & { current_password?: string | null };
 
 const READ_ONLY = { readOnly: true, nullable: true, description: 'Ignored if sent.' } as const;

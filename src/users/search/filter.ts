@@ -18,9 +18,7 @@ import {
 const MAX_WORDS = 10;
 /** Minimum length of a search prefix such as `ja*`, in characters. One letter would match too many users. */
 const MIN_PREFIX = 2;
-/**
- * A character that sorts after all others. Appended to a prefix, it makes an upper bound of all words with this prefix.
- */
+/** A character that sorts after all others. `ja` with this character sorts after all words that begin with `ja`. */
 const LAST_CHARACTER = '\u{10FFFF}';
 
 /**
@@ -49,8 +47,8 @@ const STATUSES: readonly string[] = ['Active', 'Blocked'];
 const NO_MATCH = buildCondition('1 = 0');
 
 /**
- * Builds the condition on the status. Most users are active, so the condition for active users, `<> 'Blocked'`, uses no
- * index.
+ * Builds the condition on the status. For active users it is `<> 'Blocked'`, which uses no index, because most users
+ * are active.
  */
 function buildStatusConditions(statuses: readonly string[], sort: Sort): Condition[] {
   if (STATUSES.every((status) => statuses.includes(status))) return [];
@@ -75,10 +73,7 @@ function buildVisibleEmailCondition(actor: Actor): Condition {
 
 const toUnchangedText = (sent: string): string => sent;
 
-/**
- * Query parameters that are compared with a column. Each entry contains the parameter, the column, the SQL comparison,
- * and the conversion of the sent value.
- */
+/** Query parameters that are compared with a column: parameter, column, SQL comparison, and conversion of the value. */
 const COMPARED_PARAMETERS = [
   ['external_id', 'external_id_key', '= ?', toExactKey],
   ['username', 'username_key', '= ?', toLoginKey],
@@ -125,8 +120,8 @@ function buildRoleCondition(names: readonly string[], roles: RoleCatalogue): Con
 }
 
 /**
- * Builds one join for each word of a search term, because a user must match every word. `isEmpty` is true if the term
- * contains no words.
+ * Builds one join for each word of a search term, because a user must match every word. `isEmpty` is true for a term
+ * without words, such as `-`.
  */
 function buildWordJoins(
   term: string | undefined,
@@ -167,10 +162,6 @@ function buildWordJoins(
   };
 }
 
-/**
- * Builds the condition on `user_words` for a word.
- * @param prefix true to match every word that begins with `word`.
- */
 function buildWordMatch(word: string, prefix: boolean): WordMatch {
   if (!prefix) return { text: word, sql: 'user_words WHERE word = ?', params: [word] };
   const params = [word, `${word}${LAST_CHARACTER}`];

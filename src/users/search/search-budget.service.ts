@@ -12,21 +12,18 @@ const MAX_WAITING = 50;
 /** Maximum time that a search waits for a slot, as a multiple of `SEARCH_TIMEOUT`. */
 const WAIT_TIMEOUTS = 5;
 
-/** A search whose cost is not limited by an index. */
 interface BroadSearch<T> {
   /** Runs the search. @param signal stops all statements of the search when it aborts. */
   run: (signal: AbortSignal) => Promise<T>;
-  /**
-   * Returns the name of the broadest part of the search, such as a word or a parameter, for the error after a timeout.
-   * @param signal stops all statements when it aborts.
-   */
+  /** Returns the name of the word or parameter that matches the most users, for the error after a timeout. */
   findBroadest: (signal: AbortSignal) => Promise<string>;
 }
 
 /**
  * Limits broad searches, whose cost is not limited by an index. Each actor can run two of them at a time, and waiting
- * actors are served in turn. A search stops after `SEARCH_TIMEOUT`, or when its client disconnects. With SQLite, one
- * search at a time runs in the read worker. With MariaDB and MySQL, broad searches use at most half of the connections.
+ * actors are served in turn. A search stops after `SEARCH_TIMEOUT`, or when its client disconnects. With SQLite, only
+ * one broad search runs at a time, in the read worker. With MariaDB and MySQL, broad searches use at most half of the
+ * connections.
  */
 @Injectable()
 export class SearchBudget {
@@ -79,8 +76,8 @@ export class SearchBudget {
   }
 
   /**
-   * Waits until the read worker of SQLite has restarted, because a stopped search stops the worker. This time does not
-   * count towards the timeout of the search.
+   * Waits until the read worker of SQLite is running again, because stopping a search also stops the worker. The
+   * timeout of the search starts afterwards.
    */
   private async waitForReadWorker(disconnect: AbortSignal): Promise<void> {
     if (this.database.dialect === 'sqlite') await this.database.scan('SELECT 1 AS ready', [], disconnect);

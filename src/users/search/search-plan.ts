@@ -9,8 +9,8 @@ import type { UserSet } from './user-pages.service.js';
 import type { Sort } from './user.query.js';
 
 /**
- * The way in which a condition is evaluated. `few` looks up the matching users by an index and sorts them. `many` reads
- * users in the order of the page and tests each of them.
+ * Form of a condition in SQL. `few` finds the matching users through an index and sorts them. `many` reads users in
+ * sort order and tests each of them.
  */
 export type ConditionForm = 'few' | 'many';
 
@@ -21,24 +21,23 @@ export type ConditionForm = 'few' | 'many';
 export interface Condition extends Clause {
   few: string;
   many: string;
-  /** Set if the condition has an index. `unique`: at most one user can match. `some`: several users can match. */
+  /** Set if the condition can use an index. `unique`: at most one user can match. `some`: several users can match. */
   key?: 'unique' | 'some';
-  /** Name of the query parameter of the condition, if it has an index. */
+  /** Name of the query parameter in the error `search_too_broad`. */
   parameter?: string;
 }
 
 /** SQL for the rows of `user_words` that match one word of the search term. */
 export interface WordMatch extends Clause {
-  /** The word or prefix in folded form, such as `jan*`. */
   text: string;
 }
 
-/** The users to search: `users u`, joined with the matches of each word, who meet all conditions in `tests`. */
+/** The users that match every word and meet all conditions in `tests`. */
 export interface UserFilter extends UserSet {
   tests: readonly Condition[];
   /**
-   * The statuses to find, if the search filters only by status or not at all. `UserCounts` then provides the number of
-   * matches. Otherwise undefined.
+   * Statuses to find in a search without other conditions, so that `UserCounts` can count the matches. Otherwise
+   * undefined.
    */
   countedStatuses: readonly string[] | undefined;
   /** SQL expression for the sum of the weights of the matched words. */
@@ -63,8 +62,8 @@ export function buildCondition(sql: string, ...params: readonly SqlValue[]): Con
 }
 
 /**
- * Creates a condition on an indexed column. In the form `many`, the database uses the index only if the page is also
- * sorted by this column.
+ * Creates a condition on an indexed column. In the form `many`, the index is used only if users are sorted by this
+ * column.
  */
 export function buildComparison(column: string, test: string, sort: Sort, ...params: SqlValue[]): Condition {
   const sql = `u.${column} ${test}`;
@@ -80,8 +79,8 @@ export function buildComparison(column: string, test: string, sort: Sort, ...par
 const UNIQUE_COLUMNS: ReadonlySet<string> = new Set(['username_key', 'email_key', 'external_id_key']);
 
 /**
- * Returns `words` if the number of word matches limits the cost of a search. Returns `nothing` if the cost is always
- * low, and undefined if the cost is unlimited.
+ * Returns `nothing` if a search is always fast, `words` if its cost depends on the number of word matches, undefined if
+ * its cost is unlimited.
  */
 export function getCostBound({ words, tests }: UserFilter): 'nothing' | 'words' | undefined {
   const keys = tests.flatMap(({ key }) => key ?? []);
@@ -96,9 +95,8 @@ export function toUserSet({ from, tests }: UserFilter, form: ConditionForm): Use
 const UNIQUE_SORTS: ReadonlySet<Sort> = new Set(['username', 'email', 'external_id']);
 
 /**
- * Builds the order of a page. Empty values come last in both directions. If they are not last in the index, they form a
- * separate range. For the form `few`, a plus sign keeps SQLite from using the index of the sort field. MariaDB ignores
- * the sign.
+ * Builds the order of a page. Empty values always come last, if necessary in a separate range. For `few`, a plus sign
+ * keeps SQLite from using the index of the sort field.
  */
 export function buildUserOrder(sort: Sort, order: Direction, score: string, form: ConditionForm): PageOrder {
   if (sort === 'relevance') return { order, ranges: [{ key: score, holds: 'number', unique: false }] };
@@ -110,10 +108,7 @@ export function buildUserOrder(sort: Sort, order: Direction, score: string, form
   return { order, ranges: splitByEmptyKey(range, isName ? '' : null) };
 }
 
-/**
- * Lists the words and conditions of a search that can have many matches, each with a statement that returns one row per
- * match.
- */
+/** Lists the words and conditions that can have many matches, each with SQL that returns one row per match. */
 export function listBroadParts({ words, tests }: UserFilter): (Clause & { name: string })[] {
   return [
     ...words.map(({ text, sql, params }) => ({

@@ -18,13 +18,12 @@ export interface ManagedUser {
   username_key: string;
   email_key: string;
   status: string;
-  /** True if the user has the role Webmaster, directly or from a group. */
   isWebmaster: boolean;
   version: number;
   managed_part: string | null;
 }
 
-/** SQL condition that the user has a role, directly or from a group (see `rolesOf`). */
+/** SQL condition for users with a role, directly or from a group (see `rolesOf`). */
 const HAS_ROLE = "(roles LIKE ? OR COALESCE(group_roles, '') LIKE ?)";
 const WEBMASTER_PARAMS = [`%"${WEBMASTER}"%`, `%"${WEBMASTER}"%`];
 
@@ -34,9 +33,7 @@ const COUNT_BATCH_SIZE = 2000;
 type UserIds = Pick<User, 'uuid' | 'external_id'>;
 const IDS = 'uuid, external_id';
 
-/** Number of users in one part of a data set. `last` is the uuid of the last counted user. */
 interface ManagedCount {
-  /** Name of the part, or an empty string for users without a part. */
   part: string;
   count: number | string;
   last: string;
@@ -101,15 +98,13 @@ export class UserDirectory {
     return (await selectIn<{ uuid: string }>(tx, uuids.toSorted(), toSql)).map(({ uuid }) => uuid);
   }
 
-  /** @returns a map from each identifier to the user who has it. */
   async findOwners(identifiers: readonly string[]): Promise<Map<string, Owner>> {
     return this.writes.findOwners(this.database, identifiers);
   }
 
   /**
    * Finds all direct and indirect managers of the users.
-   * @returns a map from the uuid of each user, including the managers, to the uuid of the user's manager. Null if the
-   * user lacks a manager.
+   * @returns for each of these users and managers, the uuid of the next manager or null.
    */
   async findManagers(uuids: readonly string[]): Promise<Map<string, string | null>> {
     return this.writes.findManagers(this.database, uuids);
@@ -124,8 +119,8 @@ export class UserDirectory {
   }
 
   /**
-   * Counts the users whom an import of an empty file would report as missing: active users who are not Webmasters.
-   * @returns a map from each part to its number of users. The key for users without a part is an empty string.
+   * Counts the users of a data set that can be missing in a file: active users who are not Webmasters.
+   * @returns the number of users by part, with an empty string for users without a part.
    */
   async countManaged(dataset: string): Promise<Map<string, number>> {
     const counts = new Map<string, number>();
@@ -146,8 +141,8 @@ export class UserDirectory {
   }
 
   /**
-   * Reads the users of all parts of a data set whose uuids are greater than `after`. Does not filter by status, because
-   * MariaDB would then choose a bad index and read the whole table for each page.
+   * Reads the next users of a data set after the uuid `after`. Does not filter by status, because MariaDB would then
+   * read the whole table for each page.
    */
   async listManaged({ dataset }: UserScope, after: string, limit: number): Promise<ManagedUser[]> {
     const rows = await this.database.query<
@@ -162,7 +157,7 @@ export class UserDirectory {
   }
 
   /**
-   * Reads at most `limit` users whose uuids are greater than `after`, in the order of uuid.
+   * Reads the next users after the uuid `after`.
    * @param all false to omit users without an external id.
    */
   async listPage(after: string, limit: number, all: boolean): Promise<User[]> {

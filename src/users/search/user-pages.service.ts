@@ -12,31 +12,23 @@ import {
 import { USER_COLUMNS, type User, type UserRow, toUser } from '../model/user.js';
 import { UserCounts } from '../writer/user-counts.service.js';
 
-/** The users that meet all conditions in `tests`. */
 export interface UserSet {
-  /** The joined tables, which must include `users u`. By default, only `users u` is read. */
+  /** Tables to read, by default `users u`. A join must include `users u`. */
   from?: Clause | undefined;
   tests: readonly Clause[];
-  /** The conditions for counting the users, if they differ from the conditions for reading a page (`tests`). */
+  /** Conditions for counting the users, by default `tests`. */
   counted?: readonly Clause[];
 }
 
-/** A user with its position in the order of the page. */
 export interface Hit extends Position {
   user: User;
 }
 
-/**
- * Maximum number of users that a query in this thread may skip before the first user of a page, because of their offset
- * or status.
- */
+/** Maximum number of users that a query may skip before its page. A query that skips more users is broad. */
 export const MAX_SKIPPED_USERS = 10_000;
-/**
- * If the number of all users is unknown, `isLookUpFaster` returns true for up to this number of matches, without
- * counting users.
- */
+/** Up to this number of matches, `isLookUpFaster` returns true without counting all users. */
 const ALWAYS_FEW = 500;
-/** Share of all users below which looking up matches costs less than reading the index of the sort order. */
+/** Share of matches below which looking them up is faster than reading users in sort order. */
 const FEW_SHARE = 1 / 10;
 
 const PAGE_COLUMNS = USER_COLUMNS.map((column) => `v.${column}`).join(', ');
@@ -55,10 +47,9 @@ export class UserPages {
 
   /**
    * Reads a page of users.
-   * @param usersOf returns the users to read for a range of the order.
+   * @param usersOf returns the users of a range of the order.
    * @param isEmpty returns true if a range is known to be empty.
-   * @param signal stops the statement when it aborts. Pass a signal if reading may take long: with SQLite, the read
-   * worker then reads the page.
+   * @param signal stops the statement when it aborts. Set it for slow reads, which SQLite then runs in the read worker.
    */
   async read<R extends KeyRange>(
     usersOf: (range: R) => UserSet,
@@ -81,7 +72,7 @@ export class UserPages {
           [...params, limit, offset],
           signal,
         );
-        // `page_key` stays in the row, because removing it means copying the row, which takes as long as reading it.
+        // `page_key` stays in the row, because copying the row without it would be slow.
         return rows.map((row) => ({ key: row.page_key, uuid: row.uuid, user: toUser(row) }));
       },
       count: (range: R, part: Clause) => this.count(usersOf(range), signal, part),
@@ -90,7 +81,6 @@ export class UserPages {
     return readPage(source, order, window, this.dialect);
   }
 
-  /** Counts users. @param part additional condition that limits the count to one part of the sorted list. */
   async count(
     { from, tests, counted = tests }: UserSet,
     signal: AbortSignal | undefined,
@@ -100,7 +90,7 @@ export class UserPages {
     return this.readNumber(`SELECT COUNT(*) AS n ${sql}`, params, signal);
   }
 
-  /** Counts users up to `max`. A result of `max` means that there may be more. */
+  /** Counts users, but at most `max`. */
   async countUpTo(users: UserSet, max: number, signal: AbortSignal | undefined): Promise<number> {
     const { sql, params } = buildFromWhere(users);
     const text = `SELECT COUNT(*) AS n FROM (SELECT 1 ${sql} LIMIT ?) AS counted`;
@@ -118,7 +108,7 @@ export class UserPages {
   }
 
   /**
-   * Returns true if looking up the matches is faster than reading users in the order of the page.
+   * Returns true if looking up the matches is faster than reading users in sort order.
    * @param all number of all users, if known.
    */
   async isLookUpFaster(count: number, all?: number): Promise<boolean> {

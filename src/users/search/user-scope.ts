@@ -14,7 +14,6 @@ export function isInScope(
   return managed_by === dataset && (part === null || managed_part === part);
 }
 
-/** Returns true if the user is assigned to exactly this data set and part. */
 export function isAssignedTo(
   { dataset, part }: UserScope,
   { managed_by, managed_part }: Pick<User, 'managed_by' | 'managed_part'>,

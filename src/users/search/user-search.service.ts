@@ -20,7 +20,7 @@ import { type Sort, type UserQuery, resolveSort } from './user.query.js';
 export interface UserPage {
   count: number;
   users: User[];
-  /** Cursor of the next page. Undefined if this is the last page. */
+  /** Cursor of the next page, undefined on the last page. */
   next: string | undefined;
 }
 
@@ -34,9 +34,9 @@ interface Search {
 /** The number of matching users and of all users. Undefined if a search has conditions other than the status. */
 type Totals = Awaited<ReturnType<UserCounts['countUsers']>> | undefined;
 
-/** Maximum number of word matches for which a search runs in this thread. A search with more matches is broad. */
+/** Number of word matches above which a search is broad. */
 const MAX_NARROW_MATCHES = 500;
-/** Maximum number of matches that are counted for each part of a search. */
+/** Maximum number of matches to count for each word or condition. */
 const MAX_COUNTED_MATCHES = 10_000;
 
 /** Searches users for `GET /users/search` (interface §5). */
@@ -51,7 +51,7 @@ export class UserSearch {
   ) {}
 
   /**
-   * Searches users. Without an index that limits the cost, a search needs a slot of `SearchBudget`.
+   * Searches users. A broad search needs a slot of `SearchBudget`.
    * @param getDisconnect returns a signal that aborts when the client disconnects.
    * @throws ProblemError `invalid_parameter`, `forbidden`, or an error of `SearchBudget.run`.
    */
@@ -77,7 +77,6 @@ export class UserSearch {
     return { filter, sort, order, place: parsePageWindow(query, [sort, order], ranges) };
   }
 
-  /** Counts the matching users, unless `totals` contains the count, then reads the page. */
   private async readPage(
     { filter, sort, order, place }: Search,
     totals: Totals,
@@ -93,17 +92,13 @@ export class UserSearch {
     return { count, users: rows.map(({ user }) => user), next };
   }
 
-  /** Returns true if no index limits the cost of a search. */
   private async isBroad(filter: UserFilter): Promise<boolean> {
     const bound = getCostBound(filter);
     if (bound === 'words') return (await this.countMatches(filter.words)) > MAX_NARROW_MATCHES;
     return bound === undefined;
   }
 
-  /**
-   * Returns the name of the word or condition with the most matches. Returns undefined if the search contains neither
-   * words nor indexed conditions.
-   */
+  /** Returns the name of the word or condition with the most matches, if any. */
   async findBroadest(filter: UserFilter, signal: AbortSignal): Promise<string | undefined> {
     const parts: { name: string; n: number }[] = [];
     for (const { name, sql, params } of listBroadParts(filter)) {
@@ -114,7 +109,6 @@ export class UserSearch {
     return parts.toSorted((one, other) => other.n - one.n)[0]?.name;
   }
 
-  /** Returns the total number of matches of all words, up to a limit for each word. */
   private async countMatches(words: readonly Clause[]): Promise<number> {
     const counts = words.map(
       ({ sql }, index) =>

@@ -26,7 +26,6 @@ const SORTS = [
 ] as const;
 export type Sort = (typeof SORTS)[number];
 
-/** Query parameters of `GET /users/search` (interface §5). */
 export class UserQuery {
   @IntegerParam(0, { default: 0, description: 'Number of users to skip. Cannot be combined with `after`.' })
   offset?: number;
@@ -91,7 +90,7 @@ export class UserQuery {
   has_external_id?: boolean;
 }
 
-/** Returns the field by which a query sorts. Without a search term, `relevance` is replaced by `updated`. */
+/** Returns the sort field of a query. Without a search term, `relevance` becomes `updated`. */
 export function resolveSort({ sort = 'relevance', fulltext_search }: UserQuery): Sort {
   return sort === 'relevance' && fulltext_search === undefined ? 'updated' : sort;
 }

@@ -4,7 +4,6 @@ import { type Sql, lockClauseOf } from '../../platform/database/engine/sql.js';
 import { toLoginIdentifier } from '../model/comparison-keys.js';
 import { USER_COLUMNS, type User, type UserRow, toUser } from '../model/user.js';
 
-/** The fields of a user that are needed for a login. */
 export interface Credentials {
   uuid: string;
   username: string;

@@ -5,11 +5,11 @@ import type { ChangeNumbers, NumberStorage } from './number-storage.js';
 /** The user who has an identifier before any change of the set is applied. */
 export interface Owner {
   uuid: string;
-  /** External id of the user, or an empty string if the user lacks one. */
+  /** Empty for a user without an external id. */
   external_id: string;
 }
 
-/** A change that gives a user an identifier of another user. It needs a change that releases the identifier. */
+/** A change that sets an identifier of another user, so another change must release it. */
 export interface NeededRelease {
   change: number;
   field: Identifier['field'];
@@ -31,18 +31,17 @@ export class IdentifierChanges {
   readonly linkConflicts: [change: number, other: number][] = [];
   private readonly numbers = this.storage.createTexts();
   /**
-   * Maps the number of an identifier to the first change that assigns it, packed by `packAssignment`. Also maps the
-   * number of a user's `toLinkText` to the change that sets the external id of this user.
+   * Maps each identifier to the first change that assigns it (see `packAssignment`), and each link text to the change
+   * that sets the user's external id.
    */
   private readonly firstAssignments = this.storage.createIntegers();
-  /** Maps the number of an identifier to the change that releases it from its owner. */
+  /** Maps each identifier to the change that releases it. */
   private readonly releases = this.storage.createIntegers();
-  /** Maps the number of an identifier to all changes that assign it, if there are several. */
+  /** Maps each identifier that several changes assign to these changes. */
   private readonly contested = new Map<number, Assignment[]>();
 
   constructor(private readonly storage: NumberStorage) {}
 
-  /** Adds the identifiers of a change. @param owners maps identifiers to the users who have them before the changes. */
   add({ change, user, creates, released, taken }: SetConstraint, owners: ReadonlyMap<string, Owner>): void {
     for (const { identifier } of released) this.releases.set(this.numbers.assignNumber(identifier), change);
     for (const { identifier, field } of taken) {
@@ -59,21 +58,17 @@ export class IdentifierChanges {
     return this.firstAssignments.at(this.numbers.findNumber(toLinkText(user)));
   }
 
-  /** Returns the change that releases the identifier from its owner, or 0 if no change releases it. */
   getReleasingChange({ number }: NeededRelease): number {
     return this.releases.at(number);
   }
 
-  /** Returns true if the owner of an identifier keeps it, because no successful change releases it. */
+  /** Returns true if no successful change releases the identifier. */
   isIdentifierKept(need: NeededRelease, failed: ChangeNumbers): boolean {
     const releasing = this.getReleasingChange(need);
     return releasing === 0 || failed.has(releasing);
   }
 
-  /**
-   * Finds identifiers that several successful changes assign.
-   * @returns the assignments of each of these identifiers.
-   */
+  /** Finds identifiers that several successful changes assign, and returns their assignments. */
   findClashes(failed: ChangeNumbers): Assignment[][] {
     return [...this.contested.values()]
       .map((assignments) => assignments.filter(({ change }) => !failed.has(change)))
@@ -100,13 +95,9 @@ export class IdentifierChanges {
   }
 }
 
-/** Packs an assignment into one integer: twice the number of the change, plus 1 if the field is `email`. */
 const packAssignment = ({ change, field }: Assignment): number => change * 2 + Number(field === 'email');
 const changeOf = (packed: number): number => packed >> 1;
 const isForEmail = (packed: number): boolean => packed % 2 === 1;
 
-/**
- * Returns the text under which `addLink` stores the change that sets a user's external id. No identifier has the same
- * text.
- */
+/** Creates the text under which the change of a user's external id is stored. It differs from every identifier. */
 const toLinkText = (user: string): string => `link:${user}`;

@@ -2,31 +2,23 @@ import type { ChangeNumbers, NumberStorage } from './number-storage.js';
 import type { ManagerChange, SetConstraint } from './set-constraint.js';
 
 /**
- * The managers of users after all changes of a set, from the database and the changes. Each user is a node with a
- * number from 1. Node 0 means no manager.
+ * The managers of users after all changes of a set. Each user is a node with a number from 1. Node 0 means no manager.
  */
 export class ManagerGraph {
   private readonly users = this.storage.createTexts();
   /** Maps the node of each user to the node of the user's manager. */
   private readonly managers = this.storage.createIntegers();
-  /** Maps the node of each user to the node of the manager that the user keeps if the change fails. */
+  /** Maps the node of each user to the previous manager, which the user keeps if the change fails. */
   private readonly fallbacks = this.storage.createIntegers();
-  /**
-   * Maps the node of each user to the change that creates the user or changes the manager, or to 0 if there is no such
-   * change.
-   */
+  /** Maps the node of each user to the change that creates the user or sets the manager, or to 0. */
   private readonly changes = this.storage.createIntegers();
   /** Contains 1 for the node of each user who is in the database. */
   private readonly existing = this.storage.createIntegers();
-  /**
-   * Nodes of existing users whose manager changes. Only they can form a cycle while the changes are applied one after
-   * another.
-   */
+  /** Nodes of existing users whose manager changes. Only these users can be part of a temporary cycle. */
   private readonly moved = this.storage.createIntegers();
 
   constructor(private readonly storage: NumberStorage) {}
 
-  /** Adds a change that creates a user, or that sets or clears the manager of an existing user. */
   add({ change, user, creates }: SetConstraint, { before, after }: ManagerChange): void {
     const node = this.getNode(user);
     this.changes.set(node, change);
@@ -37,17 +29,14 @@ export class ManagerGraph {
     this.moved.push(node);
   }
 
-  /** Adds a user who is in the database, with the user's current manager. */
+  /** Adds an existing user with the current manager. */
   addExistingManager(user: string, manager: string | null): void {
     const node = this.getNode(user);
     this.existing.set(node, 1);
     if (this.changes.at(node) === 0 && manager !== null) this.managers.set(node, this.getNode(manager));
   }
 
-  /**
-   * Lists changes that set a manager who is not in the database, each with the change that creates the manager, or 0 if
-   * no change does.
-   */
+  /** Lists changes whose manager is not in the database, each with the change that creates the manager, or 0. */
   *listAwaitedManagers(): Generator<[change: number, creator: number]> {
     for (let node = 1; node < this.changes.length; node++) {
       const manager = this.managers.at(node);
@@ -64,7 +53,6 @@ export class ManagerGraph {
     }
   }
 
-  /** Restores the previous manager of each user whose change has failed. */
   restoreManagers(failed: ChangeNumbers): void {
     for (let node = 1; node < this.changes.length; node++) {
       const change = this.changes.at(node);
@@ -74,10 +62,7 @@ export class ManagerGraph {
     }
   }
 
-  /**
-   * Finds cycles, in which users are direct or indirect managers of each other. Breaks cycles that contain no change.
-   * @returns the changes in each remaining cycle.
-   */
+  /** Finds cycles of managers, and returns the changes in each cycle. Breaks cycles without a change. */
   findCycles(): number[][] {
     const state = new Uint8Array(Math.max(this.managers.length, this.changes.length)); // 0: not visited, 1: visited on the current walk, 2: finished
     const found: number[][] = [];
@@ -92,8 +77,8 @@ export class ManagerGraph {
       if (node !== 0 && state[node] === 1) {
         const changes = walk.slice(walk.indexOf(node)).map((member) => this.changes.at(member));
         const causes = changes.filter((change) => change !== 0);
-        // Concurrent changes can make managers in the database look like a cycle. The cycle is broken, because
-        // `listOrderPairs` would never end in it.
+        // Concurrent changes in the database can look like a cycle. It is broken, because `listOrderPairs` would never
+        // end.
         if (causes.length === 0) this.managers.set(node, 0);
         else found.push(causes);
       }
@@ -103,8 +88,8 @@ export class ManagerGraph {
   }
 
   /**
-   * Yields pairs of changes, of which the second must be applied first. A manager changes before the manager's reports,
-   * so that no intermediate state has a cycle. New users are omitted, because they have no reports.
+   * Yields pairs of changes. The second change must be applied first: a manager changes before the manager's reports,
+   * so that no temporary cycle appears.
    */
   *listOrderPairs(): Generator<[change: number, earlier: number]> {
     for (let index = 0; index < this.moved.length; index++) {

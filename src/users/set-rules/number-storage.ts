@@ -1,4 +1,4 @@
-/** Assigns a number to each distinct text: 1, 2, 3 and so on, in the order in which texts are added. */
+/** Numbers distinct texts from 1, in the order in which they are added. */
 export interface TextNumbering {
   /** Returns the number of a text. A new text gets the next number. */
   assignNumber(text: string): number;
@@ -29,7 +29,6 @@ export interface NumberStorage {
   createNumbers(): ChangeNumbers;
 }
 
-/** Uses maps and arrays, for up to a few thousand changes. */
 export const MAP_STORAGE: NumberStorage = {
   createTexts: () => new MappedTexts(),
   createIntegers: () => new GrowingArray(),

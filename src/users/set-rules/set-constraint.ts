@@ -2,7 +2,7 @@ import { IDENTIFYING_FIELDS, type Identifier, identifiersOf } from '../model/com
 import type { User } from '../model/user.js';
 import { isActiveWebmaster } from '../rules/user-rules.js';
 
-/** The effects of one change that the set rules must check: on identifiers, the manager and the role Webmaster. */
+/** Effects of a change on identifiers, managers and Webmasters, which the set rules check. */
 export interface SetConstraint {
   /** Number of the change, from 1: its position in the change set, or the line of its row in the file. */
   change: number;
@@ -23,7 +23,6 @@ export interface SetConstraint {
 
 export type ManagerChange = Record<'before' | 'after', string | null>;
 
-/** Creates the constraint of a deletion, which releases all identifiers of the user. */
 export function createDeletionConstraint(change: number, user: User): SetConstraint {
   return {
     change,
@@ -53,7 +52,6 @@ export function createConstraint(
   return buildConstraint(change, before, after, known);
 }
 
-/** Fields of a user for which there are set rules. */
 const SHARED_FIELDS = [...IDENTIFYING_FIELDS, 'manager_uuid', 'status', 'roles', 'group_roles'] as const;
 
 function buildConstraint(
@@ -77,7 +75,6 @@ function buildConstraint(
   };
 }
 
-/** Returns the identifiers that a user has only before the change (`released`) or only after it (`taken`). */
 function diffIdentifiers(
   before: User | undefined,
   after: User,

@@ -4,7 +4,10 @@ import { MANAGER_CYCLE, type Failure, UNKNOWN_MANAGER, toWebmasterFailure } from
 import { IdentifierChanges, type NeededRelease, type Owner, type Assignment } from './identifier-changes.js';
 import { ManagerGraph } from './manager-graph.js';
 
-/** Stores which changes depend on a change that releases their identifier or creates their manager. */
+/**
+ * Stores dependencies between changes. A change can need another change that releases its identifier or creates its
+ * manager.
+ */
 class Dependencies {
   private readonly dependents = this.storage.createIntegers();
   private readonly providers = this.storage.createIntegers();
@@ -13,9 +16,8 @@ class Dependencies {
   constructor(private readonly storage: NumberStorage) {}
 
   /**
-   * Adds a dependency.
-   * @param dependent the change that is valid only if `provider` succeeds.
-   * @param tag kind of the dependency, chosen by the caller.
+   * Makes `dependent` fail if `provider` fails.
+   * @param tag kind of the dependency.
    */
   add(dependent: number, provider: number, tag: number): void {
     this.dependents.push(dependent);
@@ -36,19 +38,16 @@ class Dependencies {
     return this.collectDependents(start, failed);
   }
 
-  /** Finds all direct and indirect dependents of the given changes. */
   findDependents(changes: Iterable<number>): Set<number> {
     return new Set(this.collectDependents(changes, new Set()));
   }
 
-  /** Lists the dependencies on failed changes, each as the dependent change and the tag. */
   *listBroken(failed: ChangeNumbers): Generator<[dependent: number, tag: number]> {
     for (let link = 0; link < this.dependents.length; link++) {
       if (failed.has(this.providers.at(link))) yield [this.dependents.at(link), this.tags.at(link)];
     }
   }
 
-  /** Lists the dependencies of successful changes. */
   *listActive(failed: ChangeNumbers): Generator<[dependent: number, provider: number]> {
     for (let link = 0; link < this.dependents.length; link++) {
       const dependent = this.dependents.at(link);
@@ -56,10 +55,7 @@ class Dependencies {
     }
   }
 
-  /**
-   * Adds all direct and indirect dependents of the changes in `start` to `known`.
-   * @returns the added changes.
-   */
+  /** Adds all direct and indirect dependents of the changes in `start` to `known`, and returns them. */
   private collectDependents(start: Iterable<number>, known: ChangeNumbers): number[] {
     const added: number[] = [];
     const queue = [...start];
@@ -81,7 +77,6 @@ class Dependencies {
 
 export interface SetOptions {
   storage?: NumberStorage;
-  /** Returns the name of a change for error messages. */
   nameOf: (change: number) => string;
   /**
    * True for imports, which link users by external id. A conflict with an unlinked user then has the code
@@ -91,39 +86,31 @@ export interface SetOptions {
 }
 
 /**
- * Number of rounds in which conflicts are resolved in the order of their dependencies. All further conflicts are
- * resolved at once, because a crafted file would otherwise take quadratic time.
+ * Number of rounds that resolve conflicts in the order of their dependencies. Further rounds ignore the order, because
+ * a crafted file could take quadratic time.
  */
 const MAX_ORDERED_ROUNDS = 100;
 
-/** Changes that are valid separately but break a rule together, each with its failure. */
 type Conflict = (readonly [change: number, failure: Failure])[];
 
-/**
- * Placeholder for a missing change: the provider of a dependency that no change of the set satisfies. It counts as
- * failed from the start, so that the dependent change also fails.
- */
+/** Provider of a dependency that no change satisfies. It counts as failed, so that the dependent change also fails. */
 const NO_CHANGE = 0;
-/** Tag of the dependency on a change that creates a manager. */
 const MANAGER_TAG = 1;
-/** Tag of the dependency on a change that releases an identifier. */
 const IDENTIFIER_TAG = 2;
 
 /**
- * Validates the set rules (ADR 14) for the state after all changes: each identifier belongs to one user, managers exist
- * and form no cycle, and an active Webmaster remains. A failed change leaves its user unchanged, which can make other
- * changes fail, so the rules are validated in rounds until no further change fails. In each round, changes that are
- * invalid by themselves fail first, followed by their dependents. Conflicts between valid changes come last: manager
- * cycles, the last Webmaster, and identifiers that several changes set.
+ * Validates the set rules (ADR 14) for the state after all changes. Each identifier must belong to one user, managers
+ * must exist and form no cycle, and an active Webmaster must remain. A failed change can make other changes fail, so
+ * validation repeats until no further change fails. Changes that are invalid by themselves fail first, then their
+ * dependents, then conflicting changes.
  */
 export class SetValidator {
   private readonly storage = this.options.storage ?? MAP_STORAGE;
   private readonly identifiers = new IdentifierChanges(this.storage);
   private readonly managers = new ManagerGraph(this.storage);
-  /** Maps each change after which a user is no longer an active Webmaster to the cause. */
+  /** Maps each change that removes an active Webmaster to the cause. */
   private readonly webmasterLosses = new Map<number, WebmasterLoss>();
   private readonly webmasterGains: number[] = [];
-  /** Maps each change that deletes a user to the uuid of this user. */
   private readonly deletions = new Map<number, string>();
   private readonly links = new Dependencies(this.storage);
   private readonly failed = this.storage.createNumbers();
@@ -149,16 +136,14 @@ export class SetValidator {
   }
 
   /**
-   * Adds a user in the database with the user's manager. Call it for all direct and indirect managers of new managers.
+   * Adds an existing user with the current manager. Call it for all new managers and their direct and indirect
+   * managers.
    */
   addExistingManager(user: string, manager: string | null): void {
     this.managers.addExistingManager(user, manager);
   }
 
-  /**
-   * Makes a change that sets a manager depend on `linker`, the only change that assigns the manager's external id to a
-   * user.
-   */
+  /** Makes a change depend on `linker`, the change that assigns the external id of its manager. */
   requireManager(change: number, linker: number): void {
     this.links.add(change, linker, MANAGER_TAG);
   }
@@ -174,7 +159,6 @@ export class SetValidator {
    * @returns the failures of each change that must not be applied.
    */
   validate(webmasters: number): ReadonlyMap<number, Failure[]> {
-    // Reports all reasons for which a change fails, always in the same order.
     const dependent = new Set<number>();
     for (const [change, other] of this.identifiers.linkConflicts)
       this.addFailure(change, this.createDuplicateFailure('external_id', other));
@@ -205,8 +189,8 @@ export class SetValidator {
   }
 
   /**
-   * Lists pairs of changes. Every batch is valid if the second change of each pair is in the same batch as the first or
-   * in an earlier batch. Call this method after `validate`.
+   * Lists pairs of changes. The second change must be in the same batch as the first change or in an earlier batch.
+   * Call it after `validate`.
    */
   *listDependencies(webmasters: number): Generator<readonly [change: number, needed: number]> {
     yield* this.links.listActive(this.failed);
@@ -218,7 +202,7 @@ export class SetValidator {
   }
 
   /**
-   * Marks changes as failed if they break a rule on their own, regardless of other changes.
+   * Marks changes as failed if they break a rule regardless of other changes.
    * @returns true if a change failed.
    */
   private failInvalidChanges(webmasters: number): boolean {
@@ -240,9 +224,8 @@ export class SetValidator {
   }
 
   /**
-   * Marks changes as failed if they are valid separately but break a rule together. A conflict that depends on another
-   * conflict waits for the next round, because its changes may fail for another reason. Identifiers that several
-   * changes set come last, because only valid changes compete for them.
+   * Marks changes as failed if they break a rule together. A conflict that depends on another conflict waits for the
+   * next round, because its changes may fail for another reason.
    * @returns true if there was a conflict.
    */
   private failConflictingChanges(webmasters: number, isOrdered: boolean): boolean {
@@ -265,10 +248,6 @@ export class SetValidator {
     return all.length > 0;
   }
 
-  /**
-   * Lists the changes that remove an active Webmaster, in the order of their numbers.
-   * @param skip number of changes to omit at the beginning.
-   */
   private listWebmasterLosses(skip: number): [change: number, field: WebmasterLoss][] {
     const losses = [...this.webmasterLosses].filter(([change]) => !this.failed.has(change));
     return losses.sort(([a], [b]) => a - b).slice(skip);
@@ -310,5 +289,4 @@ export class SetValidator {
   }
 }
 
-/** The reason why a user is no longer an active Webmaster. */
 type WebmasterLoss = Exclude<SetConstraint['webmaster'], 'gained' | undefined>;

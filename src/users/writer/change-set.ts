@@ -10,16 +10,16 @@ import type { UserValueEntity, UserWordEntity } from '../model/user-lookups.enti
 export interface UserChange {
   /** `delete` moves the user to `deleted_users`, and `restore` moves the user back. Both have an empty patch. */
   kind: 'create' | 'update' | 'delete' | 'restore';
-  /** Uuid of the user, who may be new. Each user has at most one change in a change set. */
+  /** A change set contains at most one change for each uuid. */
   uuid: string;
   patch: UserPatch;
   /** Versions that `If-Match` allows. If the user has another version, the change fails. */
   ifVersions?: readonly number[];
   /** True for changes by an identity provider, which needs the scope `webmasters` only for the protected fields. */
   byProvider?: boolean;
-  /** The new user with the contents of its rows, if already prepared before the transaction. */
+  /** The new user, if already prepared before the transaction. */
   prepared?: PreparedUser;
-  /** The user, if `UserWriter.lock` has already locked and read the user in this transaction. */
+  /** The user, if already locked in this transaction (see `UserWriter.lock`). */
   locked?: User;
 }
 
@@ -28,14 +28,12 @@ export type ChangeOutcome =
   | { outcome: 'created' | 'updated' | 'unchanged' | 'deleted' | 'restored'; user: User; changes: Changes }
   | { outcome: 'error'; failures: readonly Failure[] };
 
-/** A validated change, with the user before and after it. */
 export interface CheckedChange {
   kind: UserChange['kind'];
   /** The user before the change. Undefined for a new or restored user. */
   before: User | undefined;
   /** The user after the change. For a deletion, the same as `before`. */
   after: User;
-  /** The contents of all rows of a new or restored user. */
   prepared?: PreparedUser | undefined;
   /** The effects that the set rules must check. Undefined if the change cannot affect other users. */
   constraint?: SetConstraint | undefined;
@@ -52,7 +50,6 @@ export interface PreparedUser {
   identifiers: readonly Identifier[];
   words: readonly UserWordEntity[];
   values: readonly UserValueEntity[];
-  /** Field changes for the audit. */
   changes: Changes;
 }
 
@@ -68,7 +65,6 @@ export function prepareUser(uuid: string, patch: UserPatch, changes?: Changes): 
   return toPreparedUser(user, changes);
 }
 
-/** Computes the contents of all rows of a user. @param changes field changes for the audit, if already known. */
 export function toPreparedUser(user: User, changes?: Changes): PreparedUser {
   return {
     user,

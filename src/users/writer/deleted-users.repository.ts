@@ -23,12 +23,11 @@ export interface DeletedUser {
   deleted: string;
 }
 
-/** Stores deleted users (ADR 23) in the transaction of the user writer. Uses hand-written SQL for whole sets. */
+/** Stores deleted users (ADR 23). Uses hand-written SQL for whole sets. */
 @Injectable()
 export class DeletedUsersRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** Moves the rows of users from `users` to `deleted_users`. */
   async moveUsers(tx: Sql, users: readonly User[], deleted: string): Promise<void> {
     const rows = users.map((user) => {
       const { uuid, external_id } = user;
@@ -57,9 +56,8 @@ export class DeletedUsersRepository {
   }
 
   /**
-   * Removes users from all groups and increases the versions of these groups. Writes to the tables of the groups
-   * feature, because the user writer makes all changes of a deletion.
-   * @returns a map from the uuid of each user to the uuids of the user's former groups.
+   * Removes users from all groups and increases the versions of these groups.
+   * @returns the uuids of the former groups of each user.
    */
   async removeFromGroups(tx: Sql, users: readonly string[], time: string): Promise<Map<string, string[]>> {
     const groups = new Map<string, string[]>();
@@ -81,7 +79,7 @@ export class DeletedUsersRepository {
   }
 
   /**
-   * Counts deleted users and reads a page of them in the order of their deletion.
+   * Counts deleted users and reads a page of them, in the order of deletion.
    * @param since earliest time of deletion.
    */
   async listPage(

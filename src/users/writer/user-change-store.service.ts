@@ -15,16 +15,14 @@ import type { UserRoleEntity, UserValueEntity, UserWordEntity } from '../model/u
 import { type CounterName, UserCounts } from './user-counts.service.js';
 import { UserWriteRepository } from './user-write.repository.js';
 
-/** A successful change that must be stored, with its outcome. */
 interface StoredChange extends Pick<CheckedChange, 'before' | 'prepared' | 'constraint'> {
-  /** The user after the change. For a deletion, the user before the change. */
   user: User;
   /** The user after the change. Undefined if the user is deleted. */
   after: User | undefined;
   outcome: Extract<ChangeOutcome, { user: User }>;
 }
 
-/** Maps the uuid of each deleted user to the uuids of the user's former groups. */
+/** Maps the uuid of a deleted user to the uuids of the former groups. */
 type FormerGroups = ReadonlyMap<string, readonly string[]>;
 const NO_GROUPS: FormerGroups = new Map();
 
@@ -73,8 +71,8 @@ export class UserChangeStore {
   }
 
   /**
-   * Moves the rows of deleted users to `deleted_users`, and removes restored users from there. It must run before new
-   * rows are inserted.
+   * Moves deleted users to `deleted_users`, and removes restored users from there. Must run before new rows are
+   * inserted.
    */
   private async moveDeletedAndRestored(tx: Sql, stored: readonly StoredChange[]): Promise<FormerGroups> {
     const filterUsers = (kind: ChangeOutcome['outcome']): User[] =>
@@ -114,7 +112,6 @@ export class UserChangeStore {
   }
 }
 
-/** Combines a change with its outcome. Returns an empty list if there is nothing to store. */
 function toStoredChange(outcome: ChangeOutcome, change: CheckedChange | undefined): StoredChange[] {
   if (!change || outcome.outcome === 'error' || outcome.outcome === 'unchanged') return [];
   const { user } = outcome;
@@ -142,14 +139,13 @@ const shouldEndAnySession = (change: StoredChange): boolean =>
   (change.before !== undefined && change.before.password_hash !== change.user.password_hash) ||
   shouldEndAllSessions(change);
 
-/** Returns look-up rows for the roles that one state of a user has, but the `other` state does not have. */
+/** Returns look-up rows for the roles that `user` has and `other` lacks. */
 function subtractRoles(user: User | undefined, other: User | undefined): UserRoleEntity[] {
   if (!user) return [];
   const others = other ? rolesOf(other) : [];
   return rolesOf(user).flatMap((role) => (others.includes(role) ? [] : { role, user_uuid: user.uuid }));
 }
 
-/** Returns the look-up rows of search words to remove, add and change. */
 function diffWords(stored: readonly StoredChange[]) {
   const removed: UserWordEntity[] = [];
   const added: UserWordEntity[] = [];
@@ -168,7 +164,6 @@ function diffWords(stored: readonly StoredChange[]) {
   return { removed, added, changed };
 }
 
-/** Returns the look-up rows of searchable attributes to remove and add. */
 function diffValues(stored: readonly StoredChange[]) {
   const removed: UserValueEntity[] = [];
   const added: UserValueEntity[] = [];

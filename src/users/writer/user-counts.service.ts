@@ -21,7 +21,6 @@ export type CounterName = 'Active' | 'Blocked' | 'webmasters';
 export class UserCountsRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** Adds numbers to the counters. Only inserts rows, so that concurrent changes do not wait for each other. */
   async add(tx: Sql, deltas: ReadonlyMap<string, number>): Promise<void> {
     const changed = [...deltas].filter(([, value]) => value !== 0);
     const rows = changed.map(([name, value]) => ({ id: uuidv7(), name, value }));
@@ -36,8 +35,7 @@ export class UserCountsRepository {
   }
 
   /**
-   * Replaces the oldest rows by one row per counter with their sum. Does not affect rows that are inserted meanwhile.
-   * @param min minimum number of rows to replace.
+   * Replaces the oldest rows by their sum, one row per counter. Does nothing for fewer than `min` rows.
    * @param max maximum number of rows to replace.
    * @returns the number of replaced rows.
    * @throws DatabaseError `race` if another instance has replaced some of the rows first.
@@ -59,9 +57,9 @@ export class UserCountsRepository {
   }
 }
 
-/** Delay between a change and the merging of its rows into totals, in milliseconds. */
+/** Delay before the rows of a change are merged. */
 const FOLD_DELAY_MILLIS = 500;
-/** Minimum number of rows to merge. Fewer rows cost less to sum up each time. */
+/** Minimum number of rows to merge. Adding up fewer rows is cheap. */
 const MIN_FOLDED_ROWS = 100;
 const FOLD_BATCH_SIZE = 2000;
 
@@ -93,13 +91,12 @@ export class UserCounts implements OnApplicationBootstrap, BeforeApplicationShut
     await this.pendingFold;
   }
 
-  /** Adds numbers to the counters in the transaction of the change. The new rows are merged later. */
   async add(tx: Sql, deltas: ReadonlyMap<CounterName, number>): Promise<void> {
     await this.repository.add(tx, deltas);
     this.scheduleMerge();
   }
 
-  /** Counts the users with one of the statuses, and all users. Includes every committed change. */
+  /** Counts the users with one of the statuses, and all users. */
   async countUsers(statuses: readonly string[]): Promise<{ matching: number; all: number }> {
     const { webmasters: _, ...totals } = await this.repository.readTotals();
     const matching = statuses.reduce((sum, status) => sum + (totals[status] ?? 0), 0);
@@ -116,7 +113,6 @@ export class UserCounts implements OnApplicationBootstrap, BeforeApplicationShut
     return (await this.repository.readTotals(sql))['webmasters'] ?? 0;
   }
 
-  /** Merges rows batch by batch, until only a few remain. */
   async mergeAllRows(): Promise<void> {
     const mergeBatch = () =>
       this.transactions.run((tx) => this.repository.mergeRows(tx, MIN_FOLDED_ROWS, FOLD_BATCH_SIZE));

@@ -32,10 +32,7 @@ const WORD_KEY = ['word', 'user_uuid'] as const;
 /** Runs the SQL statements of the user writer in its transaction, each for a whole change set. */
 @Injectable()
 export class UserWriteRepository {
-  /**
-   * Locks users in the order of their uuids, to avoid deadlocks.
-   * @returns a map from uuid to user.
-   */
+  /** Locks users in the order of their uuids, to avoid deadlocks. */
   async lock(tx: Sql, uuids: readonly string[]): Promise<Map<string, User>> {
     const toSql = (list: string) =>
       `SELECT ${USER_COLUMNS.join(', ')} FROM users WHERE uuid IN (${list}) ORDER BY uuid${lockClauseOf(tx)}`;
@@ -54,8 +51,7 @@ export class UserWriteRepository {
 
   /**
    * Finds all direct and indirect managers of the users.
-   * @returns a map from the uuid of each user, including the managers, to the uuid of the user's manager. Null if the
-   * user lacks a manager.
+   * @returns for each of these users and managers, the uuid of the next manager or null.
    */
   async findManagers(sql: Sql, uuids: readonly string[]): Promise<Map<string, string | null>> {
     const toSql = (list: string) =>
@@ -69,8 +65,8 @@ export class UserWriteRepository {
   }
 
   /**
-   * Locks a set rule until the transaction ends, so that changes that must obey it run one after another. Updates the
-   * row, because a database cluster detects conflicting writes, but not the locks of other nodes (ADR 15).
+   * Locks a set rule until the transaction ends. Updates a row, because a database cluster detects conflicting writes,
+   * but not the locks of other nodes (ADR 15).
    */
   async lockRule(tx: Sql, rule: SharedRule): Promise<void> {
     const rows = await tx.execute('UPDATE user_rules SET changes = changes + 1 WHERE name = ?', [rule]);

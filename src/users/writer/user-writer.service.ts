@@ -41,9 +41,8 @@ import { UserChangeStore } from './user-change-store.service.js';
 import { UserWriteRepository } from './user-write.repository.js';
 
 /**
- * Applies all changes of users (ADR 2). The number of statements does not depend on the number of changes: the API
- * sends one change, an import hundreds. A failed change does not affect independent changes. Conflicts are evaluated
- * for the state after all changes.
+ * Applies changes of users (ADR 2): one for an API request, a batch for an import. The number of statements does not
+ * depend on the number of changes. A failed change does not affect independent changes.
  */
 @Injectable()
 export class UserWriter {
@@ -81,8 +80,7 @@ export class UserWriter {
   }
 
   /**
-   * Applies one change.
-   * @returns the user after the change.
+   * Applies one change, and returns the user after the change.
    * @throws the error that `toError` creates from the failures of the change.
    */
   async applyOne(
@@ -146,10 +144,6 @@ export class UserWriter {
     });
   }
 
-  /**
-   * Locks the users of the changes, including deleted users.
-   * @returns a map from uuid to user.
-   */
   private async lockCurrent(tx: Sql, changes: readonly UserChange[]): Promise<ReadonlyMap<string, User>> {
     const locked = changes.flatMap(({ locked: user }) => user ?? []);
     const users = new Map(locked.map((user) => [user.uuid, user]));
@@ -169,10 +163,7 @@ export class UserWriter {
     return restored.length > 0 ? new Map([...users, ...(await this.lockDeleted(tx, restored))]) : users;
   }
 
-  /**
-   * Locks deleted users that are about to be restored.
-   * @returns a map from uuid to the user as it will be when restored.
-   */
+  /** Locks deleted users, and returns them as they will be after the restore (see `toRestoredUser`). */
   private async lockDeleted(tx: Sql, uuids: readonly string[]): Promise<ReadonlyMap<string, User>> {
     const deleted = await this.deleted.lock(tx, uuids);
     const managers = [...deleted.values()].flatMap(({ manager_uuid }) => manager_uuid ?? []);
@@ -180,7 +171,6 @@ export class UserWriter {
     return new Map([...deleted].map(([uuid, user]) => [uuid, toRestoredUser(user, existing)]));
   }
 
-  /** Validates the set rules for all changes that can affect other users. */
   private async validateSet(
     tx: Sql,
     constraints: readonly SetConstraint[],
@@ -207,8 +197,8 @@ export class UserWriter {
     const stale = states.flatMap(({ change, before }, index) => (isStale(change, before) ? [index + 1] : []));
     const failures = validateWithout([]);
     if (stale.length === 0) return failures;
-    // A change is reported as stale only if it is otherwise valid (interface §1, order of checks). Stale changes must
-    // not affect other changes, so the set is validated again without stale changes.
+    // Stale changes must not affect other changes, so the set is validated again without them. A change is reported as
+    // stale only if it is otherwise valid (interface §1).
     const staleFailures = stale.map((change) => [change, failures.get(change) ?? [STALE_VERSION]] as const);
     return new Map([...validateWithout(stale), ...staleFailures]);
   }
@@ -231,7 +221,6 @@ export class UserWriter {
   }
 }
 
-/** Returns the uuids of the users whom successful changes block or delete, for the fuse of the API key. */
 function listBlockedUuids(validated: readonly CheckedChange[], outcomes: readonly ChangeOutcome[]): string[] {
   return validated.flatMap(({ before, after }, index) => {
     const outcome = outcomes[index]?.outcome;
@@ -246,7 +235,7 @@ const isValidChange = (change: CheckedChange, kind: UserChange['kind']): boolean
 const clearManager = (user: User, deleted: ReadonlySet<string>): User =>
   user.manager_uuid !== null && deleted.has(user.manager_uuid) ? { ...user, manager_uuid: null } : user;
 
-/** Returns a deleted user as it will be when restored: without groups, and without a manager who no longer exists. */
+/** Returns the restored user: without groups, and without a manager who no longer exists. */
 function toRestoredUser(user: User, managers: ReadonlyMap<string, User>): User {
   const { manager_uuid: manager } = user;
   return {
@@ -289,8 +278,8 @@ function validateDeletion(before: User, { actor }: Caller): Failure[] {
 }
 
 /**
- * Evaluates a change of the kind `restore` by the same rules as the creation of a user.
- * @param emptyUser the user in the result if no deleted user has the uuid.
+ * Evaluates a restore by the rules for new users.
+ * @param emptyUser user for the result if the deleted user is missing.
  */
 function evaluateRestore(
   deleted: User | undefined,

@@ -17,7 +17,6 @@ export interface TableColumns {
 /** A separate connection for backup and restore, without time limits. */
 interface SeparateConnection {
   readonly dialect: Dialect;
-  /** Returns the only value of a SELECT as a number. */
   queryNumber(sql: string): Promise<number>;
   /** Rolls back uncommitted changes and closes the connection. */
   close(): Promise<void>;
@@ -74,7 +73,7 @@ function openSqliteTransaction(file: string, begin: string): Snapshot & RestoreT
       connection.insert(buildInsert(table), rows);
     },
     commit: async () => {
-      connection.exec('COMMIT'); // SQLite writes the log back to the file on close
+      connection.exec('COMMIT'); // SQLite checkpoints the write-ahead log on close
     },
     close: async () => {
       connection.close();
@@ -114,7 +113,6 @@ function buildInsert({ name, columns }: TableColumns) {
   return { into: { table: name, columns }, head, columns: columns.length, tail: '' };
 }
 
-/** Groups rows, which are lists of values, into batches. */
 async function* toBatches(rows: Iterable<object> | AsyncIterable<object>) {
   let batch: SqlValue[][] = [];
   for await (const row of rows) {
@@ -131,7 +129,7 @@ export async function isInUse(settings: DatabaseSettings): Promise<boolean> {
   return file === undefined ? hasOtherSessions(settings) : isFileOpen(file);
 }
 
-/** Returns true if SQLite refuses to leave the WAL mode, as it does while another process has the file open. */
+/** Returns true if another process has the file open. SQLite then refuses to leave the WAL mode. */
 function isFileOpen(file: string): boolean {
   const connection = openFile(file);
   try {
@@ -147,10 +145,7 @@ function isFileOpen(file: string): boolean {
   }
 }
 
-/**
- * Returns true if other connections use the database, or if any instance holds a lease. The instance may run on
- * another node of the cluster.
- */
+/** Returns true if other connections use the database, or if an instance on any node of the cluster holds a lease. */
 async function hasOtherSessions(settings: DatabaseSettings): Promise<boolean> {
   const session = await chooseSession(serversOf(settings));
   try {

@@ -1,4 +1,4 @@
-/** Type of a column, in the options that TypeORM accepts both for entities and in its schema builder. */
+/** Options of a column type, for entities and migrations. */
 export interface ColumnType {
   type: 'varchar' | 'mediumtext' | 'datetime' | 'tinyint' | 'int';
   length?: string;
@@ -8,12 +8,11 @@ export interface ColumnType {
   default?: number;
 }
 
-// Character set and collation are explicit. MariaDB may default to latin1, and values must be compared byte by byte,
-// because the application decides which values are equal (ADR 4).
+// The application decides which values are equal, so the database compares bytes (ADR 4). The character set is
+// explicit, because MariaDB may default to latin1.
 const UTF8 = { charset: 'utf8mb4', collation: 'utf8mb4_bin' };
 const ASCII = { charset: 'ascii', collation: 'ascii_bin' };
 
-/** Column for up to `length` Unicode characters. */
 export const text = (length: number): ColumnType => ({ type: 'varchar', length: String(length), ...UTF8 });
 
 /** Column for JSON documents and free text of up to 16 MiB. */
@@ -24,10 +23,8 @@ export const ascii = (length: number): ColumnType => ({ type: 'varchar', length:
 
 export const uuid = (): ColumnType => ascii(36);
 
-/** Column for a UTC time with milliseconds, as in `common/time.ts`. */
 export const time = (): ColumnType => ({ type: 'datetime', precision: 3 });
 
-/** Column for a boolean, stored as 0 or 1. */
 export const bool = (): ColumnType => ({ type: 'tinyint', default: 0 });
 
 export const int = (): ColumnType => ({ type: 'int', default: 0 });

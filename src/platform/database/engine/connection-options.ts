@@ -5,11 +5,10 @@ import { type DatabaseHost, type DatabaseUrl, parseDatabaseUrl } from '../../con
 import { type Env, EnvError } from '../../config/env.js';
 import { readPemFile } from '../../config/settings.js';
 
-/** The settings that identify the database and configure connections to it. */
 export type DatabaseSettings = Pick<Env, 'databaseUrl' | 'DATABASE_POOL_SIZE'> &
   Partial<Pick<Env, 'DATABASE_TLS_CA_FILE'>>;
 
-/** A database server that `DATABASE_URL` names. */
+/** A database server from `DATABASE_URL`. */
 export interface Server {
   /** `host:port`, as shown to operators. */
   name: string;
@@ -38,11 +37,9 @@ export function serversOf(settings: DatabaseSettings): [Server, ...Server[]] {
   return [first, ...others];
 }
 
-/** Names that identify a database to an operator. They contain no password. */
+/** Names of a database for operators. They contain no password. */
 export interface DatabaseName {
-  /** Name of the SQLite file, or of the database on a server. */
   name: string;
-  /** Full path of the file, or the name of the database with its servers. */
   fullName: string;
 }
 
@@ -69,8 +66,8 @@ function connectionOptionsOf(url: DatabaseUrl, { host, port }: DatabaseHost, set
     supportBigNumbers: true,
     bigNumberStrings: false,
     connectTimeout: 5000,
-    // Limits the prepared statements of a connection, because searches use many different statements, and the server limits
-    // the prepared statements of all its connections together.
+    // The server limits the prepared statements of all connections together, and searches use many different
+    // statements.
     maxPreparedStatements: 100,
     ...buildTlsOptions(host, settings),
   } satisfies ConnectionOptions;
@@ -78,7 +75,10 @@ function connectionOptionsOf(url: DatabaseUrl, { host, port }: DatabaseHost, set
 
 const nameOf = ({ host, port }: DatabaseHost): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;
 
-/** Returns options that require TLS and a certificate for this host. @throws EnvError if the host is an IP address. */
+/**
+ * Returns the TLS options of a connection.
+ * @throws EnvError if the host is an IP address, or if the CA file cannot be read.
+ */
 function buildTlsOptions(host: string, { DATABASE_TLS_CA_FILE: file }: DatabaseSettings) {
   if (file === undefined) return {};
   if (isIP(host) !== 0) {

@@ -38,7 +38,7 @@ export class DatabaseError extends ProblemError {
   constructor(
     readonly fault: Fault,
     override readonly cause: Error,
-    /** True if the error must not be retried, because requests have failed for longer than a failover takes. */
+    /** True if requests have failed for longer than a failover takes. The error is then not retried. */
     readonly isFinal = false,
   ) {
     const { code, detail, seconds } = PROBLEMS[fault];
@@ -56,9 +56,8 @@ const RACE = [
 const DUPLICATE = ['ER_DUP_ENTRY', 'SQLITE_CONSTRAINT_PRIMARYKEY', 'SQLITE_CONSTRAINT_UNIQUE'];
 
 /**
- * Codes of a server that refuses changes, or all statements, because it was demoted or left its cluster. The statement
- * had no effect. A refused COMMIT was rolled back: MariaDB and MySQL check `read_only` before a commit, and a Galera
- * node that is not ready refuses every statement.
+ * Error codes of a server that accepts no changes, because it was demoted or left its cluster. The refused statement
+ * had no effect, even if it was a COMMIT.
  */
 const REFUSED = [
   'ER_OPTION_PREVENTS_STATEMENT', // 1290: --read-only, --super-read-only
@@ -67,9 +66,7 @@ const REFUSED = [
   'ER_UNKNOWN_COM_ERROR', // 1047: Galera's "WSREP has not yet prepared node for application use"
 ];
 
-/**
- * Codes of a broken connection, or of a server that could not finish. The statement may or may not have been applied.
- */
+/** Error codes of a broken connection or an interrupted server. The statement may or may not have been applied. */
 const BROKEN = [
   'ECONNREFUSED',
   'ECONNRESET',
@@ -85,14 +82,13 @@ const BROKEN = [
   'ER_NORMAL_SHUTDOWN',
   'ER_CLIENT_INTERACTION_TIMEOUT',
   1927, // MariaDB's ER_CONNECTION_KILLED, for which the driver has no name
-  // 1180 at COMMIT: the Galera node lost its cluster while it sent the write set. The other nodes may or may not have
-  // committed the write set, because `gcs_repl` fails with ENOTCONN in both cases.
+  // 1180 at COMMIT: the Galera node lost its cluster during the commit. The other nodes may or may not have committed
+  // the change.
   'ER_ERROR_DURING_COMMIT',
   // 3100: a hook of MySQL's group replication failed, possibly after the group had received the transaction.
   'ER_RUN_HOOK_ERROR',
 ];
 
-/** Codes of a server that rejects the database user, or denies the user a privilege. */
 const DENIED = [
   'ER_DBACCESS_DENIED_ERROR', // 1044
   'ER_ACCESS_DENIED_ERROR', // 1045
@@ -106,8 +102,8 @@ const AWAY = [
   'ER_CON_COUNT_ERROR',
   'ER_DISK_FULL',
   'ER_RECORD_FILE_FULL',
-  // The server ended the statement, because of the session's time limit or a KILL of an operator: MariaDB's
-  // ER_STATEMENT_TIMEOUT, MySQL's ER_QUERY_TIMEOUT, ER_QUERY_INTERRUPTED.
+  // The time limit of the session or an operator's KILL ended the statement: MariaDB's ER_STATEMENT_TIMEOUT, MySQL's
+  // ER_QUERY_TIMEOUT, ER_QUERY_INTERRUPTED.
   1969,
   3024,
   1317,
@@ -120,9 +116,7 @@ const FAULTS = new Map<unknown, Fault>([
   ...AWAY.map((code) => [code, 'away'] as const),
 ]);
 
-/** Pattern of SQLite's codes for a lock conflict, including extended codes such as `SQLITE_BUSY_SNAPSHOT`. */
 const SQLITE_RACE = /^SQLITE_BUSY/;
-/** Pattern of SQLite's codes for a file that cannot be used, including extended codes such as `SQLITE_IOERR_FSYNC`. */
 const SQLITE_AWAY = /^SQLITE_(FULL|IOERR|CANTOPEN|READONLY)/;
 
 /** Converts a driver's error to a `DatabaseError` if its code is known. Returns any other error unchanged. */
@@ -174,20 +168,17 @@ export function toCommitError(error: Error): Error {
 const hasCode = (error: unknown, codes: readonly unknown[]): boolean =>
   error instanceof DatabaseError && 'code' in error.cause && codes.includes(error.cause.code);
 
-/** Returns true if the server refused the statement because it accepts no changes, or no statements at all. */
 export const isStatementRefused = (error: DatabaseError): boolean => hasCode(error, REFUSED);
 
 /**
- * Returns true if the error makes all connections to the server unusable. The server accepts no changes, does not
- * answer, or denies a privilege. Denied privileges count, because a connection keeps the privileges that it had when
- * it was opened.
+ * Returns true if the error affects all connections to the server. Denied privileges count, because a connection keeps
+ * the privileges that it had when it was opened.
  */
 export const isServerWide = (error: DatabaseError): boolean =>
   hasCode(error, [...REFUSED, ...DENIED, 'PROTOCOL_SEQUENCE_TIMEOUT']);
 
 export const isConnectionLimit = (error: unknown): boolean => hasCode(error, ['ER_CON_COUNT_ERROR']);
 
-/** Creates the error for requests that arrive while the service shuts down. */
 export function createPoolClosedError(): DatabaseError {
   return new DatabaseError('away', Object.assign(new Error('the pool is closed'), { code: 'POOL_CLOSED' }));
 }
@@ -203,8 +194,8 @@ const MAX_RACE_ATTEMPTS = 12;
 export type WorkKind = 'transaction' | 'statement';
 
 /**
- * Maximum pauses before a retry for each kind of fault, in milliseconds. The first number limits the pause before the
- * second attempt, and the second number limits every pause.
+ * Limits of the pause before a retry, in milliseconds. The limit doubles with each attempt, from the first number to
+ * the second.
  */
 const LONGEST_PAUSES = { race: [10, 200], moved: [50, 500] } as const;
 
@@ -216,10 +207,9 @@ const STATEMENT_FAULTS: readonly Fault[] = ['race', 'moved'];
 const TRANSACTION_FAULTS: readonly Fault[] = [...STATEMENT_FAULTS, 'duplicate'];
 
 /**
- * Returns the milliseconds to wait before a retry, or undefined if the work must not be retried. After a race the pause
- * is random, so that two writers do not collide again. Work that may have been committed (`unknown`) is never retried.
- * @param work `transaction` for work that reads before it writes and so detects duplicates, otherwise `statement`.
- * @param attempts number of attempts so far.
+ * Returns the milliseconds to wait before a retry, or undefined if the work must not be retried. The pause is random,
+ * so that two writers do not collide again. Work that may have been committed (`unknown`) is never retried.
+ * @param work `transaction` for work that reads before it writes, otherwise `statement`.
  * @param millis time since the first attempt began.
  */
 export function computeRetryDelay(error: unknown, work: WorkKind, attempts: number, millis: number) {
@@ -234,10 +224,7 @@ export function computeRetryDelay(error: unknown, work: WorkKind, attempts: numb
   return Math.random() * Math.min(first * 2 ** (attempts - 1), most);
 }
 
-/**
- * Runs `attempt`, and repeats it after an error for as long as `computeRetryDelay` allows. @throws the error of the
- * last attempt.
- */
+/** Runs `attempt` until it succeeds or `computeRetryDelay` allows no retry. @throws the error of the last attempt. */
 export async function runWithRetry<T>(work: WorkKind, attempt: (number: number) => Promise<T>): Promise<T> {
   const started = Date.now();
   for (let attempts = 1; ; attempts++) {

@@ -11,7 +11,6 @@ import { WriteLock } from '../sqlite/write-lock.js';
 export type Database = Engine;
 export const DATABASE = Symbol('Database');
 
-/** Returns the version of SQLite, such as `3.53.4`, or undefined on MariaDB and MySQL. */
 export async function readSqliteVersion(sql: Sql): Promise<string | undefined> {
   if (sql.dialect !== 'sqlite') return undefined;
   return (await sql.queryOne<{ version: string }>('SELECT sqlite_version() AS version'))?.version;

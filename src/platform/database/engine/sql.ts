@@ -1,9 +1,6 @@
 import { getMetadataArgsStorage } from 'typeorm';
 
-/**
- * A value that a statement can bind. Both engines reject all other values, because the drivers treat them differently.
- * They also reject strings with a NUL character, at which Node.js 22 cuts a string.
- */
+/** A value that a statement can bind. A string with a NUL character is rejected, because Node.js 22 would cut it. */
 export type SqlValue = string | number | null;
 
 export type Dialect = 'sqlite' | 'mysql';
@@ -12,10 +9,7 @@ export type Dialect = 'sqlite' | 'mysql';
 export interface Sql {
   readonly dialect: Dialect;
   query<T extends object>(sql: string, params?: readonly SqlValue[]): Promise<T[]>;
-  /**
-   * Returns the row of a SELECT that finds at most one row, such as a look-up by a key, or undefined if it finds no
-   * row.
-   */
+  /** Returns the only row of a SELECT, or undefined if it finds no row. */
   queryOne<T extends object>(sql: string, params?: readonly SqlValue[]): Promise<T | undefined>;
   /** Runs an INSERT, UPDATE or DELETE, and returns the number of rows that it matched. */
   execute(sql: string, params?: readonly SqlValue[]): Promise<number>;
@@ -43,16 +37,14 @@ export interface OpenTransaction extends Sql {
  */
 export type WriteState = 'writable' | 'read_only' | 'out_of_sync';
 
-/** Number of connections in use, and number of requests that wait for a connection. */
 export interface ConnectionUsage {
   inUse: number;
   waiting: number;
 }
 
 /**
- * A database engine. It runs transactions, and runs each single statement in its own transaction. All methods of an
- * engine and of its transactions throw a `DatabaseError` for each `Fault`, such as a race or an unreachable database,
- * and the driver's error for all other failures.
+ * A database engine. Each single statement runs in its own transaction. All methods, also of transactions, throw a
+ * `DatabaseError` for a temporary failure (`Fault`), and otherwise the driver's error.
  */
 export interface Engine extends Sql {
   /**
@@ -65,7 +57,6 @@ export interface Engine extends Sql {
   readonly usage: ConnectionUsage;
   /** Returns the current state of the database. @throws DatabaseError if the database does not answer. */
   checkWriteState(): Promise<WriteState>;
-  /** Closes all connections. The engine must not be used afterwards. */
   close(): Promise<void>;
 }
 
@@ -96,11 +87,9 @@ export function assertBindable(params: readonly SqlValue[]): void {
   });
 }
 
-/** Returns the error that a statement throws after a signal stopped it. */
 export const abortReasonOf = ({ reason }: AbortSignal): Error =>
   reason instanceof Error ? reason : new DOMException('The statement was stopped.', 'AbortError');
 
-/** A fragment of SQL with the values of its placeholders. */
 export interface Clause {
   sql: string;
   params: readonly SqlValue[];
@@ -113,7 +102,6 @@ export const joinClauses = (clauses: readonly Clause[], separator: string): Clau
   params: clauses.flatMap(({ params }) => params),
 });
 
-/** Joins conditions with `AND`. Returns `1 = 1` for an empty list. */
 export const buildWhere = (conditions: readonly Clause[]): Clause =>
   conditions.length === 0 ? toClause('1 = 1') : joinClauses(conditions, ' AND ');
 
@@ -122,10 +110,7 @@ export function toPlaceholders(count: number): string {
   return '?, '.repeat(count).slice(0, -2);
 }
 
-/**
- * Returns the clause that locks the selected rows. The clause is empty on SQLite, which allows only one writer at a
- * time and needs no row locks.
- */
+/** Returns the clause that locks the selected rows. It is empty on SQLite, which allows only one writer at a time. */
 export function lockClauseOf(sql: Sql): string {
   return sql.dialect === 'mysql' ? ' FOR UPDATE' : '';
 }
@@ -155,18 +140,16 @@ const MAX_PARAMS = 30_000;
  */
 const MAX_KEYS = 500;
 
-/** Splits values into as few chunks as possible, each small enough for one statement. */
+/** Splits values into chunks that fit into one statement. */
 export function* chunkValues<T>(values: readonly T[]): Generator<readonly T[]> {
   for (let from = 0; from < values.length; from += MAX_PARAMS) yield values.slice(from, from + MAX_PARAMS);
 }
 
 type Entity = new () => object;
-/** A row of an entity whose fields are all values that a statement can bind. */
 type Row<E> = { readonly [K in keyof E]: SqlValue };
 
 interface Table {
   name: string;
-  /** Names of the columns, in the order of the entity's fields. */
   columns: readonly string[];
 }
 
@@ -211,7 +194,7 @@ export async function insertRows<E extends Row<E>>(sql: Sql, entity: new () => E
   await writeRows(sql, entity, rows, '');
 }
 
-/** Inserts rows as `insertRows` does, and overwrites all columns of a row whose primary key exists. */
+/** Inserts rows, and overwrites rows whose primary keys already exist. */
 export async function upsertRows<E extends Row<E>>(
   sql: Sql,
   entity: new () => E,
@@ -242,7 +225,6 @@ export async function updateRow<E extends Row<E>>(
   await sql.execute(`UPDATE ${name} SET ${set} WHERE ${key} = ?`, [...values, after[key]]);
 }
 
-/** Deletes the rows with these values in a column, and returns their number. */
 export async function deleteRows(sql: Sql, entity: Entity, column: string, values: readonly SqlValue[]) {
   let deleted = 0;
   for (const part of chunkValues(values)) {
@@ -252,7 +234,6 @@ export async function deleteRows(sql: Sql, entity: Entity, column: string, value
   return deleted;
 }
 
-/** Deletes rows by their primary keys. @param columns the columns of the primary key. */
 export async function deleteByKeys<E extends Row<E>>(
   sql: Sql,
   entity: new () => E,
@@ -263,8 +244,7 @@ export async function deleteByKeys<E extends Row<E>>(
   const keyCondition = `(${columns.map((column) => `${column} = ?`).join(' AND ')})`;
   for (let from = 0; from < keys.length; from += MAX_KEYS) {
     const part = keys.slice(from, from + MAX_KEYS);
-    // SQLite uses the index of the primary key only for the first form of the condition, and the other engines use it only
-    // for the second form.
+    // Each engine uses the index of the primary key for only one of the two forms.
     const condition =
       sql.dialect === 'sqlite'
         ? `(${columns.join(', ')}) IN (VALUES ${part.map(() => values).join(', ')})`
@@ -292,8 +272,8 @@ async function insertAsJson(sql: Sql, target: string, values: readonly SqlValue[
 }
 
 /**
- * Maximum number of columns for which SQLite gets all rows of an INSERT as one JSON text. For such short rows, this
- * is cheaper than one driver call for each row (2.5 instead of 4.2 µs of CPU time for a search word).
+ * Maximum number of columns of rows that SQLite gets as one JSON text. For such short rows, this is cheaper than one
+ * call for each row.
  */
 const MAX_JSON_COLUMNS = 4;
 /** Minimum number of rows, or of values in a list, that SQLite gets as one JSON text. */

@@ -9,16 +9,14 @@ import { isObject } from '../../common/json.js';
 /** Maximum length of a buffered line, in characters. A longer line is not a log line and is dropped. */
 const MAX_LINE = 64 * 1024;
 
-/** Time after which an idle worker process is ended. */
 const IDLE_MILLIS = 60_000;
-/** Time within which a worker process must exit after its channel is closed. After this time, it is killed. */
+/** Time that a worker process has to exit before it is killed. */
 const END_MILLIS = 10_000;
 
-/** Interval of the pings to a busy worker process. */
 const PING_MILLIS = 4000;
-/** Maximum number of unanswered pings in a row. After more unanswered pings, the process is killed. */
+/** Maximum number of unanswered pings in a row. If there are more, the process is killed. */
 const MAX_UNANSWERED = 4;
-/** Limit of unanswered pings while the process loads, which takes a long time at low priority on a busy machine. */
+/** Maximum number of unanswered pings while the process starts, which can take long on a busy machine. */
 const MAX_UNANSWERED_AT_START = 30;
 
 /**
@@ -27,12 +25,11 @@ const MAX_UNANSWERED_AT_START = 30;
  */
 const ONE_ARENA = '1';
 
-/** Returns the Node.js flags of this process, except the flags for env files and the debugger. */
 const getNodeFlags = (): string[] => process.execArgv.filter((flag) => !/^--(env-file|inspect)/.test(flag));
 
 /** Thrown if a worker process ends before it answers a call. */
 export class WorkerEndedError extends Error {
-  /** @param wasSilent true if the process was killed because it left too many pings unanswered. */
+  /** @param wasSilent true if the process was killed because it did not answer pings. */
   constructor(
     exit: string,
     readonly wasSilent: boolean,
@@ -41,7 +38,7 @@ export class WorkerEndedError extends Error {
   }
 }
 
-/** The calls that every worker process answers. A worker process answers only between two statements. */
+/** The calls that every worker process answers. While a statement runs, the process does not answer. */
 export interface WorkerCalls {
   ping(): boolean;
 }
@@ -68,15 +65,14 @@ interface RunningWorker<Calls extends WorkerCalls, Handlers extends object> {
   child: ChildProcess;
   calls: BirpcReturn<Calls, Handlers>;
   exited: Promise<string>;
-  /** Number of pings in a row that the process has not answered. */
   unanswered: number;
   maxUnanswered: number;
 }
 
 /**
- * A separate process of this service. It starts with its first work and ends after a minute without work. A busy
- * process that leaves its pings unanswered is killed, because other processes may wait for a lock that it holds. It is
- * not a thread, because a thread cannot be stopped inside a statement (ADR 18).
+ * A separate process of this service. It starts when it is first used and ends after a minute without work. It is
+ * killed if it does not answer pings, because it may hold a lock. It is not a thread, because a thread cannot be
+ * stopped inside a statement (ADR 18).
  */
 export class WorkerProcess<Calls extends WorkerCalls, Handlers extends object> {
   private running: RunningWorker<Calls, Handlers> | undefined;
@@ -84,7 +80,6 @@ export class WorkerProcess<Calls extends WorkerCalls, Handlers extends object> {
   private idleTimer: NodeJS.Timeout | undefined;
   private pingTimer: NodeJS.Timeout | undefined;
 
-  /** @param createLink creates the service's side of the channel, for each process that starts. */
   constructor(
     private readonly program: WorkerProgram,
     private readonly createLink: () => WorkerLink<Handlers>,
@@ -121,9 +116,7 @@ export class WorkerProcess<Calls extends WorkerCalls, Handlers extends object> {
     this.running?.child.kill('SIGKILL');
   }
 
-  /**
-   * Closes the channel, so that the process exits, and waits for its exit. Kills the process if that takes too long.
-   */
+  /** Ends the process and waits for its exit. Kills the process if that takes too long. */
   async end(): Promise<void> {
     clearTimeout(this.idleTimer);
     if (!this.running) return;
@@ -135,8 +128,8 @@ export class WorkerProcess<Calls extends WorkerCalls, Handlers extends object> {
   }
 
   /**
-   * Sends a ping, or kills the process if too many pings are unanswered. The limit is a number of pings instead of a
-   * time, because this process may itself have been suspended.
+   * Sends a ping, or kills the process if too many pings are unanswered. The pings are counted instead of timed,
+   * because this process may itself have been suspended.
    */
   private sendPing(): void {
     const { running } = this;
@@ -177,7 +170,7 @@ export class WorkerProcess<Calls extends WorkerCalls, Handlers extends object> {
     });
     // The answer to this ping shows that the process has loaded.
     void Promise.resolve(calls.ping()).catch(() => undefined);
-    child.unref(); // the worker process ends with this process and must not keep it alive
+    child.unref(); // the worker process must not keep this process alive
     child.channel?.unref();
     return running;
   }
@@ -221,9 +214,9 @@ export function serveAsWorker<Calls extends object, Handlers extends WorkerCalls
 }
 
 /**
- * Relays the output of a child process, and resolves when both streams have ended. The event `close` of the child
- * cannot be used, because it may never be emitted for a child with a channel. The child does not share the streams of
- * this process, because Node.js would make them blocking, and a slow reader of the log would then block the service.
+ * Relays the output of a child process, and resolves when both streams have ended. The child does not inherit the
+ * streams of this process, because Node.js would make them blocking. A slow reader of the log would then block the
+ * service.
  * @param onLines receives whole lines of standard output.
  */
 async function relayOutput(
@@ -282,7 +275,6 @@ export class LineBuffer {
   }
 }
 
-/** Message of the migration process with the reason why the schema cannot be used. */
 export interface MigrationRefusal {
   refusal: string;
 }

@@ -19,17 +19,14 @@ const NOW: Record<Dialect, string> = {
   mysql: 'UTC_TIMESTAMP(3)',
   sqlite: "strftime('%Y-%m-%d %H:%M:%f', 'now')",
 };
-/** SQL for the time that is `?` seconds after the current time of the database. */
 const LATER: Record<Dialect, string> = {
   mysql: 'UTC_TIMESTAMP(3) + INTERVAL ? SECOND',
   sqlite: "strftime('%Y-%m-%d %H:%M:%f', 'now', ? || ' seconds')",
 };
 
 /**
- * Leases for work that only one instance may do at a time. A lease belongs to one instance until its end time, which
- * this instance can extend. The condition of an UPDATE decides which instance gets a lease (ADR 13). If two Galera
- * nodes update a free lease at once, Galera certifies one update. The other update is retried and finds the lease taken
- * (ADR 15).
+ * Leases for work that only one instance may do at a time (ADR 13). A lease belongs to one instance until its end time,
+ * which this instance can extend. If two Galera nodes take a free lease at once, only one of them succeeds (ADR 15).
  */
 @Injectable()
 export class Leases {
@@ -89,9 +86,7 @@ export class Leases {
     await this.database.execute(update, [NO_OWNER, NEVER, name, this.owner]);
   }
 
-  /**
-   * Returns true if an instance holds the lease, even if that instance has crashed and the lease has not expired yet.
-   */
+  /** Returns true if an instance holds the lease. If the instance crashes, this stays true until the lease expires. */
   async isHeld(name: string): Promise<boolean> {
     return (await this.find(name))?.held === 1;
   }

@@ -7,13 +7,11 @@ const buildIndex = (name: string, field: string) => ({
   columnNames: [field, 'uuid'],
 });
 
-/**
- * Names of the user counts. Several rows may have the same name, and the sum of their values is the count (ADR 7).
- */
+/** Names of the user counts. A count may be divided among several rows (ADR 7). */
 const COUNTS = ['Active', 'Blocked', 'webmasters'];
 /**
- * Names of the rules that have a row to lock. A change locks the rows of the rules that it affects, so that two
- * changes never affect the same rule at once.
+ * Rules that have a row to lock. A change locks the row of each rule that it affects, so that only one change at a time
+ * affects a rule.
  */
 const RULES = ['managers', 'webmasters'];
 

@@ -1,7 +1,6 @@
 import { ascii, int, text, time, uuid } from '../engine/columns.js';
 import { TableMigration, defineColumn, key } from './table-migration.js';
 
-/** Sessions, failed logins, and the networks from which users have logged in. */
 export class Sessions1795600002000 extends TableMigration {
   readonly tables = [
     {

@@ -1,7 +1,6 @@
 import { ascii, time, uuid } from '../engine/columns.js';
 import { TableMigration, defineColumn, key } from './table-migration.js';
 
-/** Leases for work that only one instance may do at a time. */
 export class Leases1795600007000 extends TableMigration {
   readonly tables = [
     {

@@ -8,7 +8,6 @@ import { Imports1795600005000 } from './1795600005000-imports.js';
 import { IdempotentRequests1795600006000 } from './1795600006000-idempotent-requests.js';
 import { Leases1795600007000 } from './1795600007000-leases.js';
 
-/** All migrations, in order, for all engines. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
   Users1795600000000,
   Groups1795600001000,

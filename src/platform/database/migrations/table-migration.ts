@@ -40,7 +40,6 @@ export abstract class TableMigration implements MigrationInterface {
   }
 }
 
-/** Converts a column to the type that entities have on SQLite. */
 function adaptToSqlite(column: TableColumn): void {
   removeCollation(column);
   if (column.type === 'int') column.type = 'integer';

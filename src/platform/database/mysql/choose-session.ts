@@ -9,7 +9,7 @@ const PREFERENCE_MILLIS = 1000;
 
 /** Thrown if at least one server answers, but no server is writable. */
 export class NoWriterError extends Error {
-  /** `read_only` if at least one server is in sync, otherwise `out_of_sync`. */
+  /** State while no server accepts writes: `read_only` if at least one server is in sync, otherwise `out_of_sync`. */
   readonly writeState: WriteState;
 
   constructor(answers: readonly ServerSession[]) {
@@ -26,9 +26,9 @@ export interface SessionFunctions {
 }
 
 /**
- * Returns a session of the first server that is writable and in sync. All servers are tried at once, so that an unreachable
- * server costs at most a second. If no server is in sync, it returns a session of a Galera donor, so that the last node of
- * a cluster still serves during a state transfer.
+ * Returns a session of the first server that is writable and in sync. All servers are tried at once, so that an
+ * unreachable server costs at most a second. The last resort is a Galera donor, so that the last node of a cluster
+ * stays usable during a state transfer.
  * @throws DatabaseError `moved` if no server that answers is writable, or `away` if no server answers.
  */
 export async function chooseSession(
@@ -44,8 +44,8 @@ export async function chooseSession(
 }
 
 /**
- * Returns the first matching session in order of preference. After a second, it returns the matching session that opens
- * first.
+ * Returns the matching session of the earliest server. After a second, returns the first matching session of any
+ * server.
  */
 async function findSession(
   attempts: readonly Promise<ServerSession>[],

@@ -13,7 +13,6 @@ import { runQuery } from './mysql-statement.js';
 
 /** Minimum number of rows for LOAD DATA. For fewer rows, an INSERT is cheaper. */
 const MIN_LOAD_ROWS = 20;
-/** Approximate size of a chunk of rows, in characters. */
 const CHUNK_LENGTH = 256 * 1024;
 const ER_DUP_ENTRY = 1062;
 
@@ -35,13 +34,12 @@ export async function insertAll(connection: Connection, statement: InsertStateme
 }
 
 /**
- * Inserts rows with LOAD DATA LOCAL INFILE, which costs client and server half as much as INSERT statements. No file is
- * read: the driver streams only these rows to the server.
+ * Inserts rows with LOAD DATA LOCAL INFILE, which costs half as much as INSERT statements. No file is read: the driver
+ * streams only these rows.
  *
- * Use only in a transaction. LOAD DATA skips invalid rows or cuts their values, with a warning. This function throws after
- * any warning or missing row, and the caller must roll back.
- * @returns false, without inserting anything, if there are few rows, if they may overwrite other rows, or if the server
- * does not allow LOAD DATA.
+ * Use only in a transaction. LOAD DATA may skip rows or cut values, with a warning. This function then throws, and the
+ * caller must roll back.
+ * @returns false, without inserting anything, if LOAD DATA cannot be used or is not worthwhile.
  */
 async function tryLoadData(connection: Connection, { into, tail }: InsertStatement, rows: RowValues) {
   if (!into || rows.length < MIN_LOAD_ROWS || tail !== '' || infileDisabled.has(connection)) return false;
@@ -98,15 +96,12 @@ const SEPARATOR = ', ';
  */
 const MAX_CHARACTERS = 2_000_000;
 
-/**
- * Average number of characters per value above which a prepared statement is cheaper than a statement that contains the
- * values as text.
- */
+/** Average length of a value, in characters. If values are longer, a prepared statement is cheaper than plain SQL. */
 const MIN_PREPARED_WIDTH = 64;
 
 /**
- * Builds multi-row INSERT statements: one statement, or several if a limit of the server requires it. Rows with long
- * values are divided among short statements with the same text, so that this text can stay prepared.
+ * Builds as few multi-row INSERT statements as the limits of the server allow. Rows with long values get short
+ * statements with the same text, which can stay prepared.
  */
 export function* buildMultiRowInserts(
   { head, columns, tail }: InsertStatement,

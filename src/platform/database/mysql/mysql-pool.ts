@@ -22,30 +22,25 @@ import {
   writeStateOf,
 } from './session.js';
 
-/**
- * Maximum time for which requests wait for a writable server. If no server has been writable for this time, requests fail
- * at once.
- */
+/** Time for which requests wait for a writable server. After this time, requests fail at once. */
 const FAILOVER_MILLIS = 5000;
 /**
- * Interval of the state checks of the current server. A failed statement makes the pool leave a server only if the
- * pool has used the server for longer than this time.
+ * Interval of the state checks of the current server. In the first interval, a failed statement does not make the pool
+ * leave the server.
  */
 const POLL_MILLIS = 1000;
 /**
- * Number of state checks after which the pool tries to return to a node of the Galera cluster that comes earlier in
- * `DATABASE_URL`.
+ * Number of state checks after which the pool tries to return to an earlier server of `DATABASE_URL` (only on Galera).
  */
 const RETURN_POLLS = 30;
-/** Time without an answer after which a server counts as hanging. */
 const HANG_MILLIS = 5000;
 
-/** The use of one server, from the moment when it is chosen until the pool leaves it. */
+/** The period in which the pool uses one server. */
 interface ServerUse {
   readonly began: number;
   readonly server: Server;
   readonly pool: Pool;
-  /** The session on which the state of the server is read, if there are several servers. */
+  /** The session that checks the state of the server. Undefined if `DATABASE_URL` has only one server. */
   readonly watched: ServerSession | undefined;
 }
 
@@ -55,12 +50,11 @@ interface Waiter {
 }
 
 /**
- * The connections of the service, managed by a pool of the driver. All connections lead to one server: the first
- * server of `DATABASE_URL` that is writable and in sync.
+ * A pool of connections to one server: the first server of `DATABASE_URL` that is writable and in sync.
  *
- * If the state of that server changes or the server fails, the pool leaves it. Idle connections are then closed at
- * once, other connections are closed when they are released, and the next request chooses a server. If `DATABASE_URL`
- * has only one server, there are no state checks, and a read-only server still serves reads.
+ * If that server fails or its state changes, the pool leaves it, and the next request chooses a server. Connections in
+ * use are closed when they are released. If `DATABASE_URL` has only one server, its state is not checked, so a
+ * read-only server still serves reads.
  */
 export class MysqlPool {
   private readonly serverUses = new Map<PoolConnection, ServerUse>();
@@ -71,9 +65,7 @@ export class MysqlPool {
   private currentUse: ServerUse | undefined;
   private choosing: Promise<void> | undefined;
   private isClosed = false;
-  /**
-   * Times, in milliseconds since 1970, at which requests were first and last refused because no server was writable.
-   */
+  /** Times of the first and the last request that failed because no server was writable, in milliseconds since 1970. */
   private readonly refusals = { first: 0, last: 0 };
 
   constructor(
@@ -112,8 +104,9 @@ export class MysqlPool {
   }
 
   /**
-   * Handles the failure of a statement: gives up an unusable connection and leaves an unusable server.
-   * @returns the error to throw. After a long wait for a writable server, this is an error that is never retried.
+   * Handles the failure of a statement: closes the connection if it is unusable, and switches to another server if the
+   * server is unusable.
+   * @returns the error to throw. It is marked as final if no server has been writable for a long time.
    */
   recordFailure(connection: PoolConnection, error: Error): Error {
     if (!(error instanceof DatabaseError)) return error;
@@ -232,9 +225,8 @@ export class MysqlPool {
   }
 
   /**
-   * Returns true if a node of the same Galera cluster that comes earlier in `DATABASE_URL` is in sync again. Without a
-   * cluster, the pool does not return to an earlier server, because an old primary that becomes writable by mistake has
-   * outdated data.
+   * Returns true if an earlier server of `DATABASE_URL` is in sync again. Returns false without Galera, because an old
+   * primary that becomes writable by mistake has outdated data.
    */
   private async hasEarlierNode({ server, watched }: ServerUse): Promise<boolean> {
     const earlier = this.servers.slice(0, this.servers.indexOf(server));
@@ -262,8 +254,7 @@ export class MysqlPool {
   }
 
   /**
-   * Prevents a retry after requests have waited for a writable server for longer than a failover takes.
-   * @returns an error that is never retried, or the given error if a retry is still allowed.
+   * Returns the error unchanged, or marked as final if no server has been writable for longer than a failover takes.
    */
   private preventLateRetry(error: Error): Error {
     if (!(error instanceof DatabaseError)) return error;

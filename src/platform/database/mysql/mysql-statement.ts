@@ -30,9 +30,8 @@ export type Reject = (error: Error) => void;
 export type Resolve<T> = (result: T) => void;
 
 /**
- * Sends a statement, and calls either `resolve` or `reject`, once. Callbacks are used because promises would make a read a
- * fifth slower. Short statements with parameters are prepared, so that the server parses them once. Other statements are
- * sent as text. The timeout of the driver is not used, because its options would make a read a tenth slower.
+ * Sends a statement, and calls either `resolve` or `reject`, once. Promises would make a read a fifth slower, and the
+ * timeout of the driver would make it a tenth slower.
  * @param rows creates the stream of rows of a LOAD DATA LOCAL statement.
  */
 export function sendStatement<T extends Result>(
@@ -105,10 +104,7 @@ export async function queryNumber(connection: Connection, sql: string): Promise<
   return Number(Object.values(row ?? {})[0] ?? 0);
 }
 
-/**
- * Adds `.000` to times without milliseconds, as `common/time.ts` requires. The results of prepared statements omit
- * milliseconds that are zero.
- */
+/** Adds `.000` to times without milliseconds. Prepared statements omit milliseconds that are zero. */
 function addMissingMillis(result: Result, fields: FieldPacket[]): void {
   if (!Array.isArray(result)) return;
   for (const { name, columnType } of fields) {
@@ -122,7 +118,6 @@ function addMissingMillis(result: Result, fields: FieldPacket[]): void {
 
 const serverOptions = new WeakMap<Connection, ConnectionOptions>();
 
-/** Stores the options of a connection for `killStatement`. */
 export function storeConnectionOptions(connection: Connection, options: ConnectionOptions): void {
   serverOptions.set(connection, options);
 }
@@ -131,8 +126,7 @@ export function storeConnectionOptions(connection: Connection, options: Connecti
  * Kills a connection and its running statement on the server, which does not notice a closed connection while it works.
  * Call it before the connection is destroyed. It returns at once.
  *
- * If no second connection can be opened, or if a proxy uses connection numbers of its own, the time limit of the
- * session ends the statement some seconds later (`session.ts`).
+ * If the KILL fails, the time limit of the session ends the statement some seconds later (`session.ts`).
  */
 export function killStatement(connection: Connection): void {
   const options = serverOptions.get(connection);

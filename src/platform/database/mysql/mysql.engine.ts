@@ -31,7 +31,6 @@ import {
 
 type Params = readonly SqlValue[];
 type ResultReader<R extends Result, T> = (result: R) => T;
-/** Converts the error of a statement to the error that the caller gets. */
 type ErrorConverter = (error: Error) => Error;
 
 const returnSameError: ErrorConverter = (error) => error;
@@ -80,7 +79,6 @@ export class MysqlEngine implements Engine {
     return this.runStatement(sql, params, (result: ResultSetHeader) => result.affectedRows, toChangeError);
   }
 
-  /** Inserts all rows or none, in a transaction of its own. */
   async insert(statement: InsertStatement, rows: readonly SqlValue[][]): Promise<void> {
     await runWithRetry('statement', async () => {
       const tx = await this.begin();

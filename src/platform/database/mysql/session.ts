@@ -50,9 +50,8 @@ const STATE = `SELECT VERSION() AS version, @@global.read_only AS read_only /*M!
   ) AS wsrep */`;
 
 /**
- * Statements for every new connection. They prevent silent truncation, set UTC, limit lock waits and the duration of each
- * statement (on MySQL only of reads), and select the isolation level READ COMMITTED. The server enforces the limits even if
- * this process ends. Only MariaDB runs the SQL in `M!` comments, and only MySQL runs the SQL in `!50708` comments.
+ * Statements for every new connection. The strict mode prevents silent truncation. Only MariaDB runs the SQL in `M!`
+ * comments, and only MySQL runs the SQL in `!50708` comments. MySQL limits only the duration of reads.
  */
 const SETTINGS = [
   `SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', time_zone = '+00:00', innodb_lock_wait_timeout = 5
@@ -60,15 +59,13 @@ const SETTINGS = [
   'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
 ];
 /**
- * Statement that enables causal reads on Galera: a statement first waits until its node has applied all earlier commits
- * of the cluster. The value 7 is the sum of 1 (reads and starts of transactions), 2 (UPDATE, DELETE) and 4 (INSERT).
- * Changes wait too, because their conditions read rows (`UPDATE … WHERE owner = ?`).
+ * Enables causal reads on Galera: each statement waits until its node has applied all earlier commits of the cluster.
+ * Changes wait too (value 7), because their conditions read rows.
  */
 const CAUSAL_READS = 'SET SESSION wsrep_sync_wait = 7';
 /** Error number for an unknown variable, which a server without Galera reports. */
 const UNKNOWN_VARIABLE = 1193;
 
-/** Applies the settings of a session to a new connection. */
 export async function setUpConnection(connection: Connection, { options }: Server): Promise<void> {
   storeConnectionOptions(connection, options);
   for (const sql of SETTINGS) await runQuery(connection, sql);
@@ -86,8 +83,7 @@ export async function openSession(server: Server): Promise<ServerSession> {
     const connected = connection.promise().connect();
     await connected.catch((error: unknown) => Promise.reject(toConnectError(error)));
     const state = await readState(connection);
-    // Causal reads are enabled after the state is read, because they would delay this read on a node that is out of
-    // sync.
+    // The state is read first, because causal reads would delay this read on a node that is out of sync.
     await setUpConnection(connection, server);
     return { connection, server, state };
   } catch (error) {
@@ -114,7 +110,6 @@ export function toServerState({ version, read_only, wsrep }: StateRow): ServerSt
   return { ...state, galera };
 }
 
-/** Parses `NAME=value`, and converts the name to lower case. */
 function parsePair(text: string): [string, string] {
   const at = text.indexOf('=');
   return [text.slice(0, at).toLowerCase(), text.slice(at + 1)];

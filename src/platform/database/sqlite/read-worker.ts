@@ -8,11 +8,9 @@ import type { WriteLock } from './write-lock.js';
 /** Calls to a read worker. Errors are sent as values, because a thrown error would lose its code. */
 export interface ReadWorkerCalls extends WorkerCalls {
   read(sql: string, params: readonly SqlValue[]): RawRows | SerializedError;
-  /** Runs `Checkpointer.writeBack` and returns its result. */
   writeBack(): boolean;
 }
 
-/** An error of the driver as it is sent between processes. */
 export interface SerializedError {
   message: string;
   code: string | undefined;
@@ -22,7 +20,8 @@ export interface SerializedError {
 export interface Reader {
   read(sql: string, params: readonly SqlValue[], signal?: AbortSignal): Promise<RawRows>;
   /**
-   * Takes the given lock, and runs `Checkpointer.writeBack` while it holds the lock. Returns the result of `writeBack`.
+   * Checkpoints the write-ahead log while it holds the given lock. Returns false if another program holds the write
+   * lock.
    */
   writeBack(lock: WriteLock): Promise<boolean>;
   end(): Promise<void>;
@@ -34,7 +33,8 @@ export interface Reader {
 const FLAGS = ['--max-semi-space-size=2'];
 
 /**
- * A read worker: runs SELECT statements in a separate process, one after another. Only a signal limits their duration.
+ * A read worker: runs SELECT statements in a separate process, one after another. Their duration is not limited, but a
+ * signal can stop them.
  */
 export class ReadWorker implements Reader {
   private readonly worker: WorkerProcess<ReadWorkerCalls, object>;
@@ -75,7 +75,7 @@ export class ReadWorker implements Reader {
   }
 
   /**
-   * Writes the write-ahead log back in the worker process. Takes the lock only when the process is running and idle, so
+   * Checkpoints the write-ahead log in the worker process. Takes the lock only when the process is running and idle, so
    * that writers wait less.
    */
   async writeBack(lock: WriteLock): Promise<boolean> {
@@ -87,7 +87,6 @@ export class ReadWorker implements Reader {
     );
   }
 
-  /** Kills the worker process at once. */
   async end(): Promise<void> {
     this.isEnding = true;
     this.worker.kill();

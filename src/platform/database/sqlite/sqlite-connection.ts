@@ -11,12 +11,8 @@ import {
   toPlaceholders,
 } from '../engine/sql.js';
 
-/**
- * Milliseconds for which a statement waits for the lock of another process, on connections that may block their
- * thread.
- */
+/** Time for which a statement waits for the lock of another process. The wait blocks the thread. */
 const BUSY_MILLIS = 5000;
-/** SQLite's result code for a lock that another connection holds. */
 const BUSY = 5;
 /** Milliseconds that a checkpoint waits for the write lock of another program. */
 const LOCK_MILLIS = 50;
@@ -28,8 +24,8 @@ const RETRY_MILLIS = 5;
 const OLDEST_SQLITE = '3.51.3';
 
 /**
- * Maps SQLite's result codes to their names (sqlite.org/rescode.html). An extended code carries its basic code in the
- * lowest byte.
+ * Maps SQLite's result codes to their names (sqlite.org/rescode.html). The lowest byte of an extended code is its basic
+ * code.
  */
 const RESULT_CODES: Readonly<Record<number, string>> = {
   1: 'SQLITE_ERROR',
@@ -52,8 +48,8 @@ export function createParentFolder(file: string): void {
 }
 
 /**
- * Opens a database file, and creates it if it is missing. Only `Checkpointer` writes the log of the file back, so
- * SQLite's automatic checkpoints are off.
+ * Opens a database file, and creates it if it is missing. Automatic checkpoints are off, because `Checkpointer` does
+ * this work.
  * @throws the driver's error, or Error if the SQLite of this Node.js can lose commits.
  */
 export function openFile(file: string): DatabaseSync {
@@ -132,7 +128,6 @@ export function assertSafeVersion(version: string): void {
 }
 
 type Params = readonly SqlValue[];
-/** A prepared statement with the names of its columns. A statement that changes rows has no columns. */
 interface PreparedStatement {
   statement: StatementSync;
   names: readonly string[];
@@ -259,7 +254,7 @@ export function toRowObject(names: readonly string[], values: unknown): object {
   return row;
 }
 
-/** Writes the write-ahead log of SQLite back to the database file. */
+/** Checkpoints the write-ahead log of SQLite: writes its pages to the database file. */
 export class Checkpointer {
   private readonly lockConnection: SqliteConnection;
 
@@ -274,9 +269,9 @@ export class Checkpointer {
   }
 
   /**
-   * Writes back all pages of the log that no running read needs. A second connection holds the write lock meanwhile,
+   * Checkpoints the log, except pages that a running read needs. A second connection holds the write lock meanwhile,
    * because versions before 3.51.3 can lose a commit that runs during a checkpoint.
-   * @returns false, with nothing written back, if another program holds the write lock.
+   * @returns false, without a checkpoint, if another program holds the write lock.
    */
   writeBack(): boolean {
     try {

@@ -17,15 +17,11 @@ import type { WriteLock } from './write-lock.js';
 type Params = readonly SqlValue[];
 
 /**
- * Number of pages (8 MiB) in the write-ahead log at which the log is written back. Writing it back takes some
- * milliseconds.
+ * Number of pages in the write-ahead log (8 MiB) at which a checkpoint starts. A checkpoint takes some milliseconds.
  */
 const LOG_PAGES = 2048;
 
-/**
- * Number of pages in the write-ahead log, and number of these pages that are already written back. When both numbers
- * are equal, SQLite can reuse the log from its beginning.
- */
+/** Number of pages in the write-ahead log, and number of these pages that are checkpointed. */
 interface LogSize {
   log: number;
   checkpointed: number;
@@ -40,26 +36,25 @@ const BUSY_TIMEOUT_MILLIS = 5000;
 const PAUSE_MILLIS = 2;
 
 /**
- * SQLite on one connection. Statements are synchronous. Before a write the engine waits for the lock that the
- * processes of this service share, without blocking the thread.
+ * SQLite on one connection. Statements are synchronous. Before a write the engine waits for the lock that the processes
+ * of this service share, without blocking the thread.
  *
- * While a transaction is open, no other statement may use the connection, because it would become part of that
- * transaction. Every other statement therefore awaits `openTransaction`, and then runs before anything else can open
- * a new transaction.
+ * While a transaction is open, all other statements wait for `openTransaction`, because they would become part of that
+ * transaction.
  */
 export class SqliteEngine implements Engine {
   readonly dialect = 'sqlite';
   private openTransaction: Promise<void> | undefined;
-  /** Number of log pages at which the log is written back next. */
+  /** Number of log pages at which the next checkpoint starts. */
   private nextWriteBack = LOG_PAGES;
   private isWritingBack = false;
 
   /**
-   * @param checkpointer writes the log back if there is no `reader`.
-   * @param reader runs the SELECT statements that may read a whole table, and writes the log back. Without a reader,
-   * this process does both.
-   * @param stoppableReader runs only the SELECT statements that a signal may stop, because stopping one kills the
-   * process of this reader.
+   * @param checkpointer is needed only without a `reader`.
+   * @param reader runs checkpoints and the SELECT statements that may read a whole table. By default this process does
+   * both.
+   * @param stoppableReader runs the SELECT statements that a signal may stop. Stopping a statement kills the process of
+   * this reader.
    */
   constructor(
     private readonly connection: SqliteConnection,
@@ -69,7 +64,7 @@ export class SqliteEngine implements Engine {
     private readonly stoppableReader = reader,
   ) {}
 
-  /** Closes the file. SQLite then writes the whole log back, so that the file can be copied without its log. */
+  /** Closes the file. SQLite then checkpoints the whole log, so that the file can be copied without its log. */
   async close(): Promise<void> {
     await Promise.all([this.reader?.end(), this.stoppableReader?.end()]);
     while (this.openTransaction) await this.openTransaction;
@@ -111,7 +106,6 @@ export class SqliteEngine implements Engine {
     });
   }
 
-  /** Inserts all rows or none, in a transaction of its own. */
   async insert(statement: InsertStatement, rows: readonly SqlValue[][]): Promise<void> {
     const tx = await this.begin();
     try {
@@ -129,7 +123,6 @@ export class SqliteEngine implements Engine {
     });
   }
 
-  /** @param releaseLock releases the write lock that the caller holds. */
   private createTransaction(releaseLock: Release): OpenTransaction {
     const { promise, resolve } = Promise.withResolvers<undefined>();
     this.openTransaction = promise;
@@ -142,8 +135,8 @@ export class SqliteEngine implements Engine {
   }
 
   /**
-   * Starts to write the log back after a commit if the log is long. SQLite itself would do this inside a COMMIT and
-   * block this thread, while a read worker does it in a separate process.
+   * Starts a checkpoint after a commit if the log is long. SQLite itself would checkpoint inside a COMMIT and block
+   * this thread.
    */
   private writeBackIfLong(): void {
     if (!this.isWritingBack && this.countLogPages() >= this.nextWriteBack) this.startWriteBack();
@@ -167,7 +160,7 @@ export class SqliteEngine implements Engine {
     if (isDone) this.nextWriteBack = this.countLogPages() + LOG_PAGES;
   }
 
-  /** Counts the pages in the log that are not yet written back. The mode NOOP takes no lock and changes nothing. */
+  /** Counts the pages in the log that are not checkpointed yet. The mode NOOP takes no lock and changes nothing. */
   private countLogPages(): number {
     const { log, checkpointed } = this.connection.queryOne('PRAGMA wal_checkpoint(NOOP)', []) as LogSize;
     return log - checkpointed;
@@ -208,7 +201,6 @@ class SqliteTransaction implements OpenTransaction {
   readonly dialect = 'sqlite';
   private isOpen = true;
 
-  /** @param onEnd runs once, when the transaction has ended. @param onCommit runs after a successful commit. */
   constructor(
     private readonly connection: SqliteConnection,
     private readonly onEnd: () => void,
@@ -231,7 +223,6 @@ class SqliteTransaction implements OpenTransaction {
     this.connection.insert(statement, rows);
   }
 
-  /** Commits, or rolls back if the commit fails. The transaction ends in both cases. */
   async commit(): Promise<void> {
     this.isOpen = false;
     try {

@@ -3,14 +3,12 @@ import { FairSemaphore, type Release } from '../../common/fair-semaphore.js';
 /** The calls with which another process of the service takes and releases the write lock. */
 export interface WriteLockCalls {
   /**
-   * Waits until the caller holds the lock. Returns the number of times that other callers have held the lock since
-   * the last call of this caller.
+   * Waits for the lock. Returns the number of times that other callers have held it since the last call of this caller.
    */
   acquireLock: () => Promise<number>;
   releaseLock: () => void;
 }
 
-/** `WriteLockCalls` as the calling process sees them: each call returns a promise. */
 interface LockOwner {
   acquireLock(): Promise<number>;
   releaseLock(): Promise<void>;
@@ -27,7 +25,6 @@ export class WriteLock {
   /** @param owner the process that manages the lock. Undefined if this process manages the lock. */
   constructor(private readonly owner?: LockOwner) {}
 
-  /** Number of waiting writers of this process. */
   get waiting(): number {
     return this.slot.waiting;
   }
@@ -37,14 +34,12 @@ export class WriteLock {
   }
 
   /**
-   * True if other writers need the lock. In the process that manages the lock, this means that writers wait. In another
-   * process, it means that other writers held the lock between the last two writes of that process.
+   * True if other writers need the lock: they wait for it, or have held it since the previous write of this process.
    */
   get isContended(): boolean {
     return this.owner ? this.otherHolders > 0 : this.slot.waiting > 0;
   }
 
-  /** Takes the lock as soon as all earlier callers have released it. */
   acquire(): Promise<Release> {
     return this.owner ? this.acquireFrom(this.owner) : this.slot.acquire();
   }
@@ -70,7 +65,7 @@ export class WriteLock {
 
 /**
  * Creates the calls with which one other process takes and releases the lock. Call `end` when that process has ended,
- * so that a lock that it still holds is released.
+ * to release a lock that it still holds.
  */
 export function createWriteLockCalls(lock: WriteLock): { calls: WriteLockCalls; end: () => void } {
   let release: Release | undefined;
