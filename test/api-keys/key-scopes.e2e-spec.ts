@@ -185,8 +185,7 @@ describe('an API key with networks', () => {
     expect(await readLastUse()).toEqual([expect.stringMatching(/Z$/), '10.0.0.1']);
     await withIp(client, '10.0.0.2').get('/users/search');
     expect((await readLastUse())[1]).toBe('10.0.0.1');
-    const forget = 'UPDATE api_keys SET last_used = ? WHERE id = ?';
-    await databaseOf(app).execute(forget, [inSeconds(-61), key.id]);
+    await databaseOf(app).execute('UPDATE api_keys SET last_used = ? WHERE id = ?', [inSeconds(-61), key.id]);
     await withIp(client, '10.0.0.2').get('/users/search');
     expect((await readLastUse())[1]).toBe('10.0.0.2');
   });

@@ -59,11 +59,9 @@ describe('a reason in X-Audit-Reason', () => {
     const key = (await withReason('for the night').post('/api_keys', { name: 'night' })).body;
     expect((await read(`target=${key.id}`))[0].reason).toBe('for the night');
     const run = await runImport(app.key, csv(HEAD, 'R1,r1,r1@example.org'), 'dry_run=true');
-    const applied = (await withReason('looked at it').post(`/imports/${run.id}/apply`)).body;
-    await awaitRun(app.key, applied.id);
+    await awaitRun(app.key, (await withReason('looked at it').post(`/imports/${run.id}/apply`)).body.id);
     expect((await read(`target=${run.id}&action=import.approved`))[0].reason).toBe('looked at it');
-    const rows = await read(`actor=${run.id}&action=user.created`);
-    expect(rows.map(({ reason }) => reason)).toEqual(['']);
+    expect((await read(`actor=${run.id}&action=user.created`)).map(({ reason }) => reason)).toEqual(['']);
     const user = await provision(scimOf(app));
     const headers = { 'x-audit-reason': 'scim', 'x-api-key': String(app.key.headers['x-api-key']) };
     await app.guest.fetch('DELETE', `/scim/v2/Users/${user.id}`, undefined, headers);

@@ -30,8 +30,7 @@ const levelsOf = (findings: Finding[], subject: string) =>
   findings.filter((finding) => finding.subject === subject).map(({ level }) => level);
 
 test('doctor --security reports on every security topic and exits with 1 if a check fails', async () => {
-  const app = await TestApp.startOn(database);
-  await app.stop();
+  await (await TestApp.startOn(database)).stop();
   const { findings, code, out } = await examine({ METRICS_TOKEN: SECRET, BOOTSTRAP_API_KEY: SECRET });
   expect(new Set(findings.map(({ subject }) => subject))).toEqual(
     new Set([

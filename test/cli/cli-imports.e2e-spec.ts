@@ -98,8 +98,7 @@ describe.each(TARGETS)('rollcall imports on the %s', (target) => {
     expect([found.code, found.out]).toEqual([0, failed.out]);
     expect(missing.out).toBe('Line  Outcome  ExternalId  Name  Details\n');
     expect((await run('rows', id)).out).toContain('phone: "" → 11');
-    const first = await run('rows', id, '--limit', '2');
-    expect(first.err).toBe('3 in total. Next page: --after 3\n');
+    expect((await run('rows', id, '--limit', '2')).err).toBe('3 in total. Next page: --after 3\n');
     const rest = await run('rows', id, '--limit', '2', '--after', '3', '--json');
     expect([rest.err, JSON.parse(rest.out).Results.map(({ line }: Json) => line)]).toEqual(['', [4]]);
   });
@@ -111,8 +110,7 @@ describe.each(TARGETS)('rollcall imports on the %s', (target) => {
     expect(out).toMatch(/updated +3\n/);
     expect(err).toMatch(/^((queued|validating|applying) …\n)*$/);
     expect((await findUser(app.key, `${name}-0`)).phone).toBe('109');
-    const again = await run('approve', id);
-    expect(again).toMatchObject({
+    expect(await run('approve', id)).toMatchObject({
       code: 2,
       out: '',
       err: `rollcall failed. Import ${id} is completed. It must be planned or needs_approval.\n`,

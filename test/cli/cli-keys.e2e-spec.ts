@@ -85,8 +85,7 @@ describe.each(TARGETS)('rollcall keys on the %s', (target) => {
     const used = await createKey('used', '--expires', '90d');
     await search(used.key);
     const late = await createKey('late');
-    const set = 'UPDATE api_keys SET expires = ? WHERE id = ?';
-    await databaseOf(app).execute(set, [inSeconds(-1), late.id]);
+    await databaseOf(app).execute('UPDATE api_keys SET expires = ? WHERE id = ?', [inSeconds(-1), late.id]);
     expect(problemOf(await search(late.key))).toEqual([401, 'unauthenticated']);
 
     expect(await findListed(used.id)).toEqual({

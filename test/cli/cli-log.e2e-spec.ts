@@ -13,8 +13,7 @@ test.each([
 ])('with LOG_LEVEL=%j, a command writes no log lines to standard output', async (LOG_LEVEL, expected) => {
   const file = join(database.folder, 'users.csv');
   writeFileSync(file, 'ExternalId,Username,Email\nHR-1,jane,jane@example.org\n');
-  const app = await TestApp.startOn(database);
-  await app.stop();
+  await (await TestApp.startOn(database)).stop();
   const settings = { ...envOf(database), DATABASE_URL: database.url, LOG_LEVEL };
   const command = Process.startCommand(['import', file, '--json'], settings);
   const { code } = await command.exit;

@@ -74,8 +74,7 @@ describe.each(TARGETS)('rollcall users on the %s', (target) => {
   test('"block" ends sessions but does nothing if a name is unknown, and "reactivate" unblocks', async () => {
     const user = await createUser('bob');
     const session = await app.login(user.username);
-    const mistyped = await run('block', user.username, 'nobody-at-all');
-    expect(mistyped).toMatchObject({ code: 2, out: '' });
+    expect(await run('block', user.username, 'nobody-at-all')).toMatchObject({ code: 2, out: '' });
     expect((await session.get('/users/me')).status).toBe(200);
     const blocked = await run('block', user.email);
     expect([blocked.code, blocked.out]).toEqual([0, `${user.username} (${user.uuid}) is blocked.\n`]);

@@ -111,8 +111,7 @@ test('rollcall import is rejected if the database has no users', async () => {
   await database.drop();
   database = await createDatabase('tables');
   settings = envOf(database);
-  const empty = await runRollcall(['import', `${ROOT}samples/users.csv`]);
-  expect(empty).toMatchObject({
+  expect(await runRollcall(['import', `${ROOT}samples/users.csv`])).toMatchObject({
     code: 2,
     out: '',
     err: expect.stringMatching(/has no users\. Start the service/),

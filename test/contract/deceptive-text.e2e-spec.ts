@@ -52,8 +52,7 @@ test('an import reports the same error as the API for a surname with an invisibl
   const surname = 'ad\u202emin';
   const { body } = await app.key.post('/users', aUser({ surname }));
   const file = csv('ExternalId,Username,Email,Surname', `F1,file-user,file@example.org,${surname}`);
-  const run = await runImport(app.key, file, 'dry_run=true');
-  const [planned] = await rowsOf(app.key, run.id);
+  const [planned] = await rowsOf(app.key, (await runImport(app.key, file, 'dry_run=true')).id);
   const [{ field, code, message }] = body.errors;
   expect({ field, code }).toEqual({ field: 'surname', code: 'invisible_character' });
   expect(planned.errors).toEqual([expect.objectContaining({ field, code, message })]);
@@ -143,8 +142,7 @@ test('a URL is normalized, and an import of an equivalent URL changes nothing', 
     'http://example.org',
     'U1',
   ]);
-  const run = await runImport(app.key, row('http://example.org', '5'), '');
-  const [changed] = await rowsOf(app.key, run.id);
+  const [changed] = await rowsOf(app.key, (await runImport(app.key, row('http://example.org', '5'), '')).id);
   expect(changed.changes.map(({ field }: Json) => field)).toEqual(['phone']);
 });
 

@@ -37,8 +37,7 @@ beforeAll(async () => {
     external_id: 'T',
     authname: { saml: ['t'] },
   });
-  const me = await webmaster.get('/users/me');
-  ids = { admin: me.body.uuid, member: uuid, other: other.uuid };
+  ids = { admin: (await webmaster.get('/users/me')).body.uuid, member: uuid, other: other.uuid };
   jest.spyOn(app.app.get(Log), 'logFault').mockImplementation(faults);
 });
 afterAll(() => app.end());

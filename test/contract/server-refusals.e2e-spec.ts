@@ -9,8 +9,7 @@ let app: TestApp;
 const logged = jest.fn<(request: Request, status: number) => void>();
 beforeAll(async () => {
   app = await TestApp.start();
-  const log = app.app.get(Log);
-  jest.spyOn(log, 'onRequestEnd').mockImplementation((request, response) => {
+  jest.spyOn(app.app.get(Log), 'onRequestEnd').mockImplementation((request, response) => {
     logged(request, response.statusCode);
   });
 });

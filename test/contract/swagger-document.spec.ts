@@ -32,8 +32,7 @@ test('the import form in Swagger UI begins with dry_run and file, and only dry_r
   expect([dryRun?.[0], dryRun?.[1].default, file?.[0]]).toEqual(['dry_run', true, 'file']);
   for (const [name, { default: value, example }] of options)
     expect({ name, value, example }).toEqual({ name, value: undefined, example: '' });
-  const repeated = parameters.filter(({ name }: Json) => name in properties);
-  expect(repeated).toEqual([]);
+  expect(parameters.filter(({ name }: Json) => name in properties)).toEqual([]);
 });
 
 test.each([

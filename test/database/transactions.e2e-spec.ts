@@ -92,8 +92,7 @@ test('of 100 concurrent transactions, only the 90 that commit store their rows',
       if (index % 10 === 9) throw new Error('rolled back on purpose');
     }),
   );
-  const results = await Promise.allSettled(runs);
-  expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(10);
+  expect((await Promise.allSettled(runs)).filter(({ status }) => status === 'rejected')).toHaveLength(10);
   expect(await listNames('storm-')).toHaveLength(90);
 });
 

@@ -166,8 +166,7 @@ describe('PUT /groups/{group_id}', () => {
     [{ roles: [], display_name: 'another' }, 'display_name', 'invalid_value'],
     [{ roles: [], external_id: 'another' }, 'external_id', 'invalid_value'],
   ])('returns 422 for %j', async (body, field, code) => {
-    const group = await aGroup(app);
-    const answer = await key.put(pathOf(group), body);
+    const answer = await key.put(pathOf(await aGroup(app)), body);
     expect([answer.status, ...fieldErrorsOf(answer)]).toEqual([422, [field, code]]);
   });
 

@@ -63,8 +63,7 @@ describe('a member of a group', () => {
   test('keeps the same ETag if joining or leaving a group changes no role', async () => {
     const other = await createGroup(['Editor'], jane);
     const before = await readVersion(jane);
-    const group = await createGroup([], jane);
-    await editMembers(app, group, { remove: [jane.uuid] });
+    await editMembers(app, await createGroup([], jane), { remove: [jane.uuid] });
     await createGroup(['Editor'], jane);
     expect(await readVersion(jane)).toBe(before);
     await editMembers(app, other, { remove: [jane.uuid] });
@@ -91,8 +90,7 @@ describe('a group role that conflicts with a direct role of a user', () => {
 
   test('cannot be added to a group of which the user is a member', async () => {
     const group = await createGroup([], jane);
-    const error = await catchError(setRoles(group, ['External user']));
-    expect(error).toMatchObject({
+    expect(await catchError(setRoles(group, ['External user']))).toMatchObject({
       code: 'validation_failed',
       extras: { errors: [{ field: 'roles', code: 'exclusive_roles' }] },
     });

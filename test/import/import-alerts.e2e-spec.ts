@@ -158,8 +158,7 @@ test('NOTIFY_COMMAND receives an alert on stdin, but no service settings in its 
   writeFileSync(command, `#!/bin/sh\n(cat; echo; env) > ${seen}.part && mv ${seen}.part ${seen}\n`);
   chmodSync(command, 0o755);
   const watcher = watch(database.folder);
-  const app = await start({ NOTIFY_COMMAND: command });
-  const run = await createWaitingRun(app);
+  const run = await createWaitingRun(await start({ NOTIFY_COMMAND: command }));
   while (!existsSync(seen)) await once(watcher, 'change');
   watcher.close();
   const [body = '', ...env] = readFileSync(seen, 'utf8').split('\n');

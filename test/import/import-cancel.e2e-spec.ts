@@ -45,8 +45,7 @@ test('an import that is cancelled while writing finishes its batch and skips the
 test('an import cancelled during its validation changes no user and stores no rows', async () => {
   const before = await countUsers();
   const planning: unknown[] = [];
-  const evaluate = jest.spyOn(app.app.get(PlanGuards), 'evaluate');
-  evaluate.mockImplementationOnce(async ({ id }) => {
+  jest.spyOn(app.app.get(PlanGuards), 'evaluate').mockImplementationOnce(async ({ id }) => {
     const { state, progress } = await readRun(id);
     planning.push(state, progress.rows_done > 0, (await cancel(id)).status);
     return [];

@@ -49,8 +49,7 @@ test.each([
   [
     'the rows of a batch',
     async (id: string) => {
-      const rows = await app.app.get(ImportRowsRepository).listBatches(id, 3, 4);
-      expect(rows).toHaveLength(2 * BATCH);
+      expect(await app.app.get(ImportRowsRepository).listBatches(id, 3, 4)).toHaveLength(2 * BATCH);
     },
   ],
   ['the first 50 problems', (id: string) => getRepository().listProblems(id, 50)],
@@ -61,8 +60,7 @@ test.each([
       `a page of rows near the end, with the filter ${JSON.stringify(filter)}`,
       async (id) => {
         const after = (id === runs.few ? FEW : MANY) - 100;
-        const position = { after, offset: 0, limit: 50 };
-        const rows = await getRepository().list(id, filter, position);
+        const rows = await getRepository().list(id, filter, { after, offset: 0, limit: 50 });
         expect(rows.map(({ line }) => line - after)).toEqual(Array.from({ length: 50 }, (_, i) => i + 1));
       },
     ],

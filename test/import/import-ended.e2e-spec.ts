@@ -97,8 +97,7 @@ test('failed.csv contains the cells of the failed rows if the import is cancelle
 });
 
 test('an import is retried and completes if its failure could not be recorded', async () => {
-  const applier = app.app.get(Applier);
-  jest.spyOn(applier, 'apply').mockRejectedValueOnce(new Error('a fault of ours'));
+  jest.spyOn(app.app.get(Applier), 'apply').mockRejectedValueOnce(new Error('a fault of ours'));
   const runs = app.app.get(ImportRunsRepository);
   const move = runs.updateState.bind(runs);
   let killed = 0;

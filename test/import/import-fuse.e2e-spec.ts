@@ -153,8 +153,7 @@ test('an import that hits the key_fuse guard cannot be approved by its API key o
     const run = await runImport(starter, fileOf(name, 6, 4), `dataset=${name}`);
     expect([run.state, fuseOf(run).hit]).toEqual(['needs_approval', true]);
     for (const approver of [starter, other]) {
-      const again = await apply(approver, run.id);
-      expect(again).toMatchObject({ state: 'needs_approval', approved_by: null });
+      expect(await apply(approver, run.id)).toMatchObject({ state: 'needs_approval', approved_by: null });
     }
     expect((await apply(app.key, run.id)).state).toBe('completed');
   }

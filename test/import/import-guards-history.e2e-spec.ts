@@ -49,8 +49,7 @@ const approve = async ({ id }: Json): Promise<Json> => {
   return awaitRun(app.key, id as string);
 };
 const revert = async ({ id }: Json): Promise<Json> => {
-  const answer = await app.key.post(`/imports/${id as string}/revert`);
-  return awaitRun(app.key, answer.body.id as string);
+  return awaitRun(app.key, (await app.key.post(`/imports/${id as string}/revert`)).body.id as string);
 };
 const blockFirst = (to: number) => (i: number) => (i < to ? { status: 'Blocked' } : {});
 
@@ -65,8 +64,7 @@ test('the deactivations guard ignores approved imports, reverted imports and imp
     `UPDATE import_runs SET finished = '2020-01-01 00:00:00.000' WHERE dataset = ? AND reverts IS NULL`,
     [dataset],
   );
-  const again = await send(50, (i) => (i < 17 || (i >= 30 && i < 33) ? { status: 'Blocked' } : {}));
-  expectPassed(again);
+  expectPassed(await send(50, (i) => (i < 17 || (i >= 30 && i < 33) ? { status: 'Blocked' } : {})));
 });
 
 test('the deactivations guard counts the users whom imports blocked in the last seven days', async () => {

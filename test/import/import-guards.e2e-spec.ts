@@ -68,8 +68,7 @@ describe('an import that waits for a decision', () => {
   };
   test('is superseded at its approval if a user of its plan has changed in the meantime', async () => {
     const run = await createWaiting();
-    const user = await findUser(app.key, `${dataset}-0`);
-    await app.key.put(`/users/${user.uuid}`, { status: 'Blocked' });
+    await app.key.put(`/users/${(await findUser(app.key, `${dataset}-0`)).uuid}`, { status: 'Blocked' });
     await app.key.post(`/imports/${run.id}/apply`);
     const done = await awaitRun(app.key, run.id);
     expect({ state: done.state, code: done.problems[0].code }).toEqual({
@@ -97,8 +96,7 @@ describe('an import that waits for a decision', () => {
     expect([old.state, old.problems[0].code]).toEqual(['superseded', 'newer_run']);
   });
   test('creates users with the uuids in its plan when it is applied, if it was a dry run', async () => {
-    const file = csv(COLUMNS, ...rows(3));
-    const plan = await runImport(app.key, file, `dataset=${dataset}&dry_run=true`);
+    const plan = await runImport(app.key, csv(COLUMNS, ...rows(3)), `dataset=${dataset}&dry_run=true`);
     expect([plan.state, plan.dry_run, countsOf(plan)]).toEqual(['planned', true, { created: 3 }]);
     expect(await findUser(app.key, `${dataset}-0`)).toBeUndefined();
     const listed = (await app.key.get(`/imports/${plan.id}/rows`)).body.Results;

@@ -35,8 +35,7 @@ test.each([
 test('a user whom an import blocks as missing is logged out and is not reported as missing again', async () => {
   const rows = people('l-', 9);
   await runImport(app.key, csv(HEAD, ...rows), 'dataset=l');
-  const leaver = await findUser(app.key, 'l-0');
-  await app.key.put(`/users/${leaver.uuid}`, { password: PASSWORD });
+  await app.key.put(`/users/${(await findUser(app.key, 'l-0')).uuid}`, { password: PASSWORD });
   const session = await app.login('l-0', PASSWORD);
   await runImport(app.key, csv(HEAD, ...rows.slice(1)), 'dataset=l&missing=block');
   expect((await session.get('/users/me')).status).toBe(401);
@@ -77,8 +76,7 @@ test('Webmasters and users of other data sets do not count as missing in an impo
 test('a user created over the API joins the data set of an import that lists the user', async () => {
   const user = await create(app.key, { username: 'api', email: 'api@example.org', external_id: 'api' });
   const before = (await app.key.get(`/users/${user.uuid as string}`)).body;
-  const run = await runImport(app.key, fileOf('api'), 'dataset=claims');
-  expect(countsOf(run)).toEqual({ unchanged: 1 });
+  expect(countsOf(await runImport(app.key, fileOf('api'), 'dataset=claims'))).toEqual({ unchanged: 1 });
   expect((await app.key.get(`/users/${user.uuid as string}`)).body).toEqual(before);
   expect((await app.key.get('/users/search?managed_by=claims')).body.Count).toBe(1);
 });

@@ -78,8 +78,7 @@ test.each(BAD)('imports and POST /users refuse %s with %s', async (column, _, ce
 
 test('an import refuses a new user without username and e-mail with the same errors as POST /users', async () => {
   const api = await app.key.post('/users', { external_id: 'new' });
-  const run = await runImport(app.key, csv('ExternalId,Surname', 'new,Lee'));
-  const [row] = await rowsOf(app.key, run.id);
+  const [row] = await rowsOf(app.key, (await runImport(app.key, csv('ExternalId,Surname', 'new,Lee'))).id);
   expect(formatErrors(row.errors)).toEqual(formatErrors(api.body.errors));
 });
 
@@ -88,8 +87,7 @@ test('an import normalizes values in the same way as POST /users', async () => {
     'ExternalId,Username,Email,ForeName,Phone,Roles,Linkedin,AboutMe',
     ' ok , Jo   Doe ,JO@Example.org,  Jose\u0301 ,"  +44  20 ",editor; AUTHOR,https://l.example/x,"  two\r\nlines "',
   );
-  const run = await runImport(app.key, file);
-  expect(run.problems).toEqual([]);
+  expect((await runImport(app.key, file)).problems).toEqual([]);
   const found = (await app.key.get('/users/search?external_id=ok')).body.Results[0];
   const created = await app.key.post('/users', {
     external_id: ' ok2 ',

@@ -57,8 +57,7 @@ test('an import can replace the last Webmaster, but not if the row of the new We
   // The new Webmaster takes the username of the last Webmaster, so each row depends on the other row.
   expect(countsOf(plan)).toEqual({ created: 1, blocked: 1 });
   const bad = file.replace('w3@example.org', 'no address');
-  const refused = await runImport(app.key, bad, `dry_run=true&${PRIVILEGED}`);
-  expect(await failuresOf(refused)).toEqual([
+  expect(await failuresOf(await runImport(app.key, bad, `dry_run=true&${PRIVILEGED}`))).toEqual([
     [2, 'status', 'last_webmaster'],
     [3, 'email', 'invalid_format'],
   ]);
@@ -89,8 +88,7 @@ test('an import row that would block the sender of the file fails with self_bloc
     password: 'a password of the boss',
   });
   const session = await app.login('boss', 'a password of the boss');
-  const file = csv('ExternalId,Status', 'B1,Blocked');
-  const plan = await runImport(session, file, `dry_run=true&${PRIVILEGED}`);
+  const plan = await runImport(session, csv('ExternalId,Status', 'B1,Blocked'), `dry_run=true&${PRIVILEGED}`);
   expect(await failuresOf(plan)).toEqual([[2, 'status', 'self_block']]);
   await session.post(`/imports/${plan.id}/apply`);
   await awaitRun(session, plan.id);

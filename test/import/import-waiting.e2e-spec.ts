@@ -162,8 +162,7 @@ describe('a decision about an import', () => {
 
   test('to revert it does not block the deciding user, and the revert reports self_block', async () => {
     const name = randomUUID();
-    const file = csv(COLUMNS, person(name, 'Active', 'Webmaster'));
-    const run = await runImport(app.key, file, PRIVILEGED);
+    const run = await runImport(app.key, csv(COLUMNS, person(name, 'Active', 'Webmaster')), PRIVILEGED);
     const { uuid } = await findUser(app.key, name);
     await changeUser(app, uuid, { password: PASSWORD });
     const { body } = await (await app.login(name, PASSWORD)).post(`/imports/${run.id as string}/revert`);

@@ -203,8 +203,7 @@ test(
           }
 
           // The plan, applied in its batches.
-          const status = (await app.key.post(`/imports/${plan.id}/apply`)).status;
-          expect(status).toBe(202);
+          expect((await app.key.post(`/imports/${plan.id}/apply`)).status).toBe(202);
           const run = await awaitRun(app.key, plan.id);
           expect([run.state, run.counts]).toEqual([
             plan.counts.error > 0 ? 'completed_with_errors' : 'completed',

@@ -24,8 +24,7 @@ test('a dropped file uses the profile with the longest matching pattern or else 
   dropFile('sales.csv', 'Key,Login,Mail', 's1,s1,s1@example.org');
   await scheduled.start({ IMPORT_OPTIONS: 'profile=others&missing=block&dataset=default' });
   await scheduled.waitForFiles(2);
-  const runs = await scheduled.listRuns();
-  const shown = runs.map(({ file, profile, options }) => [
+  const shown = (await scheduled.listRuns()).map(({ file, profile, options }) => [
     file.name,
     profile,
     options.dataset,

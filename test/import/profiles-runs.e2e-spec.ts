@@ -94,8 +94,7 @@ test('cells of ignored and password columns are stored neither in tables nor in 
   expect(failed).toContain('Nr,Login,Mail,_line,_code,_message\r\ns1,s1,wrong,2,invalid_format');
   expect(failed + JSON.stringify(run)).not.toContain('SECRET');
   for (const table of ['import_rows', 'import_runs', 'audit_events']) {
-    const rows = await databaseOf(app).query(`SELECT * FROM ${table}`);
-    expect(JSON.stringify(rows)).not.toContain('SECRET');
+    expect(JSON.stringify(await databaseOf(app).query(`SELECT * FROM ${table}`))).not.toContain('SECRET');
   }
   const corrected = failed.replace('wrong', 's1@example.org');
   expect(countsOf(await runImport(app.key, corrected, 'profile=dropped'))).toEqual({ created: 1 });

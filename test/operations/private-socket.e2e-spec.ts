@@ -137,8 +137,7 @@ describe('the private socket of a service process', () => {
     expect((await search()).code).toBe(0);
     await service.stop();
     expect(service.out.split(LOGGED)).toHaveLength(2);
-    const unsafe = await Process.startService(long);
-    expect(unsafe.out).toMatch(/"msg":"private socket unavailable"/);
+    expect((await Process.startService(long)).out).toMatch(/"msg":"private socket unavailable"/);
   });
 
   test('is not needed if two commands run concurrently without a service', async () => {

@@ -45,8 +45,7 @@ async function workOneDay(number: number): Promise<void> {
     401,
     'login_failed',
   ]);
-  const made = await app.key.post('/users', aUser(), { 'idempotency-key': `day-${number}` });
-  expect(made.status).toBe(201);
+  expect((await app.key.post('/users', aUser(), { 'idempotency-key': `day-${number}` })).status).toBe(201);
   const file = csv('ExternalId,Username,Email', `D${number},day${number},day${number}@example.org`);
   await runImport(app.key, file, `dry_run=true&dataset=day${number}`);
   expect((await runImport(app.key, file, `dataset=day${number}`)).state).toBe('completed');

@@ -89,8 +89,7 @@ onMariadb(
     expect(migrated.out).toMatch(/^migrated \w+\nmigrated \w+\n/);
     expect(await runToEnd('dist/cli.js migrate', settings)).toMatchObject({ out: 'nothing to migrate\n' });
 
-    const service = await Process.startService({ ...envOf(database), ...settings });
-    expect(service.err).toContain('Password');
+    expect((await Process.startService({ ...envOf(database), ...settings })).err).toContain('Password');
   },
 );
 
@@ -102,6 +101,5 @@ test('the settings in .env apply to the service and to rollcall migrate', async 
   const migrated = new Process('dist/cli.js migrate', {}, folder);
   expect(await migrated.exit).toEqual({ code: 0, signal: null });
   expect(migrated.out).toMatch(/^migrated /);
-  const service = await Process.startService({}, folder);
-  expect(service.err).toContain('Password');
+  expect((await Process.startService({}, folder)).err).toContain('Password');
 });

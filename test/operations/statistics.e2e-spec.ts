@@ -107,8 +107,7 @@ test('the statistics list API keys that expire within 30 days, in the order of e
   await createKey('in 31', 31);
   const later = (await createKey('in 29', 29)).body;
   await createKey('in 3', 3);
-  const revoked = (await createKey('revoked', 5)).body;
-  await app.key.delete(`/api_keys/${revoked.id}`);
+  await app.key.delete(`/api_keys/${(await createKey('revoked', 5)).body.id}`);
   const gone = (await createKey('expired', 7)).body;
   await databaseOf(app).execute('UPDATE api_keys SET expires = ? WHERE id = ?', [inSeconds(-1), gone.id]);
   const { expiring } = (await fetchStats()).api_keys;

@@ -114,8 +114,7 @@ describe('in SCIM, an API key without the webmasters scope', () => {
       .totalResults;
     expect(operators).toBeGreaterThan(0);
     expect(seen.totalResults).toBe(all.totalResults - operators);
-    const walked = (await narrow.get('/Users?cursor=&count=200')).body;
-    expect(walked.Resources).toHaveLength(seen.totalResults);
+    expect((await narrow.get('/Users?cursor=&count=200')).body.Resources).toHaveLength(seen.totalResults);
     expect((await narrow.post('/Users', aScimUser({ userName: operator.username }))).status).toBe(409);
   });
 

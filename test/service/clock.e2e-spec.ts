@@ -42,8 +42,7 @@ test('after the system clock is set back, changes, logins and paged searches sti
     expect(new Set(seen).size).toBe(seen.length);
     expect(seen).toEqual(expect.arrayContaining(all));
   }
-  const history = await app.key.get(`/users/${old.uuid}/history`);
-  expect(history.body.Results).toHaveLength(2);
+  expect((await app.key.get(`/users/${old.uuid}/history`)).body.Results).toHaveLength(2);
 });
 
 test('after the system clock is set back, an idempotent retry still returns the first response', async () => {

@@ -94,8 +94,7 @@ test('the second start prints no secrets and does not apply new bootstrap creden
     (await new Client(second.url).post('/sessions/login', { username: 'admin', password: given })).status;
   expect(await logIn(password)).toBe(200);
   expect(await logIn(late.BOOTSTRAP_WEBMASTER_PASSWORD)).toBe(401);
-  const found = await new Client(second.url, { 'x-api-key': key }).get('/users/search');
-  expect(found.body.Count).toBe(1);
+  expect((await new Client(second.url, { 'x-api-key': key }).get('/users/search')).body.Count).toBe(1);
   expect((await new Client(second.url, { 'x-api-key': API_KEY }).get('/users/search')).status).toBe(401);
   await second.stop();
   expect(second.err).toMatch(/^ *Swagger UI +http:\S+\/docs$/m);

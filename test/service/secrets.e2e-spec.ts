@@ -215,6 +215,5 @@ test.each([
   'import_runs',
   'import_rows',
 ])('the database table %s contains no secret', async (table) => {
-  const rows = await databaseOf(app).query(`SELECT * FROM ${table}`);
-  expect(findSecrets(JSON.stringify(rows))).toEqual([]);
+  expect(findSecrets(JSON.stringify(await databaseOf(app).query(`SELECT * FROM ${table}`)))).toEqual([]);
 });

@@ -75,8 +75,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
     expect(service.unexpectedOutput).toBe('');
     agent.destroy();
 
-    const found = await clientOf(await start()).get('/users/search');
-    expect(found.body.Count).toBe(6);
+    expect((await clientOf(await start()).get('/users/search')).body.Count).toBe(6);
   },
 );
 

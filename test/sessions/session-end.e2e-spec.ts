@@ -74,8 +74,7 @@ test.each<[string, object, object]>([
   await change(user, after);
   expect({ one: await probe(client), two: await probe(second) }).toEqual({ one: ENDED, two: ENDED });
   expect(await probe(bystander.client)).toEqual(ALIVE);
-  const left = await databaseOf(app).query('SELECT id FROM sessions WHERE user_uuid = ?', [user.uuid]);
-  expect(left).toEqual([]);
+  expect(await databaseOf(app).query('SELECT id FROM sessions WHERE user_uuid = ?', [user.uuid])).toEqual([]);
 });
 
 test.each<[string, object, string[]?]>([

@@ -60,8 +60,7 @@ test('a .done file marks a dropped file as complete, but a .done folder or link 
   await fs.mkdir(join(folder, 'a.csv.done'));
   await fs.symlink('c.csv', join(folder, 'b.csv.done'));
   await fs.writeFile(join(folder, 'c.csv.done'), '');
-  const waiting = await collect(drop.listDropped());
-  expect(waiting.map(({ name, isComplete: ready }) => [name, ready])).toEqual([
+  expect((await collect(drop.listDropped())).map(({ name, isComplete: ready }) => [name, ready])).toEqual([
     ['a.csv', false],
     ['b.csv', false],
     ['c.csv', true],

@@ -184,8 +184,7 @@ test('PASSWORD_MIN_LENGTH also applies to BOOTSTRAP_WEBMASTER_PASSWORD', () => {
 });
 
 test('an empty environment variable counts as unset', () => {
-  const names = Object.keys(REFUSED);
-  expect(loadEnv(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(loadEnv({}));
+  expect(loadEnv(Object.fromEntries(Object.keys(REFUSED).map((name) => [name, ''])))).toEqual(loadEnv({}));
 });
 
 test('environment variables of other programs are ignored', () => {

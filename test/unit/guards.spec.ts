@@ -192,8 +192,7 @@ test('every limit of the guards has a setting', () => {
       .map((name, i) => [name, i + 1]),
   );
   const env = Object.fromEntries(Object.entries(numbers).map(([name, value]) => [name, String(value)]));
-  const limits = limitsOf(loadEnv(env));
-  const values = Object.values(limits).flatMap((limit: object) => Object.values(limit));
+  const values = Object.values(limitsOf(loadEnv(env))).flatMap((limit: object) => Object.values(limit));
   expect(values.sort()).toEqual(Object.values(numbers).sort());
 });
 

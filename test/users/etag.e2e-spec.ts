@@ -107,8 +107,7 @@ test('validation errors of a PUT take precedence over a taken username and an ou
     [{ roles: ['External user', 'Webmaster'] }, 'roles exclusive_roles'],
   ] as const) {
     const body = { ...bad, username: other.username };
-    const answer = await app.key.put(pathOf(user), body, { 'if-match': '"x"' });
-    expect(refusalOf(answer)).toEqual([422, expected]);
+    expect(refusalOf(await app.key.put(pathOf(user), body, { 'if-match': '"x"' }))).toEqual([422, expected]);
   }
 });
 

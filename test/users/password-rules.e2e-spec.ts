@@ -54,8 +54,7 @@ describe('a password that breaks a rule', () => {
 });
 
 test('a new password may not contain the new username of the same PUT', async () => {
-  const user = await create(app.key);
-  const path = `/users/${user.uuid as string}`;
+  const path = `/users/${(await create(app.key)).uuid as string}`;
   const both = await app.key.put(path, { username: 'dorothy.hodgkin', password: 'Dorothy.Hodgkin1910' });
   expect([both.status, formatFieldErrors(both)]).toEqual([422, ['password too_common']]);
 });

@@ -29,8 +29,7 @@ async function readCounts(client: Client = app.key): Promise<number[]> {
 async function track(action: () => Promise<unknown>): Promise<number[]> {
   const before = await readCounts();
   await action();
-  const after = await readCounts();
-  return after.map((count, index) => count - (before[index] ?? 0));
+  return (await readCounts()).map((count, index) => count - (before[index] ?? 0));
 }
 
 const put = async (uuid: string, body: object, status = 200) => {

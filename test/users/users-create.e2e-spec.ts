@@ -105,8 +105,7 @@ test('POST /users treats null and empty optional fields as not sent', async () =
 });
 
 test('POST /users without username and email returns 422', async () => {
-  const answer = await app.key.post('/users', {});
-  expect(refusalOf(answer)).toEqual([422, 'email required', 'username required']);
+  expect(refusalOf(await app.key.post('/users', {}))).toEqual([422, 'email required', 'username required']);
 });
 
 test('a rejected POST /users stores nothing, so its username and email stay free', async () => {

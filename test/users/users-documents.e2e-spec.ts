@@ -30,8 +30,7 @@ describe('authname in a PUT', () => {
   });
 
   test('frees removed names for other users, while the remaining names stay taken', async () => {
-    const user = await create(app.key, { authname: { saml: ['e', 'f'] } });
-    await put(user, { authname: { saml: ['f', 'g'] } });
+    await put(await create(app.key, { authname: { saml: ['e', 'f'] } }), { authname: { saml: ['f', 'g'] } });
     expect((await create(app.key, { authname: { saml: ['e'] } })).authname).toEqual({ saml: ['e'] });
     for (const name of ['f', 'g']) {
       const answer = await app.key.post('/users', aUser({ authname: { saml: [name] } }));

@@ -159,8 +159,7 @@ test('a released username is free at once, while the username of a blocked user 
   const user = await create(app.key);
   await app.key.put(`/users/${user.uuid}`, { username: `${user.username} 2`, status: 'Blocked' });
   expect((await create(app.key, { username: user.username })).username).toBe(user.username);
-  const taken = await app.key.post('/users', aUser({ username: `${user.username} 2` }));
-  expect(taken.body).toMatchObject({
+  expect((await app.key.post('/users', aUser({ username: `${user.username} 2` }))).body).toMatchObject({
     code: 'username_taken',
     conflicts: [{ field: 'username', uuid: user.uuid }],
   });

@@ -56,8 +56,7 @@ afterAll(() => app.end());
 async function read(client: Client, { uuid, username }: Json): Promise<Json> {
   const one = await client.get(`/users/${uuid}`);
   expect(one.status).toBe(200);
-  const list = await search(client, { username });
-  expect(list.body).toEqual({ Count: 1, Results: [one.body] });
+  expect((await search(client, { username })).body).toEqual({ Count: 1, Results: [one.body] });
   return one.body;
 }
 

@@ -105,8 +105,7 @@ async function createClients(newWorld: () => ClientContext): Promise<users.Step[
 
 /** Takes the role Webmaster from all users except the pair, such as the first Webmaster and users of earlier runs. */
 async function demoteOthers(world: ClientContext, pair: readonly string[]): Promise<void> {
-  const found = await world.search('role=Webmaster&limit=100', 0);
-  for (const { uuid } of found?.users ?? []) {
+  for (const { uuid } of (await world.search('role=Webmaster&limit=100', 0))?.users ?? []) {
     if (pair.includes(String(uuid))) continue;
     const { call } = await world.change(String(uuid), { roles: ['Author'] });
     if (!isDone(call)) throw new Error('a Webmaster could not be demoted');

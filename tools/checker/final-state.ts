@@ -87,8 +87,7 @@ export async function readFinalState(sender: Sender): Promise<FinalState> {
 async function readList(sender: Sender, instance: number, query: string): Promise<Json[]> {
   const found: Json[] = [];
   for (let more = true; more;) {
-    const body = await readBody(sender, instance, `${query}&offset=${found.length}`);
-    const page = body['Results'] as Json[];
+    const page = (await readBody(sender, instance, `${query}&offset=${found.length}`))['Results'] as Json[];
     found.push(...page);
     more = page.length === 100;
   }

@@ -27,8 +27,7 @@ const startService = (settings: Record<string, string> = {}): Promise<Service> =
 
 /** Starts one instance on a file. */
 async function startSqlite(): Promise<Target> {
-  const instances = [await startService()];
-  return createTarget('sqlite', instances, [], () => Promise.resolve());
+  return createTarget('sqlite', [await startService()], [], () => Promise.resolve());
 }
 
 /** Starts two instances on one server. Their connections to it can be cut. */

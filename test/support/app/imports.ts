@@ -36,6 +36,5 @@ export function countsOf(run: Json): Record<string, number> {
 
 /** Finds the user with an external id. */
 export async function findUser(client: Client, externalId: string): Promise<Json> {
-  const found = await client.get(`/users/search?external_id=${encodeURIComponent(externalId)}`);
-  return found.body.Results[0];
+  return (await client.get(`/users/search?external_id=${encodeURIComponent(externalId)}`)).body.Results[0];
 }

@@ -11,6 +11,5 @@ export function aUser(overrides: Record<string, unknown> = {}): Record<string, J
 export async function create(client: Client, overrides: Record<string, unknown> = {}): Promise<Json> {
   const created = await client.post('/users', aUser(overrides));
   if (created.status !== 201) throw new Error(`create: ${created.status} ${created.text}`);
-  const read = await client.get(`/users/${created.body.uuid}`);
-  return read.body;
+  return (await client.get(`/users/${created.body.uuid}`)).body;
 }

@@ -227,8 +227,7 @@ describe('a SCIM PATCH that deviates from RFC 7644', () => {
       { op: 'add', path: 'emails[type eq "other"].primary', value: true },
       { op: 'add', path: 'emails[type eq "other"].value', value: 'o@x.org' },
     ]);
-    const element = { type: 'other', primary: true, value: 'o@x.org' };
-    expect(after['emails']).toEqual([SECOND_WORK, HOME, element]);
+    expect(after['emails']).toEqual([SECOND_WORK, HOME, { type: 'other', primary: true, value: 'o@x.org' }]);
   });
 });
 

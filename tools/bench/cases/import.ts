@@ -50,8 +50,7 @@ export async function compareImports(context: Context, rows: number): Promise<Ou
   const service = await Service.create({ DATABASE_URL: url, LOG_LEVEL: 'info' }, undefined, cores.server);
   const watch = new MemoryWatch(service.pid);
   const measure = async (input: UserFile, expected: Record<string, number>): Promise<Sample> => {
-    const pids = [service.pid, ...engine.pids];
-    const spent = await importFile(service, input, { pids, expected });
+    const spent = await importFile(service, input, { pids: [service.pid, ...engine.pids], expected });
     return { ...sampleOf(rows, spent), memory: readMemory(service.pid).now };
   };
   const read = async (): Promise<Sample> =>

@@ -49,8 +49,7 @@ async function waitForRun(world: ClientContext, run: string, upload: Upload): Pr
   const until = performance.now() + WAIT;
   while (performance.now() < until && !world.sender.isEnding) {
     await delay(100);
-    const path = `${API}/imports/${run}`;
-    const [{ status, body }, { end }] = await world.send({ method: 'GET', path });
+    const [{ status, body }, { end }] = await world.send({ method: 'GET', path: `${API}/imports/${run}` });
     if (status !== 200 || !ENDED.includes(String(body['state']))) continue;
     if (body['state'] === 'completed') upload.completed = end;
     return;
