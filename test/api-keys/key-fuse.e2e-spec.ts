@@ -17,12 +17,9 @@ let app: TestApp;
 let other: TestApp;
 beforeAll(async () => {
   app = await TestApp.start();
-  other = await TestApp.startOn(app.database);
+  other = await app.startOther();
 });
-afterAll(async () => {
-  await other.stop();
-  await app.end();
-});
+afterAll(() => app.end());
 beforeEach(() => {
   setLimits(3, 0);
 });

@@ -18,17 +18,7 @@ beforeAll(async () => {
   app = await TestApp.start();
   ({ key } = app);
 });
-/** Further instances on the same database. */
-const others: TestApp[] = [];
-async function startAnother(settings: Record<string, string> = {}): Promise<TestApp> {
-  const other = await TestApp.startOn(app.database, settings);
-  others.push(other);
-  return other;
-}
-afterAll(async () => {
-  for (const other of others) await other.stop();
-  await app.end();
-});
+afterAll(() => app.end());
 
 const readEvents = async (query: string): Promise<Json[]> => {
   const answer = await key.get(`/audit?limit=100&${query}`);
@@ -155,7 +145,7 @@ async function createBlocked(): Promise<string> {
 /** Creates an API key and blows its fuse. */
 async function blowFuse(): Promise<Json> {
   const created = await createKey();
-  const strict = await startAnother({ FUSE_MIN: '1', FUSE_PERCENT: '1' });
+  const strict = await app.startOther({ FUSE_MIN: '1', FUSE_PERCENT: '1' });
   const client = strict.guest.with({ 'x-api-key': created.key });
   const { uuid } = await create(key);
   await client.put(`/users/${uuid}`, { status: 'Blocked' });
@@ -194,7 +184,7 @@ test('failed logins are recorded once a minute for each username and IP address,
   const login = (username: string, password: string) =>
     app.guest.post('/sessions/login', { username, password });
   // Three spellings of one username, on two instances.
-  const other = await startAnother();
+  const other = await app.startOther();
   for (const name of ['Ghost', 'ghost', ' GHOST ']) await login(name, 'guess number 1');
   await other.guest.post('/sessions/login', { username: 'ghost', password: 'guess number 2' });
   const found = (await readEvents('action=session.login_failed')).filter(
@@ -219,7 +209,7 @@ test('the use of an API key is recorded once for each client IP address', async 
   const { id, key: secret } = await createKey();
   const client = app.guest.with({ 'x-api-key': secret });
   for (let i = 0; i < 3; i++) await client.get('/users/search?limit=1');
-  const other = await startAnother({ TRUST_PROXY: '1' });
+  const other = await app.startOther({ TRUST_PROXY: '1' });
   const proxied = other.guest.with({ 'x-api-key': secret });
   for (const ip of ['192.0.2.7', '192.0.2.8', '192.0.2.7']) {
     await proxied.get('/users/search?limit=1', { 'x-forwarded-for': ip });

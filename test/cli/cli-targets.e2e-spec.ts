@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, statSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { once } from 'node:events';
@@ -9,7 +9,7 @@ import { API_KEY, TestApp } from '../support/app/app.js';
 import { createCertificate } from '../support/process/certificate.js';
 import { deletion, writeUsers } from '../support/app/deletion.js';
 import { create } from '../support/data/factories.js';
-import { csv } from '../support/app/imports.js';
+import { csv, writeFile } from '../support/app/imports.js';
 import { TARGETS, runOn, runCommand } from '../support/process/command.js';
 
 /** Commands with two targets behave the same on the database and through the service, and print the target. */
@@ -17,12 +17,6 @@ let app: TestApp;
 jest.setTimeout(120_000);
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
-
-const writeFile = (name: string, text: string): string => {
-  const path = join(app.database.folder, name);
-  writeFileSync(path, text);
-  return path;
-};
 
 describe.each(TARGETS)('rollcall on the %s', (target) => {
   const run = (args: readonly string[]) => runOn(target, app, args);
@@ -69,6 +63,7 @@ describe.each(TARGETS)('rollcall on the %s', (target) => {
         ...Array.from({ length: 5 }, (_, n) => `${name}${n},${name}${n},${email(n)}`),
       );
     const good = writeFile(
+      app.database,
       `Ärger ${target}.csv`,
       rows((n) => `${name}${n}@example.org`),
     );
@@ -89,11 +84,13 @@ describe.each(TARGETS)('rollcall on the %s', (target) => {
       file: { name: `Ärger ${target}.csv` },
     });
     const some = writeFile(
+      app.database,
       'some.csv',
       rows((n) => (n === 0 ? 'no address' : `${name}${n}@example.org`)),
     );
     expect((await run(['import', some, '--dataset', name])).code).toBe(1);
     const moved = writeFile(
+      app.database,
       'moved.csv',
       rows((n) => `${name}${n}@example.com`),
     );
@@ -141,8 +138,8 @@ describe.each(TARGETS)('rollcall on the %s', (target) => {
 });
 
 test('rollcall import --url rejects a profile file, which the service cannot read', async () => {
-  const profile = writeFile('payroll.json', '{"columns": {"No": "ExternalId"}}');
-  const file = writeFile('payroll.csv', csv('No', '1'));
+  const profile = writeFile(app.database, 'payroll.json', '{"columns": {"No": "ExternalId"}}');
+  const file = writeFile(app.database, 'payroll.csv', csv('No', '1'));
   const args = ['import', file, '--profile', profile, '--url', app.url, '--key', API_KEY];
   const { code, err } = await runCommand(app.database, args);
   expect([code, err]).toEqual([
@@ -155,7 +152,7 @@ describe('rollcall with --url', () => {
   const list = (args: readonly string[]) => runCommand(app.database, ['keys', 'list', ...args]);
 
   test('accepts a key file only if other users cannot read or write it', async () => {
-    const file = writeFile('key', `${API_KEY}\n`);
+    const file = writeFile(app.database, 'key', `${API_KEY}\n`);
     chmodSync(file, 0o600);
     expect((await list(['--url', app.url, '--key-file', file])).code).toBe(0);
     for (const mode of [0o640, 0o604, 0o622]) {
@@ -167,7 +164,7 @@ describe('rollcall with --url', () => {
       ]);
       expect(open.err).not.toContain(API_KEY);
     }
-    const empty = writeFile('none', '\n');
+    const empty = writeFile(app.database, 'none', '\n');
     chmodSync(empty, 0o600);
     expect((await list(['--url', app.url, '--key-file', empty])).err).toMatch(/is empty/);
     expect((await list(['--key-file', file])).err).toMatch(/'--key-file' requires --url/);

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { API_KEY } from '../support/app/app.js';
 import { Client } from '../support/app/client.js';
 import { ENGINE, type TestDatabase, createDatabase } from '../support/app/database.js';
-import { csv } from '../support/app/imports.js';
+import { csv, writeFile } from '../support/app/imports.js';
 import { runCommand } from '../support/process/command.js';
 import { Process, ROOT, envOf } from '../support/process/process.js';
 
@@ -28,11 +28,8 @@ afterEach(async () => {
 
 const runRollcall = (args: string[], more: Record<string, string> = {}) =>
   runCommand(database, args, { ...settings, ...more }, database.folder);
-const writeFile = (name: string, ...lines: string[]): string => {
-  const path = join(database.folder, name);
-  writeFileSync(path, csv('ExternalId,Username,Email,Status', ...lines));
-  return path;
-};
+const writeUsers = (name: string, ...lines: string[]): string =>
+  writeFile(database, name, csv('ExternalId,Username,Email,Status', ...lines));
 
 test('importing samples/users.csv creates its users, and a second import changes nothing', async () => {
   const first = await runRollcall(['import', `${ROOT}samples/users.csv`]);
@@ -52,15 +49,15 @@ test('importing samples/users.csv creates its users, and a second import changes
 
 test('rollcall import exits with 1 if some rows fail, and with 2 if no row can be imported', async () => {
   const good = 'p,p,p@example.org,Active';
-  const some = await runRollcall(['import', writeFile('some.csv', 'q,q,bad,Active', good)]);
+  const some = await runRollcall(['import', writeUsers('some.csv', 'q,q,bad,Active', good)]);
   expect([some.code, /2 +email +invalid_format +must be an e-mail address/.test(some.out)]).toEqual([
     1,
     true,
   ]);
-  const bad = writeFile('bad.csv', 'q,q,bad,Active');
+  const bad = writeUsers('bad.csv', 'q,q,bad,Active');
   expect((await runRollcall(['import', bad])).code).toBe(2);
   expect((await runRollcall(['import', bad, '--dry-run'])).code).toBe(2);
-  const refused = await runRollcall(['import', writeFile('empty.csv')]);
+  const refused = await runRollcall(['import', writeUsers('empty.csv')]);
   expect([refused.code, /1 +empty_file +The file has a header/.test(refused.out)]).toEqual([2, true]);
 });
 
@@ -77,7 +74,7 @@ test.each([
 
 test('rollcall import completes while the service runs, and the service lists the import', async () => {
   const service = await Process.startService(settings);
-  const run = await runRollcall(['import', writeFile('a.csv', 'a,a,a@example.org,Active')]);
+  const run = await runRollcall(['import', writeUsers('a.csv', 'a,a,a@example.org,Active')]);
   expect([run.code, /created +1/.test(run.out)]).toEqual([0, true]);
   const client = new Client(service.url, { 'x-api-key': API_KEY });
   expect((await client.get('/imports')).body.Results[0]).toMatchObject({

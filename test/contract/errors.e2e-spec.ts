@@ -4,8 +4,9 @@ import { Log } from '../../src/platform/telemetry/log.js';
 import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
 import { TestApp } from '../support/app/app.js';
 import type { Answer, Client } from '../support/app/client.js';
+import { aKey } from '../support/app/credentials.js';
 import { withEndlessCount } from '../support/app/endless-count.js';
-import { aUser, create } from '../support/data/factories.js';
+import { UNKNOWN, aUser, create } from '../support/data/factories.js';
 import { runImport } from '../support/app/imports.js';
 import { REST_ERRORS, SCIM_ONLY } from '../support/app/scim-only.js';
 import { sendForResponse } from '../support/app/raw.js';
@@ -45,8 +46,6 @@ afterAll(() => app.end());
 const database = (): Database => app.app.get<Database>(DATABASE);
 const login = (username: string) =>
   app.guest.post('/sessions/login', { username, password: 'a wrong password' });
-const UNKNOWN = '00000000-0000-4000-8000-00000000dead';
-
 /** Sends more logins at once than the hash queue accepts, and returns a refused response. */
 async function fillHashQueue(): Promise<Answer> {
   const answers = await Promise.all(Array.from({ length: 200 }, (_, i) => login(`flood-${i}`)));
@@ -78,10 +77,7 @@ const REQUESTS: Record<string, () => Promise<Answer>> = {
   forbidden: () => member.post('/users', aUser()),
   field_not_permitted: () => member.put(`/users/${ids.member}`, { email: 'new@example.org' }),
   cross_site: () => webmaster.post('/users', aUser(), { origin: 'https://evil.example' }),
-  insufficient_scope: async () => {
-    const { body } = await app.key.post('/api_keys', { name: 'x', scopes: ['audit:read'] });
-    return app.guest.with({ 'x-api-key': body.key as string }).get('/users/search');
-  },
+  insufficient_scope: async () => (await aKey(app, 'audit:read')).client.get('/users/search'),
   network_not_permitted: async () => {
     const { body } = await app.key.post('/api_keys', { name: 'x', networks: ['192.0.2.0/24'] });
     return app.guest.with({ 'x-api-key': body.key as string }).get('/users/search');
@@ -119,10 +115,9 @@ const REQUESTS: Record<string, () => Promise<Answer>> = {
     return answer.status === 200 ? member.get('/users/me') : answer;
   },
   fuse_blown: async () => {
-    const { key } = (await app.key.post('/api_keys', { name: 'blocking key' })).body;
+    const { client } = await aKey(app);
     const uuids = [(await create(app.key)).uuid, (await create(app.key)).uuid];
-    const block = (uuid: string) =>
-      app.guest.with({ 'x-api-key': key }).put(`/users/${uuid}`, { status: 'Blocked' });
+    const block = (uuid: string) => client.put(`/users/${uuid}`, { status: 'Blocked' });
     await block(uuids[0]);
     return block(uuids[1]);
   },

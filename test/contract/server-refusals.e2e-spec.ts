@@ -13,9 +13,7 @@ beforeAll(async () => {
     logged(request, response.statusCode);
   });
 });
-beforeEach(() => {
-  logged.mockClear();
-});
+beforeEach(() => void logged.mockClear());
 afterAll(() => app.end());
 
 const HOST = 'Host: x\r\n';

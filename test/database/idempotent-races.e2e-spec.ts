@@ -13,12 +13,9 @@ let app: TestApp;
 let second: TestApp;
 beforeAll(async () => {
   app = await TestApp.start();
-  second = await TestApp.startOn(app.database);
+  second = await app.startOther();
 });
-afterAll(async () => {
-  await second.stop();
-  await app.end();
-});
+afterAll(() => app.end());
 
 async function sendCopies(
   send: (client: Client, key: Record<string, string>) => Promise<Answer>,

@@ -22,9 +22,7 @@ onSqlite('the read worker (SQLite only)', () => {
     );
     await database.execute('CREATE TABLE t (a INTEGER PRIMARY KEY, b VARCHAR)');
   });
-  afterEach(() => {
-    jest.useRealTimers();
-  });
+  afterEach(() => void jest.useRealTimers());
   afterAll(async () => {
     await database.close();
     await folder.drop();

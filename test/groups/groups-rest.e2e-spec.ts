@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import type { Client, Json } from '../support/app/client.js';
-import { create } from '../support/data/factories.js';
+import { aKey } from '../support/app/credentials.js';
+import { UNKNOWN, create } from '../support/data/factories.js';
 import { aGroup } from '../support/app/groups.js';
 import { listEvents } from '../support/app/audit-rows.js';
 import { fieldErrorsOf, problemOf } from '../support/app/people.js';
@@ -9,7 +10,6 @@ import { nextOf } from '../support/app/search.js';
 import { seedUsers, seededUuid, seededUuids } from '../support/app/seed.js';
 
 const SIZE = 1100;
-const UNKNOWN = '00000000-0000-4000-8000-00000000dead';
 let app: TestApp;
 let key: Client;
 beforeAll(async () => {
@@ -19,20 +19,13 @@ beforeAll(async () => {
 });
 afterAll(() => app.end());
 
-async function createKeyClient(...scopes: string[]): Promise<Client> {
-  const { body } = await key.post('/api_keys', { name: 'narrow', scopes });
-  return app.guest.with({ 'x-api-key': body.key as string });
-}
-const readEvents = (target: { uuid: string }): Promise<Json[]> => listEvents(key, target);
-
 describe('GET /groups', () => {
   let groups: { uuid: string; display_name: string }[];
   let jane: Json;
   beforeAll(async () => {
     jane = await create(key);
-    const names = ['ä-list', 'B-list', 'a-list', 'c-list'];
     groups = [];
-    for (const [n, display_name] of names.entries())
+    for (const [n, display_name] of ['ä-list', 'B-list', 'a-list', 'c-list'].entries())
       groups.push(
         await aGroup(app, {
           display_name,
@@ -135,7 +128,7 @@ describe('PUT /groups/{group_id}', () => {
     expect(headers['etag']).toBe('W/"2"');
     const again = await key.put(pathOf(group), { roles: ['Author', 'Editor'] });
     expect([again.body, again.headers['etag']]).toEqual([body, 'W/"2"']);
-    expect(await readEvents(group)).toMatchObject([
+    expect(await listEvents(key, group)).toMatchObject([
       { action: 'group.created' },
       { action: 'group.updated', changes: [{ field: 'roles', old: null, new: ['Author', 'Editor'] }] },
     ]);
@@ -182,14 +175,14 @@ describe('PUT /groups/{group_id}', () => {
 
   test('without the webmasters scope returns 403, even for an unknown group or invalid body', async () => {
     const group = await aGroup(app);
-    const narrow = await createKeyClient('groups:read', 'groups:write');
+    const { client: narrow } = await aKey(app, 'groups:read', 'groups:write');
     expect((await narrow.get(pathOf(group))).status).toBe(200);
     for (const each of [pathOf(group), `/groups/${UNKNOWN}`]) {
       const refused = await narrow.put(each, { roles: 5 });
       expect(problemOf(refused)).toEqual([403, 'insufficient_scope']);
       expect(refused.body.detail).toContain('webmasters');
     }
-    const wide = await createKeyClient('groups:write', 'webmasters');
+    const { client: wide } = await aKey(app, 'groups:write', 'webmasters');
     expect((await wide.put(pathOf(group), { roles: ['Webmaster'] })).status).toBe(200);
     expect((await (await app.login()).put(pathOf(group), { roles: [] })).status).toBe(200);
     expect(problemOf(await wide.get(pathOf(group)))).toEqual([403, 'insufficient_scope']);

@@ -1,14 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
-import { create } from '../support/data/factories.js';
+import { UNKNOWN, create } from '../support/data/factories.js';
 import { type ScimClient, errorOf, createScimClient, scimOf } from '../support/app/scim.js';
-import { aScimGroup, listMemberIds, toRefs, pathOf } from '../support/app/scim-groups.js';
+import { ROLES, aScimGroup, listMemberIds, toRefs, pathOf } from '../support/app/scim-groups.js';
 import { seedUsers, seededUuid } from '../support/app/seed.js';
 
 /** PATCH of groups, in the formats of all supported identity providers. */
-const ROLES = 'urn:ietf:params:scim:schemas:extension:rollcall:2.0:Group';
-const UNKNOWN = '00000000-0000-4000-8000-00000000dead';
 let app: TestApp;
 let scim: ScimClient;
 let jane: string;

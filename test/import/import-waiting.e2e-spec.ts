@@ -14,13 +14,10 @@ let app: TestApp;
 let other: TestApp;
 beforeAll(async () => {
   app = await TestApp.start();
-  other = await TestApp.startOn(app.database);
+  other = await app.startOther();
 });
 afterEach(() => void jest.restoreAllMocks());
-afterAll(async () => {
-  await other.stop();
-  await app.end();
-});
+afterAll(() => app.end());
 
 /** Creates a run that waits for approval because it blocks six of its seven users. */
 async function createWaiting({ client }: Credential): Promise<{ id: string; first: string }> {

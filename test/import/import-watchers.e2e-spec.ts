@@ -17,9 +17,7 @@ beforeAll(async () => {
   id = (await runImport(app.key, fileOf('e'))).id as string;
 });
 afterAll(() => app.end());
-afterEach(() => {
-  jest.restoreAllMocks();
-});
+afterEach(() => void jest.restoreAllMocks());
 
 /** Mocks a run that never ends and is watched until its client disconnects. Resolves when a client watches it. */
 function mockEndlessRun(): Promise<void> {

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TestApp } from '../support/app/app.js';
-import { csv, findUser } from '../support/app/imports.js';
+import { csv, findUser, writeFile } from '../support/app/imports.js';
 import { runCommand } from '../support/process/command.js';
 import { ROOT } from '../support/process/process.js';
 
@@ -12,11 +11,6 @@ beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
 
 const rollcall = (...args: string[]) => runCommand(app.database, args);
-const writeFile = (name: string, text: string): string => {
-  const path = join(app.database.folder, name);
-  writeFileSync(path, text);
-  return path;
-};
 
 test('rollcall import --profile accepts a built-in profile or a JSON file, and explains errors in the file', async () => {
   const moodle = join(ROOT, 'samples/exports/moodle.csv');
@@ -26,9 +20,9 @@ test('rollcall import --profile accepts a built-in profile or a JSON file, and e
   const ready = await rollcall('import', moodle, '--profile', 'moodle', '--json');
   expect(JSON.parse(ready.out)).toMatchObject({ profile: 'moodle', counts: { created: 5 } });
 
-  const file = writeFile('people.csv', csv('Nr;Mail', 'c1;C1@example.org'));
+  const file = writeFile(app.database, 'people.csv', csv('Nr;Mail', 'c1;C1@example.org'));
   const good = { columns: { Nr: 'ExternalId' }, set: { Username: '{Nr}', Email: '{Mail:lower}' } };
-  const profile = writeFile('payroll.json', JSON.stringify(good));
+  const profile = writeFile(app.database, 'payroll.json', JSON.stringify(good));
   const shown = await rollcall('import', file, '--preview', '--json');
   expect([shown.code, JSON.parse(shown.out).columns[1].suggestion]).toEqual([2, 'Email']);
   const run = await rollcall('import', file, '--profile', profile, '--dataset', 'pay', '--json');
@@ -45,7 +39,7 @@ test('rollcall import --profile accepts a built-in profile or a JSON file, and e
       'columns.M must be an import column or ignore; did you mean Email?',
     ],
   ]) {
-    const bad = await rollcall('import', file, '--profile', writeFile('bad.json', text ?? ''));
+    const bad = await rollcall('import', file, '--profile', writeFile(app.database, 'bad.json', text ?? ''));
     expect([bad.code === 0, bad.err]).toEqual([false, expect.stringContaining(message ?? '')]);
   }
 });

@@ -187,9 +187,8 @@ test('a killed restore changes nothing and can be repeated', async () => {
     await create(second.key);
     await second.stop();
     const before = await readContents(seeded);
-    const settings = { ...envOf(seeded), DATABASE_URL: seeded.url };
     const args = ['restore', fileOf(database), '--replace', nameOf(seeded)];
-    const restore = Process.startCommand(args, settings);
+    const restore = Process.startCommand(args, { ...envOf(seeded), DATABASE_URL: seeded.url });
     await restore.waitForOutput('Restoring into');
     const ended: unknown[] = [];
     void restore.exit.then((exit) => ended.push(exit));

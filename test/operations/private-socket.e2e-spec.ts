@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { chmodSync, existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, statSync } from 'node:fs';
 import { request } from 'node:http';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { openServiceSocket, getSocketPath } from '../../src/operations/start/pri
 import { Env, loadEnv } from '../../src/platform/config/env.js';
 import { API_KEY, BASE_URL, TestApp } from '../support/app/app.js';
 import { ENGINE } from '../support/app/database.js';
-import { csv } from '../support/app/imports.js';
+import { csv, writeFile } from '../support/app/imports.js';
 import { databaseOf, problemOf } from '../support/app/people.js';
 import { create } from '../support/data/factories.js';
 import { runCommand } from '../support/process/command.js';
@@ -23,19 +23,14 @@ describe('the private socket', () => {
   let app: TestApp;
   beforeAll(async () => void (app = await TestApp.start({ RATE_LIMIT_PER_MINUTE: '9' })));
   afterAll(() => app.end());
-  const writeFile = (name: string, text: string): string => {
-    const path = join(app.database.folder, name);
-    writeFileSync(path, text);
-    return path;
-  };
   const isAnswered = async (): Promise<boolean> =>
     (await app.guest.fetch('GET', '/metrics')).text.includes(`route="${SEARCH}"`);
 
   test('does not change the output or audit events of commands, and has no rate limit', async () => {
     const { uuid } = await create(app.key, { external_id: 'S-1' });
     const columns = { Nr: 'ExternalId', Name: 'Username', Mail: 'Email' };
-    const profile = writeFile('payroll.json', JSON.stringify({ columns }));
-    const file = writeFile("it's.csv", csv('Nr,Name,Mail', 'S-9,nine,nine@example.org'));
+    const profile = writeFile(app.database, 'payroll.json', JSON.stringify({ columns }));
+    const file = writeFile(app.database, "it's.csv", csv('Nr,Name,Mail', 'S-9,nine,nine@example.org'));
     const commands = [
       ['users', 'block', uuid, '--reason', 'left'],
       ['users', 'reactivate', uuid, '--json'],
@@ -44,7 +39,7 @@ describe('the private socket', () => {
       ['keys', 'revoke', uuid],
       ['import', file, '--profile', profile, '--preview'],
       ['import', file, '--profile', profile, '--dry-run'],
-      ['import', file, '--profile', writeFile('bad.json', '{"columns": {"Nr": "Nothing"}}')],
+      ['import', file, '--profile', writeFile(app.database, 'bad.json', '{"columns": {"Nr": "Nothing"}}')],
       ...Array<string[]>(4).fill(['users', 'show', 'S-1']),
     ];
     const run = async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { BASE_URL, TestApp } from '../support/app/app.js';
-import { create } from '../support/data/factories.js';
+import { UNKNOWN, create } from '../support/data/factories.js';
 import { csv, runImport, findUser } from '../support/app/imports.js';
 import { type ScimClient, ENTERPRISE, aScimUser, errorOf, provision, scimOf } from '../support/app/scim.js';
 
@@ -11,8 +11,6 @@ beforeAll(async () => {
   scim = scimOf(app);
 });
 afterAll(() => app.end());
-
-const UNKNOWN = '00000000-0000-4000-8000-00000000dead';
 
 test('an imported user is still managed by the data set of the import after a change by SCIM', async () => {
   await runImport(app.key, csv('ExternalId,Username,Email', 'm1,m1,m1@example.org'), 'dataset=hr');

@@ -10,12 +10,9 @@ let other: TestApp;
 
 beforeAll(async () => {
   app = await TestApp.start();
-  other = await TestApp.startOn(app.database);
+  other = await app.startOther();
 });
-afterAll(async () => {
-  await other.stop();
-  await app.end();
-});
+afterAll(() => app.end());
 
 /** Returns the status of a request with this session on each instance. */
 const probe = async ({ headers }: Client) => [

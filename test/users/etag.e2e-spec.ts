@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
+import { PASSWORD, aPerson } from '../support/app/people.js';
 import { refusalOf } from '../support/app/problems.js';
 
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
 
-const PASSWORD = 'a long password';
 const etagOf = async (uuid: string): Promise<string> =>
   (await app.key.get(`/users/${uuid}`)).headers['etag'] ?? '';
 const pathOf = ({ uuid }: Json): string => `/users/${uuid}`;
@@ -29,8 +29,7 @@ describe('a GET with If-None-Match', () => {
   });
 
   test('returns 304 for /users/me if the ETag matches', async () => {
-    const user = await create(app.key, { password: PASSWORD });
-    const client = await app.login(user.username, PASSWORD);
+    const { client } = await aPerson(app);
     const me = await client.get('/users/me');
     expect((await client.get('/users/me', { 'if-none-match': me.headers['etag'] ?? '' })).status).toBe(304);
   });
@@ -50,8 +49,7 @@ describe('a GET with If-None-Match', () => {
 
   test('returns 200 if the ETag was read by a caller who can see more fields', async () => {
     const user = await create(app.key, { hide_email: true });
-    const reader = await create(app.key, { password: PASSWORD });
-    const colleague = await app.login(reader.username, PASSWORD);
+    const { client: colleague } = await aPerson(app);
     const answer = await colleague.get(pathOf(user), { 'if-none-match': await etagOf(user.uuid) });
     expect([answer.status, answer.body.email]).toEqual([200, '']);
   });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import type { Answer, Client, Json } from '../support/app/client.js';
+import { aKey } from '../support/app/credentials.js';
 import { aUser, create } from '../support/data/factories.js';
 import { PASSWORD, aPerson } from '../support/app/people.js';
 import { countsOf, csv, runImport, awaitRun, upload } from '../support/app/imports.js';
@@ -12,7 +13,7 @@ let boss: Json;
 let member: Json;
 beforeAll(async () => {
   app = await TestApp.start();
-  narrow = await createKeyClient('users:read', 'users:write', 'imports:read', 'imports:write');
+  narrow = (await aKey(app, 'users:read', 'users:write', 'imports:read', 'imports:write')).client;
 });
 afterAll(() => app.end());
 beforeEach(async () => {
@@ -24,10 +25,6 @@ beforeEach(async () => {
   member = await create(app.key, { external_id: crypto.randomUUID() });
 });
 
-async function createKeyClient(...scopes: string[]): Promise<Client> {
-  const { body } = await app.key.post('/api_keys', { name: 'narrow', scopes });
-  return app.guest.with({ 'x-api-key': body.key as string });
-}
 const pathOf = ({ uuid }: Json) => `/users/${uuid as string}`;
 const REFUSED = [403, 'insufficient_scope', expect.stringContaining('webmasters')];
 const errorOf = ({ status, body }: Answer) => [status, body.code, body.detail];
@@ -81,10 +78,10 @@ describe('Webmasters in the API', () => {
   });
 
   test('changing a Webmaster needs both scopes users:write and webmasters', async () => {
-    const wider = await createKeyClient('users:write', 'webmasters');
+    const { client: wider } = await aKey(app, 'users:write', 'webmasters');
     expect((await wider.put(pathOf(boss), { phone: '1' })).status).toBe(200);
     expect((await wider.put(pathOf(member), { roles: ['Webmaster'] })).status).toBe(200);
-    const alone = await createKeyClient('webmasters');
+    const { client: alone } = await aKey(app, 'webmasters');
     expect(errorOf(await alone.put(pathOf(boss), { phone: '2' }))).toEqual([
       403,
       'insufficient_scope',

@@ -10,12 +10,9 @@ let other: TestApp;
 
 beforeAll(async () => {
   app = await TestApp.start();
-  other = await TestApp.startOn(app.database);
+  other = await app.startOther();
 });
-afterAll(async () => {
-  await other.stop();
-  await app.end();
-});
+afterAll(() => app.end());
 
 /** Returns five counts: all users, active users, blocked users, Editors, and users with the word zebra. */
 async function readCounts(client: Client = app.key): Promise<number[]> {

@@ -12,13 +12,10 @@ let app: TestApp;
 let other: TestApp;
 beforeAll(async () => {
   app = await TestApp.start();
-  other = await TestApp.startOn(app.database);
+  other = await app.startOther();
   await seedUsers(app, 0, USERS);
 });
-afterAll(async () => {
-  await other.stop();
-  await app.end();
-});
+afterAll(() => app.end());
 
 /** Returns the UUIDs of a page, and the UUIDs that a plain SQL query returns at the same offset. */
 async function load(of: TestApp, query: Query, where: string, order: string): Promise<[string[], string[]]> {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
+import { UNKNOWN } from '../support/data/factories.js';
 import { createMany, nextOf, search, walkByLink } from '../support/app/search.js';
 
 /** Pages of a search, and its parameters. Forged cursors are tested in unit/cursor. */
@@ -120,8 +121,8 @@ describe('an invalid search parameter', () => {
     status: ['Deleted', 'Active&status=', 'Active,Blocked'],
     role: ['King', 'Editor&role=King', 'Editor,Author'],
     authname: ['saml', 'saml:', ':x', 'SA%20ML:x', 'a:b&authname=a:c'],
-    manager_uuid: ['1', '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e1g'],
-    updated_since: ['yesterday', '1763600000', '2026-13-01'],
+    manager_uuid: ['1', '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e1g', `${UNKNOWN}&manager_uuid=${UNKNOWN}`],
+    updated_since: ['yesterday', '1763600000', '2026-13-01', '2026-01-01&updated_since=2026-01-02'],
     created_since: ['2026-01-01T25:00:00Z', '2026-02-30', '01/02/2026'],
     managed_by: ['a&managed_by=b'],
     has_external_id: ['1', 'yes', 'true&has_external_id=true'],

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
-import type { Caller } from '../../src/access/actor.js';
 import type { OpenTransaction, Sql } from '../../src/platform/database/engine/sql.js';
 import type { ChangeOutcome, UserChange } from '../../src/users/writer/change-set.js';
 import { UserWriter } from '../../src/users/writer/user-writer.service.js';
@@ -8,23 +7,19 @@ import { UserCounts } from '../../src/users/writer/user-counts.service.js';
 import type { UserPatch } from '../../src/users/rules/user-rules.js';
 import { TestApp } from '../support/app/app.js';
 import { ENGINE } from '../support/app/database.js';
+import { SYSTEM } from '../support/app/deletion.js';
 import { create } from '../support/data/factories.js';
 import { databaseOf } from '../support/app/people.js';
 import { createMany } from '../support/app/search.js';
-
-const SYSTEM: Caller = { actor: { kind: 'system', id: null }, requestId: 'test', ip: '' };
 
 let app: TestApp;
 let second: TestApp;
 beforeAll(async () => {
   app = await TestApp.start();
   // Two connections of one process would block each other on SQLite.
-  second = ENGINE === 'sqlite' ? app : await TestApp.startOn(app.database);
+  second = ENGINE === 'sqlite' ? app : await app.startOther();
 });
-afterAll(async () => {
-  if (second !== app) await second.stop();
-  await app.end();
-});
+afterAll(() => app.end());
 
 const countRows = async () => (await databaseOf(app).query('SELECT id FROM user_counts')).length;
 const readCount = async (instance: TestApp) =>

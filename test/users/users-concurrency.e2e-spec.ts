@@ -9,12 +9,9 @@ let app: TestApp;
 let second: TestApp;
 beforeAll(async () => {
   app = await TestApp.start();
-  second = await TestApp.startOn(app.database);
+  second = await app.startOther();
 });
-afterAll(async () => {
-  await second.stop();
-  await app.end();
-});
+afterAll(() => app.end());
 
 const runMany = <T>(count: number, work: (index: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, index) => work(index)));

@@ -26,6 +26,9 @@ const KEEP_ALIVE_MILLIS = 600_000;
  * instance that started last validates the credentials of all instances.
  */
 export class TestApp {
+  /** Further instances on the same database. */
+  private readonly others: TestApp[] = [];
+
   private constructor(
     readonly app: NestExpressApplication,
     readonly database: TestDatabase,
@@ -49,6 +52,13 @@ export class TestApp {
   static async startOn(database: TestDatabase, settings: Record<string, string> = {}): Promise<TestApp> {
     await migrateAtStart(TestApp.buildSettings(database, settings), ENTITIES);
     return TestApp.open(database, settings);
+  }
+
+  /** Starts another instance on the same database, which `end` stops. */
+  async startOther(settings: Record<string, string> = {}): Promise<TestApp> {
+    const other = await TestApp.startOn(this.database, settings);
+    this.others.push(other);
+    return other;
   }
 
   private static buildSettings(database: TestDatabase, settings: Record<string, string>): Env {
@@ -103,8 +113,9 @@ export class TestApp {
     await this.app.close();
   }
 
-  /** Stops the application and removes its database. */
+  /** Stops the application and its other instances, and removes the database. */
   async end(): Promise<void> {
+    for (const other of this.others) await other.stop();
     await this.stop();
     await this.database.drop();
   }

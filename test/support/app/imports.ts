@@ -1,7 +1,16 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Answer, Client, Json } from './client.js';
 
 /** Joins lines of cells to a CSV file. */
 export const csv = (...lines: string[]): string => lines.map((line) => `${line}\r\n`).join('');
+
+/** Writes a file to the folder of a database. Returns its path. */
+export function writeFile({ folder }: { folder: string }, name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}
 
 /** Uploads a file. @param query such as `dry_run=true&mode=upsert`. */
 export async function upload(client: Client, file: string | Uint8Array, query = ''): Promise<Answer> {

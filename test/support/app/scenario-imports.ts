@@ -7,11 +7,9 @@ import { create } from '../data/factories.js';
 import { csv, runImport, rowsOf, awaitRun } from './imports.js';
 import { databaseOf } from './people.js';
 import { check } from './scenario.js';
-import { BIG_RUN } from './seed-history.js';
+import { BIG_RUN, buildList } from './seed-history.js';
 
 const HEAD = 'ExternalId,Username,Email,Phone,Manager,Authname,Roles,Status';
-const buildList = <T>(count: number, make: (index: number) => T): T[] =>
-  Array.from({ length: count }, (_, index) => make(index));
 const toRow = (name: string, manager = '', phone = '1') =>
   `${name},${name},${name}@example.org,${phone},${manager},,,`;
 

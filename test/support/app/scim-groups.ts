@@ -2,6 +2,7 @@ import type { Json } from './client.js';
 import type { ScimClient } from './scim.js';
 
 const GROUP = 'urn:ietf:params:scim:schemas:core:2.0:Group';
+export const ROLES = 'urn:ietf:params:scim:schemas:extension:rollcall:2.0:Group';
 let names = 0;
 
 /** Returns a new group name. */

@@ -47,7 +47,7 @@ export async function seedHistory({ app }: TestApp, count: number): Promise<void
   });
 }
 
-const buildList = <T>(count: number, make: (index: number) => T): T[] =>
+export const buildList = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index));
 const toPastTime = (index: number, seconds: number): string =>
   addSeconds(now(), index < EXPIRED ? -1000 * DAY : -seconds);

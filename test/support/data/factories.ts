@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Client, Json } from '../app/client.js';
 
+/** UUID of no user or group. */
+export const UNKNOWN = '00000000-0000-4000-8000-00000000dead';
+
 /** Builds a valid body of `POST /users`. Its unique fields are new in every call. */
 export function aUser(overrides: Record<string, unknown> = {}): Record<string, Json> {
   const unique = randomBytes(5).toString('hex');
