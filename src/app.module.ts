@@ -17,7 +17,7 @@ import { UsersModule } from './users/users.module.js';
 /** Root module. Load it after `migrateAtStart` has migrated the schema. */
 @Module({})
 export class AppModule {
-  /** @param programs paths of the worker programs. This process does the work of a program without a path. */
+  /** @param programs paths of the worker programs. If a path is missing, this process does the work of that program. */
   static forRoot(env: Env, programs?: WorkerPrograms): DynamicModule {
     return {
       module: AppModule,

@@ -66,7 +66,7 @@ export async function createApp(
     ...(httpsOptions && { httpsOptions }),
   });
   const end = closeIdleOnShutdown(app.getHttpServer());
-  adapter.closeConnectionsWhile(app.get(Readiness));
+  adapter.closeConnectionsIfEnding(app.get(Readiness));
   limitConnections(app.getHttpServer(), env.MAX_CONNECTIONS, app.get(Log), app.get(Metrics));
   app.set('trust proxy', env.trustProxy);
   if (env.trustProxy === false) adapter.trustNoProxy();

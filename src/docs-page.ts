@@ -14,7 +14,7 @@ const PATHS = `
   .trim()
   .split(/\s+/);
 
-function rankOf(path: string): number {
+function displayOrderOf(path: string): number {
   const rank = PATHS.indexOf(path.replace('/api/0.3/', ''));
   return rank === -1 ? PATHS.length : rank;
 }
@@ -36,7 +36,9 @@ export function toPageDocument(document: OpenAPIObject): OpenAPIObject {
     }
     removeRepeatedErrorExamples(operation);
   }
-  copy.paths = Object.fromEntries(Object.entries(copy.paths).toSorted(([a], [b]) => rankOf(a) - rankOf(b)));
+  copy.paths = Object.fromEntries(
+    Object.entries(copy.paths).toSorted(([a], [b]) => displayOrderOf(a) - displayOrderOf(b)),
+  );
   const guides = Object.keys(GUIDES).map((name) => `[${name}](/guides/${name})`);
   copy.info.description = `${copy.info.description ?? ''}\n\nGuides: ${guides.join(' · ')}`;
   return copy;
@@ -72,12 +74,12 @@ function moveValuesToDescription(
 ): { schema: SchemaObject; description?: string } {
   const text = outer.description ?? description ?? '';
   const formatAsCode = (value: unknown) => `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``;
-  const isMissingInText = (value: unknown) => value !== undefined && !text.includes(formatAsCode(value));
+  const isMissingFromText = (value: unknown) => value !== undefined && !text.includes(formatAsCode(value));
   const shownExample = outer.example ?? example;
   const parts = [
     text,
-    isMissingInText(usual) && `Default: ${formatAsCode(usual)}.`,
-    isMissingInText(shownExample) && `For example ${formatAsCode(shownExample)}.`,
+    isMissingFromText(usual) && `Default: ${formatAsCode(usual)}.`,
+    isMissingFromText(shownExample) && `For example ${formatAsCode(shownExample)}.`,
   ].filter(Boolean);
   return { schema, ...(parts.length > 0 && { description: parts.join(' ') }) };
 }

@@ -32,7 +32,7 @@ class WorkerModule {
 }
 
 void runProgram('The import worker cannot start.', async () => {
-  // These are the settings that the service has read. Later changes of `.env` have no effect.
+  // The service passes its settings in the environment, so later changes of `.env` have no effect.
   const env = loadEnv();
   env.DATABASE_POOL_SIZE = Math.min(env.DATABASE_POOL_SIZE, POOL_SIZE);
   const service = serveAsWorker<ServiceCalls, ImportWorkerCalls>(

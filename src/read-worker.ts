@@ -20,7 +20,7 @@ serveAsWorker<object, ReadWorkerCalls>({
       return toReadError(error);
     }
   },
-  writeBack: () => checkpointer.writeBack(),
+  runCheckpoint: () => checkpointer.runCheckpoint(),
   ping: () => true,
 });
 

@@ -74,14 +74,14 @@ export class AuditCounts {
   private async countUnsealedByHour(
     actions: readonly AuditAction[],
     from: number,
-    id = MIN_ID,
+    firstId = MIN_ID,
   ): Promise<DailyCounts> {
     const now = hourOf(Date.now());
     const first = Math.max(from, now - MAX_UNSEALED_HOURS + 1);
     const tail: DailyCounts = { counts: [], gaps: first > from ? [{ from, until: first }] : [] };
     for (let hour = first; hour <= now; hour++) {
       const begin = toFirstIdOfHour(hour);
-      const range = { low: id > begin ? id : begin, high: toFirstIdOfHour(hour + 1) };
+      const range = { low: firstId > begin ? firstId : begin, high: toFirstIdOfHour(hour + 1) };
       for (const { action, value } of await this.repository.count(actions, range, MAX_COUNTED + 1)) {
         tail.counts.push({ hour, action, value: Math.min(value, MAX_COUNTED) });
         if (value > MAX_COUNTED) tail.gaps.push({ from: hour, until: hour + 1 });

@@ -103,12 +103,12 @@ export const MINUTE_MILLIS = 60_000;
 
 /**
  * Creates the id of an event that is recorded at most once a minute. All instances create the same id for the same
- * `text` and minute. The time in the id is the start of the minute.
+ * `eventKey` and minute. The time in the id is the start of the minute.
  */
-export function createMinuteId(text: string, millis: number): string {
+export function createMinuteId(eventKey: string, millis: number): string {
   const minute = millis - (millis % MINUTE_MILLIS);
   const bytes = parse(toFirstId(minute));
-  const digest = Buffer.from(sha256(text), 'hex');
+  const digest = Buffer.from(sha256(eventKey), 'hex');
   for (let at = 9; at < bytes.length; at++) bytes[at] = digest[at] ?? 0; // bytes 0 to 8 contain the time, version and variant
   return stringify(bytes);
 }

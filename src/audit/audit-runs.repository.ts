@@ -146,15 +146,15 @@ export class AuditRunsRepository {
   }
 
   /**
-   * Returns the last run id of the page after the run id `at`, or undefined after the last page. Both ids are in
+   * Returns the last run id of the page after the run id `afterHex`, or undefined after the last page. Both ids are in
    * hexadecimal.
    */
-  private async findPageEnd(at: string): Promise<string | undefined> {
+  private async findPageEnd(afterHex: string): Promise<string | undefined> {
     const { dialect } = this.database;
     const [end] = await this.database.query<{ at: string | null }>(
       `SELECT HEX(MAX(run_id)) AS at FROM (SELECT run_id FROM audit_runs
        WHERE run_id > ${textOfHex[dialect]} AND ${buildMaxCondition(dialect, 'run_id').sql} ORDER BY run_id LIMIT ?) AS part`,
-      [at, RUNS],
+      [afterHex, RUNS],
     );
     return end?.at ? end.at : undefined;
   }

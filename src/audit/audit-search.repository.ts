@@ -5,7 +5,7 @@ import {
   type Clause,
   toClause,
   joinClauses,
-  orderedJoinOf,
+  orderedJoinOperatorOf,
   toPlaceholders,
   buildWhere,
 } from '../platform/database/engine/sql.js';
@@ -116,13 +116,13 @@ export class AuditSearchRepository {
   async *readMatchingEvents(filter: AuditFilter, after: string | undefined, size: number, columns = COLUMNS) {
     const range = toIdRange(filter, after);
     const indexed = await this.chooseFilter(filter, range);
-    const rest = buildOtherConditions(filter, indexed);
+    const others = buildOtherConditions(filter, indexed);
     const sources = await this.findSources(indexed, range);
     let found: Rows = [];
     while (sources.length > 0) {
       const source = sources.reduce((a, b) => (b.before > a.before ? b : a));
-      const { rows, isDone } = rest
-        ? await this.scanPage(source, range, rest, size, columns)
+      const { rows, isDone } = others
+        ? await this.scanPage(source, range, others, size, columns)
         : await this.readPage(source, range, size, columns);
       found.push(...rows);
       if (isDone) sources.splice(sources.indexOf(source), 1);
@@ -132,7 +132,7 @@ export class AuditSearchRepository {
       found = found.filter(({ id }) => id < seen);
       yield ready.sort((a, b) => (a.id < b.id ? 1 : -1));
       // SQLite may answer synchronously, so this pause lets other requests run.
-      if (rest) await setImmediate();
+      if (others) await setImmediate();
     }
   }
 
@@ -179,7 +179,7 @@ export class AuditSearchRepository {
     if (indexed?.column !== 'actor_id') return count;
     const [party = ''] = indexed.values;
     const sql = `SELECT e.id FROM (${RUNS_OF_PERSON}) AS runs
-      ${orderedJoinOf(this.database)} audit_events AS e${indexHintOf(this.database, indexNameOf(indexed))} ON e.actor_id = runs.run_id
+      ${orderedJoinOperatorOf(this.database)} audit_events AS e${indexHintOf(this.database, indexNameOf(indexed))} ON e.actor_id = runs.run_id
       WHERE e.id >= ? AND e.id < ? LIMIT ?`;
     const rows = await this.database.query(sql, [party, range.low, range.high, MAX_COUNT - count]);
     return count + rows.length;
@@ -211,11 +211,11 @@ export class AuditSearchRepository {
     return { rows, isDone: rows.length < size };
   }
 
-  /** Scans the next rows of a source for events that meet `rest`, the conditions that the index does not cover. */
+  /** Scans the next rows of a source for events that meet `others`, the conditions that the index does not cover. */
   private async scanPage(
     source: Source,
     { low }: IdRange,
-    rest: Clause,
+    others: Clause,
     size: number,
     columns: string,
   ): Promise<ReadResult> {
@@ -226,7 +226,7 @@ export class AuditSearchRepository {
     );
     if (!bound?.last) return { rows: [], isDone: true };
     const range = { low: bound.last, high: source.before };
-    const { sql, params } = buildSelect(this.database, source, range, columns, rest);
+    const { sql, params } = buildSelect(this.database, source, range, columns, others);
     const rows = await this.database.scan<AuditEventEntity>(sql, [...params, size]);
     const isFull = rows.length === size;
     source.before = (isFull ? rows.at(-1)?.id : undefined) ?? bound.last;
@@ -245,10 +245,14 @@ function buildSelect(
   { condition, index, before }: Source,
   { low }: IdRange,
   columns: string,
-  rest?: Clause,
+  others?: Clause,
 ): Clause {
   const inRange = toClause('id >= ? AND id < ?', low, before);
-  const { sql, params } = buildWhere([...(condition ? [condition] : []), inRange, ...(rest ? [rest] : [])]);
+  const { sql, params } = buildWhere([
+    ...(condition ? [condition] : []),
+    inRange,
+    ...(others ? [others] : []),
+  ]);
   const hint = index === undefined ? '' : indexHintOf(database, index);
   const select = `SELECT ${columns} FROM audit_events${hint}`;
   return toClause(`${select} WHERE ${sql} ORDER BY id DESC LIMIT ?`, ...params);

@@ -268,7 +268,7 @@ function toRecord(row: AuditEventEntity, partiesByRun: ReadonlyMap<string, RunPa
   };
 }
 
-function findReason(list: readonly FieldChange[]): string {
-  const reason = list.find(({ field }) => field === REASON_FIELD)?.new;
+function findReason(changes: readonly FieldChange[]): string {
+  const reason = changes.find(({ field }) => field === REASON_FIELD)?.new;
   return typeof reason === 'string' ? reason : '';
 }

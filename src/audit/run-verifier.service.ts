@@ -12,7 +12,7 @@ const BATCH_SIZE = 200;
 /** Bounds of the imports that can be verified. Events of earlier imports may be deleted or were never recorded. */
 export interface Bounds {
   /** Returns the id before which the retention job may have deleted events. */
-  findDeletedUntil: () => Promise<string>;
+  findDeletionBound: () => Promise<string>;
   /** Smallest event id for the time of the first seal. Earlier imports may lack start and approval events. */
   first: string;
 }
@@ -55,7 +55,7 @@ export class RunVerifier {
     for await (const rows of this.repository.readAll()) {
       const events = await this.repository.findEvents([...new Set(rows.map(({ run }) => run.run_id))]);
       const newest = new Map(events.map((event) => [keyOf(event.target_id, event.action), event]));
-      const deleted = await bounds.findDeletedUntil();
+      const deleted = await bounds.findDeletionBound();
       for (const read of rows) {
         const { run_id, part } = read.run;
         const message = findFault(read, newest.get(keyOf(run_id, STEPS[part] ?? '')), deleted, bounds.first);
@@ -74,7 +74,7 @@ export class RunVerifier {
     const known = new Set(runs.map(({ run_id, part }) => keyOf(run_id, STEPS[part] ?? '')));
     const missing = events.filter(({ target_id, action }) => !known.has(keyOf(target_id, action)));
     if (missing.length === 0) return;
-    const deleted = await bounds.findDeletedUntil();
+    const deleted = await bounds.findDeletionBound();
     for (const { id, target_id, action } of missing) {
       if (id >= deleted && id >= bounds.first)
         faults.add(
@@ -95,12 +95,12 @@ function findFault(
   first: string,
 ): string | undefined {
   if (!isIntact || !(run.part in STEPS) || !isEventId(run.run_id)) return INVALID_FORM;
-  if (event) return hasSameParty(run, event) ? undefined : describeMismatch(run);
+  if (event) return hasMatchingActor(run, event) ? undefined : describeMismatch(run);
   if (run.run_id < deleted || run.run_id < first) return undefined;
   return `is an import with a record of who ${run.part} it, but without a matching event`;
 }
 
-const hasSameParty = (run: AuditRunEntity, { actor_kind, actor_id }: RunEvent): boolean =>
+const hasMatchingActor = (run: AuditRunEntity, { actor_kind, actor_id }: RunEvent): boolean =>
   run.person_kind === actor_kind && run.person_id === actor_id;
 
 const describeMismatch = ({ part }: AuditRunEntity): string =>

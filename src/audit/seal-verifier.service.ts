@@ -78,7 +78,7 @@ export class SealVerifier {
     const first = await this.seals.find(1);
     const faults = new RowFaults();
     const bounds: Bounds = {
-      findDeletedUntil: () => this.findDeletedUntil(),
+      findDeletionBound: () => this.findDeletionBound(),
       first: first ? toFirstId(toMillis(first.sealed)) : MAX_ID,
     };
     const state: State = {
@@ -126,15 +126,21 @@ export class SealVerifier {
 
   private async verifySeal(seal: Seal, previous: Previous, state: State): Promise<string | undefined> {
     state.times.advanceTo(seal.sealed);
-    // Reads the members before calling `findDeletedUntil`. Otherwise, members that are deleted between the two calls
+    // Reads the members before calling `findDeletionBound`. Otherwise, members that are deleted between the two calls
     // would look like tampering.
     const members = await this.seals.findMembers(seal.number);
-    const isPurged = seal.until_id <= (await this.findDeletedUntil());
+    const isPurged = seal.until_id <= (await this.findDeletionBound());
     if (members === undefined || (members === null && !isPurged)) return 'its list of events was changed';
     if (members !== null && Members.hash(members) !== seal.members_hash)
       return 'its list of events was changed: the hash of the list does not match';
-    const rows = await this.hashRows(seal, previous.until_id, Members.parse(members ?? ''), isPurged, state);
-    const isPartOfPurged = rows.count < seal.row_count && seal.until_id <= (await this.findDeletedUntil());
+    const rows = await this.hashRows(
+      seal,
+      previous.until_id,
+      Members.createMemberTest(members ?? ''),
+      isPurged,
+      state,
+    );
+    const isPartOfPurged = rows.count < seal.row_count && seal.until_id <= (await this.findDeletionBound());
     if (!isPartOfPurged) {
       if (rows.count !== seal.row_count) {
         const what = rows.count < seal.row_count ? 'removed' : 'inserted';
@@ -147,7 +153,7 @@ export class SealVerifier {
   }
 
   /** Returns the id before which the retention job may have deleted events. It can change during the verification. */
-  private async findDeletedUntil(): Promise<string> {
+  private async findDeletionBound(): Promise<string> {
     const last = await this.seals.findLast();
     return (await this.seals.find(last?.purged ?? 0))?.until_id ?? NO_SEAL.until_id;
   }
@@ -186,7 +192,7 @@ export class SealVerifier {
       hash.addLateEvent(event.entry);
       events.push(event);
     }
-    const deleted = await this.findDeletedUntil();
+    const deleted = await this.findDeletionBound();
     const fits = hash.count === seal.late_count && hash.digest() === seal.late_hash;
     // A purged seal may lack entries of late events, because the retention job deletes them.
     const isPurged = seal.until_id <= deleted;

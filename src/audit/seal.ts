@@ -124,7 +124,7 @@ export class Members {
   }
 
   /** Returns a function that returns true for the event ids in a list of members. */
-  static parse(text: string): (id: string) => boolean {
+  static createMemberTest(text: string): (id: string) => boolean {
     const bytes = Buffer.from(text, 'base64');
     const known = new Set<number>();
     for (let at = 0; at + MEMBER_BYTES <= bytes.length; at += MEMBER_BYTES)

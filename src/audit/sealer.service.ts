@@ -259,11 +259,11 @@ export class Sealer implements BeforeApplicationShutdown {
       ranges.push({ until: seal.until_id, members: (await this.repository.findMembers(seal.number)) ?? '' });
     }
     let range = ranges.shift();
-    let isMember = Members.parse(range?.members ?? '');
+    let isMember = Members.createMemberTest(range?.members ?? '');
     return (id) => {
       while (range && id >= range.until) {
         range = ranges.shift();
-        isMember = Members.parse(range?.members ?? '');
+        isMember = Members.createMemberTest(range?.members ?? '');
       }
       return isMember(id);
     };

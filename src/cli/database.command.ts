@@ -134,7 +134,10 @@ export const createRestoreCommand = (application: Application) =>
         const checked = await runWithProgress(countBackupRows(backup), (show) =>
           restoreBackup(env, backup, listTables(entities), show),
         );
-        checked.push({ name: 'the audit matches its seals', found: await countFaults(backup, application) });
+        checked.push({
+          name: 'the audit matches its seals',
+          found: await countAuditFaults(backup, application),
+        });
         process.stdout.write(formatChecks(checked));
         if (checked.some(({ found }) => (found ?? 0) > 0)) process.exitCode = FAULT_CODE;
       } finally {
@@ -170,7 +173,7 @@ async function assertRestorable(env: Env, entities: EntityClasses, replace?: str
  * Verifies the restored audit and returns the number of faults, or undefined if there are no seals. Seals that
  * were created with a key can be verified only if AUDIT_SEAL_KEY contains the key.
  */
-async function countFaults(backup: BackupReader, application: Application): Promise<number | undefined> {
+async function countAuditFaults(backup: BackupReader, application: Application): Promise<number | undefined> {
   const seals = backup.header.tables.find(({ name }) => name === 'audit_seals');
   // A backup without seals was made before the first seal, which the service creates about an hour after its first
   // start.

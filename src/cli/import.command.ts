@@ -78,7 +78,7 @@ export const createImportCommand = (application: Application) =>
             file: upload,
           });
           print(flags, shown, formatPreview(shown));
-          process.exitCode = getPreviewCode(shown);
+          process.exitCode = getPreviewExitCode(shown);
           return;
         }
         await assertHasUsers(service);
@@ -147,7 +147,7 @@ async function assertHasUsers(service: ServiceClient): Promise<void> {
     throw new Error('This database has no users. Start the service once to create the first Webmaster.');
 }
 
-function getPreviewCode({ problems }: Preview): number {
+function getPreviewExitCode({ problems }: Preview): number {
   if (problems.some(({ refuses }) => refuses)) return NOTHING_APPLIED;
   return problems.length > 0 ? SOME_FAILED : ALL_APPLIED;
 }

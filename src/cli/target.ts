@@ -39,18 +39,23 @@ export const createWriteCommand = (name: string, description: string): Command =
 
 /** Converts options to fields of the API, such as `dryRun` to `dry_run`. Omits the options of `Target`. */
 export function toFields(options: object): JsonObject {
-  const isSent = ([name, value]: [string, unknown]) => value !== undefined && !TARGET_OPTIONS.has(name);
-  const toField = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  const sent = Object.entries(options).filter(isSent);
-  return Object.fromEntries(sent.map(([name, value]) => [toField(name), value]));
+  const isApiOption = ([name, value]: [string, unknown]) => value !== undefined && !TARGET_OPTIONS.has(name);
+  const toFieldName = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  const sent = Object.entries(options).filter(isApiOption);
+  return Object.fromEntries(sent.map(([name, value]) => [toFieldName(name), value]));
 }
 
 /**
  * Converts the options of a command to a query of the API. Ends the program if a value is invalid.
- * @param extra fields that are added to the query.
+ * @param extraFields fields that are added to the query.
  */
-export function toQuery(type: InputClass<object>, options: object, command: Command, extra = {}): JsonObject {
-  const query = { ...toFields(options), ...extra };
+export function toQuery(
+  type: InputClass<object>,
+  options: object,
+  command: Command,
+  extraFields = {},
+): JsonObject {
+  const query = { ...toFields(options), ...extraFields };
   assertValidFields(type, query, command);
   return query;
 }

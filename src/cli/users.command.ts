@@ -24,11 +24,13 @@ const SOME_REFUSED = 1;
 const NOTHING_DONE = 2;
 
 export function createUsersCommand(application: Application): Command {
-  const createChangeCommand = (name: string, description: string, fields: JsonObject, done: string) =>
+  const createChangeCommand = (name: string, description: string, fields: JsonObject, newState: string) =>
     createWriteCommand(name, description)
       .argument('<who...>', WHO)
       .action((names: string[], flags: Target) =>
-        application.runWithClient(flags, (service) => changeUsers(service, names, fields, done, flags.json)),
+        application.runWithClient(flags, (service) =>
+          changeUsers(service, names, fields, newState, flags.json),
+        ),
       );
   return new Command('users')
     .description('find, show, block, reactivate, export and restore users, and reset passwords')
@@ -146,7 +148,7 @@ async function changeUsers(
   service: ServiceClient,
   names: string[],
   fields: JsonObject,
-  done: string,
+  newState: string,
   json?: true,
 ) {
   const found: UserDto[] = [];
@@ -155,7 +157,7 @@ async function changeUsers(
   for (const { uuid, username } of found) {
     try {
       changed.push(await changeUser(service, uuid, fields));
-      if (!json) process.stdout.write(`${username} (${uuid}) is ${done}.\n`);
+      if (!json) process.stdout.write(`${username} (${uuid}) is ${newState}.\n`);
     } catch (error) {
       process.exitCode = NOTHING_DONE;
       process.stderr.write(`${username} (${uuid}) was not changed: ${messageOf(error)}\n`);

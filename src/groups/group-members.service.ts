@@ -122,8 +122,8 @@ export class GroupMembers {
     return findInBatches(users, (part) => this.repository.filterMembers(tx, group, part));
   }
 
-  private async assertNoGroups(tx: Sql, unknown: readonly string[]): Promise<void> {
-    for await (const part of toBatches(unknown)) {
+  private async assertNoGroups(tx: Sql, unknownIds: readonly string[]): Promise<void> {
+    for await (const part of toBatches(unknownIds)) {
       const groups = await this.repository.filterGroups(tx, part);
       if (groups.length === 0) continue;
       const message = `must contain users only, not groups: ${groups.slice(0, 5).join(', ')}`;

@@ -116,7 +116,7 @@ export class GroupWriter {
     for (const [field, column] of UNIQUE) {
       const key = row[column];
       if (key === null || key === old?.[column]) continue;
-      const owner = await this.repository.findOwner(tx, column, key);
+      const owner = await this.repository.findUuidByKey(tx, column, key);
       if (owner !== undefined && owner !== after.uuid) throw createTakenError(field, owner);
     }
   }

@@ -48,7 +48,7 @@ export class GroupRepository {
     return row && toGroup(row);
   }
 
-  async findOwner(tx: Sql, column: UniqueColumn, key: string): Promise<string | undefined> {
+  async findUuidByKey(tx: Sql, column: UniqueColumn, key: string): Promise<string | undefined> {
     const sql = `SELECT uuid FROM user_groups WHERE ${column} = ?`;
     return (await tx.queryOne<{ uuid: string }>(sql, [key]))?.uuid;
   }

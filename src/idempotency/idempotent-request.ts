@@ -170,8 +170,9 @@ export class IdempotentRequest implements RepeatableRequest {
   }
 
   /**
-   * Throws the stored response, if there is one. It comes from an equal request, or from this request if its commit
-   * succeeded but reported an error. Ignores other errors, because the caller rethrows the error of the request.
+   * Throws the response to this request if it is stored. An equal request may have stored it, or this request did, and
+   * its commit succeeded despite the reported error. Ignores any other error of this check, because the caller rethrows
+   * the original error.
    */
   private async assertNoStoredResponse(): Promise<void> {
     try {

@@ -31,12 +31,14 @@ export function presentRow(row: StagedRow, users: VisibleUsers): ImportRowDto {
 function rowDisplayNameOf({ user_uuid, changes, version }: StagedRow, users: VisibleUsers): string {
   const user = users.get(user_uuid ?? '');
   const values: Readonly<Record<string, unknown>> = user ? { ...user } : version === 0 ? changes.values : {};
-  const toText = (field: string): string => {
+  const getFieldText = (field: string): string => {
     const value = values[field];
     return typeof value === 'string' ? value : '';
   };
-  const names = [toText('known_as') || toText('firstname'), toText('surname')].filter((name) => name !== '');
-  return names.join(' ') || toText('username');
+  const names = [getFieldText('known_as') || getFieldText('firstname'), getFieldText('surname')].filter(
+    (name) => name !== '',
+  );
+  return names.join(' ') || getFieldText('username');
 }
 
 /**

@@ -99,7 +99,7 @@ export class LoginThrottle {
 
   async purge(): Promise<void> {
     const time = now();
-    await this.repository.deleteEnded(computeOldestEnd(time));
+    await this.repository.deleteEnded(computeOldestWindowEnd(time));
     await this.repository.deleteAddressesBefore(addSeconds(time, -ADDRESS_SECONDS));
   }
 
@@ -112,7 +112,7 @@ export class LoginThrottle {
   private async findLimitEnd(login: Login): Promise<DbTime | undefined> {
     const time = now();
     const { pair, user, network } = scopesOf(login);
-    const rows = await this.repository.find([pair, user, network], computeOldestEnd(time));
+    const rows = await this.repository.find([pair, user, network], computeOldestWindowEnd(time));
     const findWindowEnd = (scope: string, limit: number): DbTime | undefined =>
       rows.find((row) => row.scope === scope && row.window_ends > time && row.failures >= limit)?.window_ends;
     const ofPair = findWindowEnd(pair, this.env.LOGIN_FAILURES_PER_NAME);
@@ -141,7 +141,7 @@ export class LoginThrottle {
  * Returns the earliest end of a window whose failed logins still matter. They matter for an hour, even if their window
  * is shorter.
  */
-const computeOldestEnd = (time: DbTime): DbTime => addSeconds(time, PAIR_WINDOW_SECONDS - HOUR_SECONDS);
+const computeOldestWindowEnd = (time: DbTime): DbTime => addSeconds(time, PAIR_WINDOW_SECONDS - HOUR_SECONDS);
 
 function scopesOf({ name, uuid, ip }: Login): { pair: string; user: string; network: string } {
   const account = uuid === undefined ? ['name', name] : ['user', uuid];

@@ -89,11 +89,11 @@ export class SessionRepository {
     await tx.execute('DELETE FROM sessions WHERE id = ?', [id]);
   }
 
-  async deleteByUsers(tx: Sql, userUuids: readonly string[], except: string): Promise<void> {
+  async deleteByUsers(tx: Sql, userUuids: readonly string[], keptId: string): Promise<void> {
     for (const part of chunkValues(userUuids)) {
       await tx.execute(
         `DELETE FROM sessions WHERE user_uuid IN (${toPlaceholders(part.length)}) AND id <> ?`,
-        [...part, except],
+        [...part, keptId],
       );
     }
   }

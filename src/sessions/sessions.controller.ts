@@ -75,7 +75,7 @@ export class SessionsController {
     @CheckedQuery() query: SessionsQuery,
     @CurrentCaller() { actor }: Caller,
   ): Promise<SessionPageDto> {
-    const own = requiredOwnerOf(actor);
+    const own = ownerFilterOf(actor);
     const requested = query.user_uuid?.toLowerCase();
     if (own !== undefined && requested !== undefined && requested !== own) {
       throw new ProblemError('forbidden', 'Your role only allows you to see your own sessions.');
@@ -94,7 +94,7 @@ export class SessionsController {
   @Requires('sessions.end')
   async end(@Param('session_id') id: string, @CurrentCaller() caller: Caller): Promise<void> {
     // If the session belongs to a user whose sessions the actor may not see, it is reported as missing.
-    const ended = await this.sessions.end(id, caller, requiredOwnerOf(caller.actor));
+    const ended = await this.sessions.end(id, caller, ownerFilterOf(caller.actor));
     if (!ended) throw new ProblemError('not_found', `There is no session ${id}.`);
   }
 }
@@ -103,6 +103,6 @@ export class SessionsController {
  * Returns the only user whose sessions the actor may see. Returns undefined if the actor may see the sessions of all
  * users.
  */
-function requiredOwnerOf(actor: Actor): string | undefined {
+function ownerFilterOf(actor: Actor): string | undefined {
   return actor.kind === 'user' && !isWebmaster(actor) ? actor.id : undefined;
 }

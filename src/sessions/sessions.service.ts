@@ -126,11 +126,11 @@ export class SessionsService {
   }
 
   /**
-   * Ends all sessions of the users, except the session with the id `except`. The audit does not record them, because
+   * Ends all sessions of the users, except the session with the id `keptId`. The audit does not record them, because
    * the event of the user change implies that they end.
    */
-  async endForUsers(tx: Sql, userUuids: readonly string[], except = ''): Promise<void> {
-    if (userUuids.length > 0) await this.repository.deleteByUsers(tx, userUuids, except);
+  async endForUsers(tx: Sql, userUuids: readonly string[], keptId = ''): Promise<void> {
+    if (userUuids.length > 0) await this.repository.deleteByUsers(tx, userUuids, keptId);
   }
 
   async purge(): Promise<void> {

@@ -132,9 +132,9 @@ function isUnchanged(sent: unknown, shown: unknown): boolean {
 
 function toComparedValue(value: unknown): unknown {
   if (value === '') return null;
-  if (Array.isArray(value)) return value.length === 0 ? null : value.map(foldRole).toSorted();
+  if (Array.isArray(value)) return value.length === 0 ? null : value.map(foldRoleCase).toSorted();
   if (isObject(value)) return Object.keys(value).length === 0 ? null : value;
   return value ?? null;
 }
 
-const foldRole = (role: unknown): unknown => (typeof role === 'string' ? foldCase(role) : role);
+const foldRoleCase = (role: unknown): unknown => (typeof role === 'string' ? foldCase(role) : role);

@@ -23,7 +23,7 @@ const readRun = async (id: string) => (await app.key.get(`/imports/${id}`)).body
 
 test.each([1, 2])('a completed import does not run again (stale reads of the queue: %i)', async (stale) => {
   const run = await runImport(app.key, fileOf(`stale${stale}`));
-  const next = jest.spyOn(app.app.get(ImportRunsRepository), 'findNextToRun');
+  const next = jest.spyOn(app.app.get(ImportRunsRepository), 'findNextRunId');
   for (let i = 0; i < stale; i++) next.mockResolvedValueOnce(run.id);
   app.app.get(ImportWorker).wake();
   await runImport(app.key, fileOf(`after${stale}`));
@@ -33,10 +33,10 @@ test.each([1, 2])('a completed import does not run again (stale reads of the que
 
 test('an import stays cancelled if it is cancelled while a worker takes it from the queue', async () => {
   const runs = app.app.get(ImportRunsRepository);
-  const choose = runs.findNextToRun.bind(runs);
+  const choose = runs.findNextRunId.bind(runs);
   const cancelled: number[] = [];
   let chosen = 0;
-  jest.spyOn(runs, 'findNextToRun').mockImplementation(async () => {
+  jest.spyOn(runs, 'findNextRunId').mockImplementation(async () => {
     const id = await choose();
     if (id !== undefined && ++chosen === 2) {
       cancelled.push((await app.key.post(`/imports/${id}/cancel`)).status);

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Changes, type FieldChange, toSetName } from '../../src/platform/common/field-changes.js';
+import { Changes, type FieldChange, toNewValueKey } from '../../src/platform/common/field-changes.js';
 
 const FIELDS = ['username', 'email', 'roles', 'authname', 'password', 'manager_uuid'];
 const value = fc.oneof(
@@ -31,7 +31,9 @@ test('field changes are read back from their stored text as the same list in the
 test('the changes of a new record are read back from their stored text unchanged', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.constantFrom(...FIELDS), value), (values) => {
-      const set = Object.fromEntries(Object.entries(values).map(([field, each]) => [toSetName(field), each]));
+      const set = Object.fromEntries(
+        Object.entries(values).map(([field, each]) => [toNewValueKey(field), each]),
+      );
       const expected = Object.entries(values).map(([field, each]) => ({ field, old: null, new: each }));
       const read = Changes.fromText(Changes.fromNewRecord(set).text);
       expect(Changes.fromNewRecord(set).list).toEqual(expected);

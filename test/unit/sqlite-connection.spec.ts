@@ -49,7 +49,7 @@ test('a SQLite commit does not run a checkpoint, and a checkpoint writes back th
   for (let n = 0; n < 3000; n++) connection.run('INSERT INTO numbers VALUES (?)', [n]);
   expect(logOf(connection)).toMatchObject({ checkpointed: 0 });
   expect(logOf(connection).log).toBeGreaterThan(3000);
-  expect(checkpointer.writeBack()).toBe(true);
+  expect(checkpointer.runCheckpoint()).toBe(true);
   const { log, checkpointed } = logOf(connection);
   expect(checkpointed).toBe(log);
   connection.run('INSERT INTO numbers VALUES (?)', [3000]);
@@ -64,10 +64,10 @@ test('a SQLite checkpoint does not run while another connection has a transactio
   connection.exec('CREATE TABLE numbers (n integer)');
   const other = SqliteConnection.open(file);
   other.exec('BEGIN IMMEDIATE');
-  expect(checkpointer.writeBack()).toBe(false);
+  expect(checkpointer.runCheckpoint()).toBe(false);
   expect(logOf(connection)).toMatchObject({ checkpointed: 0 });
   other.exec('ROLLBACK');
-  expect(checkpointer.writeBack()).toBe(true);
+  expect(checkpointer.runCheckpoint()).toBe(true);
   checkpointer.close();
   for (const each of [other, connection]) each.close();
 });
@@ -87,7 +87,7 @@ test('another connection cannot begin a transaction while a SQLite checkpoint ru
     }
     return query(sql, params);
   };
-  expect(checkpointer.writeBack()).toBe(true);
+  expect(checkpointer.runCheckpoint()).toBe(true);
   expect(refusal).toMatchObject({ fault: 'race' });
   checkpointer.close();
   for (const each of [other, connection]) each.close();

@@ -33,7 +33,7 @@ async function commitRows(file: string, first: number): Promise<never> {
   for (let id = first; ; id += COMMITS) {
     const ids = Array.from({ length: COMMITS }, (_, n) => id + n);
     for (const rowId of ids) while (!addRow(connection, rowId));
-    checkpointer.writeBack();
+    checkpointer.runCheckpoint();
     await new Promise((resolve) => process.send?.({ ids } satisfies Acknowledged, resolve));
   }
 }

@@ -36,7 +36,7 @@ export class KeyFuseRepository {
    * Finds the time at which a key blocked its n-th user since `after`. Returns undefined if it blocked fewer users.
    * @param position n, from 1.
    */
-  async findTimeOfNth(tx: Sql, key: string, after: string, position: number): Promise<string | undefined> {
+  async findNthBlockTime(tx: Sql, key: string, after: string, position: number): Promise<string | undefined> {
     const [row] = await tx.query<{ time: string }>(
       'SELECT time FROM key_deactivations WHERE key_id = ? AND time > ? ORDER BY time, user_uuid LIMIT 1 OFFSET ?',
       [key, after, position - 1],

@@ -110,7 +110,7 @@ export class KeyFuse {
     return this.transactions.run(async (tx) => {
       const key = await this.keys.lock(tx, id);
       if (!key) return undefined;
-      if (!isIndependent(caller.actor, key.id))
+      if (!canResetFuse(caller.actor, key.id))
         throw new ProblemError('forbidden', 'A key cannot reset its own fuse. Use another credential.');
       const until = addSeconds(now(), HOUR_SECONDS);
       await this.repository.save(tx, { key_id: key.id, blown: null, open_until: until });
@@ -140,7 +140,7 @@ export class KeyFuse {
     const initiator = initiatorOf(actor);
     if (initiator.kind !== 'key') return undefined;
     const approver = actor.kind === 'import' ? actor.approver : null;
-    return approver && isIndependent(approver, initiator.id) ? undefined : initiator.id;
+    return approver && canResetFuse(approver, initiator.id) ? undefined : initiator.id;
   }
 
   /**
@@ -172,7 +172,7 @@ export class KeyFuse {
     { key, since, count, limit }: FuseLoad,
     time: DbTime,
   ): Promise<FuseBlownError> {
-    const firstTime = await this.repository.findTimeOfNth(tx, key, since, count - limit);
+    const firstTime = await this.repository.findNthBlockTime(tx, key, since, count - limit);
     const millis = firstTime === undefined ? 0 : toMillis(firstTime) - toMillis(subtractHour(time));
     const seconds = Math.min(HOUR_SECONDS, Math.max(1, Math.ceil(millis / 1000)));
     return new FuseBlownError(key, count, limit, seconds);
@@ -209,7 +209,7 @@ export class KeyFuse {
  * Returns true if the actor may reset the fuse of the key: a user, the service, or another key without limits on
  * scopes.
  */
-const isIndependent = (actor: Actor, key: string): boolean =>
+const canResetFuse = (actor: Actor, key: string): boolean =>
   actor.kind !== 'key' || (actor.id !== key && actor.rights.scopes === null);
 
 const subtractHour = (time: DbTime): DbTime => addSeconds(time, -HOUR_SECONDS);

@@ -18,13 +18,13 @@ import {
 
 const SEARCH = 'urn:ietf:params:scim:api:messages:2.0:SearchRequest';
 const FILTER = 'userName eq "{name}"';
-const buildActiveStep = (what: string, active: boolean, answer: Json): Step =>
-  buildPutStep(what, user, { schemas: [USER_URN], active }, answer);
+const buildActiveStep = (title: string, active: boolean, answer: Json): Step =>
+  buildPutStep(title, user, { schemas: [USER_URN], active }, answer);
 const FEATURES = { patch: { supported: true }, filter: { supported: true } };
 const RESOURCE_TYPES = { totalResults: 2, Resources: [{ name: 'User' }, { name: 'Group' }] };
-const buildPageStep = (what: string, startIndex: number): Step => {
+const buildPageStep = (title: string, startIndex: number): Step => {
   const path = `/Users?filter=userName sw "{name}"&startIndex=${startIndex}&count=1`;
-  return buildReadStep(what, path, { totalResults: 2, itemsPerPage: 1, startIndex });
+  return buildReadStep(title, path, { totalResults: 2, itemsPerPage: 1, startIndex });
 };
 
 /**

@@ -15,13 +15,13 @@ import {
 } from './replay.js';
 
 const MAIL = '{name}@example.org';
-const buildSearchStep = (what: string, query: string, answer: Json): Step =>
-  buildReadStep(what, `/${query}&startIndex=1&count=100`, answer);
+const buildSearchStep = (title: string, query: string, answer: Json): Step =>
+  buildReadStep(title, `/${query}&startIndex=1&count=100`, answer);
 const buildChangeStep = (title: string, path: string, operations: Json[], after: Json): Step =>
   buildPatchStep(title, path, operations, { status: 200, answer: after, after });
 /** Creates a step that sends a PATCH of the user. Its operation has new values but no path. */
-const buildReplaceStep = (what: string, value: Json, after = value): Step =>
-  buildChangeStep(what, user, [{ op: 'replace', value }], after);
+const buildReplaceStep = (title: string, value: Json, after = value): Step =>
+  buildChangeStep(title, user, [{ op: 'replace', value }], after);
 const buildUser = (active: boolean, givenName: string): { readonly [key: string]: Json } => ({
   schemas: [USER_URN],
   userName: MAIL,

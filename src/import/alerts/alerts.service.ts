@@ -102,7 +102,7 @@ export class Alerts implements BeforeApplicationShutdown {
   }
 
   private async isReminderDue(last: DbTime | null): Promise<boolean> {
-    if (!this.summary.isOverdueSince(last)) return false;
+    if (!this.summary.isTooLongAgo(last)) return false;
     const sent = await this.leases.findRecordedTime(OVERDUE);
     return (
       sent === undefined || sent < addSeconds(now(), -REMINDER_SECONDS) || (last !== null && sent < last)

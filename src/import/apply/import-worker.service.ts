@@ -66,7 +66,7 @@ export class ImportWorkerProcess {
   ) {
     if (program !== undefined)
       this.process = new WorkerProcess({ program, flags: FLAGS, niceness: NICENESS }, () =>
-        this.createLink(),
+        this.createProcessHandlers(),
       );
   }
 
@@ -88,7 +88,7 @@ export class ImportWorkerProcess {
     await this.process.end();
   }
 
-  private createLink() {
+  private createProcessHandlers() {
     const lock = createWriteLockCalls(this.lock);
     const answers: ServiceCalls = {
       ...lock.calls,
@@ -181,7 +181,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
 
   /** Plans and applies runs until no runnable run is left, or until another worker holds the lease. */
   async executeRuns(): Promise<void> {
-    while (!this.stopping && (await this.runs.findNextToRun()) !== undefined) {
+    while (!this.stopping && (await this.runs.findNextRunId()) !== undefined) {
       if (this.workerProcess.isUsed) {
         // Check the lease first, so that not every instance starts a process only to find that another worker holds the
         // lease.
@@ -200,7 +200,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
    * finished could start again.
    */
   private async executeNextRun(): Promise<void> {
-    const id = await this.runs.findNextToRun();
+    const id = await this.runs.findNextRunId();
     if (id === undefined) return;
     const { transactions, leases, runs, rights } = this;
     const checkpoint = new Checkpoint(id, () => this.stopping, transactions, leases, runs, rights);

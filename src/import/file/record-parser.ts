@@ -113,14 +113,14 @@ export class RecordParser {
 
   private toRecord(line: number, cells: string[]): CsvRecord {
     const { width, namedWidth } = this;
-    if (cells.length !== width) return this.countMismatch({ line, cells, expectedCells: width });
+    if (cells.length !== width) return this.registerMismatch({ line, cells, expectedCells: width });
     if (width === namedWidth) return { line, cells };
     return cells.slice(namedWidth).every(isBlank)
       ? { line, cells: cells.slice(0, namedWidth) }
-      : this.countMismatch({ line, cells, expectedCells: namedWidth });
+      : this.registerMismatch({ line, cells, expectedCells: namedWidth });
   }
 
-  private countMismatch(record: CsvRecord): CsvRecord {
+  private registerMismatch(record: CsvRecord): CsvRecord {
     this.mismatches++;
     this.firstMismatch ??= record;
     return record;

@@ -136,12 +136,13 @@ function toHeaderError(name: string, column: Column | undefined, first: string):
     const both = `The columns ${quote(first)} and ${quote(name)} both mean ${column.name}`;
     return { code: 'duplicate_column', message: `${both}. Remove one of them.` };
   }
-  if (!PASSWORDS.has(toHeaderKey(name))) return { code: 'unknown_column', message: formatUnknown(name) };
+  if (!PASSWORDS.has(toHeaderKey(name)))
+    return { code: 'unknown_column', message: formatUnknownColumn(name) };
   const message = `Imports cannot set passwords. Remove the column ${quote(name)} from the file.`;
   return { code: 'password_column', message };
 }
 
-function formatUnknown(name: string): string {
+function formatUnknownColumn(name: string): string {
   const nearest = findNearestColumn(name);
   const hint = nearest ? ` Did you mean ${nearest.name}?` : '';
   return `The column ${quote(name)} is unknown.${hint} Correct its name, or import with ignore_unknown_columns=true.`;

@@ -114,7 +114,7 @@ export class FrequentValues {
   }
 }
 
-/** Users differ in a column only if they have more distinct values than this. */
+/** A column counts as different for each user only if it has more distinct values than this. */
 const FEW_VALUES = 10;
 
 /**

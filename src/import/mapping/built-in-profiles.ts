@@ -6,7 +6,7 @@ import type { ImportProfile } from '../runs/import-options.js';
  */
 const COMMON = { ignore_unknown_columns: true } as const;
 
-const mapStatuses = (active: string, blocked: string): Record<string, string> =>
+const buildStatusMap = (active: string, blocked: string): Record<string, string> =>
   Object.fromEntries([
     ...active.split(', ').map((word) => [word, 'Active'] as const),
     ...blocked.split(', ').map((word) => [word, 'Blocked'] as const),
@@ -153,7 +153,7 @@ const okta: ImportProfile = {
     Email: '{email|Primary email}',
   },
   values: {
-    Status: mapStatuses(
+    Status: buildStatusMap(
       'ACTIVE, PROVISIONED, Pending user action, RECOVERY, Password reset, PASSWORD_EXPIRED, Password expired, LOCKED_OUT, Locked out',
       'STAGED, SUSPENDED, DEPROVISIONED, Deactivated',
     ),

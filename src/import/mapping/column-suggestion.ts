@@ -90,7 +90,7 @@ export function suggestColumns(columns: readonly Source[], filled: Iterable<stri
 }
 
 /** Returns true for the name of an import column and for its common names in exports of other systems. */
-export const isCommonName = (name: string): boolean => suggestByName({ name, cells: [] }) !== undefined;
+export const isCommonColumnName = (name: string): boolean => suggestByName({ name, cells: [] }) !== undefined;
 
 /** Removes remarks in brackets from a column name, such as `[Required]` in `First Name [Required]`. */
 const stripRemarks = (name: string): string => name.replace(/[[(][^\])]*[\])]/g, '');

@@ -20,7 +20,7 @@ import {
   type PreviewColumnDto,
   type PreviewProblemDto,
 } from './import-preview.dto.js';
-import { isCommonName, suggestColumns } from './column-suggestion.js';
+import { isCommonColumnName, suggestColumns } from './column-suggestion.js';
 import { RecordMapper, toPlainCell } from './record-mapper.js';
 import type { ImportRequest } from '../runs/import-options.js';
 import { FileError } from '../file/file-error.js';
@@ -56,7 +56,7 @@ export class ImportPreview {
     const { header, mapCells, useOf } = mapColumns(names, requested, reader.headerLine, problems);
     const records = read ? await readFirstRecords(reader, problems) : [];
     const fit = records.filter(({ expectedCells }) => expectedCells === undefined);
-    problems.push(...records.flatMap(findMismatch));
+    problems.push(...records.flatMap(findMismatchProblems));
     const rows = fit.map((record) => readRow(mapCells(record), header, options.blank_cells));
     const toPlain = (cell: string): string => (profile ? toPlainCell(profile, cell) : cell);
     const columns = names.map((name, index) => ({ source: toPlain(name), ...useOf(index) }));
@@ -124,8 +124,9 @@ async function openWithHeader(
   const reader = createCsvReader(head.read(), options, profile);
   const names = await tryRead(problems, () => reader.readHeader());
   const [only] = names ?? [];
-  if (profile || names?.length !== 1 || only === undefined || isCommonName(only)) return { reader, names };
-  const wider = createCsvReader(head.read(), options, null, isCommonName);
+  if (profile || names?.length !== 1 || only === undefined || isCommonColumnName(only))
+    return { reader, names };
+  const wider = createCsvReader(head.read(), options, null, isCommonColumnName);
   return { reader: wider, names: await tryRead(problems, () => wider.readHeader()) };
 }
 
@@ -199,7 +200,7 @@ function problemsOf(error: unknown): PreviewProblemDto[] {
   return [error, ...error.others].map(({ code, message, line = null }) => toFileProblem(line, code, message));
 }
 
-function findMismatch(record: CsvRecord): PreviewProblemDto[] {
+function findMismatchProblems(record: CsvRecord): PreviewProblemDto[] {
   const { line, expectedCells } = record;
   if (expectedCells === undefined) return [];
   const message = `has ${formatCellCount(record)}, but the header has ${expectedCells}`;

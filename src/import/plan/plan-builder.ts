@@ -227,7 +227,7 @@ type RowLinks = Iterable<readonly [line: number, needed: number]>;
  * @returns groups in the order in which they must be applied.
  */
 export function findApplyOrder(links: () => RowLinks): number[][] {
-  const late = findLateRows(links);
+  const late = findRowsToReorder(links);
   return findRowGroups(filterLinks(links(), late));
 }
 
@@ -235,7 +235,7 @@ export function findApplyOrder(links: () => RowLinks): number[][] {
  * Returns the rows that cannot be applied in the order of the file. Each of them requires a later row or another of
  * these rows.
  */
-function findLateRows(links: () => RowLinks): LineSet {
+function findRowsToReorder(links: () => RowLinks): LineSet {
   const late = new LineSet();
   for (let found = true; found;) {
     found = false;
@@ -264,14 +264,14 @@ export function findRowGroups(links: RowLinks): number[][] {
   const isOpen = new Set<number>();
   const groups: number[][] = [];
 
-  const enterLine = (line: number): { line: number; next: number } => {
+  const startVisit = (line: number): { line: number; next: number } => {
     index.set(line, index.size);
     low.set(line, index.size - 1);
     open.push(line);
     isOpen.add(line);
     return { line, next: 0 };
   };
-  const lowerLink = (line: number, value: number): void => {
+  const updateLowLink = (line: number, value: number): void => {
     if (value < (low.get(line) ?? 0)) low.set(line, value);
   };
   const closeGroup = (line: number): void => {
@@ -283,18 +283,18 @@ export function findRowGroups(links: RowLinks): number[][] {
   };
 
   for (const start of needs.keys()) {
-    const path = index.has(start) ? [] : [enterLine(start)];
+    const path = index.has(start) ? [] : [startVisit(start)];
     for (let step = path.at(-1); step; step = path.at(-1)) {
       const [, needed] = needs.get(step.line)?.[step.next++] ?? [];
       if (needed === undefined) {
         closeGroup(step.line);
         path.pop();
         const parent = path.at(-1);
-        if (parent) lowerLink(parent.line, low.get(step.line) ?? 0);
+        if (parent) updateLowLink(parent.line, low.get(step.line) ?? 0);
       } else if (!index.has(needed)) {
-        path.push(enterLine(needed));
+        path.push(startVisit(needed));
       } else if (isOpen.has(needed)) {
-        lowerLink(step.line, index.get(needed) ?? 0);
+        updateLowLink(step.line, index.get(needed) ?? 0);
       }
     }
   }

@@ -165,11 +165,11 @@ function findKeyErrors(file: FileRow, context: RowContext): RowError[] {
 
 /** Returns the errors of damaged cells. A cell with the current value of the user is not an error. */
 function findDamageErrors(file: FileRow, { before, manager }: RowContext): RowError[] {
-  const isKnown = ({ column, cell }: DamagedCell): boolean => {
+  const isCurrentValue = ({ column, cell }: DamagedCell): boolean => {
     if (!before) return false;
     return column.kind === 'manager' ? manager === before.manager_uuid : column.toCell(before, '') === cell;
   };
-  return file.damaged.filter((one) => !isKnown(one)).map(({ error }) => error);
+  return file.damaged.filter((one) => !isCurrentValue(one)).map(({ error }) => error);
 }
 
 function toRowError({ field, code, message }: FieldError, file: FileRow): RowError {

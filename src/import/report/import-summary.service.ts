@@ -45,16 +45,18 @@ export class ImportSummary {
   /** Returns true if no import has completed within IMPORT_OVERDUE_HOURS, or undefined without this setting. */
   async isOverdue(): Promise<boolean | undefined> {
     if (this.env.IMPORT_OVERDUE_HOURS === undefined) return undefined;
-    return this.isOverdueSince(await this.findLastCompleted());
+    return this.isTooLongAgo(await this.findLastCompleted());
   }
 
   /**
-   * Returns true if the last completed import is older than IMPORT_OVERDUE_HOURS, or `last` is null. Returns false
+   * Returns true if the last completed import is older than IMPORT_OVERDUE_HOURS, or `lastCompleted` is null. Returns false
    * without this setting.
    */
-  isOverdueSince(last: DbTime | null): boolean {
+  isTooLongAgo(lastCompleted: DbTime | null): boolean {
     const hours = this.env.IMPORT_OVERDUE_HOURS;
-    return hours !== undefined && (last === null || last < addSeconds(now(), -hours * 60 * 60));
+    return (
+      hours !== undefined && (lastCompleted === null || lastCompleted < addSeconds(now(), -hours * 60 * 60))
+    );
   }
 
   async findLastCompleted(): Promise<DbTime | null> {
@@ -67,8 +69,8 @@ export class ImportSummary {
 
   private async summarize(dataset: string): Promise<DatasetSummary | undefined> {
     const newest = await this.runs.listNewestByState(dataset);
-    const last = findLatest(newest);
-    const completed = findLatest(newest.filter(({ state }) => COMPLETED.includes(state)));
+    const last = findNewestId(newest);
+    const completed = findNewestId(newest.filter(({ state }) => COMPLETED.includes(state)));
     // The runs of this data set were deleted in the meantime.
     if (last === undefined) return undefined;
     const runs = await this.runs.findByIds([last, completed ?? last]);
@@ -79,7 +81,7 @@ export class ImportSummary {
 }
 
 /** Returns the id of the newest run. The ids of runs sort by creation time. */
-const findLatest = (runs: readonly { id: string }[]): string | undefined =>
+const findNewestId = (runs: readonly { id: string }[]): string | undefined =>
   runs
     .map(({ id }) => id)
     .sort()

@@ -75,7 +75,7 @@ export class ImportRunsRepository {
   }
 
   /** Returns the id of the next run to plan or apply. A started run comes before queued runs. */
-  async findNextToRun(): Promise<string | undefined> {
+  async findNextRunId(): Promise<string | undefined> {
     const rows = await this.database.query<{ id: string; state: string }>(
       `SELECT id, state FROM import_runs WHERE state IN (${toPlaceholders(RUNNABLE.length)}) ORDER BY id`,
       RUNNABLE,

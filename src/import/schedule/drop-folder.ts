@@ -57,7 +57,7 @@ export class DropFolder {
     if (this.workFolder === this.folder) return;
     await mkdir(this.workFolder, { recursive: true, mode: 0o700 });
     const probe = `.rollcall-${uuidv7()}`;
-    await this.runWithDropAndStage('processing', async (drop, processing) => {
+    await this.runWithDropAndStageFolder('processing', async (drop, processing) => {
       await (await open(drop.pathOf(probe), 'wx')).close();
       try {
         await rename(drop.pathOf(probe), processing.pathOf(probe));
@@ -95,7 +95,7 @@ export class DropFolder {
   async moveToProcessing(name: string, runId: string): Promise<ProcessingFile | undefined> {
     const shortName = truncateAtStart(name, MAX_NAME_BYTES - UUID_BYTES);
     const entry = runId + SEPARATOR + shortName;
-    return this.runWithDropAndStage('processing', async (drop, processing) => {
+    return this.runWithDropAndStageFolder('processing', async (drop, processing) => {
       // Delete the marker first. Otherwise, a later file with the same name would count as complete too early.
       if (await hasMarker(drop, name)) await unlink(drop.pathOf(name + MARKER));
       try {
@@ -134,7 +134,7 @@ export class DropFolder {
    * abort reason of `signal`.
    */
   async *read({ entry }: ProcessingFile, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-    const handle = await this.runWithStage('processing', (processing) => processing.openFile(entry));
+    const handle = await this.runWithStageFolder('processing', (processing) => processing.openFile(entry));
     try {
       const before = await handle.stat();
       for (let position = 0; ;) {
@@ -155,8 +155,8 @@ export class DropFolder {
   async archive({ runId, name, entry }: ProcessingFile, stage: 'done' | 'failed'): Promise<void> {
     const dot = name.lastIndexOf('.');
     const [base, extension] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, ''];
-    await this.runWithStage('processing', (processing) =>
-      this.runWithStage(stage, (archive) =>
+    await this.runWithStageFolder('processing', (processing) =>
+      this.runWithStageFolder(stage, (archive) =>
         rename(processing.pathOf(entry), archive.pathOf(`${base}.${runId}${extension}`)),
       ),
     );
@@ -174,16 +174,16 @@ export class DropFolder {
     return matchesPattern(this.pattern, name) && !name.startsWith('.') && !name.endsWith(MARKER) && !isOwn;
   }
 
-  private async runWithDropAndStage<T>(
+  private async runWithDropAndStageFolder<T>(
     stage: Stage,
     work: (drop: OpenFolder, to: OpenFolder) => Promise<T>,
   ): Promise<T> {
     return OpenFolder.runWithFolder(this.folder, { allowsLink: true }, (drop) =>
-      this.runWithStage(stage, (folder) => work(drop, folder)),
+      this.runWithStageFolder(stage, (folder) => work(drop, folder)),
     );
   }
 
-  private async runWithStage<T>(stage: Stage, work: (folder: OpenFolder) => Promise<T>): Promise<T> {
+  private async runWithStageFolder<T>(stage: Stage, work: (folder: OpenFolder) => Promise<T>): Promise<T> {
     const folder = await this.openStage(stage, true);
     try {
       return await work(folder);

@@ -110,9 +110,13 @@ const isTable = (table: unknown): boolean =>
  * Rejects a backup with the schema of another release, because a migration may have changed the meaning of a column.
  */
 function assertSchema(header: BackupHeader, { tables, migrations }: BackupSchema): void {
-  const shapeOf = (list: readonly TableColumns[]) =>
+  const serializeTables = (list: readonly TableColumns[]) =>
     JSON.stringify(list.map(({ name, columns }) => [name, columns]));
-  if (header.migrations.join() === migrations.join() && shapeOf(header.tables) === shapeOf(tables)) return;
+  if (
+    header.migrations.join() === migrations.join() &&
+    serializeTables(header.tables) === serializeTables(tables)
+  )
+    return;
   throw new BackupError(
     `has the schema of ${releaseOf(header)}, which differs from the schema of this release. Restore it with that release, then upgrade`,
   );

@@ -60,7 +60,7 @@ interface Check {
   sql: string;
 }
 
-const toOrphanSql = (table: string): string =>
+const toOrphanCountSql = (table: string): string =>
   `SELECT COUNT(*) FROM ${table} AS t WHERE NOT EXISTS (SELECT 1 FROM users AS u WHERE u.uuid = t.user_uuid)`;
 const CONCAT: Record<Dialect, (column: string) => string> = {
   sqlite: (column) => `'login:' || ${column}`,
@@ -69,7 +69,7 @@ const CONCAT: Record<Dialect, (column: string) => string> = {
 const toMissingLoginSql = (dialect: Dialect): string =>
   `SELECT COUNT(*) FROM users AS u WHERE u.username_key <> '' AND NOT EXISTS (SELECT 1 FROM user_identifiers AS i
    WHERE i.identifier = ${CONCAT[dialect]('u.username_key')} AND i.user_uuid = u.uuid)`;
-const toDifferenceSql = (name: string, actual: string): string =>
+const toCountDifferenceSql = (name: string, actual: string): string =>
   `SELECT ABS((SELECT COALESCE(SUM(value), 0) FROM user_counts WHERE name = '${name}') - (${actual}))`;
 const WEBMASTERS = `SELECT COUNT(*) FROM user_roles AS r JOIN users AS u ON u.uuid = r.user_uuid
   WHERE r.role = 'Webmaster' AND u.status = 'Active'`;
@@ -77,24 +77,24 @@ const MEMBERS_WITHOUT_GROUP = `SELECT COUNT(*) FROM group_members AS t
   WHERE NOT EXISTS (SELECT 1 FROM user_groups AS g WHERE g.uuid = t.group_uuid)`;
 const UNKNOWN_MANAGERS = `SELECT COUNT(*) FROM users AS t
   WHERE t.manager_uuid IS NOT NULL AND NOT EXISTS (SELECT 1 FROM users AS u WHERE u.uuid = t.manager_uuid)`;
-const toCountSql = (name: string): string => `SELECT COUNT(*) FROM users WHERE status = '${name}'`;
+const toStatusCountSql = (status: string): string => `SELECT COUNT(*) FROM users WHERE status = '${status}'`;
 
 const buildChecks = (dialect: Dialect): readonly Check[] => [
   {
     name: 'an active Webmaster',
     sql: `SELECT CASE WHEN (SELECT COUNT(*) FROM users) > 0 AND (${WEBMASTERS}) = 0 THEN 1 ELSE 0 END`,
   },
-  { name: 'identifiers belong to users', sql: toOrphanSql('user_identifiers') },
+  { name: 'identifiers belong to users', sql: toOrphanCountSql('user_identifiers') },
   { name: 'users have a login name', sql: toMissingLoginSql(dialect) },
-  { name: 'roles belong to users', sql: toOrphanSql('user_roles') },
-  { name: 'search words belong to users', sql: toOrphanSql('user_words') },
-  { name: 'attributes belong to users', sql: toOrphanSql('user_values') },
-  { name: 'group members are users', sql: toOrphanSql('group_members') },
+  { name: 'roles belong to users', sql: toOrphanCountSql('user_roles') },
+  { name: 'search words belong to users', sql: toOrphanCountSql('user_words') },
+  { name: 'attributes belong to users', sql: toOrphanCountSql('user_values') },
+  { name: 'group members are users', sql: toOrphanCountSql('group_members') },
   { name: 'groups of members exist', sql: MEMBERS_WITHOUT_GROUP },
   { name: 'managers are users', sql: UNKNOWN_MANAGERS },
-  { name: 'count of active users', sql: toDifferenceSql('Active', toCountSql('Active')) },
-  { name: 'count of blocked users', sql: toDifferenceSql('Blocked', toCountSql('Blocked')) },
-  { name: 'count of Webmasters', sql: toDifferenceSql('webmasters', WEBMASTERS) },
+  { name: 'count of active users', sql: toCountDifferenceSql('Active', toStatusCountSql('Active')) },
+  { name: 'count of blocked users', sql: toCountDifferenceSql('Blocked', toStatusCountSql('Blocked')) },
+  { name: 'count of Webmasters', sql: toCountDifferenceSql('webmasters', WEBMASTERS) },
 ];
 
 /** Migrations fill these tables, so rows in them do not mean that the database is in use. */
@@ -106,7 +106,7 @@ export async function hasContent(env: DatabaseSettings, tables: readonly TableCo
   const count = (sql: string) => snapshot.queryNumber(sql);
   try {
     for (const { name } of tables) {
-      if (FILLED_BY_MIGRATIONS.has(name) || (await count(toTablesSql(name, snapshot))) === 0) continue;
+      if (FILLED_BY_MIGRATIONS.has(name) || (await count(toTableCountSql(name, snapshot))) === 0) continue;
       if ((await count(`SELECT COUNT(*) FROM (SELECT 1 FROM ${name} LIMIT 1) AS some`)) > 0) return true;
     }
     return false;
@@ -115,7 +115,7 @@ export async function hasContent(env: DatabaseSettings, tables: readonly TableCo
   }
 }
 
-const toTablesSql = (table: string, { dialect }: Snapshot): string =>
+const toTableCountSql = (table: string, { dialect }: Snapshot): string =>
   dialect === 'sqlite'
     ? `SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = '${table}'`
     : `SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = '${table}'`;

@@ -65,19 +65,19 @@ export function checkSecrets(env: Env): Finding[] {
       : warn('secrets', `${name} is still set, but used only for an empty database. Remove it`),
   );
   const { METRICS_TOKEN } = env;
-  const isWeak = METRICS_TOKEN !== undefined && !isVaried(METRICS_TOKEN);
+  const isWeak = METRICS_TOKEN !== undefined && !hasEnoughVariety(METRICS_TOKEN);
   const metrics = isWeak ? fail('secrets', 'METRICS_TOKEN can be guessed. Use a random token') : [];
   const found = [...bootstrap, ...metrics, ...checkDatabasePassword(env)];
   return found.length > 0 ? found : ok('secrets', 'no short or unused secrets in the settings');
 }
 
-const isVaried = (secret: string): boolean => new Set(secret).size >= MIN_VARIETY;
+const hasEnoughVariety = (secret: string): boolean => new Set(secret).size >= MIN_VARIETY;
 
 function checkDatabasePassword({ databaseUrl }: Env): Finding[] {
   const { password, user } = parseDatabaseUrl(databaseUrl) ?? {};
   if (password === undefined || user === undefined) return [];
   if (password === '') return fail('secrets', 'the database user has no password. Set a password');
-  if (password.length >= MIN_PASSWORD && isVaried(password) && !password.includes(user)) return [];
+  if (password.length >= MIN_PASSWORD && hasEnoughVariety(password) && !password.includes(user)) return [];
   return warn(
     'secrets',
     `the database password can be guessed. Use ${MIN_PASSWORD} or more random characters`,

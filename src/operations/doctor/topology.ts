@@ -71,9 +71,12 @@ async function inspectServer(server: Server): Promise<Node | { name: string; cod
 
 async function readFacts({ connection }: ServerSession): Promise<Facts> {
   type Named = { Variable_name: string; Value: string };
-  const queryRows = (kind: string, names: readonly string[]) =>
+  const queryServerValues = (kind: string, names: readonly string[]) =>
     runQuery<Rows<Named>>(connection, `SHOW GLOBAL ${kind} WHERE Variable_name IN (${quote(names)})`);
-  const found = [...(await queryRows('VARIABLES', VARIABLES)), ...(await queryRows('STATUS', STATUS))];
+  const found = [
+    ...(await queryServerValues('VARIABLES', VARIABLES)),
+    ...(await queryServerValues('STATUS', STATUS)),
+  ];
   return new Map(found.map(({ Variable_name, Value }) => [Variable_name.toLowerCase(), Value]));
 }
 

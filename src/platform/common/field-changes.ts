@@ -29,9 +29,9 @@ export class Changes {
     return new Changes({ list });
   }
 
-  /** Creates the changes of a new record. @param set maps `+field` (`toSetName`) to the value of the field. */
-  static fromNewRecord(set: Record<string, unknown>): Changes {
-    return new Changes({ set });
+  /** Creates the changes of a new record. @param values maps `+field` (`toNewValueKey`) to the value of the field. */
+  static fromNewRecord(values: Record<string, unknown>): Changes {
+    return new Changes({ set: values });
   }
 
   static fromText(text: ChangesText): Changes {
@@ -72,16 +72,16 @@ export class Changes {
 
   /** Returns the search texts for changes of a field: one for the list form, and one for the object form. */
   static buildSearchTexts(field: string): readonly string[] {
-    return [`{"field":"${field}"`, `"${toSetName(field)}":`];
+    return [`{"field":"${field}"`, `"${toNewValueKey(field)}":`];
   }
 }
 
-export const toSetName = (field: string): string => SET + field;
+export const toNewValueKey = (field: string): string => SET + field;
 
 function compactChanges(list: readonly FieldChange[]): FieldChange[] | Record<string, unknown> {
   const onlySets = list.length > 0 && list.every((change) => change.old === null && change.new !== undefined);
   if (!onlySets) return [...list];
-  return Object.fromEntries(list.map((change) => [toSetName(change.field), change.new]));
+  return Object.fromEntries(list.map((change) => [toNewValueKey(change.field), change.new]));
 }
 
 function toChangeList(parsed: FieldChange[] | Record<string, unknown>): FieldChange[] {

@@ -114,9 +114,9 @@ export function compareCodePoints(a: string | number, b: string | number): numbe
  * Returns the sort rank of a code unit. Surrogates come last, because they encode the highest code points. The end of a
  * text (NaN) comes first.
  */
-function rankOf(unit: number): number {
-  if (Number.isNaN(unit)) return -1;
-  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
+function rankOf(codeUnit: number): number {
+  if (Number.isNaN(codeUnit)) return -1;
+  return codeUnit >= 0xd800 && codeUnit <= 0xdfff ? codeUnit + 0x10000 : codeUnit;
 }
 
 /**

@@ -37,10 +37,10 @@ function sequenceOf(uuid: string): number {
  * Creates UUIDs of version 7 in ascending order. They share their random bytes, because creating random bytes is slow.
  */
 export function createOrderedUuids(count: number): string[] {
-  return count === 1 ? [uuidv7()] : createManyOrdered(count);
+  return count === 1 ? [uuidv7()] : createUuidSeries(count);
 }
 
-function createManyOrdered(count: number): string[] {
+function createUuidSeries(count: number): string[] {
   const first = uuidv7();
   const msecs = millisOf(first);
   const sequence = sequenceOf(first);

@@ -32,13 +32,13 @@ const HEAP_GROWTH = 50;
 
 /**
  * Runs a program after checking the version of Node.js. If the program fails, prints the reason on one line, without
- * a stack, and ends the process with `code`.
- * @param refusal text to print before the reason.
+ * a stack, and ends the process with `exitCode`.
+ * @param failurePrefix text to print before the reason.
  */
-export function runProgram(refusal: string, program: () => Promise<void>, code = 1): Promise<void> {
+export function runProgram(failurePrefix: string, program: () => Promise<void>, exitCode = 1): Promise<void> {
   const exitWith = (reason: string): never => {
     process.stderr.write(maskSecrets(`${reason}\n`));
-    process.exit(code);
+    process.exit(exitCode);
   };
   const { node } = process.versions;
   if (!isNodeNewEnough(node))
@@ -46,5 +46,5 @@ export function runProgram(refusal: string, program: () => Promise<void>, code =
       `Rollcall needs Node.js ${MIN_NODE_VERSION} or later, but this is ${node}. Install version 24, for example.`,
     );
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH}`);
-  return program().catch((error: unknown) => exitWith(`${refusal} ${messageOf(error)}`));
+  return program().catch((error: unknown) => exitWith(`${failurePrefix} ${messageOf(error)}`));
 }

@@ -145,8 +145,12 @@ export const splitByEmptyKey = (range: KeyRange, empty: null | ''): KeyRange[] =
 ];
 
 /** Encodes a position as a cursor. @param list texts that identify the list, such as its sort field. */
-export function encodeCursor(list: readonly string[], ranges: readonly KeyRange[], at: Position): string {
-  return encodeArray([...list, rangeIndexOf(at.key, ranges), at.key, at.uuid]);
+export function encodeCursor(
+  list: readonly string[],
+  ranges: readonly KeyRange[],
+  position: Position,
+): string {
+  return encodeArray([...list, rangeIndexOf(position.key, ranges), position.key, position.uuid]);
 }
 
 /** Decodes a cursor. Returns undefined for a text that is not a cursor of this list. */
@@ -155,7 +159,7 @@ export function decodeCursor(text: string, list: readonly string[], ranges: read
   if (parts.length !== list.length + 3 || list.some((part, index) => parts[index] !== part)) return undefined;
   const [index, key, uuid] = parts.slice(list.length);
   const range = typeof index === 'number' ? ranges[index] : undefined;
-  const isPosition = range && isKeyOf(range, key) && typeof uuid === 'string' && isUuid(uuid);
+  const isPosition = range && isValidRangeKey(range, key) && typeof uuid === 'string' && isUuid(uuid);
   return isPosition ? { key, uuid } : undefined;
 }
 
@@ -178,7 +182,7 @@ export function parsePageWindow(
 
 const MAX_KEY = 512;
 
-function isKeyOf({ only, holds }: KeyRange, key: unknown): key is SqlValue {
+function isValidRangeKey({ only, holds }: KeyRange, key: unknown): key is SqlValue {
   if (only !== undefined) return key === only;
   if (holds === 'number') return typeof key === 'number' && Number.isFinite(key);
   if (typeof key !== 'string') return false;

@@ -80,16 +80,17 @@ export async function migrate(dataSource: DataSource): Promise<Migration[]> {
   const runner = dataSource.createQueryRunner();
   const executor = new MigrationExecutor(dataSource, runner);
   executor.transaction = 'none';
-  const work = () => executor.executePendingMigrations();
+  const runPendingMigrations = () => executor.executePendingMigrations();
   try {
-    if (dataSource.options.type === 'better-sqlite3') return await runInTransaction(runner, work);
+    if (dataSource.options.type === 'better-sqlite3')
+      return await runInTransaction(runner, runPendingMigrations);
     await enableCausalReads(runner);
     // Creating the lease table would pause all nodes of a Galera cluster, so it is created only if migrations are
     // pending.
     if (!(await hasPendingMigrations(dataSource))) return [];
     const leaseRunner = dataSource.createQueryRunner();
     const lease = new MigrationLease(leaseRunner);
-    return await runUnderLease(lease, runner, work).finally(() => leaseRunner.release());
+    return await runUnderLease(lease, runner, runPendingMigrations).finally(() => leaseRunner.release());
   } finally {
     await runner.release();
   }

@@ -63,7 +63,7 @@ export class TransactionRunner {
    */
   async run<T>(work: (tx: Sql) => Promise<T>, { repeatable }: RepeatableCaller = {}): Promise<T> {
     if (repeatable?.transaction) return work(repeatable.transaction);
-    return runWithRetry('transaction', (attempt) => this.attempt(work, repeatable, attempt));
+    return runWithRetry('transaction', (attempt) => this.runAttempt(work, repeatable, attempt));
   }
 
   /**
@@ -75,7 +75,7 @@ export class TransactionRunner {
     else await work();
   }
 
-  private async attempt<T>(
+  private async runAttempt<T>(
     work: (tx: Sql) => Promise<T>,
     repeatable: RepeatableEffect | undefined,
     attempt: number,

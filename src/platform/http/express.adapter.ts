@@ -56,12 +56,12 @@ export class FastExpressAdapter extends ExpressAdapter {
     this.preparations = preparations;
   }
 
-  closeConnectionsWhile(state: { readonly ending: boolean }): void {
+  closeConnectionsIfEnding(state: { readonly ending: boolean }): void {
     this.state = state;
   }
 
-  setRejectionHandler(refuse: SendRejection): void {
-    this.sendRejection = refuse;
+  setRejectionHandler(sendRejection: SendRejection): void {
+    this.sendRejection = sendRejection;
   }
 
   trustNoProxy(): void {
@@ -130,7 +130,7 @@ export class FastExpressAdapter extends ExpressAdapter {
       if (error) refuse(error, request, response);
       else routeRequest(request, response);
     };
-    const serveLocal: typeof serve = (incoming, outgoing, rejection) => {
+    const serveLocalRequest: typeof serve = (incoming, outgoing, rejection) => {
       const [request, response] = [incoming as Request, outgoing as Response];
       for (const prepare of this.preparations) prepare(request, response);
       request.isLocal = true;
@@ -144,7 +144,7 @@ export class FastExpressAdapter extends ExpressAdapter {
       else app(request, response);
     };
     this.httpServer = createLimitedServer(options.httpsOptions, classes, serve, refuse);
-    this.localServer = createLimitedServer(undefined, classes, serveLocal, refuse);
+    this.localServer = createLimitedServer(undefined, classes, serveLocalRequest, refuse);
     this.localServer.requestTimeout = 0; // no limit, because a command may read a file slowly from standard input and send it
   }
 

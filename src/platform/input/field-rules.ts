@@ -73,7 +73,7 @@ const NoForbiddenCharacter = (find: (value: unknown) => string | undefined) =>
   );
 
 const toTexts = (value: unknown): string[] => (typeof value === 'string' ? [value] : []);
-const findFirst = (texts: readonly string[], find: typeof findInvisible): string | undefined =>
+const findInTexts = (texts: readonly string[], find: typeof findInvisible): string | undefined =>
   texts.map(find).find((found) => found !== undefined);
 
 /**
@@ -81,10 +81,10 @@ const findFirst = (texts: readonly string[], find: typeof findInvisible): string
  * @param textsOf returns the texts to check in a value. By default, this is the value itself.
  */
 export const NoInvisibleCharacters = (textsOf = toTexts) =>
-  NoForbiddenCharacter((value) => findFirst(textsOf(value), findInvisible));
+  NoForbiddenCharacter((value) => findInTexts(textsOf(value), findInvisible));
 /** Rejects characters in running text that change its reading order or hide a message. */
 export const NoDeceptiveCharacters = () =>
-  NoForbiddenCharacter((value) => findFirst(toTexts(value), findDeceptive));
+  NoForbiddenCharacter((value) => findInTexts(toTexts(value), findDeceptive));
 
 const createTextNormalizer = (form: (text: string) => string) => (raw: unknown) =>
   typeof raw === 'string' && raw.isWellFormed() ? form(raw) || null : raw;

@@ -15,7 +15,8 @@ const describeObject = (properties: Record<string, object>) => ({ type: 'object'
 const count = { type: 'integer', minimum: 0 } as const;
 const flag = { type: 'boolean' } as const;
 const line = { type: 'string', maxLength: 1000 } as const;
-const describeFeature = (extra: Record<string, object> = {}) => describeObject({ supported: flag, ...extra });
+const describeFeature = (properties: Record<string, object> = {}) =>
+  describeObject({ supported: flag, ...properties });
 const META = describeObject({ resourceType: line, location: line });
 
 export class ProviderConfigDto {

@@ -50,7 +50,7 @@ const defineQualifiers = (types: readonly string[]): AttributeDefinition[] => [
 ];
 
 /** Defines an attribute that is a list of elements `{value, display, type, primary}` (RFC 7643 §2.4). */
-const definePlural = (
+const defineMultiValued = (
   name: string,
   description: string,
   types: readonly string[],
@@ -141,16 +141,20 @@ export const describeUser = (roles: readonly string[]): SchemaDefinition => ({
       returned: 'never',
       caseExact: true,
     }),
-    definePlural(
+    defineMultiValued(
       'emails',
       'E-mail addresses.',
       ['work', 'home', 'other'],
       { compare: 'login' },
       { required: true },
     ),
-    definePlural('phoneNumbers', 'Phone numbers.', ['work', 'home', 'mobile', 'fax', 'pager', 'other']),
-    definePlural('ims', 'Instant messaging addresses.', 'aim gtalk icq xmpp msn skype qq yahoo'.split(' ')),
-    definePlural('photos', 'URLs of pictures of the user.', ['photo', 'thumbnail'], {
+    defineMultiValued('phoneNumbers', 'Phone numbers.', ['work', 'home', 'mobile', 'fax', 'pager', 'other']),
+    defineMultiValued(
+      'ims',
+      'Instant messaging addresses.',
+      'aim gtalk icq xmpp msn skype qq yahoo'.split(' '),
+    ),
+    defineMultiValued('photos', 'URLs of pictures of the user.', ['photo', 'thumbnail'], {
       ...referTo('external'),
       maxLength: URL,
     }),
@@ -178,14 +182,14 @@ export const describeUser = (roles: readonly string[]): SchemaDefinition => ({
       ],
       { ...LIST, ...ON_REQUEST },
     ),
-    definePlural('entitlements', 'Entitlements of the user.', []),
+    defineMultiValued('entitlements', 'Entitlements of the user.', []),
     defineRoles(
       'roles',
       'The roles of the user, without the roles that the user has through groups.',
       { canonicalValues: roles },
       mapToField('roles', {}),
     ),
-    definePlural('x509Certificates', 'X.509 certificates in DER form, encoded as base64.', [], {
+    defineMultiValued('x509Certificates', 'X.509 certificates in DER form, encoded as base64.', [], {
       type: 'binary',
       maxLength: CERTIFICATE,
     }),

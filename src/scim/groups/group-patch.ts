@@ -5,7 +5,7 @@ import { ProblemError } from '../../platform/common/errors.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { type Filter, buildElementMatcher, getComparedValues } from '../protocol/filter.js';
 import type { PatchStep } from '../protocol/patch.js';
-import { listValues } from './group.mapping.js';
+import { listElementValues } from './group.mapping.js';
 
 /**
  * Applies the steps of a PATCH to `members`, one after another. Reads members only for a filter, and for `value eq "…"`
@@ -26,7 +26,7 @@ export class MemberPatch {
   /** @throws ProblemError `no_target`, `too_many` */
   async apply(steps: readonly PatchStep[]): Promise<MemberChange> {
     for (const { op, target, value } of steps) {
-      const ids = listValues(value);
+      const ids = listElementValues(value);
       if (target.filter) await this.applyFiltered(op, ids, target.filter);
       else if (op === 'add') this.change.add(ids);
       else if (op === 'replace' || value === undefined) this.change.replace(ids);

@@ -50,13 +50,13 @@ export function toSentGroup(resource: ScimObject): SentGroup {
   return {
     displayName: getMember(resource, 'displayName'),
     externalId: getMember(resource, 'externalId'),
-    ...(roles !== undefined && { roles: listValues(roles) }),
-    ...(members !== undefined && { members: listValues(members) }),
+    ...(roles !== undefined && { roles: listElementValues(roles) }),
+    ...(members !== undefined && { members: listElementValues(members) }),
   };
 }
 
 /** Returns the `value` of each element of a list. An element that is a plain string counts as its own `value`. */
-export function listValues(list: ScimValue | undefined): string[] {
+export function listElementValues(list: ScimValue | undefined): string[] {
   return elementsOf(list).flatMap((element) => {
     const value = isScimObject(element) ? getMember(element, 'value') : element;
     return typeof value === 'string' ? [value] : [];

@@ -64,7 +64,7 @@ export class ScimGroupView {
   }
 
   shouldShowMembers(shown: Projection): boolean {
-    return shown.shows(this.resources.group.findAttribute('members'));
+    return shown.hasAttribute(this.resources.group.findAttribute('members'));
   }
 
   /**

@@ -102,9 +102,9 @@ export class ScimGroups {
     const ignoreUnknown = rulesOf(caller.actor).ignoresUnknown;
     const steps = readPatch(body, { resource, ignoreUnknown, countDeviation });
     // Changes members separately, so that the list of all members is not needed.
-    const changesMembers = ({ target }: (typeof steps)[number]) => target.attribute.name === 'members';
-    const memberSteps = steps.filter(changesMembers);
-    const others = steps.filter((step) => !changesMembers(step));
+    const isMemberStep = ({ target }: (typeof steps)[number]) => target.attribute.name === 'members';
+    const memberSteps = steps.filter(isMemberStep);
+    const others = steps.filter((step) => !isMemberStep(step));
     const toFields = (current: Group): GroupFields => {
       if (others.length === 0) return {};
       const after = toSentGroup(

@@ -1,6 +1,6 @@
 import { foldCase, toNormalForm } from '../../platform/common/text.js';
 import { isUuid } from '../../platform/common/uuid.js';
-import { toUnlimitedLoginKey } from '../../users/model/comparison-keys.js';
+import { toFullLoginKey } from '../../users/model/comparison-keys.js';
 import type { User } from '../../users/model/user.js';
 import { createNotFoundError } from './errors.js';
 
@@ -163,7 +163,7 @@ export function parseInstant(text: string): number | undefined {
 }
 
 const CONVERTERS = {
-  login: toUnlimitedLoginKey,
+  login: toFullLoginKey,
   text: (text: string) => toNormalForm(foldCase(toNormalForm(text, 'NFC')), 'NFC'),
   exact: (text: string) => toNormalForm(text, 'NFC').trim(),
   uuid: (text: string) => text.toLowerCase(),

@@ -87,21 +87,24 @@ class ResourceReader {
   readMember(name: string, value: unknown): void {
     const schema = this.description.findSchema(name);
     if (!schema) {
-      this.read(this.description.findAttribute(name), value);
+      this.readAttribute(this.description.findAttribute(name), value);
       return;
     }
     this.addExtension(schema);
     if (isObject(value)) {
       for (const [key, content] of Object.entries(value)) {
         const attribute = this.description.findAttribute(`${schema.urn}:${key}`);
-        this.read(attribute && schema.attributes.includes(attribute) ? attribute : undefined, content);
+        this.readAttribute(
+          attribute && schema.attributes.includes(attribute) ? attribute : undefined,
+          content,
+        );
       }
     } else if (!isEmpty(value)) {
       this.errors.push({ field: schema.urn, code: 'invalid_type', message: 'must be an object' });
     }
   }
 
-  private read(attribute: Attribute | undefined, raw: unknown): void {
+  private readAttribute(attribute: Attribute | undefined, raw: unknown): void {
     if (!attribute) {
       this.countDeviation('unknown_attribute');
       return;

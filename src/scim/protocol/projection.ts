@@ -45,7 +45,7 @@ export class Projection {
   }
 
   /** Returns true if the response contains the top-level attribute, or at least one of its sub-attributes. */
-  shows(attribute: Attribute | undefined): boolean {
+  hasAttribute(attribute: Attribute | undefined): boolean {
     return attribute !== undefined && this.shown.includes(attribute);
   }
 

@@ -230,25 +230,25 @@ const ALL_USERS = toMatch(toClause('SELECT uuid FROM users'), toClause('1 = 1'),
 
 const NO_USERS = toMatch(toClause('SELECT uuid FROM users WHERE 1 = 0'), toClause('1 = 0'), 'one');
 
-type Convert = (filter: CompareFilter, roles: RoleCatalogue) => Match | undefined;
+type BuildMatch = (filter: CompareFilter, roles: RoleCatalogue) => Match | undefined;
 const textOf = ({ value }: CompareFilter): string => String(value);
 
-const createNameConverter =
-  (column: string): Convert =>
+const createNameMatchBuilder =
+  (column: string): BuildMatch =>
   (filter) => {
     const key = toNameSortKey(textOf(filter));
     const isUsed = key !== '' && (filter.op === 'eq' || filter.op === 'sw');
     return isUsed ? buildColumnMatch(column, toBound(filter.op, key, false), false) : undefined;
   };
-const createTimeConverter =
-  (column: string): Convert =>
+const createTimeMatchBuilder =
+  (column: string): BuildMatch =>
   (filter) =>
     filter.op === 'sw'
       ? undefined
       : buildColumnMatch(column, toBound(filter.op, toTime(filter.value), false));
 
 /** Maps the path of each attribute with an index (scim.md, section 7) to the function that builds its condition. */
-const INDEXED: Readonly<Record<string, Convert>> = {
+const INDEXED: Readonly<Record<string, BuildMatch>> = {
   id: (filter) =>
     isAscii(textOf(filter))
       ? buildColumnMatch('uuid', toBound(filter.op, textOf(filter).toLowerCase(), true, '~'))
@@ -258,8 +258,8 @@ const INDEXED: Readonly<Record<string, Convert>> = {
   externalId: (filter) =>
     buildColumnMatch('external_id_key', toBound(filter.op, toExactKey(textOf(filter)), true)),
   'emails.value': buildEmailMatch,
-  'meta.created': createTimeConverter('created'),
-  'meta.lastModified': createTimeConverter('updated'),
+  'meta.created': createTimeMatchBuilder('created'),
+  'meta.lastModified': createTimeMatchBuilder('updated'),
   'meta.resourceType': (filter) =>
     filter.op === 'eq' ? (textOf(filter).toLowerCase() === 'user' ? ALL_USERS : NO_USERS) : undefined,
   displayName: (filter) => buildValueMatch('displayName', filter, true),
@@ -269,8 +269,8 @@ const INDEXED: Readonly<Record<string, Convert>> = {
   'roles.value': buildRoleMatch,
   [`${ENTERPRISE_SCHEMA}:manager.value`]: buildManagerMatch,
   'groups.value': buildGroupMatch,
-  'name.givenName': createNameConverter('firstname_sort'),
-  'name.familyName': createNameConverter('surname_sort'),
+  'name.givenName': createNameMatchBuilder('firstname_sort'),
+  'name.familyName': createNameMatchBuilder('surname_sort'),
 };
 
 /** Names of the attributes with an index, for the error message about a filter without one. */

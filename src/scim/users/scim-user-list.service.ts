@@ -112,7 +112,7 @@ export class ScimUserList {
     if (!isBroad(search)) return read();
     return this.budget.run(actor, getSignal(), {
       run: read,
-      findBroadest: async () => (search.plan.source ? 'filter' : 'startIndex'),
+      findBroadestPart: async () => (search.plan.source ? 'filter' : 'startIndex'),
     });
   }
 
@@ -125,7 +125,7 @@ export class ScimUserList {
     return {
       query,
       plan,
-      set: { from: plan.source && joinUsers(plan.source), tests },
+      set: { from: plan.source && joinWithUsers(plan.source), tests },
       tests,
       order: sortBy ? toIndexOrder(sortBy, descending, this.pages) : BY_CREATION,
       window: { after, offset: cursor === undefined ? startIndex - 1 : 0, limit: count },
@@ -264,7 +264,7 @@ function nextCursorOf(query: ListQuery, last: Position | undefined, range = 0): 
   return query.cursor === undefined || !last ? undefined : encodeListCursor(query, last, range);
 }
 
-const joinUsers = ({ sql, params }: Clause): Clause =>
+const joinWithUsers = ({ sql, params }: Clause): Clause =>
   toClause(`(${sql}) AS c JOIN users u ON u.uuid = c.uuid`, ...params);
 
 /**

@@ -1,4 +1,9 @@
-import { type Clause, type Sql, toClause, orderedJoinOf } from '../../platform/database/engine/sql.js';
+import {
+  type Clause,
+  type Sql,
+  toClause,
+  orderedJoinOperatorOf,
+} from '../../platform/database/engine/sql.js';
 import { type PageOrder, type KeyRange, splitByEmptyKey } from '../../platform/database/keyset-pages.js';
 import { NO_KEY } from '../../users/search/user-pages.service.js';
 import type { AttributePath } from '../protocol/attribute.js';
@@ -72,7 +77,7 @@ const buildLookUpRanges = (attribute: string, sql: Pick<Sql, 'dialect'>): ListRa
     key: 's.value_key',
     tie: 's.user_uuid',
     unique: false,
-    from: toClause(`user_values s ${orderedJoinOf(sql)} users u ON u.uuid = s.user_uuid`),
+    from: toClause(`user_values s ${orderedJoinOperatorOf(sql)} users u ON u.uuid = s.user_uuid`),
     tests: [toClause('s.attribute = ?', attribute)],
   },
   {

@@ -132,7 +132,7 @@ const hasType =
  * Returns the index of the primary e-mail address, otherwise of the first address of type work, otherwise of the first
  * address.
  */
-function findLoginAddress(elements: readonly ScimObject[]): number {
+function findLoginIndex(elements: readonly ScimObject[]): number {
   const primary = elements.findIndex((element) => element['primary'] === true);
   if (primary !== -1 || elements.length === 0) return primary;
   return Math.max(0, elements.findIndex(hasType('work')));
@@ -140,7 +140,7 @@ function findLoginAddress(elements: readonly ScimObject[]): number {
 
 const COLUMNS: Readonly<Record<ContactList, readonly Column[]>> = {
   emails: [
-    { field: 'email', owns: () => true, find: findLoginAddress, qualifiers: { type: 'work', primary: true } },
+    { field: 'email', owns: () => true, find: findLoginIndex, qualifiers: { type: 'work', primary: true } },
   ],
   phoneNumbers: [
     { field: 'phone', owns: hasType('work'), qualifiers: { type: 'work' } },
@@ -153,9 +153,9 @@ function isContactList(name: string): name is ContactList {
   return Object.hasOwn(COLUMNS, name);
 }
 
-function buildContacts(list: ContactList, user: User): ScimObject[] {
-  const stored = user.attributes[list];
-  const left = COLUMNS[list].filter(({ field }) => user[field] !== '');
+function buildContacts(listName: ContactList, user: User): ScimObject[] {
+  const stored = user.attributes[listName];
+  const left = COLUMNS[listName].filter(({ field }) => user[field] !== '');
   const elements = isStored(stored) ? restoreContacts(objectsOf(stored), left, user) : [];
   for (const { field, qualifiers } of left) elements.push({ value: user[field], ...qualifiers });
   return elements;
@@ -178,10 +178,14 @@ function restoreContacts(stored: readonly ScimObject[], unusedColumns: Column[],
  * Splits a list into values for columns and a list for `attributes`. Omits this list if the columns alone are enough to
  * rebuild it.
  */
-function splitContacts(list: ContactList, sent: readonly ScimObject[], { input, attributes }: Fields): void {
+function splitContacts(
+  listName: ContactList,
+  sent: readonly ScimObject[],
+  { input, attributes }: Fields,
+): void {
   const stored = [...sent];
   const standard: ScimObject[] = [];
-  for (const { field, owns, find, qualifiers } of COLUMNS[list]) {
+  for (const { field, owns, find, qualifiers } of COLUMNS[listName]) {
     const at = find ? find(sent) : sent.findIndex(owns);
     const { value = null, ...rest } = sent[at] ?? {};
     input[field] = value;
@@ -189,7 +193,7 @@ function splitContacts(list: ContactList, sent: readonly ScimObject[], { input, 
     stored[at] = rest;
     standard.push(qualifiers);
   }
-  attributes[list] = isDeepStrictEqual(stored, standard) ? null : stored;
+  attributes[listName] = isDeepStrictEqual(stored, standard) ? null : stored;
 }
 
 /**

@@ -9,7 +9,7 @@ const MAX_KEY = 255;
  * collapsed white space. Accents are kept, so `José` and `Jose` are different users.
  */
 export function toLoginKey(text: string): string {
-  return limitKey(toUnlimitedLoginKey(text));
+  return hashLongKey(toFullLoginKey(text));
 }
 
 /**
@@ -17,18 +17,18 @@ export function toLoginKey(text: string): string {
  * same key, so callers must also compare the values.
  */
 export function toAttributeKey(text: string): string {
-  return truncate(toUnlimitedLoginKey(text.toWellFormed().replaceAll('\0', '')), MAX_KEY);
+  return truncate(toFullLoginKey(text.toWellFormed().replaceAll('\0', '')), MAX_KEY);
 }
 
 /** Computes a login key of any length, for comparison with a part of another text. */
-export function toUnlimitedLoginKey(text: string): string {
+export function toFullLoginKey(text: string): string {
   const collapsed = toNormalForm(text, 'NFKC').trim().replace(/\s+/gu, ' ');
   return toNormalForm(foldCase(collapsed), 'NFKC');
 }
 
 /** Computes the comparison key of an external id or authname: normalized to NFC and trimmed, with its case kept. */
 export function toExactKey(text: string): string {
-  return limitKey(toNormalForm(text, 'NFC').trim());
+  return hashLongKey(toNormalForm(text, 'NFC').trim());
 }
 
 export function toNameSortKey(text: string): string {
@@ -39,7 +39,7 @@ export function toNameSortKey(text: string): string {
  * Replaces a key that is too long for its column by a hash. Normalization can make a valid text too long: `ﬃ` becomes
  * `ffi`.
  */
-function limitKey(key: string): string {
+function hashLongKey(key: string): string {
   return key.length <= MAX_KEY ? key : `sha256:${createHash('sha256').update(key).digest('hex')}`;
 }
 

@@ -1,4 +1,4 @@
-import { Changes, type FieldChange, toSetName } from '../../platform/common/field-changes.js';
+import { Changes, type FieldChange, toNewValueKey } from '../../platform/common/field-changes.js';
 import { type JsonText, fromJson, isObject, toJson } from '../../platform/common/json.js';
 import { foldText, truncate } from '../../platform/common/text.js';
 import { type Attributes, type Authname, type SocialMedia, localPartOf } from './formats.js';
@@ -40,7 +40,7 @@ const CHANGEABLE: readonly Changeable[] = Object.keys(EMPTY_USER).filter(
   (field): field is Changeable => !FIXED.some((fixed) => fixed === field),
 );
 
-const SET_NAMES = CHANGEABLE.map((field) => [field, toSetName(field)] as const);
+const SET_NAMES = CHANGEABLE.map((field) => [field, toNewValueKey(field)] as const);
 
 export const USER_COLUMNS: readonly (keyof UserRow)[] = ['uuid', ...CHANGEABLE, ...FIXED.slice(1)];
 

@@ -162,7 +162,7 @@ export const Roles = (schema: Schema) =>
   );
 
 const METHOD_NAME = /^[a-z0-9_-]{1,32}$/;
-const namesOf = (value: unknown): string[] => valuesOf(value).flatMap(stringsOf);
+const loginNamesOf = (value: unknown): string[] => valuesOf(value).flatMap(stringsOf);
 const normalizeName = (name: string): string => (name.isWellFormed() ? normalizeText(name) : name);
 
 /** Declares a field that maps each authentication method to login names. `{}` clears the field. */
@@ -187,13 +187,13 @@ export const Authnames = (schema: Schema) =>
     Rule('invalid_type', 'must be an object of arrays of strings', (value) =>
       isObjectOf(value, isStringArray),
     ),
-    NoInvisibleCharacters(namesOf),
+    NoInvisibleCharacters(loginNamesOf),
     Rule(
       'invalid_format',
       'must contain methods of 1 to 32 characters (a-z, 0-9, _ and -) and names without control characters',
       (value) =>
         keysOf(value).every((method) => METHOD_NAME.test(method)) &&
-        namesOf(value).every((name) => isCleanText(name)),
+        loginNamesOf(value).every((name) => isCleanText(name)),
     ),
     Rule(
       'too_long',
@@ -201,13 +201,13 @@ export const Authnames = (schema: Schema) =>
       (value) =>
         keysOf(value).length <= MAX_ITEMS.methods &&
         valuesOf(value).every((list) => stringsOf(list).length <= MAX_ITEMS.namesOfMethod) &&
-        namesOf(value).every((name) => isWithin(name, MAX.authname)),
+        loginNamesOf(value).every((name) => isWithin(name, MAX.authname)),
     ),
     Rule(
       'invalid_value',
       'must not contain an empty name or the same name twice in one method',
       (value) =>
-        namesOf(value).every((name) => name !== '') &&
+        loginNamesOf(value).every((name) => name !== '') &&
         valuesOf(value).every((list) => new Set(stringsOf(list)).size === stringsOf(list).length),
     ),
   );

@@ -82,11 +82,15 @@ export function applyPatch(current: User, patch: UserPatch): User {
   // `blocked_by` belongs to the previous status, so a change of the status clears it.
   if (next.status !== current.status && patch.blocked_by === undefined) next.blocked_by = null;
   if (patch.user_avatar) next.user_avatar = preferStoredUrl(current.user_avatar, patch.user_avatar);
-  if (patch.authname ?? patch.social_media ?? patch.attributes) mergeDocuments(next, current, patch);
+  if (patch.authname ?? patch.social_media ?? patch.attributes) mergeObjectFields(next, current, patch);
   return next;
 }
 
-function mergeDocuments(next: User, current: User, { authname, social_media, attributes }: UserPatch): void {
+function mergeObjectFields(
+  next: User,
+  current: User,
+  { authname, social_media, attributes }: UserPatch,
+): void {
   if (authname) next.authname = mergeObjects(current.authname, authname);
   if (social_media)
     next.social_media = mergeObjects(

@@ -71,7 +71,7 @@ function buildVisibleEmailCondition(actor: Actor): Condition {
   return buildCondition('(u.hide_email = 0 OR u.uuid = ?)', actor.kind === 'user' ? actor.id : '');
 }
 
-const toUnchangedText = (sent: string): string => sent;
+const returnUnchanged = (sent: string): string => sent;
 
 /** Query parameters that are compared with a column: parameter, column, SQL comparison, and conversion of the value. */
 const COMPARED_PARAMETERS = [
@@ -79,9 +79,9 @@ const COMPARED_PARAMETERS = [
   ['username', 'username_key', '= ?', toLoginKey],
   ['email', 'email_key', '= ?', toLoginKey],
   ['manager_uuid', 'manager_uuid', '= ?', (sent: string) => sent.toLowerCase()],
-  ['managed_by', 'managed_by', '= ?', toUnchangedText],
-  ['updated_since', 'updated', '>= ?', toUnchangedText],
-  ['created_since', 'created', '>= ?', toUnchangedText],
+  ['managed_by', 'managed_by', '= ?', returnUnchanged],
+  ['updated_since', 'updated', '>= ?', returnUnchanged],
+  ['created_since', 'created', '>= ?', returnUnchanged],
 ] as const;
 
 function buildFieldConditions(query: UserQuery, roles: RoleCatalogue): Condition[] {

@@ -16,7 +16,7 @@ interface BroadSearch<T> {
   /** Runs the search. @param signal stops all statements of the search when it aborts. */
   run: (signal: AbortSignal) => Promise<T>;
   /** Returns the name of the word or parameter that matches the most users, for the error after a timeout. */
-  findBroadest: (signal: AbortSignal) => Promise<string>;
+  findBroadestPart: (signal: AbortSignal) => Promise<string>;
 }
 
 /**
@@ -67,7 +67,7 @@ export class SearchBudget {
       if (disconnect.aborted || !timeout.aborted) throw error;
       await this.waitForReadWorker(disconnect);
       const signal = AbortSignal.any([disconnect, AbortSignal.timeout(this.millis)]);
-      const name = await search.findBroadest(signal).catch(() => 'the search term');
+      const name = await search.findBroadestPart(signal).catch(() => 'the search term');
       throw new ProblemError(
         'search_too_broad',
         `The search was stopped after ${this.millis / 1000} seconds, because ${name} matches too many users. Use a longer search term or add an exact filter.`,

@@ -65,7 +65,7 @@ export class UserSearch {
     if (!isBroad) return this.readPage(search, totals);
     return this.budget.run(actor, getDisconnect(), {
       run: (signal) => this.readPage(search, totals, signal),
-      findBroadest: async (signal) => (await this.findBroadest(filter, signal)) ?? 'offset',
+      findBroadestPart: async (signal) => (await this.findBroadestPart(filter, signal)) ?? 'offset',
     });
   }
 
@@ -99,7 +99,7 @@ export class UserSearch {
   }
 
   /** Returns the name of the word or condition with the most matches, if any. */
-  async findBroadest(filter: UserFilter, signal: AbortSignal): Promise<string | undefined> {
+  async findBroadestPart(filter: UserFilter, signal: AbortSignal): Promise<string | undefined> {
     const parts: { name: string; n: number }[] = [];
     for (const { name, sql, params } of listBroadParts(filter)) {
       const counting = `SELECT COUNT(*) AS n FROM (${sql} LIMIT ${MAX_COUNTED_MATCHES}) AS part`;

@@ -31,8 +31,8 @@ export class IdentifierChanges {
   readonly linkConflicts: [change: number, other: number][] = [];
   private readonly numbers = this.storage.createTexts();
   /**
-   * Maps each identifier to the first change that assigns it (see `packAssignment`), and each link text to the change
-   * that sets the user's external id.
+   * Maps each identifier to the first change that assigns it (see `packAssignment`). Also maps each user, as text of
+   * `toLinkText`, to the change that sets the external id of this user.
    */
   private readonly firstAssignments = this.storage.createIntegers();
   /** Maps each identifier to the change that releases it. */

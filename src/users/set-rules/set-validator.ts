@@ -248,9 +248,9 @@ export class SetValidator {
     return all.length > 0;
   }
 
-  private listWebmasterLosses(skip: number): [change: number, field: WebmasterLoss][] {
+  private listWebmasterLosses(skipCount: number): [change: number, field: WebmasterLoss][] {
     const losses = [...this.webmasterLosses].filter(([change]) => !this.failed.has(change));
-    return losses.sort(([a], [b]) => a - b).slice(skip);
+    return losses.sort(([a], [b]) => a - b).slice(skipCount);
   }
 
   private countWebmasterGains(): number {

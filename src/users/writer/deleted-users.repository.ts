@@ -7,7 +7,7 @@ import {
   lockClauseOf,
   chunkValues,
   insertRows,
-  orderedJoinOf,
+  orderedJoinOperatorOf,
   toPlaceholders,
   selectIn,
 } from '../../platform/database/engine/sql.js';
@@ -28,10 +28,10 @@ export interface DeletedUser {
 export class DeletedUsersRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  async moveUsers(tx: Sql, users: readonly User[], deleted: string): Promise<void> {
+  async moveToDeletedUsers(tx: Sql, users: readonly User[], time: string): Promise<void> {
     const rows = users.map((user) => {
       const { uuid, external_id } = user;
-      return { uuid, deleted, external_id, document: toJson<UserRow>(toUserRow(user)) };
+      return { uuid, deleted: time, external_id, document: toJson<UserRow>(toUserRow(user)) };
     });
     await insertRows(tx, DeletedUserEntity, rows);
     await deleteRows(tx, UserEntity, 'uuid', uuidsOf(users));
@@ -91,7 +91,7 @@ export class DeletedUsersRepository {
     const rows = await this.database.query<DeletedUserEntity>(
       `SELECT d.deleted, d.document FROM
          (SELECT uuid FROM deleted_users WHERE deleted >= ? ORDER BY deleted, uuid LIMIT ? OFFSET ?) AS part
-       ${orderedJoinOf(this.database)} deleted_users d ON d.uuid = part.uuid ORDER BY d.deleted, d.uuid`,
+       ${orderedJoinOperatorOf(this.database)} deleted_users d ON d.uuid = part.uuid ORDER BY d.deleted, d.uuid`,
       [since, limit, offset],
     );
     const users = rows.map(({ deleted, document }) => ({ deleted, user: parseStoredUser(document) }));

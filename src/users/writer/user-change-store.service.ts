@@ -82,7 +82,7 @@ export class UserChangeStore {
     const deleted = filterUsers('deleted');
     if (deleted.length === 0) return NO_GROUPS;
     const time = now();
-    await this.deleted.moveUsers(tx, deleted, time);
+    await this.deleted.moveToDeletedUsers(tx, deleted, time);
     const uuids = deleted.map(({ uuid }) => uuid);
     return this.deleted.removeFromGroups(tx, uuids, time);
   }
@@ -178,7 +178,9 @@ function diffValues(stored: readonly StoredChange[]) {
   return { removed, added };
 }
 
-const listDistinct = (list: readonly Identifier[]) => [...new Set(list.map(({ identifier }) => identifier))];
+const listDistinct = (identifiers: readonly Identifier[]) => [
+  ...new Set(identifiers.map(({ identifier }) => identifier)),
+];
 
 const hasCountChanges = ({ before, after }: StoredChange): boolean =>
   countersOf(before).join() !== countersOf(after).join();
@@ -208,11 +210,11 @@ function toAuditEvent({ before, user, outcome }: StoredChange, formerGroups: For
   return {
     action: getAction(outcome.outcome, before, user),
     target: { kind: 'user' as const, id: user.uuid },
-    changes: groups ? addGroups(outcome.changes, groups) : outcome.changes,
+    changes: groups ? addFormerGroups(outcome.changes, groups) : outcome.changes,
   };
 }
 
-function addGroups({ list }: Changes, groups: readonly string[]): Changes {
+function addFormerGroups({ list }: Changes, groups: readonly string[]): Changes {
   const old = groups.slice(0, MAX_AUDITED_GROUPS);
   return Changes.fromList([...list, { field: 'groups', old, new: null }]);
 }

@@ -305,7 +305,7 @@ function isStale({ ifVersions }: UserChange, before: User | undefined): boolean 
   return ifVersions !== undefined && !(before && ifVersions.includes(before.version));
 }
 
-function toNewOutcome(kind: UserChange['kind'], user: User, { changes }: PreparedUser): ChangeOutcome {
+function toAddedOutcome(kind: UserChange['kind'], user: User, { changes }: PreparedUser): ChangeOutcome {
   return { outcome: kind === 'restore' ? 'restored' : 'created', user, changes };
 }
 
@@ -313,7 +313,7 @@ function toOutcome({ kind, before, after, prepared, failures }: CheckedChange, t
   if (failures.length > 0) return { outcome: 'error', failures };
   if (kind === 'delete')
     return { outcome: 'deleted', user: after, changes: Changes.fromList(listRemovedFields(after)) };
-  if (prepared) return toNewOutcome(kind, after, prepared);
+  if (prepared) return toAddedOutcome(kind, after, prepared);
   const changes = Changes.fromList(diffUsers(before, after));
   if (!before || changes.isEmpty) return { outcome: 'unchanged', user: before ?? after, changes };
   return { outcome: 'updated', user: { ...after, updated: time, version: before.version + 1 }, changes };

@@ -93,12 +93,12 @@ describe('the SCIM attribute selection', () => {
   test('shows an attribute only if it is requested or returned by default', () => {
     const members = GROUP.findAttribute('members')!;
     const groups = USER.findAttribute('groups')!;
-    expect(new Projection(GROUP, { excludedAttributes: 'members' }).shows(members)).toBe(false);
-    expect(new Projection(GROUP, { attributes: 'displayName' }).shows(members)).toBe(false);
-    expect(new Projection(GROUP, { attributes: 'members.value' }).shows(members)).toBe(true);
-    expect(new Projection(GROUP).shows(members)).toBe(true);
-    expect(new Projection(USER).shows(groups)).toBe(false);
-    expect(new Projection(USER, { attributes: 'groups' }).shows(groups)).toBe(true);
+    expect(new Projection(GROUP, { excludedAttributes: 'members' }).hasAttribute(members)).toBe(false);
+    expect(new Projection(GROUP, { attributes: 'displayName' }).hasAttribute(members)).toBe(false);
+    expect(new Projection(GROUP, { attributes: 'members.value' }).hasAttribute(members)).toBe(true);
+    expect(new Projection(GROUP).hasAttribute(members)).toBe(true);
+    expect(new Projection(USER).hasAttribute(groups)).toBe(false);
+    expect(new Projection(USER, { attributes: 'groups' }).hasAttribute(groups)).toBe(true);
   });
   test('refuses attributes together with excludedAttributes', () => {
     expect(problemOf(() => new Projection(USER, { attributes: 'id', excludedAttributes: 'id' })).code).toBe(

@@ -127,7 +127,7 @@ export function indexHintOf(sql: Sql, name: string): string {
  * Returns the join operator that makes the database read the tables in the given order. Otherwise MariaDB may start
  * with a full scan.
  */
-export function orderedJoinOf(sql: Pick<Sql, 'dialect'>): string {
+export function orderedJoinOperatorOf(sql: Pick<Sql, 'dialect'>): string {
   return sql.dialect === 'mysql' ? 'STRAIGHT_JOIN' : 'CROSS JOIN';
 }
 

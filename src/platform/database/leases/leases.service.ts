@@ -58,18 +58,18 @@ export class Leases {
   /** Takes a lease that is free, expired, or held by this instance. Returns false if another instance holds it. */
   async acquire(name: string, seconds: number): Promise<boolean> {
     const { dialect } = this.database;
-    const update = () =>
+    const tryTakeLease = () =>
       this.database.execute(
         `UPDATE leases SET owner = ?, until = ${LATER[dialect]}
          WHERE name = ? AND (owner = ? OR until < ${NOW[dialect]})`,
         [this.owner, seconds, name, this.owner],
       );
-    if ((await update()) > 0) return true;
+    if ((await tryTakeLease()) > 0) return true;
     if (await this.find(name)) return false;
     // Several instances may insert the row at once. The primary key lets only one INSERT succeed.
     const row = { name, owner: NO_OWNER, until: NEVER };
     await insertRows(this.database, LeaseEntity, [row]).catch(() => undefined);
-    return (await update()) > 0;
+    return (await tryTakeLease()) > 0;
   }
 
   /**

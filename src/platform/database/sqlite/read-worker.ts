@@ -8,7 +8,7 @@ import type { WriteLock } from './write-lock.js';
 /** Calls to a read worker. Errors are sent as values, because a thrown error would lose its code. */
 export interface ReadWorkerCalls extends WorkerCalls {
   read(sql: string, params: readonly SqlValue[]): RawRows | SerializedError;
-  writeBack(): boolean;
+  runCheckpoint(): boolean;
 }
 
 export interface SerializedError {
@@ -23,7 +23,7 @@ export interface Reader {
    * Checkpoints the write-ahead log while it holds the given lock. Returns false if another program holds the write
    * lock.
    */
-  writeBack(lock: WriteLock): Promise<boolean>;
+  runCheckpoint(lock: WriteLock): Promise<boolean>;
   end(): Promise<void>;
 }
 
@@ -78,11 +78,11 @@ export class ReadWorker implements Reader {
    * Checkpoints the write-ahead log in the worker process. Takes the lock only when the process is running and idle, so
    * that writers wait less.
    */
-  async writeBack(lock: WriteLock): Promise<boolean> {
+  async runCheckpoint(lock: WriteLock): Promise<boolean> {
     return this.runAlone(undefined, () =>
       this.worker.runWithCalls(async (calls) => {
         await calls.ping();
-        return lock.run(() => calls.writeBack());
+        return lock.run(() => calls.runCheckpoint());
       }),
     );
   }

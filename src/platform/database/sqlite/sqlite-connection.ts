@@ -55,7 +55,9 @@ export function createParentFolder(file: string): void {
 export function openFile(file: string): DatabaseSync {
   createParentFolder(file);
   const { DatabaseSync } = loadDriver();
-  return runWithResultCode(() => configureConnection(new DatabaseSync(file, { timeout: BUSY_MILLIS }), file));
+  return addResultCodeToErrors(() =>
+    configureConnection(new DatabaseSync(file, { timeout: BUSY_MILLIS }), file),
+  );
 }
 
 function configureConnection(connection: DatabaseSync, file: string): DatabaseSync {
@@ -87,7 +89,7 @@ function enableWal(connection: DatabaseSync): void {
 }
 
 /** Runs `work`. Sets the `code` of the driver's errors to the name of SQLite's result code. */
-export function runWithResultCode<T>(work: () => T): T {
+export function addResultCodeToErrors<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
@@ -273,7 +275,7 @@ export class Checkpointer {
    * because versions before 3.51.3 can lose a commit that runs during a checkpoint.
    * @returns false, without a checkpoint, if another program holds the write lock.
    */
-  writeBack(): boolean {
+  runCheckpoint(): boolean {
     try {
       this.lockConnection.exec('BEGIN IMMEDIATE');
     } catch (error) {

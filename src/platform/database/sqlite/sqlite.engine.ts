@@ -101,7 +101,7 @@ export class SqliteEngine implements Engine {
     return this.runLocked((release) => {
       const changes = this.connection.run(sql, params);
       release();
-      this.writeBackIfLong();
+      this.checkpointIfLogIsLong();
       return changes;
     });
   }
@@ -131,30 +131,30 @@ export class SqliteEngine implements Engine {
       resolve(undefined);
       releaseLock();
     };
-    return new SqliteTransaction(this.connection, end, this.writeBackIfLong.bind(this));
+    return new SqliteTransaction(this.connection, end, this.checkpointIfLogIsLong.bind(this));
   }
 
   /**
    * Starts a checkpoint after a commit if the log is long. SQLite itself would checkpoint inside a COMMIT and block
    * this thread.
    */
-  private writeBackIfLong(): void {
+  private checkpointIfLogIsLong(): void {
     if (!this.isWritingBack && this.countLogPages() >= this.nextWriteBack) this.startWriteBack();
   }
 
   private startWriteBack(): void {
     this.isWritingBack = true;
-    this.writeBack()
+    this.runCheckpoint()
       .catch(() => undefined) // after a failure, the next commit starts a new attempt
       .finally(() => {
         this.isWritingBack = false;
       });
   }
 
-  private async writeBack(): Promise<void> {
+  private async runCheckpoint(): Promise<void> {
     const { lock, reader, checkpointer } = this;
-    const writeBack = async () => checkpointer?.writeBack() ?? false;
-    const isDone = await (reader ? reader.writeBack(lock) : lock.run(writeBack));
+    const runCheckpoint = async () => checkpointer?.runCheckpoint() ?? false;
+    const isDone = await (reader ? reader.runCheckpoint(lock) : lock.run(runCheckpoint));
     // Pages that a running read still needs stay in the log. The next attempt starts when the log has grown by
     // another 8 MiB.
     if (isDone) this.nextWriteBack = this.countLogPages() + LOG_PAGES;
