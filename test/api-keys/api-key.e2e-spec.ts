@@ -47,7 +47,7 @@ test('an API key chosen by an operator is accepted even if it looks like a misty
 });
 
 describe('a request with an API key and a session cookie', () => {
-  test('uses only the API key if it is valid', async () => {
+  test('uses only the API key if the key is valid', async () => {
     const { client } = await aPerson(app, { roles: ['External user'] });
     const both = client.with({ 'x-api-key': API_KEY });
     expect((await both.post('/users', aUser())).status).toBe(201);

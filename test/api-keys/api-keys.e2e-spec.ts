@@ -19,7 +19,7 @@ const readStatus = async (key: string) =>
 const findListed = async (id: string): Promise<Json> =>
   (await app.key.get('/api_keys')).body.Results.find((key: Json) => key.id === id);
 
-test('a new API key works immediately, and its secret is only in the response that creates it', async () => {
+test('a new API key works immediately, and only the response to the POST contains the secret', async () => {
   const answer = await app.key.post('/api_keys', { name: '  HR   connector ', expires: '2999-01-31' });
   const { key, ...rest } = answer.body;
   expect(rest).toMatchObject({

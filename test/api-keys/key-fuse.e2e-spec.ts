@@ -170,7 +170,7 @@ test('the fuse of an API key counts only users blocked in the last hour, and old
   expect(row?.n).toBe(3);
 });
 
-test('FUSE_PERCENT is relative to the users active before the API key blocked its first user', async () => {
+test('FUSE_PERCENT is a percentage of the users who were active before the key blocked a user', async () => {
   const [{ client }, uuids] = [await aKey(), await createUsers(8)];
   const { Count: active } = (await app.key.get('/users/search?status=Active&limit=1')).body;
   setLimits(1, Math.ceil(600 / (active as number))); // a little more than six users

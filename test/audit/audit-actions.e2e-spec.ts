@@ -160,7 +160,7 @@ async function decide(decision: string): Promise<Expected> {
   return { actor: 'key', target: id };
 }
 
-test.each(Object.keys(CAUSES))('%s is recorded with its actor, target and IP address', async (action) => {
+test.each(Object.keys(CAUSES))('the audit records %s with actor, target and IP address', async (action) => {
   const { actor, target } = await CAUSES[action]!();
   const found = await readEvents(`action=${action}${target === '' ? '' : `&target=${target}`}`);
   expect(found).toHaveLength(1);
@@ -177,7 +177,7 @@ test('the table of audit actions in docs/operator.md lists every action', () => 
   expect(Object.keys(CAUSES)).toEqual([...ACTIONS]);
 });
 
-test('failed logins are recorded once a minute for each username and IP address, without passwords', async () => {
+test('failed logins are audited at most once a minute per username and IP, without passwords', async () => {
   const readFailed = () =>
     databaseOf(app).query("SELECT id FROM audit_events WHERE action = 'session.login_failed'");
   const before = (await readFailed()).length;

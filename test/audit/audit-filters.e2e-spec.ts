@@ -164,7 +164,7 @@ describe('the audit of an import', () => {
       .flat()
       .map(({ changes }) => changes.find(({ field }: Json) => field === 'username').new);
 
-  test('lists in every event who started and who approved the import', async () => {
+  test('names the users who started and approved the import in every event', async () => {
     const { Results } = (await app.key.get(`/audit?actor=${run.id}`)).body;
     expect(Results.length).toBeGreaterThanOrEqual(4);
     const people = {
@@ -177,7 +177,7 @@ describe('the audit of an import', () => {
     expect(lines[0]).toMatch(/,StartedBy,ApprovedBy,Reason$/);
     expect(lines[1]).toMatch(new RegExp(`,${uploader.uuid},${approver.uuid},$`));
   });
-  test('is found with the actor filter set to the user who started or approved the import', async () => {
+  test('is found if the filter actor is the user who started or approved the import', async () => {
     expect(await readCreated(uploader)).toEqual(['p9', 'p3', 'p2', 'p1']);
     expect(await readCreated(approver)).toEqual(['p3', 'p2', 'p1']);
     const find = (who: Json, more = '') => app.key.get(`/audit?actor=${who.uuid}${more}`);

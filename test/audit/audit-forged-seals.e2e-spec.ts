@@ -44,12 +44,12 @@ async function sealWithChange(name: string, number: number, value: string | numb
 const OLD_TIME = new Date(END - 3 * DAY).toISOString().replace('T', ' ').slice(0, 23);
 
 test.each([
-  ['old time', 'sealed', OLD_TIME],
-  ['other end of the sealed period', 'until_id', uuidv7({ msecs: END - 45 * MINUTE })],
-  ['empty list of events', 'members', ''],
-  ['fewer rows', 'row_count', 2],
-  ['other hash', 'hash', 'f'.repeat(64)],
-])('verification fails if a seal was created while an older seal was forged: %s', async (_, name, value) => {
+  ['a forged time', 'sealed', OLD_TIME],
+  ['a forged end of its period', 'until_id', uuidv7({ msecs: END - 45 * MINUTE })],
+  ['an empty list of events', 'members', ''],
+  ['a forged number of events', 'row_count', 2],
+  ['a forged hash', 'hash', 'f'.repeat(64)],
+])('audit verification fails if seal 2 had %s while seal 3 was created', async (_, name, value) => {
   await insert(END - 40 * MINUTE);
   await sealWithChange(name, 2, value);
   await expectFault();

@@ -91,7 +91,7 @@ test('events of hours in which no seal was created are sealed later and not repo
   expect(badIdsOf(await verify())).toEqual([late]);
 });
 
-test('a seal covers at most 10,000 late events, and the next seal covers the other late events', async () => {
+test('a seal covers at most 10,000 late events, and the next seal covers the remaining events', async () => {
   await sealHours();
   for (let part = 0; part < 3; part++) await insert(END - (part + 1) * MINUTE, 3400);
   await seal(NEXT_SEAL);
@@ -105,7 +105,7 @@ describe('inserted audit events with a future time', () => {
     ['two hours', 2 * HOUR],
     ['ten hours', 10 * HOUR],
     ['400 days', 400 * DAY],
-  ])('stay reported if they are %s ahead', async (_, ahead) => {
+  ])('stay reported even after that time has passed: %s ahead', async (_, ahead) => {
     await insert(now - 2 * HOUR, 3);
     await seal(now);
     const [id] = await insert(now + ahead);
@@ -125,7 +125,7 @@ describe('inserted audit events with a future time', () => {
     await execute('DELETE FROM audit_events WHERE id = ?', [id!]);
     expect((await verify()).bad[0]?.message).toContain('was removed');
   });
-  test('are accepted if they are only ten minutes ahead, as with an inaccurate clock', async () => {
+  test('are accepted if they are only ten minutes ahead, because clocks can be inaccurate', async () => {
     await insert(now - 2 * HOUR, 3);
     await insert(now + 10 * MINUTE);
     for (const time of [now, now + HOUR, now + 2 * HOUR]) {

@@ -29,7 +29,7 @@ test('the records of who started, approved or reverted an import match the audit
   await expectFault(() => execute("UPDATE audit_runs SET person_kind = 'user' WHERE part = 'approved'"));
 });
 
-test('audit verification finds one changed or removed starter or approver among 250 imports', async () => {
+test('audit verification finds a changed or removed start or approval record among 250 imports', async () => {
   const runs: string[] = [];
   for (let n = 0; n < 250; n++) runs.push(await aRun(app));
   await expectFault(() =>
@@ -48,7 +48,7 @@ test('audit verification finds one changed or removed starter or approver among 
   }
 });
 
-test('verification accepts a missing event or starter if the import precedes the first seal', async () => {
+test('for imports before the first seal, verification accepts a missing event or start record', async () => {
   await execute('DELETE FROM audit_seals');
   const run = await aRun(app);
   await seal(sealTimeAfter(1));

@@ -51,7 +51,7 @@ describe('audit verification of purged hours', () => {
     expect((await verify()).bad).toEqual([{ id, message: expect.stringMatching(/^was inserted/) }]);
   });
   test.each([1, 2, 3])(
-    'finds an inserted event that a forged entry declares as a late event of seal %s',
+    'finds an inserted event even if a forged late-event entry links the event to seal %s',
     async (number) => {
       const [id] = await insert(LATE);
       await insertLate(id!, number);

@@ -68,7 +68,7 @@ describe('a reason in X-Audit-Reason', () => {
     expect((await read(`target=${user.id}`))[0]).toMatchObject({ action: 'user.deleted', reason: 'scim' });
   });
 
-  test('is stored without the secret part of an API key that it contains', async () => {
+  test('that contains an API key is stored without the secret part of the key', async () => {
     const { uuid } = await create(app.key);
     const { key } = (await app.key.post('/api_keys', { name: 'shown' })).body;
     await withReason(`see ${key}`).put(`/users/${uuid}`, { phone: '1' });

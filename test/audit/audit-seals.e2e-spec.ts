@@ -86,7 +86,7 @@ describe('events that become visible after the seal of their hour', () => {
     await execute('DELETE FROM audit_events WHERE id = ?', [late!]);
     expect((await verify()).bad).toEqual([{ id: late, message: expect.stringMatching(/^was removed/) }]);
   });
-  test('are covered by the next seal if their transaction was still open during that seal', async () => {
+  test('are covered by the next seal if their transaction was open while their hour was sealed', async () => {
     await sealHour();
     const other = await TestApp.startOn(app.database);
     const open = await databaseOf(app).begin();
@@ -179,7 +179,7 @@ describe('AUDIT_SEAL_KEY', () => {
     await restart(KEY);
     expect((await verify()).fault?.message).toContain('without the key');
   });
-  test('can be changed without a fault as long as the old key is still listed', async () => {
+  test('can be changed without a fault if the new value still contains the old key', async () => {
     await restart(KEY);
     await sealHours();
     await restart(`${NEW_KEY},${KEY}`);

@@ -185,12 +185,12 @@ test.each<[what: string, fault: RegExp, statements: () => string[]]>([
     () => ['DELETE FROM audit_late_events', `DELETE FROM audit_events WHERE id = '${late}'`],
   ],
   ...['started', 'approved'].map((part): [string, RegExp, () => string[]] => [
-    `that the user who ${part} an import was removed`,
+    `a removed record of who ${part} an import`,
     new RegExp(`an import without a record of who ${part} it: the record was removed$`),
     () => [`DELETE FROM audit_runs WHERE part = '${part}'`],
   ]),
   [
-    'an approver of an import without events',
+    'an approval record of an import without events',
     /without a matching event$/,
     () => [buildPersonInsert(uuidv7(), 'approved')],
   ],
@@ -232,7 +232,7 @@ if (ENGINE === 'sqlite') {
     await findFault(`UPDATE ${table} SET ${column} = ${value} WHERE ${where()}`);
   });
 
-  test('verification detects two starters of an import, even if one record has the id as bytes', async () => {
+  test('verification finds a second start record of an import, even with the id saved as bytes', async () => {
     await findFault(`INSERT INTO audit_runs VALUES (CAST('${run}' AS BLOB), 'started', 'system', NULL)`);
   });
 

@@ -205,7 +205,7 @@ test('rollcall imports --url uses ROLLCALL_KEY and reports a wrong key or unreac
   expect((await runImports(['list', '--url', `${app.url}/`], { ROLLCALL_KEY: API_KEY })).code).toBe(0);
 });
 
-test('an import can be reverted even if an earlier revert of it was only planned or rejected', async () => {
+test('an import can be reverted even if an earlier revert was only planned or was rejected', async () => {
   const { id } = await runImport(app.key, buildFile(3, '1'), `dataset=${name}`);
   const plan = await app.key.post(`/imports/${id}/revert?dry_run=true`);
   expect((await awaitRun(app.key, plan.body.id)).state).toBe('planned');

@@ -121,7 +121,7 @@ describe.each(TARGETS)('rollcall on the %s', (target) => {
     expect(JSON.parse((await run(['users', 'deleted', '--since', since, '--json'])).out).Count).toBe(0);
   });
 
-  test('"users block" continues after a rejected user and records --reason in the audit', async () => {
+  test('"users block" continues with the next user after an error and audits --reason', async () => {
     const user = await create(app.key);
     const reason = 'gelöscht: 100 % “alt”';
     const block = ['users', 'block', 'admin', user.uuid, '--reason'];
@@ -137,7 +137,7 @@ describe.each(TARGETS)('rollcall on the %s', (target) => {
   });
 });
 
-test('rollcall import --url rejects a profile file, which the service cannot read', async () => {
+test('rollcall import --url rejects a local file as --profile', async () => {
   const profile = writeFile(app.database, 'payroll.json', '{"columns": {"No": "ExternalId"}}');
   const file = writeFile(app.database, 'payroll.csv', csv('No', '1'));
   const args = ['import', file, '--profile', profile, '--url', app.url, '--key', API_KEY];

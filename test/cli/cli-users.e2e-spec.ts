@@ -71,7 +71,7 @@ describe.each(TARGETS)('rollcall users on the %s', (target) => {
     expect([shown.code, shown.out]).toEqual([0, expect.stringContaining(user.uuid)]);
   });
 
-  test('"block" ends sessions but does nothing if a name is unknown, and "reactivate" unblocks', async () => {
+  test('"block" ends the sessions of the user, and blocks no user if one name is unknown', async () => {
     const user = await createUser('bob');
     const session = await app.login(user.username);
     expect(await run('block', user.username, 'nobody-at-all')).toMatchObject({ code: 2, out: '' });

@@ -56,7 +56,7 @@ describeConsole('the console when a request fails', (service) => {
     await page.button('I have copied it').click();
   });
 
-  test('a retried import or user change takes effect once if the first response was lost', async () => {
+  test('if the first response was lost, a retried import or user change takes effect only once', async () => {
     page = await service.openAsAdmin('/console/imports/new?dataset=lost');
     await loseResponse('**/imports?*', 'POST');
     const path = join(service.folder, 'lost.csv');
@@ -105,7 +105,7 @@ describeConsole('the console when a request fails', (service) => {
     await other.getByText('admin', { exact: true }).first().waitFor();
   });
 
-  test('the dialog to apply a plan shows how many users it will block and how many rows failed', async () => {
+  test('the dialog to apply a plan shows the number of users to block and of rows with errors', async () => {
     const people = Array.from({ length: 12 }, (_, n) => `B-${n},block${n},block${n}@example.org`);
     const head = 'ExternalId,Username,Email';
     await runImport(service.key, csv(head, ...people), 'dataset=blocks');
@@ -123,7 +123,7 @@ describeConsole('the console when a request fails', (service) => {
     await page.page.locator('h1', { hasText: 'Rejected' }).waitFor();
   });
 
-  test('the console does not overwrite an import profile that another operator has changed', async () => {
+  test('saving an import profile does not overwrite the changes of another operator', async () => {
     const profile = { columns: { No: 'ExternalId', Mail: 'Email', Login: 'Username' } };
     await service.key.put('/import_profiles/shared', profile);
     page = await service.openAsAdmin('/console/imports/new?profile=shared');

@@ -61,7 +61,7 @@ describeConsole('plans in the console', (service) => {
     expect(await listPeople()).toEqual(['Dora PlannedPL-3']);
   });
 
-  test('an import can be approved on a narrow screen and is marked as reverted after its revert', async () => {
+  test('on a narrow screen, an import can be approved and reverted and is marked as reverted', async () => {
     page = await service.openAsAdmin(`/console/imports/${run.id}`);
     await page.page.setViewportSize(NARROW);
     await page.page.getByText('Hana Planned').last().scrollIntoViewIfNeeded();

@@ -79,7 +79,7 @@ describe.each(['/console', '/console/', '/console/users?q=ada&sort=email', '/con
 );
 
 describe.each(links)('the console file %s', (link) => {
-  test.each(['br', 'gzip', 'identity'])('is served in %s encoding and cached forever', async (encoding) => {
+  test.each(['br', 'gzip', 'identity'])('is served in %s encoding, cached for a year', async (encoding) => {
     const answer = await get(link, { 'accept-encoding': encoding });
     expect([answer.status, answer.headers.get('content-encoding')]).toEqual([
       200,
@@ -110,7 +110,7 @@ test('GET / redirects browsers to the console and gives programs a page that lin
   expect([program.status, (await program.text()).includes('href="/console"')]).toEqual([200, true]);
 });
 
-test('with CONSOLE_ENABLED=false, /console returns 404 and GET / does not link to it', async () => {
+test('with CONSOLE_ENABLED=false, /console returns 404 and GET / does not link to the console', async () => {
   const other = await TestApp.start({ CONSOLE_ENABLED: 'false' });
   try {
     const open = (path: string) =>

@@ -73,7 +73,7 @@ describeConfiguredConsole('a user in the console', { EXTRA_ROLES: 'Night shift' 
     await page.waitForText('E-mail is already used by another user.');
   });
 
-  test('the user page shows conflicting fields and offers a choice if another operator has saved first', async () => {
+  test('if another operator has saved first, the user page offers the values of both operators', async () => {
     await open();
     await page.button('Edit').click();
     await page.field('Surname').fill('Mine');

@@ -39,7 +39,7 @@ describeConsole('the list of users in the console', (service) => {
 
   const readFirst = async (): Promise<string | undefined> => (await page.readRows('Users'))[0]?.[0];
 
-  test('the user list finds users while a name is typed, and its URL contains the search', async () => {
+  test('the user list searches while a name is typed, and the page URL contains the search', async () => {
     page = await service.openAsAdmin('/console/users');
     await page.waitForText('1 to 50 of 122 users');
     await page.field('Search').pressSequentially('ada love');
@@ -91,7 +91,7 @@ describeConsole('the list of users in the console', (service) => {
     expect(await readFirst()).toBe(beginning);
   });
 
-  test('the columns chosen for the user list are in its URL and in the exported file', async () => {
+  test('the columns chosen for the user list are in the page URL and in the exported file', async () => {
     page = await service.openAsAdmin('/console/users?q=lovelace');
     await page.waitForText('1 user');
     await page.page.getByText('Columns').click();

@@ -210,7 +210,7 @@ describe('the access matrix', () => {
     expect(new Set(TABLE.map(([route]) => route))).toEqual(new Set(routes));
   });
 
-  test('requires the scope that the OpenAPI file names for each route', () => {
+  test('has the same scope as the OpenAPI file for each route', () => {
     const named = documented.map(([route, operation]) => [route, operation['x-required-scope']]);
     expect(named).toEqual(routes.map((route) => [route, scopeOf(route)]));
   });

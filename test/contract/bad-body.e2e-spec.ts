@@ -145,7 +145,7 @@ test.each<[string, string | Uint8Array, Record<string, string>]>([
   expect(problem.errors).toContainEqual(expect.objectContaining({ field: 'bogus', code: 'unknown_field' }));
 });
 
-test('all unknown keys of a body are reported in one response, and __proto__ changes no prototype', async () => {
+test('one response reports all unknown keys of a body, and the key __proto__ does nothing else', async () => {
   const keys = ['__proto__', 'constructor', 'toString', '', 'Username', 'user name'];
   const members = keys.map((key) => `${JSON.stringify(key)}:{"roles":["Webmaster"],"username":"x"}`);
   const { status, body } = await app.key.send('POST', '/users', `{${members.join()}}`);

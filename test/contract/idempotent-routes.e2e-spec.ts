@@ -148,7 +148,7 @@ test('all routes that change data are in the idempotency tests and document Idem
 });
 
 describe.each(Object.keys(ROUTES))('%s', (route) => {
-  test('takes effect once if retried, and rejects a different request with its Idempotency-Key', async () => {
+  test('takes effect once if retried, and its Idempotency-Key is refused for another request', async () => {
     const { path, body, other, table, settles } = (await ROUTES[route]?.()) as Case;
     const key = randomUUID();
     const unknown = path.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, UNKNOWN_ID);

@@ -127,21 +127,21 @@ const BODIES = OPERATIONS.flatMap((operation) => {
   }));
 });
 
-test.each(BODIES)('$name returns no 5xx for any JSON type in $place', async ({ operation, path, least }) => {
+test.each(BODIES)('$name never returns 5xx, whatever type $place has', async ({ operation, path, least }) => {
   for (const value of [5, -0.5, true, 'a', '', null, [], [[]], {}, { a: { b: [null] } }]) {
     const { status } = await send(operation, setAt(least, path, value));
     expect([value, status < 500]).toEqual([value, true]);
   }
 });
 
-describe('the service enforces the limits of request bodies', () => {
-  test('and the tests cover every operation with a JSON body', () => {
+describe('request body limits are enforced', () => {
+  test('and tested in every operation with a JSON body', () => {
     expect(new Set(FIELDS.map(({ name }) => name))).toEqual(
       new Set(OF_API.filter((operation) => findJsonBody(operation)).map(({ operationId }) => operationId)),
     );
   });
 
-  test.each(FIELDS)('for $name: $what of $place', async ({ what, operation, path, least, fits, exceeds }) => {
+  test.each(FIELDS)('in $name: $what of $place', async ({ what, operation, path, least, fits, exceeds }) => {
     const refusals = async (value: Json) => errorsOf(await send(operation, setAt(least, path, value)), path);
     const within = await refusals(fits);
     const beyond = await refusals(exceeds);
@@ -164,12 +164,12 @@ const PARAMETERS = OF_API.filter(({ method }) => method === 'GET').flatMap((oper
     }),
 );
 
-describe('the service enforces the limits of query parameters', () => {
-  test('and the tests cover at least six operations', () => {
+describe('query parameter limits are enforced', () => {
+  test('and tested in at least six operations', () => {
     expect(new Set(PARAMETERS.map(({ id }) => id)).size).toBeGreaterThan(5);
   });
 
-  test.each(PARAMETERS)('for $id: $what of $name', async ({ what, operation, name, fits, exceeds }) => {
+  test.each(PARAMETERS)('in $id: $what of $name', async ({ what, operation, name, fits, exceeds }) => {
     const at = await fillPath(app, operation);
     const refusal = async (value: Json) => {
       const { status, body } = await app.key.fetch(

@@ -28,7 +28,7 @@ const ERRORS = OPERATIONS.flatMap(({ operationId, path, responses }) =>
 );
 const isCode = (name: string): name is ErrorCode => Object.hasOwn(CATALOGUE, name);
 
-test.each(ERRORS)('$operationId documents the codes of its $status error', ({ isScim, status, response }) => {
+test.each(ERRORS)('$operationId documents the codes of $status errors', ({ isScim, status, response }) => {
   const [content] = Object.values(response.content ?? {});
   const [base, { properties }] = content?.schema.allOf ?? [];
   if (isScim) {

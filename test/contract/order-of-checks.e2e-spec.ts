@@ -89,10 +89,10 @@ test('PUT /users/{user_id} with several faults returns the first fault in the do
   }
 });
 
-describe('special 403 errors', () => {
+describe('the 403 error', () => {
   const foreign = { origin: 'https://evil.example' };
 
-  test('cross_site is reported after syntax errors and before errors of the record', async () => {
+  test('cross_site is reported after syntax errors and before invalid values and unknown ids', async () => {
     const { client, user } = member;
     expect(problemOf(await client.send('PUT', `/users/${user.uuid}`, '{', foreign))).toEqual([
       400,

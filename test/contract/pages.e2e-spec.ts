@@ -42,9 +42,9 @@ describe('the base URL', () => {
   });
 });
 
-describe('guides', () => {
+describe('a guide', () => {
   const guides = Object.keys(GUIDES);
-  test.each(guides)('the guide %s is an HTML page, and its links have existing targets', async (name) => {
+  test.each(guides)('is an HTML page with links to existing targets: %s', async (name) => {
     const { status, text, headers } = await raw('GET', `/guides/${name}`, BROWSERS[0]!);
     expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
     expect(headers['content-security-policy']).toContain("default-src 'none'");
@@ -59,7 +59,7 @@ describe('guides', () => {
     }
   });
 
-  test('an unknown guide returns 404, even if the name is a path of an existing file', async () => {
+  test('with an unknown name returns 404, even if the name is the path of an existing file', async () => {
     for (const name of ['nothing', 'asvs', '..%2fpackage', 'constructor', '__proto__', 'imports.md'])
       expect((await raw('GET', `/guides/${name}`, BROWSERS[0]!)).status).toBe(404);
   });
@@ -73,7 +73,7 @@ test.each(Object.entries(CATALOGUE))('/problems/%s explains the error', async (c
 });
 
 test.each(['nothing', 'constructor', '__proto__', '', 'internal/x', '%00'])(
-  '/problems/%s returns 404, because it names no error code',
+  '/problems/%s returns 404, because no error has this code',
   async (code) => {
     const page = await app.guest.fetch('GET', `/problems/${code}`);
     expect([page.status, page.body?.code]).toEqual([404, 'not_found']);

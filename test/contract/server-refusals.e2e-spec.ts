@@ -115,7 +115,7 @@ async function expectRefusal(
   expect(lines.map(([, logStatus]) => logStatus)).toEqual([status]);
 }
 
-test.each(REFUSED)('%s is rejected, logged and counted', async (_, bytes, status, code, path) => {
+test.each(REFUSED)('%s is rejected, logged and counted in metrics', async (_, bytes, status, code, path) => {
   const before = await countResponses(status);
   const connection = await RawConnection.open(app.url);
   connection.socket.write(bytes(), 'latin1');
@@ -124,7 +124,7 @@ test.each(REFUSED)('%s is rejected, logged and counted', async (_, bytes, status
   expect((await app.guest.get('/status')).status).toBe(200);
 });
 
-describe('time limits of requests', () => {
+describe('a slow client', () => {
   const server = () => app.app.getHttpServer() as { headersTimeout: number; requestTimeout: number };
   const withLimits = async (limits: object, work: () => Promise<void>): Promise<void> => {
     const { headersTimeout, requestTimeout } = server();
@@ -132,18 +132,18 @@ describe('time limits of requests', () => {
     await work().finally(() => Object.assign(server(), { headersTimeout, requestTimeout }));
   };
 
-  test('are 15 seconds for headers and 15 minutes for a whole request', () => {
+  test('has 15 seconds to send the headers and 15 minutes to send the whole request', () => {
     expect(server()).toMatchObject({ headersTimeout: 15_000, requestTimeout: 900_000 });
   });
 
-  test('headers that are not complete in time return 408', () =>
+  test('gets 408 if the headers are not complete in time', () =>
     withLimits({ headersTimeout: 1 }, async () => {
       const connection = await RawConnection.open(app.url);
       connection.socket.write('GET /api/0.3/status HTTP/1.1\r\nHost: x\r\n');
       await expectRefusal(connection, [408, 'request_timeout', '']);
     }));
 
-  test('an upload that is not complete in time returns 408', () =>
+  test('gets 408 if the upload is not complete in time', () =>
     withLimits({ headersTimeout: 1, requestTimeout: 1 }, async () => {
       const headers = { ...app.key.headers, 'content-type': 'text/csv', 'content-length': '100' };
       const connection = await RawConnection.openWithRequest(
@@ -155,7 +155,7 @@ describe('time limits of requests', () => {
       await expectRefusal(connection, [408, 'request_timeout', '/api/0.3/imports']);
     }));
 
-  test('a connection that sends nothing is closed without a response', () =>
+  test('is disconnected without a response after sending nothing', () =>
     withLimits({ headersTimeout: 1 }, async () => {
       const connection = await RawConnection.open(app.url);
       expect(await connection.ended).toBe('');

@@ -12,7 +12,7 @@ const operations: Json[] = Object.entries(page.paths).flatMap(([path, item]) =>
 );
 const findOperation = (id: string): Json => operations.find(({ operationId }) => operationId === id);
 
-test('no optional parameter in Swagger UI has a default or example, because the page would send it', () => {
+test('no optional parameter has a default or an example, which Swagger UI would send', () => {
   const filled = operations.flatMap(({ operationId, parameters = [] }) =>
     parameters
       .filter(

@@ -38,12 +38,12 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
     await app.end();
   });
 
-  test('Swagger UI opens without errors or requests to other servers and shows the tags in order', async () => {
+  test('Swagger UI opens without errors or external requests, with the tags in a fixed order', async () => {
     expect(await page.readTags()).toEqual(TAGS);
     expect(page.problems).toEqual([]);
   });
 
-  test('in Swagger UI, operations with many fields stay below a height limit and prefill only dry_run', async () => {
+  test('Swagger UI prefills no optional field but dry_run and limits the height of operations', async () => {
     for (const [tag, operation, most] of TALLEST) {
       await page.filter(tag);
       const { height, fields } = await page.open(operation);
@@ -70,7 +70,7 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
       expect(fields.find((field) => field.name === name)?.choices).toEqual(expect.arrayContaining(values));
   });
 
-  test('an API key entered in Swagger UI lets the examples create, find and update a user', async () => {
+  test('after entry of an API key, the Swagger UI examples can create, find and update a user', async () => {
     await page.authorize(API_KEY);
     await page.filter('users');
     const created = await page.execute('createUser');
@@ -85,7 +85,7 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
     expect(page.problems).toEqual([]);
   });
 
-  test('Swagger UI stores the API key for the browser tab and names the credential in use', async () => {
+  test('Swagger UI keeps the API key of a tab on reload and names the credential in use', async () => {
     await page.waitForCredentials(/Not logged in/);
     expect(await page.readFirstScheme()).toMatch(/^api_key\s/);
     await page.authorize(API_KEY);

@@ -96,7 +96,7 @@ describe('the number of rows read for a page does not grow with the number of ea
 
   // MariaDB reads unset values in one direction only, which is a known limit (ADR 7).
   const unset = ENGINE === 'sqlite' ? ['asc', 'desc'] : ['asc'];
-  test.each(unset)('for a cursor among users without external_id (order=%s)', async (order) => {
+  test.each(unset)('for a cursor with sort=external_id at a user without one (order=%s)', async (order) => {
     const walk = { sort: 'external_id', order };
     const first = await measureEffort(app, searchPage(walk));
     const unlinked = [seededUuid(MANY / 2)];

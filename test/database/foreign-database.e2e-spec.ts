@@ -12,7 +12,7 @@ const COMMANDS = [['migrate'], ['users', 'find', 'ann'], ['import', `${ROOT}samp
 
 /** Table names of Rollcall may be table names of other programs, too. */
 test.each(['invoices', 'users', 'user_groups'].flatMap((table) => COMMANDS.map((args) => ({ table, args }))))(
-  'rollcall $args rejects and does not change a database with the table $table of another program',
+  'rollcall $args fails and changes nothing if the database has the table $table of another program',
   async ({ table, args }) => {
     const sql = await openDatabase(loadEnv({ ...envOf(database), DATABASE_URL: database.url }));
     await sql.execute(`CREATE TABLE ${table} (id INTEGER)`);

@@ -32,7 +32,7 @@ test('retrying a PUT with If-Match and its Idempotency-Key returns the first res
   expect((await send(withKey())).status).toBe(412);
 });
 
-test('a PUT that changed nothing returns the first response if it is retried with its Idempotency-Key', async () => {
+test('a retried idempotent PUT that changed nothing returns the first response', async () => {
   const { uuid } = await create(app.key, { phone: '1' });
   const key = withKey();
   const first = await app.key.put(`/users/${uuid}`, { phone: '1' }, key);
@@ -102,7 +102,7 @@ test('a retry returns 500 if its stored response was replaced by the response of
   expect(problemOf(await app.key.post('/api_keys', body, withKey(other)))).toEqual([500, 'internal']);
 });
 
-test('retrying a request with its Idempotency-Key needs the permission of the first request', async () => {
+test('an idempotent retry returns 403 if the user has lost the permission for the request', async () => {
   const { user, client } = await aPerson(app, { roles: ['Webmaster'] });
   const key = withKey();
   const send = () => client.post('/api_keys', { name: 'x' }, key);

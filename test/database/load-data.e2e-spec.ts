@@ -44,7 +44,7 @@ const fillUp = (rows: readonly SqlValue[][]): SqlValue[][] => [
   ...Array.from({ length: MANY - rows.length }, (_, index) => aRow(1000 + index)),
 ];
 
-test('a bulk insert stores text unchanged, even with delimiters, escape or control characters', async () => {
+test('a bulk insert stores text with delimiters, escapes or control characters unchanged', async () => {
   const pieces = [
     '\\',
     '\\N',

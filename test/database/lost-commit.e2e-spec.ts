@@ -33,7 +33,7 @@ onMariadb('a lost database connection (MariaDB only)', () => {
   test.each([
     ['applied', true, 1],
     ['not applied', false, 0],
-  ])('POST returns outcome_unknown if the connection is lost at COMMIT (%s)', async (_, arrives, made) => {
+  ])('if the connection is lost and COMMIT is %s, POST returns outcome_unknown', async (_, arrives, made) => {
     const body = aUser();
     breakAtCommit(body, arrives);
     const lost = await app.key.post('/users', body);
@@ -45,7 +45,7 @@ onMariadb('a lost database connection (MariaDB only)', () => {
   test.each([
     ['applied', true, 201],
     ['not applied', false, 503],
-  ])('an idempotent retry after a lost COMMIT that was %s creates one user', async (_, arrives, status) => {
+  ])('if the connection is lost and COMMIT is %s, an idempotent retry works', async (_, arrives, status) => {
     const body = aUser();
     const headers = { 'idempotency-key': `commit-${String(arrives)}` };
     breakAtCommit(body, arrives);
@@ -73,7 +73,7 @@ onMariadb('a lost database connection (MariaDB only)', () => {
   test.each([
     ['applied', true],
     ['not applied', false],
-  ])('an INSERT that is %s when its connection is lost reports an unknown outcome', async (_, arrives) => {
+  ])('if the connection is lost at an INSERT that is %s, the outcome is unknown', async (_, arrives) => {
     const database = databaseOf(app);
     const before = await database.queryOne<{ failures: number }>(
       'SELECT COUNT(*) AS failures FROM login_failures',

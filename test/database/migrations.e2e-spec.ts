@@ -79,7 +79,7 @@ async function migrateKilled(): Promise<number> {
   return attempts;
 }
 
-test('a migration that is killed at any statement completes in later attempts', async () => {
+test('if a migration is killed at any statement, later attempts complete it', async () => {
   for (const _ of MIGRATIONS) await dataSource.undoLastMigration();
   // Later attempts complete several migrations.
   expect(await migrateKilled()).toBeGreaterThan(MIGRATIONS.length / 2);

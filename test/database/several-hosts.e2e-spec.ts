@@ -95,7 +95,7 @@ onMariadb('a database primary and its replica (MariaDB only)', () => {
     await expectStored(answers);
   });
 
-  test('a service that only reads leaves a demoted database server and does not switch back', async () => {
+  test('even without writes, the service switches from a demoted database server for good', async () => {
     primary.sql('SET GLOBAL read_only = 0');
     replica.sql('SET GLOBAL read_only = 1');
     while ((await readPort()) !== Number(new URL(primary.url).port)) await delay(100);

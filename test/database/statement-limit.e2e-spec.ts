@@ -49,7 +49,7 @@ onServer('database statements (MariaDB only)', () => {
     expect(after).toEqual([{ one: 1 }]);
   });
 
-  test('an aborted statement ends in the database server, and its connection returns to the pool', async () => {
+  test('an aborted statement stops in the database, and its connection returns to the pool', async () => {
     for (let round = 0; round < 3; round++) {
       const gone = new AbortController();
       const reads = Array.from({ length: 3 }, () => database.scan('SELECT SLEEP(600) AS s', [], gone.signal));

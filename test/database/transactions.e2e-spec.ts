@@ -49,7 +49,7 @@ test('a rollback does not undo the changes of a concurrent transaction', async (
   expect(await listNames('barrier-')).toEqual(['barrier-kept']);
 });
 
-test('a statement outside an open transaction does not see its changes or roll back with it', async () => {
+test('during a transaction, other statements do not see its changes or roll back with it', async () => {
   const written = Promise.withResolvers<undefined>();
   const open = transactions.run(async (tx) => {
     await insert(tx, 'dirty-1');
@@ -66,7 +66,7 @@ test('a statement outside an open transaction does not see its changes or roll b
   expect(await listNames('dirty-')).toEqual(['dirty-2']);
 });
 
-test('a transaction is repeated after a duplicate key, at most 12 times', async () => {
+test('a transaction that hits a duplicate key is attempted at most 12 times', async () => {
   await insert(database, 'race-1');
   let attempts = 0;
   await transactions.run(async (tx) => {
@@ -102,7 +102,7 @@ test.each([
   ['NaN', Number.NaN],
   ['a text with NUL', 'cut\0off'],
   ['an object', {}],
-])('%s is rejected as an SQL parameter, because a driver would change it', async (_, value) => {
+])('%s is rejected as an SQL parameter, because a driver would change the value', async (_, value) => {
   await expect(database.query('SELECT ? AS x', [value as never])).rejects.toThrow(
     /parameter 1 .* cannot be bound/,
   );

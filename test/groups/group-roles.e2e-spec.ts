@@ -28,7 +28,7 @@ const countUsers = async (query: string): Promise<number> =>
   (await app.key.get(`/users/search?${query}`)).body.Count;
 
 describe('roles of groups', () => {
-  test('give members permissions, and gaining or losing the role Webmaster ends their sessions', async () => {
+  test('give permissions to members, whose sessions end on gain or loss of the role Webmaster', async () => {
     const member = await app.login(user.username, PASSWORD);
     expect((await member.get('/audit')).status).toBe(403);
     await change({ group_roles: ['Webmaster'] });
@@ -40,7 +40,7 @@ describe('roles of groups', () => {
     expect((await master.get('/users/me')).status).toBe(401);
   });
 
-  test('match the role filter, which counts users once even if they have the role directly too', async () => {
+  test('match the role filter, and a user who also has the role directly counts once', async () => {
     const before = await countUsers('role=Previewer');
     await change({ group_roles: ['Previewer'] });
     await change({ roles: ['Organisational user', 'Previewer'] });
@@ -51,7 +51,7 @@ describe('roles of groups', () => {
     expect(await countUsers('role=Previewer')).toBe(before);
   });
 
-  test('count like direct roles in the rules on the last Webmaster, exclusive roles and scopes', async () => {
+  test('count as direct roles for the rules on the last Webmaster, exclusive roles and scopes', async () => {
     const webmasters = await app.app.get(UserCounts).countWebmasters();
     await change({ group_roles: ['Webmaster'] });
     expect(await app.app.get(UserCounts).countWebmasters()).toBe(webmasters + 1);
@@ -86,7 +86,7 @@ describe('SCIM attributes of a user', () => {
     emails: [{ value: 'T@b.example' }],
   };
 
-  test('are hidden from that user, and each attribute is changed and audited separately', async () => {
+  test('are hidden from this user, and an update changes and audits only the sent attributes', async () => {
     expect(await change({ attributes })).toBe('updated');
     expect((await read()).attributes).toEqual(attributes);
     expect(await read(await app.login(user.username, PASSWORD))).not.toHaveProperty('attributes');
@@ -101,7 +101,7 @@ describe('SCIM attributes of a user', () => {
     expect(await change({ attributes: { emails: [{ value: 'T@b.example' }] } })).toBe('unchanged');
   });
 
-  test('are ignored, like group_roles, in a PUT of the user in the REST API', async () => {
+  test('and group_roles are ignored in PUT /users/{user_id}', async () => {
     await change({ attributes, group_roles: ['Author'] });
     const before = await read();
     expect((await app.key.put(`/users/${uuid}`, before)).body).toEqual(before);
@@ -115,7 +115,7 @@ describe('SCIM attributes of a user', () => {
     expect((await own.put(`/users/${uuid}`, await read(own))).status).toBe(200);
   });
 
-  test('allow API keys, but not members, to find the user by displayName', async () => {
+  test('make displayName searchable for API keys, but not for members', async () => {
     const term = 'fulltext_search=slartibartfast';
     await change({ attributes: { displayName: 'Slartibartfast' } });
     expect(await countUsers(term)).toBe(1);

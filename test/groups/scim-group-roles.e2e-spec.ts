@@ -39,7 +39,7 @@ describe('a member of a group', () => {
     expect(await readRoles(john)).toEqual(['Author', 'Editor']);
   });
 
-  test('has the roles of all groups, and loses a role only with the last group that has it', async () => {
+  test('has the roles of each joined group, and keeps a role until no joined group has it', async () => {
     const one = await createGroup(['Editor', 'Author'], jane);
     const other = await createGroup(['Editor', 'Blogger'], jane);
     expect(await readRoles(jane)).toEqual(['Author', 'Blogger', 'Editor']);
@@ -118,8 +118,8 @@ describe('the last Webmaster, who has the role from a group', () => {
   });
 });
 
-describe('concurrent changes of groups', () => {
-  test('that add one user to two groups give the user the roles of both', async () => {
+describe('if groups are changed concurrently', () => {
+  test('a user who is added to two groups gets the roles of both groups', async () => {
     for (let round = 0; round < 5; round++) {
       const [one, other] = [await createGroup(['Editor']), await createGroup(['Author'])];
       await Promise.all([one, other].map((group) => editMembers(app, group, { add: [jane.uuid] })));
@@ -129,13 +129,13 @@ describe('concurrent changes of groups', () => {
     }
   });
 
-  test('that set the roles and add a member give the roles to the new member', async () => {
+  test('a user who is added to a group while its roles are set gets these roles', async () => {
     const group = await createGroup([]);
     await Promise.all([setRoles(group, ['Editor']), editMembers(app, group, { add: [jane.uuid] })]);
     expect(await readRoles(jane)).toEqual(['Editor']);
   });
 
-  test('that delete the group and add a member leave no membership', async () => {
+  test('a user who is added to a group while it is deleted does not become a member', async () => {
     const group = await createGroup(['Editor']);
     await Promise.allSettled([
       groupsOf(app).delete(group.uuid, undefined, SYSTEM),
@@ -148,7 +148,7 @@ describe('concurrent changes of groups', () => {
   });
 });
 
-test('all 1,100 members of a group get a new role of the group, and lose it with the membership or the group', async () => {
+test('all 1,100 members have a new group role until they leave or the group is deleted', async () => {
   const SIZE = 1100;
   await seedUsers(app, 0, SIZE);
   const members = Array.from({ length: SIZE }, (_, n) => seededUuid(n));

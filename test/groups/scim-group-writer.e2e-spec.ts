@@ -21,7 +21,7 @@ afterAll(() => app.end());
 const readEvents = (target: { uuid: string }): Promise<Json[]> => listEvents(key, target);
 
 describe('the audit of group members', () => {
-  test('lists removed members as old and added members as new', async () => {
+  test('lists removed members as the old value and added members as the new value', async () => {
     const group = await aGroup(app, { members: seededUuids(0, 2) });
     await editMembers(app, group, { add: [seededUuid(5)], remove: [seededUuid(1), seededUuid(9)] });
     await editMembers(app, group, { add: [seededUuid(5), UNKNOWN] });

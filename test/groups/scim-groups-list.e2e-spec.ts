@@ -82,7 +82,7 @@ describe('SCIM group lists', () => {
     ['id', ALL],
     ['meta.created', ALL],
     ['meta.lastModified', ALL],
-  ])('are sorted by %s in both orders, by index and by cursor', async (sortBy, ascending) => {
+  ])('are sorted by %s in both orders, with index and with cursor paging', async (sortBy, ascending) => {
     for (const sortOrder of ['ascending', 'descending']) {
       const expected = sortOrder === 'ascending' ? ascending : ascending.toReversed();
       expect(namesOf(await list({ sortBy, sortOrder }))).toEqual(expected);

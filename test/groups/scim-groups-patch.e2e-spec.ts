@@ -81,7 +81,7 @@ describe('a PATCH of group members', () => {
       () => [{ op: 'replace', value: { displayName: 'Renamed', members: toRefs(john) } }],
       () => [john],
     ],
-  ])('sets the expected members: %s', async (_, operations, expected) => {
+  ])('results in the expected members: %s', async (_, operations, expected) => {
     const answer = await scim.patch(pathOf(group), ...operations());
     expect(answer).toMatchObject({ status: 200, body: { id: group['id'] } });
     expect(await readMembers(group)).toEqual(expected());

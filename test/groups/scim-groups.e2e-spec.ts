@@ -62,7 +62,7 @@ describe('POST /Groups', () => {
     expect(errorOf(answer)).toEqual([400, 'invalidValue', expect.stringContaining(detail)]);
   });
 
-  test('returns 400 if a member is a group, and 409 with the id of a group with the same name', async () => {
+  test('returns 400 if a member is a group, and 409 if the displayName or externalId is taken', async () => {
     const other = await aGroup({ externalId: 'taken' });
     const refused = await scim.post('/Groups', { displayName: aName(), members: toRefs(jane, other.id) });
     expect(errorOf(refused)).toEqual([400, 'invalidValue', expect.stringContaining(other.id)]);
@@ -153,8 +153,8 @@ test('DELETE /Groups/{id} deletes the group, and returns 412 for an outdated If-
   await aGroup({ displayName: group.displayName });
 });
 
-describe('SCIM permissions for groups', () => {
-  test('changing group roles or the memberships of Webmasters needs the webmasters scope', async () => {
+describe('a SCIM API key without the webmasters scope', () => {
+  test('cannot change the roles of groups or Webmasters, or make a user a Webmaster', async () => {
     const narrow = await createScimClient(app, { scopes: ['groups:read', 'groups:write'] });
     // Users of an identity provider, because this key does not see local operators as members.
     const webmaster = (await create(app.key, { roles: ['Webmaster'], external_id: 'W' })).uuid as string;
@@ -182,7 +182,7 @@ describe('SCIM permissions for groups', () => {
     expect((await narrow.patch(pathOf(await aGroup()), add(webmaster))).body.members).toHaveLength(1);
   });
 
-  test('a key without the webmasters scope cannot see or change local Webmasters as members', async () => {
+  test('cannot see, add or remove local Webmasters as members', async () => {
     const narrow = await createScimClient(app, { scopes: ['groups:read', 'groups:write'] });
     const operator = (await create(app.key, { roles: ['Webmaster'] })).uuid as string;
     const group = await aGroup({ members: toRefs(operator, jane) });

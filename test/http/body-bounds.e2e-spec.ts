@@ -100,7 +100,7 @@ describe('unfinished request bodies', () => {
     close(bodies);
   });
 
-  test('count towards the limit with the bytes received so far, even if they are compressed', async () => {
+  test('of compressed data use as much of the memory limit as compressed bytes have arrived', async () => {
     const packed = gzipSync(Buffer.alloc(900_000, 'x')).subarray(0, 600);
     const bodies = await open(200, announce(1000, { 'content-encoding': 'gzip' }), packed);
     await waitUntil(() => budget.bytes >= 200 * packed.length);
@@ -108,7 +108,7 @@ describe('unfinished request bodies', () => {
     close(bodies);
   });
 
-  test('that arrive as 400 single bytes count as less than 1 KiB', async () => {
+  test('that arrive as 400 single bytes use less than 1 KiB of the memory limit', async () => {
     const [connection] = await open(1, announce(500), Buffer.from('{'));
     for (let sent = 1; sent < 400; sent++) {
       connection?.socket.write(' ');
@@ -118,7 +118,7 @@ describe('unfinished request bodies', () => {
     close(connection ? [connection] : []);
   });
 
-  test('that contain an import file count as 1 MiB each', async () => {
+  test('that contain an import file use 1 MiB of the memory limit each', async () => {
     const headers = { ...app.key.headers, ...CSV_TYPE, 'content-length': '1000' };
     const connection = await RawConnection.openWithRequest(
       app.url,
@@ -130,17 +130,17 @@ describe('unfinished request bodies', () => {
     expect(budget.bytes).toBe(MIB);
     connection.socket.destroy();
   });
+});
 
-  test.each(['gzip', 'deflate', 'br'])('of invalid %s data return 400, even 20 at once', async (encoding) => {
-    const bad = Buffer.from([0x78, 0x9c, 0xff]); // invalid in every encoding
-    const sent = Array.from({ length: 20 }, () =>
-      app.key.send('POST', '/users', bad, { 'content-encoding': encoding }),
-    );
-    const answers = await Promise.all(sent);
-    expect(new Set(answers.map(({ status, body }) => `${status} ${body.code}`))).toEqual(
-      new Set(['400 malformed_json']),
-    );
-  });
+test.each(['gzip', 'deflate', 'br'])('20 concurrent bodies of invalid %s data get 400', async (encoding) => {
+  const bad = Buffer.from([0x78, 0x9c, 0xff]); // invalid in every encoding
+  const sent = Array.from({ length: 20 }, () =>
+    app.key.send('POST', '/users', bad, { 'content-encoding': encoding }),
+  );
+  const answers = await Promise.all(sent);
+  expect(new Set(answers.map(({ status, body }) => `${status} ${body.code}`))).toEqual(
+    new Set(['400 malformed_json']),
+  );
 });
 
 test('a JSON body with more than 20,000 values is rejected with 413', async () => {

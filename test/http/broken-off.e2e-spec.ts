@@ -81,7 +81,7 @@ const BODIES: [what: string, line: string, headers: Record<string, string>, body
 
 describe.each(Object.entries(DISCONNECTS))('a client that %s its connection', (_, disconnect) => {
   test.each(BODIES)(
-    'during an upload of %s is logged as aborted and causes no fault',
+    'during an upload of %s is logged as aborted, not as a fault of the service',
     async (name, line, headers, body) => {
       const socket = await open(line, headers, body);
       await app.guest.get('/status'); // the service has read the sent part
@@ -125,7 +125,7 @@ describe.each(Object.entries(DISCONNECTS))('a client that %s its connection', (_
     expect(await findAborted()).toMatchObject({ path, ip: '127.0.0.1' });
   });
 
-  test('during an event stream is not logged as a fault of the service', async () => {
+  test('during an event stream is logged as aborted, not as a fault of the service', async () => {
     const file = csv('ExternalId,Username,Email', 'e,e,e@example.org');
     const { id } = await runImport(app.key, file, 'dry_run=true');
     jest.spyOn(app.app.get(RunEvents), 'watch').mockImplementation(async function* (_id, signal) {
@@ -164,7 +164,7 @@ test('a response that fails halfway is cut off, logged as a fault and counted as
   expect(await readStatuses()).toEqual(['500']);
 });
 
-test('a client that disconnects during authentication is logged as aborted and causes no fault', async () => {
+test('a client that disconnects during authentication is logged as aborted, not as a fault', async () => {
   const keys = app.app.get(ApiKeysService);
   const authenticate = keys.authenticate.bind(keys);
   const sockets: Socket[] = [];

@@ -11,7 +11,7 @@ afterEach(() => app.end());
 
 const clientFrom = (address: string) => app.key.with({ 'x-forwarded-for': address });
 
-test.each(['1', 'loopback'])('TRUST_PROXY=%s: an invalid X-Forwarded-For returns 400', async (proxy) => {
+test.each(['1', 'loopback'])('with TRUST_PROXY=%s, an invalid X-Forwarded-For returns 400', async (proxy) => {
   app = await TestApp.start({ TRUST_PROXY: proxy });
   const request = jest.spyOn(app.app.get(Log), 'logRequest');
   for (const junk of ['junk', 'unknown', "1'--", '1.2.3.4, nobody', '999.1.1.1', 'z'.repeat(4000)]) {

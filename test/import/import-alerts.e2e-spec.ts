@@ -88,7 +88,7 @@ async function createWaitingRun(app: TestApp): Promise<Json> {
   return run;
 }
 
-test('an import that waits for approval sends one signed alert with its guards but no user data', async () => {
+test('an import awaiting approval sends one signed alert with guard results but no user data', async () => {
   const app = await start({ ...getHookSettings(), BASE_URL: 'https://users.example.org/' });
   const run = await createWaitingRun(app);
   await receiver.waitForAlerts(1);

@@ -20,7 +20,7 @@ const countUsers = async () => (await app.key.get('/users/search?limit=1')).body
 const readRun = async (id: string) => (await app.key.get(`/imports/${id}`)).body;
 const cancel = async (id: string) => app.key.post(`/imports/${id}/cancel`);
 
-test('an import that is cancelled while writing finishes its batch and skips the other rows', async () => {
+test('an import cancelled while it writes users completes its batch and skips the other rows', async () => {
   const before = await countUsers();
   const rows = app.app.get(ImportRowsRepository);
   const batches = rows.listBatches.bind(rows);

@@ -24,7 +24,7 @@ const statesOf = async (ids: string[]) =>
   Promise.all(ids.map(async (id) => (await findUser(app.key, id)).status));
 
 describe('an import row with too few or too many cells', () => {
-  test('fails without affecting other rows, and its user is neither changed nor missing', async () => {
+  test('does not affect other rows, and its user is neither changed nor counted as missing', async () => {
     const { rows, run, row, id } = people(20);
     await run(csv(HEAD, ...rows));
     const cut = `${id(3)},${id(3)},`;
@@ -47,7 +47,7 @@ describe('an import row with too few or too many cells', () => {
     expect((await findUser(app.key, id(5))).phone).toBe('1');
   });
 
-  test('does not count as a duplicate of another row or as the manager of another row', async () => {
+  test('does not make another row a duplicate, and its user cannot be named as a manager', async () => {
     const { rows, run, id } = people(3);
     const manager = csv(
       `${HEAD},Manager`,

@@ -21,7 +21,7 @@ afterAll(() => app.end());
 
 const readRun = async (id: string) => (await app.key.get(`/imports/${id}`)).body;
 
-test.each([1, 2])('a completed import does not run again (stale reads of the queue: %i)', async (stale) => {
+test.each([1, 2])('a completed import does not rerun if the queue returns it (%i times)', async (stale) => {
   const run = await runImport(app.key, fileOf(`stale${stale}`));
   const next = jest.spyOn(app.app.get(ImportRunsRepository), 'findNextRunId');
   for (let i = 0; i < stale; i++) next.mockResolvedValueOnce(run.id);
@@ -50,7 +50,7 @@ test('an import stays cancelled if it is cancelled while a worker takes it from 
   expect((await readRun(body.id)).state).toBe('cancelled');
 });
 
-test('a lease is renewed while its work continues, so that no other instance can take it', async () => {
+test('while work under a lease continues, no other instance can take the lease', async () => {
   const others = new Leases(app.app.get(DATABASE));
   const take = async () => others.acquire('long', 2);
   const held = await app.app.get(Leases).runUnderLease('long', 2, async () => {
@@ -80,7 +80,7 @@ test('an import whose stored file cannot be deleted stays completed, and the nex
   expect(await readParts()).toEqual([]);
 });
 
-test('failed.csv contains the cells of the failed rows if the import is cancelled while writing', async () => {
+test('failed.csv has the cells of failed rows if the import is cancelled while it writes users', async () => {
   await runImport(app.key, fileOf('moved'));
   const user = await findUser(app.key, 'moved');
   const applier = app.app.get(Applier);

@@ -105,7 +105,7 @@ test('users blocked by a revert count towards the key fuse even if their other f
   expect((await findUser(app.key, `${name}-3`)).status).toBe('Blocked');
 });
 
-test('a user cannot approve a revert that blocks this user, even if other fields conflict', async () => {
+test('users cannot approve a revert that blocks them, even if their other fields conflict', async () => {
   const id = `webmaster-${randomUUID()}`;
   const run = await reactivate(app.key, [id], ',Webmaster', '&allow_privileged=true');
   const { uuid } = await findUser(app.key, id);
@@ -125,7 +125,7 @@ test('if an import blocks missing users, they count towards the fuse of its API 
   expect([run.state, fuseOf(run).value]).toEqual(['needs_approval', 4]);
 });
 
-test('an import is cancelled with fuse_blown if it blows the fuse of its API key while writing', async () => {
+test('an import that blows the fuse of its API key while it writes users ends with fuse_blown', async () => {
   const [{ id, client }, { name }] = [await aKey(app), await aDataset(3)];
   const applier = app.app.get(Applier);
   const write = applier.apply.bind(applier);

@@ -100,7 +100,7 @@ test('users created by one import and missing in the next count towards the old_
   expectWaiting(await send(60, (i) => (i === 1 ? { phone: '+49 1' } : {}), '&missing=block'), 'old_file');
 });
 
-test('an import into the wrong data set needs approval, but later imports into it do not', async () => {
+test('importing users of another data set needs approval the first time, but not later', async () => {
   expectPassed(await send(40));
   const importOther = (change?: (i: number) => Cells) =>
     runImport(app.key, fileOf(40, change), `dataset=${dataset}-typo`);
@@ -143,7 +143,7 @@ test('an import of users blocked by a revert needs approval, unless the revert i
   expectPassed(await send(62, (i) => (i === 60 ? { phone: '+49 1' } : {})));
 });
 
-test('an import plan that is created again for its approval has the same guard results', async () => {
+test('an import has the same guard results if its plan is created again at the approval', async () => {
   expectPassed(await send(60));
   expectPassed(await send(60, (i) => (i < 6 ? { phone: `+49 ${i}` } : {})));
   const run = await send(60, (i) => ({ phone: `+33 ${(i + 1) % 60}`, surname: i < 30 ? 'Same' : `Sun${i}` }));

@@ -95,7 +95,7 @@ describe('an import that waits for a decision', () => {
     expect(newer.state).toBe('completed');
     expect([old.state, old.problems[0].code]).toEqual(['superseded', 'newer_run']);
   });
-  test('creates users with the uuids in its plan when it is applied, if it was a dry run', async () => {
+  test('creates users with the planned uuids if it is a dry run that is applied', async () => {
     const plan = await runImport(app.key, csv(COLUMNS, ...rows(3)), `dataset=${dataset}&dry_run=true`);
     expect([plan.state, plan.dry_run, countsOf(plan)]).toEqual(['planned', true, { created: 3 }]);
     expect(await findUser(app.key, `${dataset}-0`)).toBeUndefined();

@@ -27,7 +27,7 @@ test.each([
   expect((await app.key.get('/users/search?managed_by=lost')).body.Count).toBe(0);
 });
 
-test('an import that loses its file while it is applied completes, but failed.csv returns 410', async () => {
+test('if its file is lost while it is applied, an import completes, but failed.csv returns 410', async () => {
   await runImport(app.key, csv(COLUMNS, person('m1', '1'), person('m2', '1')), 'dataset=m');
   const change = csv(COLUMNS, person('m1', '2'), person('m2', '2'));
   const { id } = await runImport(app.key, change, 'dry_run=true&dataset=m');

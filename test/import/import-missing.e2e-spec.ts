@@ -44,7 +44,7 @@ test('a user whom an import blocks as missing is logged out and is not reported 
   expect([again.missing, countsOf(again)]).toEqual([{ reported: 0, blocked: 0 }, { unchanged: 8 }]);
 });
 
-test('rows of blocked users, Webmasters or other data sets do not reduce the number of missing users', async () => {
+test('rows for blocked users, Webmasters or users of other data sets do not reduce the missing count', async () => {
   const options = 'dataset=hidden&allow_privileged=true';
   const [blocked, master, other] = ['h-blocked', 'h-master', 'h-other'];
   await runImport(app.key, csv(HEAD, person('h-gone'), person('h-twice')), options);

@@ -28,7 +28,7 @@ afterAll(() => app.end());
 const options = new ImportOptions();
 const toStream = (id: string) => Readable.from([Buffer.from(fileOf(id))]);
 
-test('an import is refused if its file was purged beforehand, and the file can be sent again', async () => {
+test('if a stored file is purged before its import is queued, the file can be sent again', async () => {
   const id = idOf('a');
   const stored = await store.store('a.csv', toStream('a'), id);
   await app.app.get(ImportsService).purge();

@@ -29,7 +29,7 @@ function expectIncrease(runs: readonly Json[]): void {
   }
 }
 
-test('the progress of an import only increases until its last row is applied, even across an approval', async () => {
+test('the progress of an import never decreases, even if the import waits for approval', async () => {
   await runImport(app.key, csv(HEAD, ...people('q', 4000)), 'dataset=q');
   const renamed = people('q', 4000).map((row) => row.replace('@example.org', '@example.com'));
   const { id } = (await upload(app.key, csv(HEAD, ...renamed), 'dataset=q')).body;

@@ -109,7 +109,7 @@ test('an import with more returning users than the reactivations guard allows wa
   expect(await statusOf('many-0')).toBe('Blocked');
 });
 
-test('the revert of an import that reactivated missing users blocks them again', async () => {
+test('reverting an import that reactivated users blocks these users again', async () => {
   const back = await runImport(app.key, file(await blockTwo('undo')), 'dataset=undo');
   const undone = await app.key.post(`/imports/${back.id}/revert`);
   await app.key.get(`/imports/${undone.body.id as string}/events`);
@@ -120,7 +120,7 @@ test('the revert of an import that reactivated missing users blocks them again',
   ]);
 });
 
-test('a missing user who returns with status Blocked stays blocked until a file says Active', async () => {
+test('if a missing user returns as Blocked, only the status Active in a file ends the block', async () => {
   const rows = await blockTwo('decided');
   const blocked = csv(`${COLUMNS},Status`, ...rows.map((row, i) => `${row},${i === 0 ? 'Blocked' : ''}`));
   const run = await runImport(app.key, blocked, 'dataset=decided');

@@ -17,7 +17,7 @@ async function revert(id: string) {
   return awaitRun(app.key, answer.body.id);
 }
 
-test('an import revert restores old values, blocks new users and reports later changes', async () => {
+test('an import revert blocks new users and restores values that have not changed since', async () => {
   await runImport(
     app.key,
     csv(
@@ -61,7 +61,7 @@ test('an import revert restores old values, blocks new users and reports later c
   expect((await app.key.post(`/imports/${run.id}/revert`)).body.code).toBe('wrong_state');
 });
 
-test('an import revert restores the other values of a user if one value has changed since the import', async () => {
+test('if one value has changed since an import, a revert restores the other values of the user', async () => {
   await runImport(app.key, csv(`${HEAD},Phone,Mobile`, person('f', '1', '1')), 'dataset=f');
   const run = await runImport(app.key, csv('ExternalId,Phone,Mobile', 'f,2,2'), 'dataset=f');
   await app.key.put(`/users/${(await findUser(app.key, 'f')).uuid}`, { mobile: '3' });

@@ -45,7 +45,7 @@ const apply = async (client: Client, id: string): Promise<void> => {
 };
 
 describe.each(INVALIDATIONS)('if %s', (_, make, end) => {
-  test('while its import is queued, the import is cancelled and writes nothing', async () => {
+  test('after starting an import that is still queued, the import is cancelled', async () => {
     const starter = await make(app);
     const { file, first } = aFile();
     const { id } = await holdQueue(async () => {
@@ -59,7 +59,7 @@ describe.each(INVALIDATIONS)('if %s', (_, make, end) => {
     expect(await findUser(app.key, first)).toBeUndefined();
   });
 
-  test('after its approval of an import, the import is cancelled and writes nothing', async () => {
+  test('after approving an import that is still queued, the import is cancelled', async () => {
     const approver = await make(app);
     const { file, first } = aFile();
     const { id } = await runImport(app.key, file, `dry_run=true&${PRIVILEGED}`);
@@ -73,7 +73,7 @@ describe.each(INVALIDATIONS)('if %s', (_, make, end) => {
     expect(await findUser(app.key, first)).toBeUndefined();
   });
 
-  test('while its import writes, the written batches stay and no further batch is written', async () => {
+  test('after starting an import that has written some batches, no further batch is written', async () => {
     const starter = await make(app);
     const { file, id: externalId } = aFile(2999);
     const rows = app.app.get(ImportRowsRepository);
@@ -94,7 +94,7 @@ describe.each(INVALIDATIONS)('if %s', (_, make, end) => {
     expect(await findUser(app.key, externalId(2999))).toBeUndefined();
   });
 
-  test('before its import revert starts, the revert is cancelled and can be requested by another credential', async () => {
+  test('after requesting an import revert that is still queued, the revert is cancelled', async () => {
     const { file, first } = aFile();
     const { id } = await runImport(app.key, file, PRIVILEGED);
     const starter = await make(app);
@@ -109,7 +109,7 @@ describe.each(INVALIDATIONS)('if %s', (_, make, end) => {
     expect((await awaitRun(app.key, again.id)).state).toBe('completed');
   });
 
-  test('after the last batch of its import, the import is completed', async () => {
+  test('after starting an import that has already written its last batch, the import completes', async () => {
     const starter = await make(app);
     const applier = app.app.get(Applier);
     const write = applier.apply.bind(applier);
@@ -123,7 +123,7 @@ describe.each(INVALIDATIONS)('if %s', (_, make, end) => {
   });
 });
 
-test('a queued import completes even if its user loses and regains the role Webmaster before it starts', async () => {
+test('a queued import completes even if its user loses and regains the role Webmaster', async () => {
   const starter = await aWebmaster(app);
   const { id } = await holdQueue(async () => {
     const { body } = await upload(starter.client, aFile().file, PRIVILEGED);
@@ -148,7 +148,7 @@ test.each<[string, (interrupt: () => Promise<never>) => void]>([
     },
   ],
 ])(
-  'if an import is interrupted while %s and its key is revoked, it is cancelled and writes nothing more',
+  'if an import with a revoked API key is interrupted while %s, the import is cancelled',
   async (phase, interrupt) => {
     const countUsers = async () => (await app.key.get('/users/search?limit=1')).body.Count as number;
     const [starter, before] = [await aKey(app), await countUsers()];

@@ -42,7 +42,7 @@ test('an import row shows the current name of its user, or the name in the file 
   ]);
 });
 
-test('the rows, the audit and the user history show an imported manager change with both usernames', async () => {
+test('import rows, audit and user history show the usernames of the old and the new manager', async () => {
   const people = [person('boss', 'Bo', 'Boss'), person('chef', 'Che', 'Chef')];
   await runImport(app.key, csv(HEAD, ...people, person('a', 'Ann', 'Lee', 'boss')));
   const run = await runImport(app.key, csv(HEAD, ...people, person('a', 'Ann', 'Lee', 'chef')));
@@ -122,7 +122,7 @@ test('GET /imports/{id}/rows filters rows of every outcome by external_id', asyn
     });
 });
 
-test('reverted_by of an import names its revert and ignores planned or rejected reverts', async () => {
+test('reverted_by of an import is the id of its revert, or null if the revert is only planned', async () => {
   const run = await runImport(app.key, csv(HEAD, person('a', 'Ann', 'Lee')));
   expect(run.reverted_by).toBeNull();
   const plan = (await app.key.post(`/imports/${run.id}/revert?dry_run=true`, {})).body;

@@ -68,7 +68,7 @@ describe('the page links of GET /imports/{id}/rows', () => {
       ({ errors, outcome }) => errors[0]?.code === 'blocked_elsewhere' && outcome === 'unchanged',
     ],
     ['code=nothing', () => false],
-  ])('lead to each row once, in line order, for the query %j', async (query, matches) => {
+  ])('with the query %j lead to each matching row once, in line order', async (query, matches) => {
     expect(await walk(`${query}&limit=7`)).toEqual(listExpected(matches));
   });
 });

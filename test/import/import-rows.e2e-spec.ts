@@ -136,7 +136,7 @@ describe('an import of an existing and a new user', () => {
 });
 
 describe('import rows with the same identifier', () => {
-  test('all fail if one of them has a different value', async () => {
+  test('all fail if their other values differ', async () => {
     const run = await runImport(
       app.key,
       csv(`${HEAD},Phone`, person('a', '1'), person('a', '1'), person('a', '2'), person('b', '1')),
@@ -152,14 +152,14 @@ describe('import rows with the same identifier', () => {
       [4, 'error', duplicate(2)],
     ]);
   });
-  test('all fail if one of them has a different value, even if another equals the stored user', async () => {
+  test('all fail if their other values differ, even if one row equals the stored user', async () => {
     await runImport(app.key, csv(`${HEAD},Phone`, person('a', '1')));
     const run = await runImport(app.key, csv(`${HEAD},Phone`, person('a', '1'), person('a', '2')));
     expect(countsOf(run)).toEqual({ error: 2 });
     expect((await rowsOf(app.key, run.id)).map((row) => row.external_id)).toEqual([toId('a'), toId('a')]);
     expect((await findUser(app.key, toId('a'))).phone).toBe('1');
   });
-  test('fail if the identifier is a username or e-mail, even if its case or field differs', async () => {
+  test('all fail if one row has the username or e-mail of another row, ignoring case and field', async () => {
     const [a, b, c, d, e, f] = ['a', 'b', 'c', 'd', 'e', 'f'].map(toId);
     const file = csv(
       HEAD,
@@ -181,7 +181,7 @@ describe('import rows with the same identifier', () => {
 });
 
 describe('a user without external id', () => {
-  test('causes unlinked_conflict with its uuid if an import row has the same username or e-mail', async () => {
+  test('causes the error unlinked_conflict if an import row has the same username or e-mail', async () => {
     const user = await create(app.key, { username: toId('u'), email: `${toId('u')}@example.org` });
     const run = await runImport(
       app.key,
@@ -197,7 +197,7 @@ describe('a user without external id', () => {
       ['email', 'unlinked_conflict', user.uuid],
     ]);
   });
-  test('is not adopted by an import with adopt=email if only its username is the e-mail of the row', async () => {
+  test('is not adopted with adopt=email if only the username equals the e-mail of the row', async () => {
     const name = `${toId('u')}@example.org`;
     const user = await create(app.key, { username: name, email: `${toId('u')}@example.com` });
     const run = await runImport(app.key, csv(HEAD, `${toId('a')},${toId('a')},${name}`), 'adopt=email');

@@ -92,7 +92,7 @@ test('an import schedule whose last tick was recorded days in the future still i
   await scheduled.waitForFiles(1);
 });
 
-test('if a dropped file grows while it is read, it is imported after it is complete', async () => {
+test('a dropped file that grows while it is being read is imported only after it is complete', async () => {
   drop.addUser('begun');
   const read = Reflect.get(DropFolder.prototype, 'read');
   jest.spyOn(DropFolder.prototype, 'read').mockImplementationOnce(async function* (

@@ -15,7 +15,7 @@ afterAll(() => app.end());
 const store: FileStore['store'] = (...args) => app.app.get(FileStore).store(...args);
 const readParts = () => databaseOf(app).query('SELECT part FROM import_file_parts');
 
-test('storing an import file again replaces the parts of the earlier attempt', async () => {
+test('if the same import file is stored again, the new file parts replace the old file parts', async () => {
   await store('a.csv', Readable.from([Buffer.alloc(PART_BYTES), Buffer.alloc(1)]), RUN);
   expect(await readParts()).toHaveLength(2);
   const file = await store('a.csv', Readable.from([Buffer.from('Extern'), Buffer.from('alId')]), RUN);

@@ -51,7 +51,7 @@ const disableWorker = (): void => {
 };
 
 describe.each(INVALIDATIONS)('if %s', (_, make, end) => {
-  test('while its imports wait for a decision, the imports are cancelled', async () => {
+  test('after starting imports that wait for a decision, the imports are cancelled', async () => {
     const starter = await make(app);
     const [{ id, first }, plan] = [await createWaiting(starter), await createPlan(starter)];
     await end(app, starter.id);
@@ -69,7 +69,7 @@ describe.each(INVALIDATIONS)('if %s', (_, make, end) => {
     ]);
   });
 
-  test('before its import is approved, the approval is refused and the import is cancelled', async () => {
+  test('after starting an import that waits for approval, the approval is refused with 409', async () => {
     const starter = await make(app);
     const { id, first } = await createWaiting(starter);
     disableWorker();
@@ -93,7 +93,7 @@ test('the import worker regularly checks waiting imports and cancels the imports
   expect(endOf(await readRun(id))).toEqual(ENDED);
 });
 
-test('imports of valid credentials keep waiting for a decision even after their users log out', async () => {
+test('an import of a valid API key, or of a user who logged out, still waits for a decision', async () => {
   const [key, webmaster] = [await aKey(app), await aWebmaster(app)];
   const ids = [(await createWaiting(key)).id, (await createWaiting(webmaster)).id, await createPlan(key)];
   expect((await webmaster.client.post('/sessions/logout')).status).toBe(200);
@@ -120,7 +120,7 @@ test('the waiting import of a revoked key is cancelled even if 250 other imports
   for (const copy of waiting) await databaseOf(app).execute('DELETE FROM import_runs WHERE id = ?', [copy]);
 });
 
-test('if two instances check waiting imports, the import of a revoked key is cancelled once', async () => {
+test('two instances that check waiting imports cancel the import of a revoked key only once', async () => {
   const starter = await aKey(app);
   const { id } = await createWaiting(starter);
   await app.key.delete(`/api_keys/${starter.id}`);
@@ -129,11 +129,11 @@ test('if two instances check waiting imports, the import of a revoked key is can
   expect(ends).toHaveLength(1);
 });
 
-describe('a decision about an import', () => {
+describe('a Webmaster who applies or reverts an import', () => {
   const COLUMNS = `${HEAD},Status,Roles`;
   const PRIVILEGED = 'allow_privileged=true';
 
-  test('is refused with self_block if the import would block the approver, but another user can approve', async () => {
+  test('cannot apply an import that blocks this Webmaster, but another user can', async () => {
     const externalId = randomUUID();
     const { id: uuid, client } = await aWebmaster(app, { external_id: externalId });
     const file = csv(COLUMNS, `${externalId},,,Blocked,`);
@@ -145,7 +145,7 @@ describe('a decision about an import', () => {
     expect((await app.key.get(`/users/${uuid}`)).body.status).toBe('Blocked');
   });
 
-  test('is accepted if the import only changes the phone of the approver', async () => {
+  test('can apply an import that changes only the phone of this Webmaster', async () => {
     const externalId = randomUUID();
     const { client } = await aWebmaster(app, { external_id: externalId });
     const { id } = await runImport(
@@ -157,7 +157,7 @@ describe('a decision about an import', () => {
     expect((await awaitRun(app.key, id)).state).toBe('completed');
   });
 
-  test('to revert it does not block the deciding user, and the revert reports self_block', async () => {
+  test('is not blocked by the revert, which reports self_block instead', async () => {
     const name = randomUUID();
     const run = await runImport(app.key, csv(COLUMNS, person(name, 'Active', 'Webmaster')), PRIVILEGED);
     const { uuid } = await findUser(app.key, name);

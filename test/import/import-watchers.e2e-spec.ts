@@ -30,7 +30,7 @@ function mockEndlessRun(): Promise<void> {
   });
 }
 
-test('an import event stream over the limit of watchers is refused with 503 until watchers disconnect', async () => {
+test('while too many clients watch imports, GET /imports/{id}/events returns 503', async () => {
   void mockEndlessRun();
   const events = app.app.get(RunEvents);
   const abort = new AbortController();

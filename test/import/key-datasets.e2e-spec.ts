@@ -58,7 +58,7 @@ test.each(['apply', 'cancel', 'reject', 'revert'])(
   },
 );
 
-test('a key for one data set gets 403, not 409, for a decision about an ended import of another data set', async () => {
+test('a key for one data set gets 403 for applying a completed import of another data set', async () => {
   const ended = await runImport(app.key, file(), 'dataset=it');
   expect(problemOf(await decide(hr, ended.id, 'apply'))).toEqual(REFUSED);
 });

@@ -152,7 +152,7 @@ async function sendOneByOne(changes: readonly UserChange[]): Promise<boolean> {
 }
 
 test(
-  'the plan of a random import file predicts the results of the import and of single requests',
+  'for a random import file, the plan, the import and one request per row have the same results',
   async () => {
     const seen = new Map<string, number>();
     const count = (what: string): void => void seen.set(what, (seen.get(what) ?? 0) + 1);

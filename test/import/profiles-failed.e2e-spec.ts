@@ -58,7 +58,7 @@ test.each([
   });
 });
 
-test('failed.csv omits cells of a row with a wrong cell count if they may belong to an ignored column', async () => {
+test('if a row has a wrong cell count, failed.csv omits cells that may be of an ignored column', async () => {
   const header = ['A', 'Login', 'Nr', 'Salary', 'Mail', 'Note'];
   await save('moved', { columns: { ...COLUMNS, Salary: 'ignore', A: 'KnownAs', Note: 'AboutMe' } });
   const good = (i: number) => [`a${i}`, `u${i}`, `m${i}`, 'SECRET', `m${i}@example.org`, 'n'];

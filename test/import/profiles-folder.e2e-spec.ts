@@ -12,7 +12,7 @@ const dropFile = (name: string, ...lines: string[]) => {
   writeFileSync(join(scheduled.drop.folder, name), csv(...lines));
   scheduled.drop.markDone(name);
 };
-test('a dropped file uses the profile with the longest matching pattern or else IMPORT_OPTIONS', async () => {
+test('a dropped file uses the profile with the longest matching pattern, else IMPORT_OPTIONS', async () => {
   await save('any-hr', {
     dataset: 'any',
     columns: { ...COLUMNS, Nr: 'Phone', Id: 'ExternalId' },

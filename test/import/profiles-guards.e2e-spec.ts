@@ -75,7 +75,7 @@ test('an applied dry run keeps the guard limits that its import profile had duri
   ]);
 });
 
-test('previews show the guard limits of an import profile, and the audit shows changes of the limits', async () => {
+test('guard limits of an import profile appear in previews, and changes of limits in the audit', async () => {
   await save('shown', { errors: { rows: 1 } });
   const send = async (query: string) =>
     (await app.key.send('POST', `/imports/preview?${query}`, 'Nr\r\nx\r\n', { 'content-type': 'text/csv' }))

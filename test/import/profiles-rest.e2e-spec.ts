@@ -150,7 +150,7 @@ describe('saving an import profile', () => {
     ['guard', { guards: { deactivation: {} } }, 'is not a guard with limits; did you mean deactivations?'],
     ['limit', { guards: { same_file: { row: 1 } } }, 'is not a limit of same_file; did you mean rows?'],
     ['percentage', { guards: { errors: { percent: 200 } } }, 'must be an integer from 0 to 100'],
-  ])('with an invalid %s reports the likely name or the valid range', async (_, profile, message) => {
+  ])('with an invalid %s is refused with a likely name or valid range', async (_, profile, message) => {
     const answer = await save('bad', { columns: COLUMNS, ...profile });
     expect(answer.body.errors.map((error: Json) => error.message)).toEqual([message]);
   });

@@ -11,7 +11,7 @@ afterAll(() => app.end());
 const save = (name: string, profile: object) => app.key.put(`/import_profiles/${name}`, profile);
 const COLUMNS = { Nr: 'ExternalId', Login: 'Username', Mail: 'Email' };
 
-test('an import names its profile, and options of the request override options of the profile', async () => {
+test('the options of an import request override the options of the import profile', async () => {
   await save('p', { dataset: 'p', missing: 'report', blank_cells: 'keep', columns: COLUMNS });
   const run = await runImport(
     app.key,
@@ -40,7 +40,7 @@ test('an applied dry run uses its import profile as it was during the dry run', 
   expect(await findUser(app.key, 'm1')).toMatchObject({ username: 'm1', email: 'm1@example.org' });
 });
 
-test('an import profile maps listed roles and blocks a user if any status column means Blocked', async () => {
+test('an import profile with two status columns blocks a user if either of them means Blocked', async () => {
   await save('words', {
     dataset: 'words',
     columns: { ...COLUMNS, Left: 'Status', Locked: 'Status', Groups: 'Roles' },
@@ -107,7 +107,7 @@ test('cells of ignored and password columns are stored neither in tables nor in 
   expect((await app.key.get(`/imports/${other.id}/failed.csv`)).text).not.toContain('SECRET');
 });
 
-test('in an import with a profile, a row with a wrong cell count fails and its user is not missing', async () => {
+test('if a row has a wrong cell count, the row fails and its user is not reported as missing', async () => {
   await save('wide', { dataset: 'wide', missing: 'block', columns: COLUMNS, ignore_unknown_columns: true });
   const good = (id: string) => `${id},x,${id},${id}@example.org`;
   await runImport(app.key, csv('Login,Note,Nr,Mail', good('w1'), good('w2'), good('w3')), 'profile=wide');

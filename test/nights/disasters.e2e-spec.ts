@@ -46,7 +46,7 @@ test.each(addSizes(DISASTERS))(
 );
 
 test(
-  'six nightly imports that each omit five more of fifty users block at most ten users',
+  'if each of six nightly imports omits five more of 50 users, at most ten users are blocked in total',
   async () => {
     const dataset = stage.addDataset(50, keep);
     await stage.begin(dataset);

@@ -88,12 +88,12 @@ test('doctor reports a database without users or keys as warnings and exits with
   expect(empty.out).toContain('rollcall keys create NAME');
 });
 
-test.each(['revoked', 'expires'])('doctor warns if no API key is valid (past time in %s)', async (column) => {
+test.each(['revoked', 'expires'])('doctor warns if every API key has a past time in %s', async (column) => {
   await runOnce((app) => databaseOf(app).execute(`UPDATE api_keys SET ${column} = ?`, [inSeconds(-1)]));
   expect(parseOut(await runDoctor())).toContain('warn api keys');
 });
 
-test('doctor lists the API keys of former Webmasters and the keys that were created with them', async () => {
+test('doctor lists the API keys that former Webmasters created, directly or with another key', async () => {
   const ids = new Map<string, string>();
   await runOnce(async (app) => {
     const createKey = async (client: Client, name: string): Promise<Client> => {

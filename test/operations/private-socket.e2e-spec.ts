@@ -26,7 +26,7 @@ describe('the private socket', () => {
   const isAnswered = async (): Promise<boolean> =>
     (await app.guest.fetch('GET', '/metrics')).text.includes(`route="${SEARCH}"`);
 
-  test('does not change the output or audit events of commands, and has no rate limit', async () => {
+  test('gives commands the same output and audit events as without a service', async () => {
     const { uuid } = await create(app.key, { external_id: 'S-1' });
     const columns = { Nr: 'ExternalId', Name: 'Username', Mail: 'Email' };
     const profile = writeFile(app.database, 'payroll.json', JSON.stringify({ columns }));
@@ -97,7 +97,7 @@ describe('the private socket of a service process', () => {
   const settings = () => ({ ...envOf(database), BOOTSTRAP_API_KEY: API_KEY });
   const findUsers = () => runCommand(database, FIND, settings());
 
-  test('is replaced by the next start after a crash, and commands work even without a service', async () => {
+  test('is replaced at the next start after a crash, and commands work while no service runs', async () => {
     const path = getSocketPath(loadEnv(settings()));
     const crashed = await Process.startService(settings());
     expect((await findUsers()).code).toBe(0);
@@ -135,7 +135,7 @@ describe('the private socket of a service process', () => {
     expect((await Process.startService(long)).out).toMatch(/"msg":"private socket unavailable"/);
   });
 
-  test('is not needed if two commands run concurrently without a service', async () => {
+  test('is not needed by two concurrent commands', async () => {
     await (await Process.startService(settings())).stop();
     const created = ['one', 'two'].map(
       (name) => Process.startCommand(['keys', 'create', name], settings()).exit,

@@ -23,7 +23,7 @@ const getToday = async () => (await fetchStats('?days=1')).days[0];
 const formatRow = (name: string) => `${name},${name},${name}@example.org`;
 const HEAD = 'ExternalId,Username,Email';
 
-test('the statistics of a new service report one active user, an overdue import and zero counts', async () => {
+test('the statistics of a new service show one user, overdue imports and otherwise zeros', async () => {
   const { users, imports, api_keys, failed_logins, days, time } = await fetchStats();
   expect(users).toEqual({ active: 1, blocked: 0 });
   expect(imports).toEqual({ overdue: true, needs_approval: 0, planned: 0, running: 0, datasets: [] });
@@ -115,9 +115,9 @@ test('the statistics list API keys that expire within 30 days, in the order of e
   expect(expiring[1]).toEqual({ id: later.id, name: 'in 29', expires: later.expires });
 });
 
-describe('days in the statistics', () => {
+describe('the days in the statistics', () => {
   const first = new Date(Date.now() - 89 * DAY).toISOString().slice(0, 10);
-  test('are consecutive and as many as the query requests', async () => {
+  test('are consecutive, and the parameter days sets their number', async () => {
     const { days } = await fetchStats('?days=90');
     expect(days).toHaveLength(90);
     expect(days[0].day).toBe(first);
@@ -138,7 +138,7 @@ describe('days in the statistics', () => {
     'utc_offset=-13',
     'utc_offset=%2B2',
     'day=1',
-  ])('are rejected with 400 for the query %s', async (query) => {
+  ])('cannot be requested with the invalid query %s', async (query) => {
     expect(problemOf(await app.key.get(`/statistics?${query}`))).toEqual([400, 'invalid_parameter']);
   });
 });
@@ -173,7 +173,7 @@ describe('audit seals', () => {
 });
 
 // Last, because a second service in the process replaces the first.
-describe('the statistics API of a separate service', () => {
+describe('a new service', () => {
   test('retains the daily statistics when the purge deletes the events of these days', async () => {
     const other = await TestApp.start({ AUDIT_RETENTION_DAYS: '2' });
     try {

@@ -73,13 +73,13 @@ onMariadb('two instances (MariaDB only)', () => {
     expect(two).toEqual({ ...one, exit: { code: 1, signal: null }, out: '' });
   });
 
-  describe('two instances on an initialized database', () => {
+  describe('with two instances on an initialized database', () => {
     beforeEach(async () => {
       await database.drop();
       Object.assign(database, await createDatabase('first-start'));
     });
 
-    test('an instance that cannot restart logs the reason and is retried while the other instance serves', async () => {
+    test('if an instance cannot restart, the other instance serves and the restart is retried', async () => {
       const link = await Link.open(database.url);
       const service = await start({ DATABASE_URL: link.rewriteUrl(database.url) });
       const [pid = 0] = await waitForPids(service);

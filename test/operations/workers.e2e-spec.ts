@@ -69,7 +69,7 @@ onMariadb('two instances (MariaDB only)', () => {
     expect({ status: first.status, Count: first.body.Count }).toEqual({ status: 200, Count: 1 });
   });
 
-  describe('two instances on an initialized database', () => {
+  describe('with two instances on an initialized database', () => {
     beforeEach(async () => {
       await database.drop();
       Object.assign(database, await createDatabase('first-start'));

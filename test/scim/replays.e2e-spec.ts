@@ -37,7 +37,7 @@ async function replay(profile: string, steps: readonly Step[], until = 'the end'
 }
 
 test.each(Object.keys(REPLAYS) as Provider[])(
-  'the SCIM replay %s passes and leaves no resources',
+  'the SCIM replay for %s passes and deletes every resource that it created',
   async (profile) => {
     expect(await replay(profile, REPLAYS[profile])).toEqual({ failed: [], left: [0, 0] });
   },

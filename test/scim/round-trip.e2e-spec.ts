@@ -105,7 +105,7 @@ test('a PUT with the response of GET does not change a user created by an import
   await putBack(found.id);
 });
 
-test('a change by the REST API replaces only the SCIM values of the changed fields', async () => {
+test('a REST API update of a user changes only the SCIM attributes of the updated fields', async () => {
   const { id } = await provision(scim, {
     ...FULL,
     externalId: 'full-2',

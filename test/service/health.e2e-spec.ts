@@ -50,7 +50,7 @@ test('without a database, /health/ready returns 503 and /health/live returns 200
 test.each([
   ['read_only', 'Not ready: database is read-only.'],
   ['out_of_sync', 'Not ready: database is out of sync with its cluster.'],
-])('/health/ready returns 503 with the reason if the write state is %s', async (checkWriteState, detail) => {
+])('/health/ready returns 503 with the reason if the database is %s', async (checkWriteState, detail) => {
   const asked = jest
     .spyOn(app.app.get<Database>(DATABASE), 'checkWriteState')
     .mockResolvedValueOnce(checkWriteState as WriteState);

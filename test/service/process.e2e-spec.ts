@@ -130,7 +130,7 @@ test('BOOTSTRAP_API_KEY is valid from the first response of the service', async 
   expect({ status: first.status, Count: first.body.Count }).toEqual({ status: 200, Count: 1 });
 });
 
-test('if the port is in use, the start fails with a message, and the credentials are printed only once', async () => {
+test('if the port is in use at the first start, the credentials are printed once in total', async () => {
   const { port, release } = await occupyPort();
   const refused = new Process('dist/main.js', { ...envOf(database), PORT: String(port) });
   expect(await refused.exit).toEqual({ code: 1, signal: null });

@@ -53,10 +53,10 @@ test('two concurrent logins succeed even if one of them renews the password hash
 });
 
 test.each([
-  ['the password is changed', [{ password: 'set by a Webmaster' }], 'set by a Webmaster'],
-  ['the password is removed', [{ password: null }], undefined],
-  ['the user is blocked', [{ status: 'Blocked' }], undefined],
-])("a user's password change fails if, meanwhile, %s by an operator", async (_what, changes, good) => {
+  ['changes the password', [{ password: 'set by a Webmaster' }], 'set by a Webmaster'],
+  ['removes the password', [{ password: null }], undefined],
+  ['blocks the user', [{ status: 'Blocked' }], undefined],
+])("a user's own password change fails if an operator %s at the same time", async (_what, changes, good) => {
   const { user, client } = await aPerson(app);
   const passwords = app.app.get(PasswordService);
   const hashNew = passwords.hash.bind(passwords);

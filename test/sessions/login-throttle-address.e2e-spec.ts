@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { errorCodeOf } from '../../src/platform/common/errors.js';
 import { LoginThrottle } from '../../src/sessions/login-throttle.service.js';
 import { TestApp } from '../support/app/app.js';
@@ -28,42 +28,69 @@ const exhaustOffice = async () => {
 /** Returns an address of a different network for each number. */
 const ipOf = (time: number) => `198.51.100.${time}`;
 
-test('at an IP address over its limit, usernames with failed logins get 429 for up to an hour', async () => {
-  await exhaustOffice();
-  const answer = await login('name-0', PASSWORD);
-  expect(problemOf(answer)).toEqual([429, 'login_throttled']);
-  expect(answer.headers['retry-after']).toBe(String(60 * 60));
-  expect(problemOf(await login('name-0', PASSWORD, ipOf(1)))).toEqual([401, 'login_failed']);
-  await databaseOf(app).execute('UPDATE login_failures SET window_ends = ?', [inSeconds(-1)]);
-  expect(problemOf(await login('name-0'))).toEqual([401, 'login_failed']);
-});
+describe('from an IP address over its login limit', () => {
+  test('a username with a failed login from there gets 429 for up to an hour', async () => {
+    await exhaustOffice();
+    const answer = await login('name-0', PASSWORD);
+    expect(problemOf(answer)).toEqual([429, 'login_throttled']);
+    expect(answer.headers['retry-after']).toBe(String(60 * 60));
+    expect(problemOf(await login('name-0', PASSWORD, ipOf(1)))).toEqual([401, 'login_failed']);
+    await databaseOf(app).execute('UPDATE login_failures SET window_ends = ?', [inSeconds(-1)]);
+    expect(problemOf(await login('name-0'))).toEqual([401, 'login_failed']);
+  });
 
-test('at an IP address over its limit, usernames with failed logins get 429 beyond 15 minutes', async () => {
-  await exhaustOffice();
-  jest.setSystemTime(Date.now() + 16 * 60 * 1000);
-  expect(problemOf(await login('name-0', PASSWORD))).toEqual([429, 'login_throttled']);
-});
+  test('a username with a failed login from there still gets 429 after 15 minutes', async () => {
+    await exhaustOffice();
+    jest.setSystemTime(Date.now() + 16 * 60 * 1000);
+    expect(problemOf(await login('name-0', PASSWORD))).toEqual([429, 'login_throttled']);
+  });
 
-test('at an IP address over its limit, users wait a second unless they logged in there before', async () => {
-  const [regular, newcomer] = [
-    await create(app.key, { password: PASSWORD }),
-    await create(app.key, { password: PASSWORD }),
-  ];
-  expect((await login(regular.username, PASSWORD)).status).toBe(200);
-  await exhaustOffice();
-  // The regular user can log in even after a failed login.
-  expect(problemOf(await login(regular.username))).toEqual([401, 'login_failed']);
-  expect((await login(regular.username, PASSWORD)).status).toBe(200);
-  const began = performance.now();
-  expect((await login(newcomer.username, PASSWORD)).status).toBe(200);
-  expect(performance.now() - began).toBeGreaterThan(990);
-});
+  test('only users who have not logged in there before must wait a second', async () => {
+    const [regular, newcomer] = [
+      await create(app.key, { password: PASSWORD }),
+      await create(app.key, { password: PASSWORD }),
+    ];
+    expect((await login(regular.username, PASSWORD)).status).toBe(200);
+    await exhaustOffice();
+    // The regular user can log in even after a failed login.
+    expect(problemOf(await login(regular.username))).toEqual([401, 'login_failed']);
+    expect((await login(regular.username, PASSWORD)).status).toBe(200);
+    const began = performance.now();
+    expect((await login(newcomer.username, PASSWORD)).status).toBe(200);
+    expect(performance.now() - began).toBeGreaterThan(990);
+  });
 
-test('at an IP address over its limit, a user who never logged in there has only one attempt', async () => {
-  const { username } = await create(app.key, { password: PASSWORD });
-  await exhaustOffice();
-  expect(problemOf(await login(username))).toEqual([401, 'login_failed']);
-  expect(problemOf(await login(username, PASSWORD))).toEqual([429, 'login_throttled']);
+  test('a user who has never logged in there has only one login attempt', async () => {
+    const { username } = await create(app.key, { password: PASSWORD });
+    await exhaustOffice();
+    expect(problemOf(await login(username))).toEqual([401, 'login_failed']);
+    expect(problemOf(await login(username, PASSWORD))).toEqual([429, 'login_throttled']);
+  });
+
+  test('one new username per second can log in and up to ten can wait', async () => {
+    await exhaustOffice();
+    const throttle = app.app.get(LoginThrottle);
+    const client = new AbortController();
+    const admit = (name: string) =>
+      throttle.delayOrReject({ name, uuid: undefined, ip: OFFICE }, client.signal);
+    const began = performance.now();
+    let admitted = 0;
+    const logins = Array.from({ length: 12 }, (_, index) =>
+      admit(`new-${index}`).then(
+        () => {
+          if (++admitted === 2) client.abort(); // the others stop waiting
+          return 'admitted';
+        },
+        (error: unknown) => errorCodeOf(error),
+      ),
+    );
+    const outcomes = await Promise.all(logins); // a database may admit them in another order
+    expect(performance.now() - began).toBeGreaterThan(1900);
+    const counts = Map.groupBy(outcomes, (outcome) => outcome);
+    expect(counts.get('admitted')).toHaveLength(2);
+    expect(counts.get('login_throttled')).toHaveLength(2);
+    expect(counts.get('unavailable')).toHaveLength(8);
+  });
 });
 
 test('nine failed logins from different IP addresses throttle a username, even if it is unknown', async () => {
@@ -77,7 +104,7 @@ test('nine failed logins from different IP addresses throttle a username, even i
   }
 });
 
-test('failed logins from other IP addresses do not throttle users where they logged in before', async () => {
+test('failed logins elsewhere do not throttle a user at an IP address of an earlier login', async () => {
   const { username } = await create(app.key, { password: PASSWORD });
   expect((await login(username, PASSWORD)).status).toBe(200);
   for (let time = 0; time < 9; time++) await login(username, `wrong ${time}`, ipOf(time));
@@ -101,31 +128,6 @@ test('a successful login does not clear the failed logins of its IP address', as
     expect((await login(username, PASSWORD)).status).toBe(200);
   }
   expect((await login('name-0')).status).toBe(429);
-});
-
-test('at an IP address over its limit, one new username per second may log in and ten may wait', async () => {
-  await exhaustOffice();
-  const throttle = app.app.get(LoginThrottle);
-  const client = new AbortController();
-  const admit = (name: string) =>
-    throttle.delayOrReject({ name, uuid: undefined, ip: OFFICE }, client.signal);
-  const began = performance.now();
-  let admitted = 0;
-  const logins = Array.from({ length: 12 }, (_, index) =>
-    admit(`new-${index}`).then(
-      () => {
-        if (++admitted === 2) client.abort(); // the others stop waiting
-        return 'admitted';
-      },
-      (error: unknown) => errorCodeOf(error),
-    ),
-  );
-  const outcomes = await Promise.all(logins); // a database may admit them in another order
-  expect(performance.now() - began).toBeGreaterThan(1900);
-  const counts = Map.groupBy(outcomes, (outcome) => outcome);
-  expect(counts.get('admitted')).toHaveLength(2);
-  expect(counts.get('login_throttled')).toHaveLength(2);
-  expect(counts.get('unavailable')).toHaveLength(8);
 });
 
 test('API keys and active sessions are not affected by the login limit of their IP address', async () => {

@@ -77,7 +77,7 @@ describe('five failed logins with one username', () => {
     expect((await login('forwarded', PASSWORD, forged)).status).toBe(429);
   });
 
-  test('lead to 429 until their time window ends, after which counting starts anew', async () => {
+  test('lead to 429 until the time window ends, and then five more attempts are possible', async () => {
     const { username } = await create(app.key, { password: PASSWORD });
     await fail(5, username);
     expect((await login(username, PASSWORD)).status).toBe(429);
@@ -108,7 +108,7 @@ test('concurrent failed logins are all counted', async () => {
   expect(refused).toBeLessThan(5 + availableParallelism());
 });
 
-test('the first failed logins of many usernames are all stored even if they are concurrent', async () => {
+test('concurrent first failed logins of many usernames are all stored', async () => {
   await databaseOf(app).execute('DELETE FROM login_failures');
   const names = Array.from({ length: 20 }, (_, index) => `first-${index}`);
   const answers = await Promise.all(names.map((name) => login(name, PASSWORD)));

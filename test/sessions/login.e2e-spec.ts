@@ -96,7 +96,7 @@ describe('a refused login', () => {
     expect(Math.min(...work)).toBeGreaterThan(Math.max(...work) / 3);
   });
 
-  test('results from a username that differs only in accents', async () => {
+  test('is also caused by a username with wrong accents', async () => {
     expect(problemOf(await login('Zoe Strauß'))).toEqual([401, 'login_failed']);
   });
 });

@@ -31,7 +31,7 @@ function findReachable(links: readonly Link[], size: number): boolean[][] {
   return reach;
 }
 
-test('random dependent rows are grouped by cycle, and each group comes after the rows it needs', () => {
+test('random import rows are grouped by dependency cycle and ordered by dependency', () => {
   const random = createRandom(20_250_103);
   for (let round = 0; round < 500; round++) {
     const size = 2 + random(12);

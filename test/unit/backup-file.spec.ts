@@ -66,7 +66,7 @@ async function read(schema = SCHEMA): Promise<typeof ROWS> {
   return found;
 }
 
-test('a backup keeps its rows unchanged, including special characters, NULL and empty tables', async () => {
+test('a backup returns its rows unchanged, including special characters, NULL and empty tables', async () => {
   await write();
   expect(await read()).toEqual(ROWS);
   expect(statSync(path).mode & 0o777).toBe(0o600);

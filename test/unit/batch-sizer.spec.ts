@@ -15,7 +15,7 @@ function countBatches(
   });
 }
 
-test('with other active writers, write transactions grow to a duration of 12 ms', () => {
+test('while other writers are active, a write transaction takes at most 12 ms', () => {
   expect(countBatches(6, () => 2)).toEqual([1, 2, 4, 6, 6, 6]);
 });
 
@@ -28,7 +28,7 @@ test('after a slow write transaction, the next transaction has only one batch', 
   expect(countBatches(6, (transaction) => (transaction === 4 ? 20 : 1))).toEqual([1, 2, 4, 8, 12, 1]);
 });
 
-test('write transactions grow to 40 ms without other writers, and shrink if another process writes', () => {
+test('after 20 write transactions without other writers, a transaction may take up to 40 ms', () => {
   const alone = countBatches(
     30,
     () => 2,

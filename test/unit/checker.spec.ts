@@ -190,7 +190,7 @@ describe('the history checker', () => {
     expect(model.findBroken({ ...final, seen })).toEqual(['complete walks']);
   });
 
-  it('reports a search with wrong results and an API key that was created twice', () => {
+  it('reports wrong search results, and an API key that was created twice', () => {
     const final = model.toFinalState();
     const lookup = { query: 'username=one', expected: ['n1'], exact: true, found: ['n1', 'n2'] };
     expect(model.findBroken({ ...final, lookups: [lookup] })).toEqual(['searches']);

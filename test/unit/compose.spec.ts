@@ -39,7 +39,7 @@ describe.each([[['compose.yaml']], [['compose.yaml', 'compose.tls.yaml']]])('the
   const secrets = Object.assign({}, ...parts.map((part) => part.secrets)) as Compose['secrets'];
   const services = parts.flatMap((part) => Object.entries(part.services));
 
-  test('declare every secret that a service uses, with a file that the deployment guide creates', () => {
+  test('declare every secret of their services, and the deployment guide creates the secret files', () => {
     for (const [name, { secrets: used = [] }] of services)
       for (const secret of used) expect([name, secret, secret in secrets]).toEqual([name, secret, true]);
     for (const { file } of Object.values(secrets))

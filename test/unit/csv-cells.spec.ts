@@ -33,12 +33,12 @@ describe.each(CHUNKINGS)('the CSV reader, input %s', (_, size) => {
   });
 
   test.each([
-    ['accepts five of fifty rows', 5, 45, undefined],
-    ['accepts four of four rows', 4, 0, undefined],
-    ['refuses five of five rows', 5, 0, 'wrong_cell_count'],
-    ['accepts thirty of three hundred rows', 30, 270, undefined],
-    ['refuses thirty-one of three hundred rows', 31, 269, 'wrong_cell_count'],
-  ])('%s with a wrong number of cells', async (_name, misfits, others, code) => {
+    ['accepts a file if 5 of 50', 5, 45, undefined],
+    ['accepts a file if 4 of 4', 4, 0, undefined],
+    ['refuses a file if 5 of 5', 5, 0, 'wrong_cell_count'],
+    ['accepts a file if 30 of 300', 30, 270, undefined],
+    ['refuses a file if 31 of 300', 31, 269, 'wrong_cell_count'],
+  ])('%s rows have a wrong number of cells', async (_name, misfits, others, code) => {
     const text = `a,b\n${'1,2,3\n'.repeat(misfits)}${'1,2\n'.repeat(others)}`;
     expect((await readCsv(new ByteSource(Buffer.from(text), size))).error?.code).toBe(code);
   });

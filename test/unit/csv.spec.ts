@@ -41,7 +41,7 @@ test.each<[string, string]>([
   expect(unescapeFormula(written)).toBe(cell);
 });
 
-test('an escaped CSV cell is quoted if necessary, and a formula without an escape is read unchanged', () => {
+test('a CSV cell is both escaped and quoted if necessary, and an unescaped cell is read unchanged', () => {
   expect(toCsvLine(['\rx'])).toBe(`"'\rx"\r\n`);
   expect(toCsvLine(['=a,b'])).toBe(`"'=a,b"\r\n`);
   expect(['=x', ''].map(unescapeFormula)).toEqual(['=x', '']);

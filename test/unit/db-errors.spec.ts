@@ -32,7 +32,7 @@ test.each([
 test.each([
   ['an unknown error that ends the connection', driverError('ER_UNHEARD_OF', { fatal: true })],
   ['a killed connection', driverError('UNKNOWN_CODE_PLEASE_REPORT', { errno: 1927 })],
-])('%s is classified as an error that a new connection can avoid', (_, error) => {
+])('%s is classified as retriable on another connection', (_, error) => {
   expect(toDatabaseError(error)).toMatchObject({ fault: 'moved' });
 });
 
@@ -62,9 +62,9 @@ describe('the database error', () => {
   });
 });
 
-describe('a database retry', () => {
+describe('a database operation', () => {
   const fault = (code: string) => toDatabaseError(driverError(code));
-  test('follows a deadlock at most 11 times, both in a transaction and in a single statement', () => {
+  test('is retried after a deadlock at most 11 times, as a transaction or a single statement', () => {
     for (const work of ['transaction', 'statement'] as const) {
       for (let attempts = 1; attempts < 12; attempts++) {
         expect(computeRetryDelay(fault('ER_LOCK_DEADLOCK'), work, attempts, 100)).toBeLessThanOrEqual(200);
@@ -72,18 +72,18 @@ describe('a database retry', () => {
       expect(computeRetryDelay(fault('ER_LOCK_DEADLOCK'), work, 12, 100)).toBeUndefined();
     }
   });
-  test('follows a unique violation in a transaction, but not in a single statement', () => {
+  test('that violates a unique key is retried as a transaction, but not as a single statement', () => {
     expect(computeRetryDelay(fault('ER_DUP_ENTRY'), 'transaction', 1, 0)).toBeGreaterThanOrEqual(0);
     expect(computeRetryDelay(fault('ER_DUP_ENTRY'), 'statement', 1, 0)).toBeUndefined();
   });
-  test('on another connection starts at once and is repeated until 8 seconds have passed', () => {
+  test('on a read-only server is retried at once, and again until 8 seconds have passed', () => {
     expect(computeRetryDelay(fault('ER_OPTION_PREVENTS_STATEMENT'), 'statement', 1, 0)).toBe(0);
     expect(
       computeRetryDelay(fault('ER_OPTION_PREVENTS_STATEMENT'), 'statement', 50, 7999),
     ).toBeLessThanOrEqual(500);
     expect(computeRetryDelay(fault('ER_OPTION_PREVENTS_STATEMENT'), 'statement', 2, 8000)).toBeUndefined();
   });
-  test('does not follow a full disk, an invalid statement or a long wait for a writable server', () => {
+  test('is not retried after a full disk, an invalid statement or a long wait for a writable server', () => {
     const long = new DatabaseError('moved', driverError('ER_OPTION_PREVENTS_STATEMENT'), true);
     for (const error of [long, fault('ER_DISK_FULL'), driverError('ER_PARSE_ERROR')]) {
       expect(computeRetryDelay(error, 'transaction', 1, 0)).toBeUndefined();

@@ -49,7 +49,7 @@ describe('container', () => {
     ['src/cli\n!src\n', 0, ''],
     ['**/*.json\n', 1, 'package.json'],
     ['src\n# !src\n', 1, 'src'],
-  ])('with the ignore file %j, the check of copied files exits with code %d', (ignore, code, missing) => {
+  ])('with the ignore file %j, the check for missing files exits with code %d', (ignore, code, missing) => {
     const dockerfile = join(folder, 'Dockerfile');
     writeFileSync(
       dockerfile,

@@ -68,7 +68,7 @@ test('a .done file marks a dropped file as complete, but a .done folder or link 
 });
 
 test.each(['unlink', 'rename'] as const)(
-  'a file claim that is interrupted at %s leaves no .done marker for the next file of the same name',
+  'if the claim of a file is interrupted at %s, the next file of the same name has no .done marker',
   async (call) => {
     await fs.writeFile(join(folder, 'users.csv'), 'of today');
     await fs.writeFile(join(folder, 'users.csv.done'), '');

@@ -145,12 +145,12 @@ describe.each<[string, NumberStorage]>([
     expect(codesOf(changes, world, storage)).toEqual(expected);
   });
 
-  test('ignores the usernames that a withdrawn change takes and releases', () => {
+  test('neither assigns nor frees usernames for a change that has already failed', () => {
     const changes = [rename('a', 'x'), rename('b', 'x', { releases: ['y'] }), rename('c', 'y')];
     expect(codesOf(changes, { owners: { y: 'b' } }, storage, [2])).toEqual([[], [], taken]);
   });
 
-  test.each([99, 300])('refuses all changes in a chain of %s contested usernames', (length) => {
+  test.each([99, 300])('refuses all changes in a chain of %s dependent username conflicts', (length) => {
     // c releases a name that the next a needs. c and d fail over x, so the next a fails, too.
     const changes = Array.from({ length }, (_, n): Change[] => [
       change(`a${n}`, { takes: { [`x${n}`]: 'username', ...(n > 0 && { [`own${n - 1}`]: 'email' }) } }),

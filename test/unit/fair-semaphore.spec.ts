@@ -71,7 +71,7 @@ test.each<[string, (index: number) => [account: string, network: string]]>([
   ['a flood from one account', () => ['flood', 'far']],
   ['a flood from many accounts in one network', (index) => [`flood ${index}`, 'far']],
   ['a flood from one account in many networks', (index) => ['flood', `far ${index}`]],
-])('%s does not delay another account in another network, which gets the next slot', async (_, caller) => {
+])('during %s, another account in another network gets the next slot', async (_, caller) => {
   const { began, enter, end } = drive({ slots: 1, waiting: 200, waitingPerKey: 100 });
   repeat(90, (index) => enter(...caller(index)));
   void enter('Ann', 'near');
@@ -167,7 +167,7 @@ test('an aborted caller leaves the queue, and the next caller is served', async 
   expect(errors).toMatchObject([{ message: 'gone' }, { message: 'gone' }]);
 });
 
-test('a slot that is released twice serves only one caller, and failed work releases its slot', async () => {
+test('a slot that is released twice is granted only once, and failed work releases the slot', async () => {
   const semaphore = new FairSemaphore({ slots: 1 });
   const release = await semaphore.acquire();
   const second = semaphore.acquire();

@@ -16,7 +16,7 @@ test('the count of the most frequent value is exact up to 1,024 different values
   expect(many.most.examples.map(({ line }) => line % 2)).toEqual(Array(10).fill(0));
 });
 
-test('a removed row no longer counts towards the most frequent value or as an example', () => {
+test('a removed row is no longer counted or listed as an example of the most frequent value', () => {
   const values = new FrequentValues();
   for (const line of [2, 3, 4]) values.add('same', row(line));
   values.remove('same', 3);
@@ -31,7 +31,7 @@ test('a column has "many" old values if it has more than ten different old value
   expect(values.areMany).toBe(true);
 });
 
-test('the count of values exchanged between rows is exact for 30,000 rows and within 5 % for 100,000', () => {
+test('the count of values that move between rows is exact for 30,000 rows and within 5 % for 100,000', () => {
   const countExchanged = (rows: number): number => {
     const values = new ExchangedValues();
     for (let i = 0; i < rows; i++) {
@@ -44,7 +44,7 @@ test('the count of values exchanged between rows is exact for 30,000 rows and wi
   expect(Math.abs(countExchanged(100_000) / 100_000 - 1)).toBeLessThan(0.05);
 });
 
-test('a value that no other row has released does not count as exchanged between rows', () => {
+test('a new value that no other row loses does not count as moved between rows', () => {
   const values = new ExchangedValues();
   for (let i = 0; i < 100_000; i++) {
     values.release(`old${i}`);
@@ -53,7 +53,7 @@ test('a value that no other row has released does not count as exchanged between
   expect(values.found).toEqual({ count: 0, examples: [] });
 });
 
-test('a planned change is found by user, field and value', () => {
+test('the line of a planned change is found by user, field and value until the change is removed', () => {
   const changes = new PlannedChanges();
   expect(changes.isEmpty).toBe(true);
   for (let i = 1; i <= 5000; i++) changes.add(`u${i}`, 'phone', `+${i}`, i);

@@ -8,20 +8,20 @@ describe('the guard limits of an import profile', () => {
   test.each<[string, Partial<PlanNumbers>, GuardOverrides, unknown[]]>([
     ['allow more changed fields', { shape: change('phone', 201) }, { changed_field: { percent: 30 } }, []],
     [
-      'trip the guard for more changed fields than they allow',
+      'do not allow changed fields above the percentage that they set',
       { shape: change('phone', 301) },
       { changed_field: { percent: 30 } },
       [['changed_field', 301, 300]],
     ],
     [
-      'do not allow more changed logins if they allow more changed fields',
+      'for changed fields do not apply to changed logins',
       { shape: change('email', 101) },
       { changed_field: { percent: 30 } },
       [['changed_field', 101, 100]],
     ],
     ['allow more changed logins', { shape: change('email', 101) }, { changed_logins: { percent: 11 } }, []],
     [
-      'trip a guard below the limit in the settings',
+      'may be lower than the limits in the settings',
       { errors: tally(1) },
       { errors: { rows: 0, percent: 0 } },
       [['errors', 1, 0]],
@@ -42,7 +42,7 @@ describe('the guard limits of an import profile', () => {
     expect(findHits(plan, 'keep', own)).toEqual(expected);
   });
 
-  test('add the name of the profile to the hint of every guard that they trip', () => {
+  test('make the hint of each guard that they trip name the profile', () => {
     const hint = 'The profile own sets the limit.';
     const all = Object.keys(LIMITS).filter((name) => name !== 'small_dataset');
     const overridesOf = (...names: string[]): GuardOverrides =>

@@ -15,7 +15,7 @@ describe('the guards on the values of a column', () => {
     const shape = shapeOf(rows, 'surname', (i) => [`n${i % values}`, 'Same']);
     expect(find('same_value', shape)?.hit ?? false).toBe(hit);
   });
-  test('trip if users without a value get the same value and the values of other users differ', () => {
+  test('trip if many empty values become the same value while other users have different values', () => {
     const shape = shapeOf(60, 'middle_name', () => ['', 'NULL']);
     expect(find('same_value', shape)).toBeUndefined();
     for (let i = 0; i < 11; i++) shape.sample({ ...EMPTY_USER, middle_name: `m${i}` });
@@ -35,13 +35,13 @@ describe('the guards on the values of a column', () => {
     for (let i = 0; i < 12; i++) shape.add(createdRow(i, { firstname: 'Ann', surname: 'Lee' }));
     expect(find('same_value', shape)?.hit).toBe(true);
   });
-  test('count a phone number as moved between users only if another row releases it', () => {
+  test('count a phone number as moved between users only if another user loses the number', () => {
     const slid = shapeOf(5, 'phone', (i) => [`p${i}`, `p${(i + 1) % 5}`]);
     const fresh = shapeOf(5, 'phone', () => ['old', 'new']);
     expect(slid.moved).toMatchObject({ count: 5, field: 'phone' });
     expect(fresh.moved.count).toBe(0);
   });
-  test('do not count the values of a removed row', () => {
+  test('do not count the values of a row that fails later', () => {
     const shape = new ShapeTally();
     const rows = [0, 1, 2].map((i) => updatedRow(i, 'phone', `ü${i}`, `?${(i + 1) % 3}`));
     shape.takeLogin(2, 'email');
@@ -52,7 +52,7 @@ describe('the guards on the values of a column', () => {
     expect(shape.columns.map((column) => column.changes.count)).toEqual([0]);
     expect(shape.columns.flatMap((column) => column.changes.examples)).toEqual([]);
   });
-  test('trip if a boolean column is inverted, but not if it is used for the first time', () => {
+  test('trip if the values of a boolean column are inverted, but not if all become true', () => {
     const turned = shapeOf(100, 'hide_email', (i) => [i < 5, i >= 5]);
     const first = shapeOf(100, 'hide_email', () => [false, true]);
     expect(find('changed_field', turned)?.hit).toBe(true);
@@ -61,16 +61,16 @@ describe('the guards on the values of a column', () => {
 });
 
 test.each<[string, number, (i: number) => [string, string], boolean]>([
-  ['four values cut at one length pass', 4, (i) => [`Featherstone${i}`, 'Feathe'], false],
-  ['five values cut at one length trip', 5, (i) => [`Featherstone${i}`, 'Feathe'], true],
+  ['four values cut to the same length pass', 4, (i) => [`Featherstone${i}`, 'Feathe'], false],
+  ['five values cut to the same length trip', 5, (i) => [`Featherstone${i}`, 'Feathe'], true],
   [
-    'five values cut at different lengths pass',
+    'five values cut to different lengths pass',
     5,
     (i) => [`Featherstone${i}`, 'Featherstone'.slice(0, 4 + i)],
     false,
   ],
-  ['five values cut at a word end pass', 5, () => ['Smith-Jones', 'Smith'], false],
-])('of 400 rows, %s the guard on truncated values', (_, cut, values, hit) => {
+  ['five values cut after a word pass', 5, () => ['Smith-Jones', 'Smith'], false],
+])('in a file of 400 rows, %s the guard on truncated values', (_, cut, values, hit) => {
   const all = evaluate({ rows: 400, matched: 400, shape: shapeOf(cut, 'surname', values) });
   expect(all.some((guard) => guard.name === 'garbled_text' && guard.hit)).toBe(hit);
 });

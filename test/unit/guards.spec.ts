@@ -5,7 +5,7 @@ import type { PlanNumbers } from '../../src/import/guards/guards.js';
 import type { ShapeTally } from '../../src/import/guards/plan-tally.js';
 import { tally, evaluate, findHits, change, clear, type Missing } from './guard-plans.js';
 
-test('an import plan within all limits lists its guards and trips none', () => {
+test('an import plan within all limits lists the checked guards and trips no guard', () => {
   const all = evaluate(
     { lastRows: 1000, undone: { ...tally(0), of: 10 }, repeated: tally(0), shape: change('phone', 1) },
     'block',
@@ -60,7 +60,7 @@ describe.each(['deactivations', 'reactivations'] as const)('the guard on %s', (n
   );
 });
 
-describe('the guards of a small data set', () => {
+describe('the guard limits for a small data set', () => {
   const small = (plan: Partial<PlanNumbers>) => ({
     linked: 49,
     activeInScope: 8,
@@ -76,11 +76,11 @@ describe('the guards of a small data set', () => {
     [2, 'emptied phones', (count) => ({ shape: clear('phone', count) })],
     [2, 'changed roles', (count) => ({ shape: change('roles', count) })],
     [3, 'new and lost external ids', (count) => ({ linked: 8, newKeys: tally(count), lostKeys: count })],
-  ])('accept at most %d %s', (most, _, plan) => {
+  ])('allow at most %d %s', (most, _, plan) => {
     expect(findHits(small(plan(most)))).toEqual([]);
     expect(findHits(small(plan(most + 1)))).not.toEqual([]);
   });
-  test('use the limits of larger data sets from 50 linked users on', () => {
+  test('no longer apply at 50 linked users', () => {
     expect(findHits(small({ linked: 50, deactivations: tally(5), shape: change('phone', 4) }))).toEqual([]);
   });
 });
@@ -90,12 +90,12 @@ test.each<[number, number, string]>([
   [201, 200, 'pass'],
   [200, 201, 'pass'],
   [201, 201, 'trip'],
-])('%d new and %d lost external ids of 1000 linked users %s the guard', (count, lostKeys, outcome) => {
+])('with 1000 linked users, %d new and %d lost external ids %s the guard', (count, lostKeys, outcome) => {
   const hits = outcome === 'trip' ? [['changed_keys', count, 200]] : [];
   expect(findHits({ newKeys: tally(count), lostKeys })).toEqual(hits);
 });
 
-test('the guard on shrunken files passes the first file', () => {
+test('the first file of a data set does not trip the guard on shrunken files', () => {
   expect(findHits({ lastRows: null, rows: 1 }, 'block')).toEqual([]);
 });
 

@@ -4,7 +4,7 @@ import { computeGuessWeight } from '../../src/platform/common/guess-weight.js';
 const words = new Set(['password', 'dragon', 'letmein', 'qwerty12']);
 const isWord = (text: string): boolean => words.has(text);
 
-describe('the guess weight', () => {
+describe('a secret', () => {
   test.each<[string, string, number]>([
     ['unrelated characters', 'k7#Vq2!mZx9p', 12],
     ['a repeated character', 'aaaaaaaaaaaaaaaa', 2],
@@ -26,12 +26,12 @@ describe('the guess weight', () => {
     ['the name of the user', 'jane.doe', 1],
     ['the name of the user with digits', 'Jane.Doe1234', 3],
     ['letters outside the word list', 'żółć-øåñ', 8],
-  ])('of %s (%s) is %d', (_, text, weight) => {
+  ])('with %s (%s) is as hard to guess as %d random characters', (_, text, weight) => {
     expect(computeGuessWeight(text, { isWord, known: ['jane.doe', 'x'] })).toBe(weight);
   });
 });
 
-test('a password that grows when its case is folded needs only a limited number of word look-ups', () => {
+test('the number of word look-ups is limited for a password that case folding makes longer', () => {
   const lookUps: string[] = [];
   computeGuessWeight('ﷺ'.repeat(128), { isWord: (text) => (lookUps.push(text), false) });
   expect(lookUps.length).toBeLessThan(256 * 17 * 3);

@@ -35,7 +35,7 @@ test('the header of an import accepts all columns in any order', () => {
 });
 
 describe('the column name', () => {
-  test.each(COLUMNS.map(({ name }) => name))('%s is accepted with other case, spaces, _ and -', (name) => {
+  test.each(COLUMNS.map(({ name }) => name))('%s is accepted in other case, with spaces, _ or -', (name) => {
     const words = name.replace(/(?<=[a-z])(?=[A-Z])/g, ' ');
     const spellings = [
       name.toLowerCase(),

@@ -8,20 +8,20 @@ import {
 
 const charOf = (code: number): string => String.fromCodePoint(code);
 
-describe('invisible characters', () => {
-  test.each([0xad, 0x200b, 0x202e, 0x2028, 0xfe0f, 0x10ffff])('code point %i is found anywhere', (code) => {
+describe('the check for invisible characters', () => {
+  test.each([0xad, 0x200b, 0x202e, 0x2028, 0xfe0f, 0x10ffff])('finds code point %i in any place', (code) => {
     for (const text of [`admin${charOf(code)}`, `${charOf(code)}é`, `a${charOf(code)}b`, charOf(code)])
       expect(findInvisible(text)).toBe(charOf(code));
   });
 
-  test('the first invisible character of a text is reported by its code point', () => {
+  test('reports the code point of the first invisible character', () => {
     expect(formatCodePoint(findInvisible('x\u200by\u00ad') ?? '')).toBe('U+200B');
     expect(formatCodePoint('\u{e0041}')).toBe('U+E0041');
     expect(formatCodePoint('\u00ad')).toBe('U+00AD');
   });
 });
 
-describe('the check of all Unicode code points', () => {
+describe('the text checks', () => {
   /** Blank characters without a hidden property. */
   const BLANK = [0x2800, 0xfffc, 0x13441, 0x13442, 0x16fe4, 0x1d159];
   /** Properties of the interface, and general categories without visible characters. Surrogates are broken text. */
@@ -34,7 +34,7 @@ describe('the check of all Unicode code points', () => {
   ];
   const REFUSED_AS_TEXT = /\p{Cc}|\p{Cs}/u;
 
-  test('refuses exactly the invisible, control and surrogate code points', () => {
+  test('refuse exactly the invisible, control and surrogate code points of Unicode', () => {
     const wrong: string[] = [];
     let hidden = 0;
     for (let code = 0; code <= 0x10ffff; code++) {

@@ -24,7 +24,7 @@ test.each<[Sort, Position['key'], number]>([
   ['relevance', 0, 0],
   ['relevance', 12, 0],
   ['updated', '2026-01-31 08:15:30.123', 0],
-])('a page cursor for sort %s and key %j has key range %i and is decoded unchanged', (sort, key, range) => {
+])('a page cursor for the sort %s and the key %j is decoded unchanged', (sort, key, range) => {
   const text = encodeCursor([sort, 'asc'], rangesOf(sort), { key, uuid: UUID });
   expect(text).toBe(encode([sort, 'asc', range, key, UUID]));
   expect(decode(text, sort)).toEqual({ key, uuid: UUID });
@@ -65,9 +65,9 @@ test.each([
 });
 
 test.each([
-  ['asc', ['a', 'b1', 'b2', 'none1', 'none2'], 1],
-  ['desc', ['none2', 'none1', 'b2', 'b1', 'a'], 0],
-] as const)('rows without a sort key form a separate page range in %s order', (order, names, rangeOfNone) => {
+  ['asc', 'last', ['a', 'b1', 'b2', 'none1', 'none2'], 1],
+  ['desc', 'first', ['none2', 'none1', 'b2', 'b1', 'a'], 0],
+] as const)('pages in %s order list rows without a sort key %s', (order, _, names, rangeOfNone) => {
   const keys: Record<string, string | null> = { a: 'a', b1: 'b', b2: 'b', none1: null, none2: null };
   const positionOf = (uuid: string): Position => ({ key: keys[uuid] ?? null, uuid });
   const walk: string[] = [];

@@ -28,8 +28,8 @@ const TEXTS = [
   '\r\n',
 ];
 
-describe.each(TEXTS)('the file text %j', (text) => {
-  test.each([1, 2, 3, 100])('is read without skipped first and last lines (chunks of %d)', async (size) => {
+describe.each(TEXTS)('the lines to skip at the start and end of %j', (text) => {
+  test.each([1, 2, 3, 100])('are left out if the text is read in chunks of %d', async (size) => {
     for (const first of [0, 1, 2, 5])
       for (const last of [0, 1, 2, 5])
         expect([first, last, await readLines(text, first, last, size)]).toEqual([
@@ -40,7 +40,7 @@ describe.each(TEXTS)('the file text %j', (text) => {
   });
 });
 
-test('an endless line is refused if the first or last line of the file is skipped', async () => {
+test('a file with one endless line is refused if the first or last line is to be skipped', async () => {
   const endless = async function* (): AsyncGenerator<string> {
     for (;;) yield 'x'.repeat(64 * 1024);
   };

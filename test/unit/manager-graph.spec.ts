@@ -64,7 +64,7 @@ test('the manager graph prefers a changed manager over a stored manager, whichev
   }
 });
 
-test('a row with a new manager depends on the row of a higher manager, even across an unchanged user', () => {
+test('a row with a new manager is applied after the row of an indirect manager of the user', () => {
   const graph = buildGraph(
     [
       [2, 'a', 'b', null],
@@ -93,7 +93,7 @@ const hasCircle = (managers: Managers): boolean =>
     return at !== null;
   });
 
-test('random rows outside management cycles, applied in order, never create a management cycle', () => {
+test('if rows in cycles are left out, applying random rows in order never creates a management cycle', () => {
   const random = createRandom(20_250_104);
   let undone = 0;
   for (let round = 0; round < 3_000; round++) {

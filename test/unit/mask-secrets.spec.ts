@@ -85,7 +85,7 @@ test.each([
   expect(hasSecret(text)).toBe(false);
 });
 
-test('masking all secrets masks a random identifier, but masking only API keys does not', () => {
+test('a random identifier is masked by maskSecrets, but not by maskKeys', () => {
   const subject = createToken();
   expect(maskKeys(subject)).toBe(subject);
   expect(maskSecrets(subject)).toBe('***');

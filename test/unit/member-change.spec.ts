@@ -28,7 +28,7 @@ const applyEach = (members: readonly number[], steps: readonly Step[]): string[]
   return [...set].map(id).sort();
 };
 
-test('combined changes of group members have the same result as the separate changes', () => {
+test('applying combined changes of group members has the same result as applying each change', () => {
   const random = createRandom(20_250_105);
   for (let run = 0; run < 1000; run++) {
     const steps = Array.from({ length: 1 + random(6) }, (): Step => {

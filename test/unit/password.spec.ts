@@ -19,7 +19,7 @@ test('with more instances than cores, each instance hashes one password at a tim
   ]);
 });
 
-test('if the hash queue is full, a password is refused after a delay or a client disconnect', async () => {
+test('with a full hash queue, a password is refused after a delay or if the client disconnects', async () => {
   const passwords = new PasswordService(loadEnv({ HASH_QUEUE_LIMIT: '1' }));
   const hash = (name: string, signal?: AbortSignal) =>
     passwords.hash('a password', { account: name, network: name, signal }).catch(() => 'refused');

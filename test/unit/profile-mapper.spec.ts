@@ -9,7 +9,7 @@ const STRICT = { ignore_unknown_columns: false };
 const CELLS = ['', ' ', '=1', "'=1", "''=1", "'", "'a", '+44', "'+44", 'a', '-', '\tx', '@a', 'x\ny'];
 
 describe('a cell that an import profile maps', () => {
-  test('is copied unchanged if no template uses it', () => {
+  test('is copied unchanged if no template uses the cell', () => {
     const { mapCells: cells } = new RecordMapper(
       { name: 'p', columns: { a: 'ExternalId', b: 'KnownAs' } },
       ['b', 'a'],
@@ -18,7 +18,7 @@ describe('a cell that an import profile maps', () => {
     for (const cell of CELLS) expect(cells([cell, '1'])).toEqual(['1', cell]);
   });
 
-  test('keeps its value after strip_prefix has removed the prefix', () => {
+  test('loses only the prefix that strip_prefix names', () => {
     const { mapCells: cells } = new RecordMapper(
       { name: 'p', strip_prefix: "'", columns: { a: 'ExternalId' } },
       ["'a"],
@@ -27,7 +27,7 @@ describe('a cell that an import profile maps', () => {
     for (const cell of CELLS) expect(unescapeFormula(cells([`'${cell}`])[0] ?? '')).toBe(cell);
   });
 
-  test('keeps its value if a template inserts it', () => {
+  test('is inserted into a template unchanged, or as empty text if the cell is blank', () => {
     const profile = { name: 'p', columns: {}, set: { ExternalId: '{a}' } };
     const { mapCells: cells } = new RecordMapper(profile, ['a'], STRICT);
     for (const cell of CELLS) {

@@ -12,12 +12,12 @@ describe('a release', () => {
     .split(/^## .*$/m)
     .slice(1);
 
-  test('comes after a section of unreleased changes in the changelog', () => {
+  test('is listed in the changelog after a section of unreleased changes', () => {
     expect(headings[0]).toBe('## Unreleased');
     expect(sections[0]?.trim()).not.toBe('');
   });
 
-  test('in the changelog has the version of package.json, a date and upgrade steps', () => {
+  test('is listed in the changelog with the version of package.json, a date and upgrade steps', () => {
     const [, latest] = headings;
     if (latest === undefined) return;
     const [, named, day = ''] = /^## (\S+) \((\d{4}-\d{2}-\d{2})\)$/.exec(latest) ?? [];

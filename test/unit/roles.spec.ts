@@ -37,7 +37,7 @@ describe('the role catalogue', () => {
     ['press OFFICE', 'Press office'],
     ['élève', 'Élève'],
     ['ÉLÈVE'.normalize('NFD'), 'Élève'],
-  ])('finds the role with the name %j: %s', (name, role) => {
+  ])('maps the name %j to the role %s', (name, role) => {
     expect(roles.find(name)).toBe(role);
   });
 

@@ -92,12 +92,12 @@ describe('a seal entry for a late audit event', () => {
     );
   test.each([
     ['from just before the end of the previous seal', NOON - 1],
-    ['with the maximum age at the previous sealing pass', BEFORE - LATE_MILLIS],
+    ['that had the maximum age at the previous sealing pass', BEFORE - LATE_MILLIS],
   ])('%s is accepted', (_, millis) => {
     expect(check(idOf(millis))).toBeUndefined();
   });
   test.each([
-    ['one millisecond too old', idOf(BEFORE - LATE_MILLIS - 1), /it is not late/],
+    ['that was one millisecond over the maximum age', idOf(BEFORE - LATE_MILLIS - 1), /it is not late/],
     ['from the time span of its own seal', idOf(NOON), /was inserted/],
     ['from the end of the time span of its own seal', idOf(NOON + 59 * MINUTE), /was inserted/],
     ['from the future', idOf(PASS + LATE_MILLIS + 1), /it is newer than the seal/],
@@ -105,14 +105,14 @@ describe('a seal entry for a late audit event', () => {
   ])('%s is refused', (_, id, message) => {
     expect(check(id)).toMatch(message);
   });
-  test('of the first sealing pass is refused', () => {
+  test('is refused in the first sealing pass', () => {
     expect(check(idOf(NOON - 1), { at: looks(PASS) })).toMatch(/was inserted/);
   });
-  test('is compared with the previous sealing pass if one pass writes several seals', () => {
+  test('has its age checked against the previous sealing pass, even if one pass writes several seals', () => {
     expect(check(idOf(NOON - 1), { at: looks(BEFORE, PASS, PASS, PASS) })).toBeUndefined();
     expect(check(idOf(BEFORE - LATE_MILLIS - 1), { at: looks(BEFORE, PASS, PASS) })).toMatch(/was inserted/);
   });
-  test('without its event is accepted only if the retention period may have deleted the event', () => {
+  test('is accepted without the event only if the retention period of the event may be over', () => {
     const entry = { id: idOf(NOON - 1), seal: 5, row_hash: HASH };
     const faultFor = (deleted: string) =>
       findLateFault(

@@ -34,7 +34,7 @@ test.each([
   else expect(check).toThrow(`contains SQLite ${version}, which can lose data`);
 });
 
-test('the code of a SQLite error is the name of its result code', () => {
+test('the code of a SQLite error is the name of the SQLite result code', () => {
   expect(() => openFile(folder)).toThrow(expect.objectContaining({ code: 'SQLITE_CANTOPEN' }));
 });
 

@@ -59,7 +59,7 @@ test.each<[string, (n: number) => string]>([
   expect(wrong).toBe(0);
 });
 
-test('both halves of a 64-bit hash depend on the seed and on every character', () => {
+test('both halves of a 64-bit hash change if the seed or a character changes', () => {
   const [high, low] = computeHash64('abc', 1);
   for (const [otherHigh, otherLow] of [
     computeHash64('abc', 2),

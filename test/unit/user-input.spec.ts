@@ -54,7 +54,7 @@ describe('type checks of user fields', () => {
       expectRefused('social_media', value, 'invalid_type', 'must be an object of strings');
     },
   );
-  test.each([5, ['https://example.org'], {}])('a network of social_media refuses the value %j', (value) => {
+  test.each([5, ['https://example.org'], {}])('social_media refuses %j as the link of a network', (value) => {
     expectRefused('social_media', { linkedin: value }, 'invalid_type', 'must be an object of strings');
   });
 });
@@ -81,7 +81,7 @@ describe('an empty or missing value', () => {
   test.each(['hide_email', 'hide_phone_numbers'])('clears the boolean field %s', (field) => {
     expectStored(field, null, null);
   });
-  test('is stored as an empty entry of authname or social_media', () => {
+  test('is stored as empty for a method of authname or a network of social_media', () => {
     expectStored('authname', { saml: [] }, { saml: [] });
     expectStored('social_media', { twitter: null, linkedin: ' ' }, { twitter: '', linkedin: '' });
   });
@@ -108,7 +108,7 @@ describe('length limits in code points', () => {
       for (const length of [max + 1, 5 * max])
         expectRefused(field, char.repeat(length), 'too_long', `may have at most ${max} characters`);
     });
-    test('a name of authname may have at most 255 characters', () => {
+    test('each name in the field authname may have at most 255 characters', () => {
       const message = 'must contain at most 8 methods, each with up to 20 names of 255 characters';
       expectStored('authname', { saml: [char.repeat(255)] }, { saml: [char.repeat(255)] });
       expectRefused('authname', { saml: [char.repeat(256)] }, 'too_long', message);
@@ -187,11 +187,11 @@ describe('unknown and read-only fields', () => {
       { field: '__proto__', code: 'unknown_field', message: 'is not a field' },
     ]);
   });
-  test.each(['instagram', 'Facebook', 'constructor', 'face\0book'])('the network %j is refused', (name) => {
-    const message = `must contain only facebook, linkedin, twitter, not ${name}`;
-    expectRefused('social_media', { [name]: 'https://example.org/x' }, 'unknown_field', message);
+  test.each(['instagram', 'Facebook', 'constructor', 'face\0book'])('social network %j is refused', (key) => {
+    const message = `must contain only facebook, linkedin, twitter, not ${key}`;
+    expectRefused('social_media', { [key]: 'https://example.org/x' }, 'unknown_field', message);
   });
-  test('the network "__proto__" is refused', () => {
+  test('social network "__proto__" is refused', () => {
     const message = 'must contain only facebook, linkedin, twitter, not __proto__';
     const links: unknown = JSON.parse('{"__proto__": "https://example.org/x"}');
     expectRefused('social_media', links, 'unknown_field', message);

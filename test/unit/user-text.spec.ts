@@ -53,7 +53,7 @@ test.each(['علی\u200cرضا', 'ශ්\u200dරී', 'രാജന്\u200d', 
   expectStored('firstname', name, name);
 });
 
-test('about_me accepts invisible characters of emoji, but not a change of the text direction', () => {
+test('about_me accepts invisible characters in emoji, but none that change the text direction', () => {
   const text = '❤\ufe0f 👩\u200d👧 soft\u00adhyphen\nsecond line';
   expectStored('about_me', text, text);
   const message = 'must not contain the invisible character U+202E';

@@ -61,7 +61,7 @@ describe('a test title', () => {
   });
 });
 
-test('a text for users is refused for unclear wording, but a single word is accepted', () => {
+test('unclear wording in a text for users is refused, but a text of a single word is accepted', () => {
   expect(lint('texts', "fail('This key is told to whoever asks.')")).toHaveLength(2);
   expect(lint('texts', 'fail(`Use the value of ${name}, not that of the key.`)')).toHaveLength(1);
   expect(lint('texts', "fail('behind')")).toEqual([]);

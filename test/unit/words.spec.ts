@@ -17,13 +17,13 @@ describe('the search words of a user', () => {
   const wordsFor = (overrides: Partial<typeof user> = {}) =>
     new Map(toWordRows({ ...user, ...overrides }).map((row) => [row.word, row]));
 
-  test('are the words and parts of the names and identifiers', () => {
+  test('are the whole names and identifiers, and the words within names and emails', () => {
     const names = ['jane', 'mary', 'smith-doe', 'smith', 'doe', 'janey'];
     const identifiers = ['jdoe', 'jane.d', 'jane.d@example.org', 'hr-1'];
     expect([...wordsFor().keys()].sort()).toEqual([...names, ...identifiers].sort());
   });
 
-  test('contain each word once, with the weight of the best field', () => {
+  test('contain a word of several fields once, with the rank of the most important field', () => {
     const rows = toWordRows({ ...user, username: 'jane', external_id: 'jane' }).filter(
       ({ word }) => word === 'jane',
     );
@@ -38,7 +38,7 @@ describe('the search words of a user', () => {
     expect(weightOf('hr-1')).toBeGreaterThan(0);
   });
 
-  test('get no public weight from a hidden email', () => {
+  test('do not include a hidden email if a user who is not a Webmaster searches', () => {
     for (const word of ['jane.d', 'jane.d@example.org']) {
       expect(wordsFor({ hide_email: true }).get(word)).toMatchObject({ weight: 2, public_weight: 0 });
       expect(wordsFor().get(word)?.public_weight).toBe(2);

@@ -62,7 +62,7 @@ describe('a deletion in a change set', () => {
     expect(codesOf(outcomes)).toEqual(['updated', 'precondition_failed']);
   });
 
-  test('is possible together with deleting the manager, and the user can be restored first', async () => {
+  test('of a user and the manager succeeds, and the user can be restored before the manager', async () => {
     const [boss, report] = [await create(app.key), await create(app.key)];
     await app.key.put(`/users/${report.uuid}`, { manager_uuid: boss.uuid });
     expect(codesOf(await apply([deletion(boss.uuid), deletion(report.uuid)]))).toEqual([
@@ -88,7 +88,7 @@ describe('a deletion in a change set', () => {
     ]);
   });
 
-  test('causes only the row of the deleted user to fail in an import that was planned earlier', async () => {
+  test('makes only the row of the deleted user fail in an import that is already planned', async () => {
     const [gone, kept] = [uuidv7(), uuidv7()];
     const file = (surname: string) =>
       csv(

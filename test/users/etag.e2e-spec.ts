@@ -34,7 +34,7 @@ describe('a GET with If-None-Match', () => {
     expect((await client.get('/users/me', { 'if-none-match': me.headers['etag'] ?? '' })).status).toBe(304);
   });
 
-  test('returns the new state with a new ETag after a change of the user', async () => {
+  test('returns 200 with the new values and a new ETag if the user was changed', async () => {
     const user = await create(app.key);
     const before = await etagOf(user.uuid);
     const changed = await app.key.put(pathOf(user), { surname: 'Doe' });
@@ -84,7 +84,7 @@ describe('a PUT with If-Match', () => {
     expect(second.status).toBe(200);
   });
 
-  test('returns 412 and changes nothing with an outdated, unknown, weak or unquoted ETag', async () => {
+  test('changes nothing and returns 412 if the ETag is outdated, unknown, weak or unquoted', async () => {
     const user = await create(app.key);
     const stale = await etagOf(user.uuid);
     const { body } = await app.key.put(pathOf(user), { surname: 'a' });
@@ -96,7 +96,7 @@ describe('a PUT with If-Match', () => {
   });
 });
 
-test('validation errors of a PUT take precedence over a taken username and an outdated If-Match', async () => {
+test('an invalid PUT returns 422 even if the username is taken and If-Match does not match', async () => {
   const [user, other] = [await create(app.key), await create(app.key)];
   const unknown = '00000000-0000-0000-0000-000000000000';
   for (const [bad, expected] of [

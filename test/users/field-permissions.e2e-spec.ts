@@ -113,7 +113,7 @@ describe.each(['External user', 'member'])("a PUT of one's own profile (%s)", (w
     expect(await readCurrent()).toEqual(before);
   });
 
-  test('accepts the current roles in any order, and roles and UUIDs in upper case', async () => {
+  test('accepts the current roles and UUIDs in upper case, and the roles in any order', async () => {
     const before = await readCurrent();
     const answer = await put({
       roles: [...before.roles].reverse().map((role: string) => ` ${role.toUpperCase()}`),

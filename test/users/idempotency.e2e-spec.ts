@@ -35,7 +35,7 @@ test('a rejected POST can be corrected and sent again with the same Idempotency-
   expect((await post(body, key)).status).toBe(201);
 });
 
-test('two credentials that send the same Idempotency-Key create two users', async () => {
+test('POSTs with the same Idempotency-Key but different credentials create separate users', async () => {
   const [key, admin] = [randomUUID(), await app.login()];
   const first = await post(aUser(), key);
   const second = await post(aUser(), key, admin);

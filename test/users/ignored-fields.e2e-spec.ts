@@ -38,7 +38,7 @@ test('an invalid value of a known field returns 422 even if unknown fields are i
   expect([uuid.status, fieldErrorsOf(uuid)]).toEqual([422, [['uuid', 'unknown_field']]]);
 });
 
-test('unknown query parameters, and unknown fields of other resources than users, are never ignored', async () => {
+test('unknown query parameters and unknown fields in POST /api_keys are never ignored', async () => {
   expect(problemOf(await lenient.get('/users/search?department=x'))).toEqual([400, 'invalid_parameter']);
   expect(problemOf(await lenient.post('/api_keys', { name: 'x', colour: 'red' }))).toEqual([
     422,
@@ -46,7 +46,7 @@ test('unknown query parameters, and unknown fields of other resources than users
   ]);
 });
 
-test('unknown networks of social_media are ignored and do not clear the stored networks', async () => {
+test('a PUT ignores unknown networks in social_media and keeps the stored networks', async () => {
   const linkedin = 'https://www.linkedin.com/in/example';
   const { uuid } = await create(app.key, { social_media: { linkedin } });
   const path = `/users/${uuid as string}`;
@@ -59,7 +59,7 @@ test('unknown networks of social_media are ignored and do not clear the stored n
   expect(none.body.social_media ?? {}).not.toHaveProperty('linkedin');
 });
 
-test('X-Ignored-Fields has at most 1000 characters, with ? in place of unsafe characters', async () => {
+test('X-Ignored-Fields has at most 1000 characters, and unsafe characters are replaced by ?', async () => {
   const names = [
     '__proto__',
     'a b',

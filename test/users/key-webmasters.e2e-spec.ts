@@ -31,11 +31,11 @@ const errorOf = ({ status, body }: Answer) => [status, body.code, body.detail];
 
 describe('Webmasters in the API', () => {
   test.each<[string, object]>([
-    ['the password', { password: 'taken over by a key' }],
-    ['the phone', { phone: '1' }],
-    ['the roles (to the default)', { roles: null }],
-    ['the email (with an invalid phone)', { email: 'taken.over@example.org', phone: 5 }],
-  ])('a key without the webmasters scope cannot change %s of a Webmaster', async (_, body) => {
+    ['password', { password: 'taken over by a key' }],
+    ['phone', { phone: '1' }],
+    ['roles, reset to the default', { roles: null }],
+    ['email, with an invalid phone', { email: 'taken.over@example.org', phone: 5 }],
+  ])('a key without the webmasters scope cannot change a Webmaster: %s', async (_, body) => {
     const before = (await app.key.get(pathOf(boss))).body;
     expect(errorOf(await narrow.put(pathOf(boss), body))).toEqual(REFUSED);
     expect((await app.key.get(pathOf(boss))).body).toEqual(before);
@@ -95,7 +95,7 @@ describe('Webmasters in imports', () => {
   const buildRow = ({ external_id, username, email }: Json, ...more: string[]) =>
     [external_id, username, email, ...more].join(',');
 
-  test('an import with allow_privileged needs the webmasters scope for upload and approval', async () => {
+  test('uploading or approving an import with allow_privileged needs the webmasters scope', async () => {
     const file = csv(`${HEAD},Roles`, buildRow(member, 'Webmaster'));
     expect(errorOf(await upload(narrow, file, 'allow_privileged=true'))).toEqual(REFUSED);
     const form = 'allow_privileged=true&dry_run=true';
@@ -116,7 +116,7 @@ describe('Webmasters in imports', () => {
     expect((await app.key.get(pathOf(member))).body.phone).toBe('1');
   });
 
-  test('an approval without the webmasters scope supersedes a plan that changes a Webmaster', async () => {
+  test('without the webmasters scope, approval supersedes a plan that changes a Webmaster', async () => {
     const planned = await runImport(app.key, csv(`${HEAD},Phone`, buildRow(boss, '1')), 'dry_run=true');
     expect(countsOf(planned)).toEqual({ updated: 1 });
     expect((await narrow.post(`/imports/${planned.id as string}/apply`)).status).toBe(202);
@@ -124,7 +124,7 @@ describe('Webmasters in imports', () => {
     expect((await app.key.get(pathOf(boss))).body.phone).toBe('');
   });
 
-  test('without the webmasters scope, a row that repeats values of a Webmaster is unchanged', async () => {
+  test('without the webmasters scope, a row with the current values of a Webmaster succeeds', async () => {
     expect(countsOf(await runImport(narrow, csv(HEAD, buildRow(boss))))).toEqual({ unchanged: 1 });
   });
 

@@ -110,7 +110,7 @@ const FILTERS = [
   'groups.value eq "00000000-0000-4000-8000-000000000000"',
 ];
 
-test.each(FILTERS)('a SCIM filter finds the same users by index as by a full scan: %s', async (filter) => {
+test.each(FILTERS)('a SCIM filter finds the same users with an index as without: %s', async (filter) => {
   const [keyed, scanned] = [await get({ filter }), await get({ filter: `not (not (${filter}))` })];
   expect(namesOf(keyed.Resources)).toEqual(namesOf(scanned.Resources));
   expect(keyed.totalResults).toBe(keyed.Resources.length);
@@ -164,7 +164,7 @@ describe('sorted SCIM lists', () => {
 });
 
 describe('a SCIM cursor', () => {
-  test('is empty at first, absent from the last page, and refused with another filter or order', async () => {
+  test('is absent from the last page, and refused with another filter or sort order', async () => {
     const first = await get({ cursor: '', count: 20 });
     const last = await get({ cursor: first.nextCursor, count: 20 });
     expect(first.itemsPerPage).toBe(20);

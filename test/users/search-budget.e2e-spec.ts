@@ -86,7 +86,7 @@ function sendAbortable(client: Client, path: string): { leave: () => void; left:
 }
 
 describe('a search with ten prefixes that match almost all users', () => {
-  test('is stopped after SEARCH_TIMEOUT, even in the database, and the error names a prefix', async () => {
+  test('is stopped after SEARCH_TIMEOUT, also in the database, and the error names a prefix', async () => {
     const started = performance.now();
     const answer = await member.get(ATTACK);
     const seconds = (performance.now() - started) / 1000;
@@ -119,7 +119,7 @@ describe('a search with ten prefixes that match almost all users', () => {
 });
 
 describe('searches that run until SEARCH_TIMEOUT', () => {
-  test('delay a search of another actor at most until one of them has ended', async () => {
+  test('delay a search of another user at most until the first long search ends', async () => {
     const order: string[] = [];
     const note = (name: string) => (answer: Answer) => {
       order.push(name);
@@ -153,7 +153,7 @@ describe('searches that run until SEARCH_TIMEOUT', () => {
     await waitUntilWorking(false);
   });
 
-  test('are stopped in the database and leave the queue when the client disconnects', async () => {
+  test('are stopped in the database or removed from the queue if their client disconnects', async () => {
     const searches = Array.from({ length: 6 }, () => sendAbortable(member, ENDLESS));
     await waitUntil(() => endless > 0);
     if (ENGINE === 'mariadb') await waitUntilWorking(true);

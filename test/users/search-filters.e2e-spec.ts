@@ -105,7 +105,7 @@ describe('a search with one filter', () => {
     expect(await findNames(app.key, query)).toEqual(usernames);
   });
 
-  test('with manager_uuid in upper or lower case finds the reports of that manager', async () => {
+  test('finds the reports of a manager if manager_uuid is in upper or lower case', async () => {
     expect(await findNames(app.key, { manager_uuid: boss })).toEqual(['José', 'two words']);
     expect(await findNames(app.key, { manager_uuid: boss.toUpperCase() })).toEqual(['José', 'two words']);
     expect(await findNames(app.key, { manager_uuid: '00000000-0000-0000-0000-000000000000' })).toEqual([]);
@@ -138,7 +138,7 @@ describe('a search with several filters', () => {
     expect((await search(app.key, { ...query, limit: 1 })).body.Count).toBe(usernames.length);
   });
 
-  test('with all parameters finds only the user who matches every filter', async () => {
+  test('finds only the user who matches every filter if all parameters are sent', async () => {
     const query = {
       external_id: 'É-2',
       username: 'two words',
@@ -160,7 +160,7 @@ describe('a search with several filters', () => {
   });
 });
 
-test('the times created and updated of a user include milliseconds, even if they are 000', async () => {
+test('the fields created and updated include milliseconds, even if the milliseconds are 000', async () => {
   const [admin] = (await search(app.key, { username: 'admin' })).body.Results;
   const time = '2020-01-01T00:00:00.000Z';
   expect({ created: admin.created, updated: admin.updated }).toEqual({ created: time, updated: time });

@@ -59,7 +59,7 @@ describe('a search term without * matches whole words', () => {
   });
 });
 
-describe('a search term with a trailing * matches the beginning of a word', () => {
+describe('only a trailing * is a wildcard in a search term', () => {
   test.each([
     ['jan*', ['jane', 'janet']],
     ['jane*', ['jane', 'janet']],
@@ -88,7 +88,7 @@ test.each([
   expect(await find(term)).toEqual([username]);
 });
 
-describe('fields that fulltext_search covers', () => {
+describe('fulltext_search by names and identifiers', () => {
   test.each([
     ['JANE.DOE@EXAMPLE.ORG', ['jane']],
     ['liv.boe', ['liv']],
@@ -115,7 +115,7 @@ describe('fields that fulltext_search covers', () => {
   });
 
   test.each(['firstname', 'middle_name', 'surname', 'known_as', 'username', 'email', 'external_id'])(
-    'a change of %s makes the user findable by the new value only',
+    'a user whose %s was changed is found only by the new value',
     async (field) => {
       const values = ['old', 'new'].map((age) => `${age}-${field}@example.net`);
       const [uuid] = await createMany(app.key, [{ username: `one.${field}`, [field]: values[0] }]);

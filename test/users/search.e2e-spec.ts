@@ -35,7 +35,7 @@ describe('offset and limit', () => {
     expect(answer.body.Results).toHaveLength(results);
   });
 
-  test('a page of a search starts at its offset', async () => {
+  test('a search page starts at the requested offset', async () => {
     const page = await search(app.key, 'sort=username&order=asc&offset=11&limit=2');
     const names = page.body.Results.map((user: { username: string }) => user.username);
     expect(names).toEqual(['user 010', 'user 011']);

@@ -73,7 +73,7 @@ onMariadb('concurrent transactions on MariaDB (SQLite has one writer at a time)'
   };
 
   test.each(Object.keys(CHANGES))(
-    'an open transaction (%s) blocks no changes of other users',
+    'an open transaction (%s) does not block changes to other users',
     async (name) => {
       const buildChange = async (of: string): Promise<UserChange> => {
         const { uuid } = await create(app.key, { firstname: 'Kim', surname: 'Lee' });
@@ -97,7 +97,7 @@ onMariadb('concurrent transactions on MariaDB (SQLite has one writer at a time)'
     },
   );
 
-  test('removing the role Webmaster waits for an open transaction that removes it from another user', async () => {
+  test('removing the role Webmaster waits until its removal from another user is committed', async () => {
     const [a, b] = await Promise.all(
       [create(app.key), create(app.key)].map(async (user) => (await user).uuid),
     );

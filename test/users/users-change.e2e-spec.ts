@@ -118,13 +118,13 @@ describe('a PUT with unchanged values', () => {
     expect((await client.get(`/users/${uuid}`)).body).toEqual(before.body);
   });
 
-  test('changes nothing if no optional field is set', async () => {
+  test('changes nothing if the user has no optional fields', async () => {
     const before = await create(app.key);
     expect((await app.key.put(`/users/${before.uuid}`, before)).body).toEqual(before);
     expect(await readAuditRows(app, before.uuid)).toHaveLength(1);
   });
 
-  test('changes nothing if the body is empty or has the same values in another spelling', async () => {
+  test('changes nothing if the body is empty or differs only in letter case, order and spaces', async () => {
     const before = await createFull();
     const { uuid } = before;
     expect((await app.key.put(`/users/${uuid}`, {})).body).toEqual(before);

@@ -39,7 +39,7 @@ test.each([
   },
 );
 
-test('concurrent POSTs with the same value as username or email create only one user', async () => {
+test('concurrent POSTs that use one value as username or as email create only one user', async () => {
   const name = 'both@example.org';
   const answers = await runMany(10, (index) =>
     app.key.post('/users', aUser({ [index % 2 ? 'username' : 'email']: name })),

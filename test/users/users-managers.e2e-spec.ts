@@ -39,14 +39,14 @@ test.each([2, 3, 30])('a chain of %d managers cannot be closed into a cycle', as
   expect((await app.key.get(`/users/${top.uuid}`)).body).toEqual(top);
 });
 
-test('a user and their manager can be swapped in two steps', async () => {
+test('a user can become the manager of their former manager', async () => {
   const [lower, upper] = await createChain(2);
   expect((await put(lower, null)).body.manager_uuid).toBeNull();
   expect((await put(upper, lower.uuid)).body.manager_uuid).toBe(lower.uuid);
   expect(refusalOf(await put(lower, upper.uuid))).toEqual([422, 'manager_uuid cycle']);
 });
 
-test('users can be moved to another branch of the same manager', async () => {
+test('a user can get a new manager from the same hierarchy if this creates no cycle', async () => {
   const [one, two, manager] = await createChain(3);
   const other = await create(app.key, { manager_uuid: manager.uuid });
   expect((await put(one, other.uuid)).status).toBe(200);

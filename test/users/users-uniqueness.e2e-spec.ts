@@ -72,7 +72,7 @@ describe('email addresses', () => {
       'email',
     );
   });
-  test('are distinguished by accents, dots and tags', async () => {
+  test('are accepted if they differ only in accents, dots or tags', async () => {
     const tag = createTag();
     for (const local of ['jane.doe', 'janedoe', 'jane.doe+x', 'jané.doe']) {
       expect((await create(app.key, { email: `${local}.${tag}@example.org` })).email).toBe(
@@ -92,7 +92,7 @@ describe('usernames and email addresses in one namespace', () => {
     const username = createAddress();
     await expectTaken({ username }, { email: username.toUpperCase() }, 'email');
   });
-  test('one user may have the same value as username and email, and may set it again after a change', async () => {
+  test('users may take their own email address as username, even after another username', async () => {
     const email = createAddress();
     const { uuid } = await create(app.key, { username: email, email });
     const renamed = await app.key.put(`/users/${uuid}`, { username: createTag() });
@@ -103,7 +103,7 @@ describe('usernames and email addresses in one namespace', () => {
 });
 
 describe('external_id', () => {
-  test('is taken even if the value differs in surrounding spaces or accent encoding', async () => {
+  test('returns 409 for a taken value with other surrounding spaces or another accent encoding', async () => {
     const tag = createTag();
     await expectTaken({ external_id: `HR ${tag}` }, { external_id: ` HR ${tag} ` }, 'external_id');
     await expectTaken({ external_id: `é${tag}` }, { external_id: `e\u0301${tag}` }, 'external_id');
@@ -113,7 +113,7 @@ describe('external_id', () => {
     ['inner spaces', 'a  b', 'a b'],
     ['a ligature', 'ﬁ', 'fi'],
     ['accents', 'é', 'e'],
-  ])('is distinguished by %s', async (_, first, second) => {
+  ])('accepts two values that differ only by %s', async (_, first, second) => {
     const tag = createTag();
     await expectFree({ external_id: `${tag}${first}x` }, { external_id: `${tag}${second}x` });
   });
@@ -132,7 +132,7 @@ describe('authname', () => {
       'authname',
     );
   });
-  test('is distinguished by case and by provider', async () => {
+  test('accepts names that differ only in case, and the same name for two providers', async () => {
     const tag = createTag();
     await expectFree({ authname: { saml: [`A${tag}`] } }, { authname: { saml: [`a${tag}`] } });
     await expectFree({ authname: { saml: [`b${tag}`] } }, { authname: { ldap: [`b${tag}`] } });
@@ -155,7 +155,7 @@ test('a 409 response lists every conflict with the uuid of the other user', asyn
   ]);
 });
 
-test('a released username is free at once, while the username of a blocked user stays taken', async () => {
+test('after a user is renamed and blocked, the old username is free and the new one is taken', async () => {
   const user = await create(app.key);
   await app.key.put(`/users/${user.uuid}`, { username: `${user.username} 2`, status: 'Blocked' });
   expect((await create(app.key, { username: user.username })).username).toBe(user.username);

@@ -61,7 +61,7 @@ async function read(client: Client, { uuid, username }: Json): Promise<Json> {
 }
 
 describe('hidden fields', () => {
-  test('are empty for another member, who can read the other fields', async () => {
+  test('are empty for another member, while fields that are not hidden can be read', async () => {
     const {
       authname: _a,
       attributes: _s,
@@ -119,7 +119,7 @@ describe('a hidden email address', () => {
     expect(await findNames(member, query)).toEqual([]);
   });
 
-  test('does not prevent a match of the same word in the surname', async () => {
+  test('does not prevent a search from finding the user by the same word in the surname', async () => {
     const user = await create(app.key, { surname: 'Unseen', email: 'unseen@example.org', hide_email: true });
     expect(await findNames(member, { fulltext_search: 'unseen' })).toEqual([user.username]);
     expect(await findNames(member, { fulltext_search: 'unseen@example.org' })).toEqual([]);
@@ -206,7 +206,7 @@ describe('an External user', () => {
     }
   });
 
-  test('cannot search, and invalid parameters are reported before the missing permission', async () => {
+  test('gets 403 for a valid search and 400 for a search with an invalid parameter', async () => {
     for (const query of ['', 'username=external', 'limit=1']) {
       const answer = await search(external, query);
       expect([answer.status, answer.body.code]).toEqual([403, 'forbidden']);
@@ -234,7 +234,7 @@ describe('last_access', () => {
   });
 });
 
-test('responses never contain passwords, comparison keys or versions of users', async () => {
+test('responses never contain the password, comparison keys, sort keys or version of a user', async () => {
   for (const client of [app.key, webmaster, member]) {
     expect((await search(client, 'limit=100')).text).not.toMatch(/password|argon2|_key"|_sort"|version/);
   }

@@ -131,7 +131,7 @@ test('within one change set, usernames and emails can be swapped and passed on t
   expect((await app.key.get('/users/search?username=chain%202')).body.Count).toBe(1);
 });
 
-test('the username of a user whose change fails stays taken within the change set', async () => {
+test('if renaming a user fails, the old username stays taken within the change set', async () => {
   const [a] = idsOf((await apply(buildPeople('stays', 1))).outcomes) as [string];
   const admin = (await app.key.get('/users/search?username=admin')).body.Results[0].uuid;
   const takeName = (name: string): UserChange => ({

@@ -31,9 +31,9 @@ export const INVALIDATIONS: [
   (app: TestApp) => Promise<Credential>,
   (app: TestApp, id: string) => Promise<unknown>,
 ][] = [
-  ['a key is revoked', aKey, (app, id) => app.key.delete(`/api_keys/${id}`)],
+  ['an API key is revoked', aKey, (app, id) => app.key.delete(`/api_keys/${id}`)],
   [
-    'a key has expired',
+    'an API key expires',
     aKey,
     (app, id) => databaseOf(app).execute('UPDATE api_keys SET expires = ? WHERE id = ?', [inSeconds(-1), id]),
   ],

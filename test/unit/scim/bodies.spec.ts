@@ -7,7 +7,7 @@ import { ENTERPRISE_SCHEMA as E, USER_SCHEMA } from '../../../src/scim/protocol/
 import { GROUP, JANE, USER, problemOf } from './resources.js';
 
 describe('the body of a SCIM resource', () => {
-  test('is read with the names and types of the schema', () => {
+  test('is converted to the attribute names and types of the schema', () => {
     const read = readResource(
       {
         SCHEMAS: [USER_SCHEMA, 'urn:unknown'],
@@ -138,7 +138,7 @@ describe('a SCIM list', () => {
   ])('with %j is refused as %s', (parameters, code) => {
     expect(problemOf(() => readListQuery(parameters, USER)).code).toBe(code);
   });
-  test('is sorted by the primary element, with unassigned values last (first in descending order)', () => {
+  test('is sorted by primary email, with users without an email last (first in descending order)', () => {
     const people = [
       { id: '1', emails: [{ value: 'c' }, { value: 'a', primary: true }] },
       { id: '2' },

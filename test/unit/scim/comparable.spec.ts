@@ -22,7 +22,7 @@ test.each([
 test.each([
   ['userName NE "x"', { kind: 'not', filter: { kind: 'none' } }],
   ['userName Eq "x"', { kind: 'none' }],
-])('SCIM operators on attributes of another resource type may have any case: %s', (filter, expected) => {
+])('in a SCIM group filter, an operator on a user attribute may have any case: %s', (filter, expected) => {
   expect(parseFilter(filter, GROUP, [USER])).toEqual(expected);
 });
 

@@ -84,7 +84,7 @@ describe('a SCIM filter', () => {
   });
 });
 
-test('SCIM filter parsing resolves attributes, adds implied sub-attributes and converts times to UTC', () => {
+test('in a parsed SCIM filter, emails stands for emails.value, and times are in UTC', () => {
   expect(parseFilter('EMAILS eq "X"', USER)).toEqual({
     kind: 'compare',
     path: { attribute: USER.findAttribute('emails'), sub: USER.findAttribute('emails')?.findSub('value') },

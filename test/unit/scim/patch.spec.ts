@@ -222,7 +222,7 @@ describe('a SCIM PATCH that deviates from RFC 7644', () => {
     });
   });
 
-  test('with an element that two operations create is accepted', () => {
+  test('is accepted if two operations together create one element', () => {
     const { after } = patch([
       { op: 'add', path: 'emails[type eq "other"].primary', value: true },
       { op: 'add', path: 'emails[type eq "other"].value', value: 'o@x.org' },
