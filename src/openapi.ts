@@ -47,13 +47,14 @@ function createDocument(app: INestApplication): OpenAPIObject {
     const { operationId, description, [REQUIRED_SCOPE]: scope } = operation;
     // Ids that Swagger generates contain `_`.
     if (operationId.includes('_')) throw new Error(`${operationId} lacks @DescribeRoute`);
-    const note = SCOPE_NOTES[scope ?? ''] ?? `An API key needs the scope \`${scope}\`.`;
+    const note =
+      SCOPE_NOTES[operationId] ?? SCOPE_NOTES[scope ?? ''] ?? `An API key needs the scope \`${scope}\`.`;
     if (scope !== undefined) operation.description = [description, note].filter(Boolean).join('\n\n');
   }
   return document;
 }
 
-/** Notes for Swagger UI about the required scope of a route. */
+/** Notes for Swagger UI about the required scope of a route, by operation id or scope. */
 const SCOPE_NOTES: Readonly<Record<string, string>> = {
   none: 'API keys cannot use this route.',
   any: 'Any valid API key can use this route.',
@@ -63,7 +64,10 @@ const SCOPE_NOTES: Readonly<Record<string, string>> = {
   'groups:write':
     'An API key needs the scope `groups:write`, and also `webmasters` to set roles or to change the members of a group with the role Webmaster.',
   'imports:write':
-    'An API key needs the scope `imports:write`, or `imports:write:<dataset>` with the data set of the run.',
+    'An API key needs the scope `imports:write`, or `imports:write:<dataset>` with the data set of the import or profile.',
+  deleteScimGroup:
+    'An API key needs the scope `groups:write`, and also `webmasters` if the group has the role Webmaster.',
+  setGroupRoles: 'An API key needs the scopes `groups:write` and `webmasters`.',
 };
 
 /**

@@ -8,7 +8,7 @@ type Texts<Name extends keyof ServiceOptions> = Record<NonNullable<ServiceOption
 const NAMES: Partial<Record<string, string>> = {
   dataset: 'Data set',
   missing: 'Users missing from the file',
-  returning: 'Users who return to the file',
+  returning: 'Users who reappear in the file',
   adopt: 'Users without an external ID',
 };
 

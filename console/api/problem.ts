@@ -29,7 +29,7 @@ export class ProblemError extends Error {
     this.code = known?.code ?? 'unknown';
     this.detail =
       known?.detail ??
-      (status === 0 ? 'Check your connection and try again. Your entries are not lost.' : '');
+      (status === 0 ? 'Check your connection and try again. What you entered is not lost.' : '');
     this.requestId = known?.request_id ?? headers.get('x-request-id') ?? '';
     this.errors = known?.errors ?? [];
     this.conflicts = known?.conflicts ?? [];

@@ -129,7 +129,7 @@ export function ImportsPage() {
         getKey={({ id }) => id}
         isLoading={isLoading && !data}
         hasFailed={problem !== undefined && !data}
-        empty={query.get('state') ? 'No imports are in this state.' : 'No file has been imported yet.'}
+        empty={query.get('state') ? 'No imports with this status.' : 'No file has been imported yet.'}
       />
       <Pager count={data?.count} shown={runs.length} unit={['import', 'imports']} next={data?.next ?? ''} />
     </Page>

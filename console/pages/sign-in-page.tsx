@@ -34,8 +34,8 @@ const SignInHelp = () => (
   <details>
     <summary>How do I sign in?</summary>
     <p>
-      Use the username or e-mail of your account and its password. If you have no password or have forgotten
-      it, ask a Webmaster to set one, or run <code>rollcall users reset-password NAME</code> on the server.
+      Use your username or e-mail and your password. If you have no password or have forgotten it, ask a
+      Webmaster to set one, or run <code>rollcall users reset-password NAME</code> on the server.
     </p>
     <p>
       On its first start, the service creates the Webmaster <code>admin</code>. The password is the value of{' '}

@@ -90,7 +90,7 @@ export function Confirm({ title, children, confirmLabel, isDangerous = false, wo
         <TextField
           name="reason"
           label="Reason (optional)"
-          hint="Stored in the audit."
+          hint="Recorded in the audit log."
           value={reason}
           onValue={setReason}
           input={{ maxLength: MAX_REASON, autocomplete: 'off' }}

@@ -11,7 +11,7 @@ export function LeaveConfirmation() {
   };
   return (
     <Dialog title="Leave without saving?" onClose={close}>
-      <p>This page has unsaved changes. If you leave, they are lost.</p>
+      <p>This page has unsaved changes. If you leave, they will be lost.</p>
       <div class="buttons end">
         <button type="button" autofocus onClick={close}>
           Stay

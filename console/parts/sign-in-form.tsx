@@ -44,7 +44,7 @@ export function SignInForm({ known = '' }: { known?: string }) {
         <ProblemNote problem={problem} />
       )}
       <button type="submit" class="primary full" aria-disabled={isBusy}>
-        {isBusy ? 'Signing in …' : 'Sign in'}
+        {isBusy ? 'Signing in…' : 'Sign in'}
       </button>
     </form>
   );
@@ -55,7 +55,7 @@ const Throttled = ({ problem }: { problem: ProblemError }) => (
   <ProblemNote
     problem={Object.assign(Object.create(problem) as ProblemError, {
       detail:
-        'To prevent password guessing, only a few failed attempts are allowed from one address within 15 minutes. ' +
+        'To prevent password guessing, only a few failed attempts are allowed from one IP address within 15 minutes. ' +
         `Even the correct password is rejected for now${problem.retryAfter ? `. Try again in ${formatDuration(problem.retryAfter)}` : ''}.`,
       retryAfter: 0,
     })}

@@ -57,7 +57,7 @@ export function Table<T>(props: TableProps<T>) {
           {rows.length === 0 && (
             <tr>
               <td colSpan={columns.length} class="empty">
-                {isLoading ? 'Loading …' : empty}
+                {isLoading ? 'Loading…' : empty}
               </td>
             </tr>
           )}

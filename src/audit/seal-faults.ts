@@ -11,7 +11,7 @@ export interface RowFault {
   message: string;
 }
 
-export const INVALID_ID = 'has an id that the service does not create: it was inserted';
+export const INVALID_ID = 'was not written by the service: its id is invalid';
 
 const MAX_NAMED = 100;
 
@@ -82,7 +82,7 @@ export function findChainFault(
   if (seal.purged < previous.purged || seal.purged >= seal.number)
     return 'its information about deleted events is invalid';
   if (keys.computeHash(seal, previous.hash) !== seal.hash)
-    return 'it or the previous seal was changed: its hash does not match';
+    return 'this seal or the previous one was changed: the hash does not match';
   if (seal.number === newest && seal.key_id === '' && keys.current !== '')
     return 'the newest seal was created without the key from AUDIT_SEAL_KEY. If the key is new, wait for the next seal';
   return undefined;
@@ -99,14 +99,14 @@ export function findLateFault(
   times: SealingTimes,
   deleted: string,
 ): string | undefined {
-  if (!isEventId(id)) return `is a late event of seal ${number}, but the service never creates such an id`;
+  if (!isEventId(id)) return `is a late event of seal ${number}, but has an invalid id`;
   if (!row) return id < deleted ? undefined : `was removed: seal ${number} covers it as a late event`;
   if (hashRow(row) !== row_hash) return `was changed: its hash differs from the hash in seal ${number}`;
   if (isInFuture(id, times.current))
-    return `was inserted: seal ${number} covers it, but it is newer than the seal`;
+    return `was not written by the service: seal ${number} covers it, but it is newer than the seal`;
   const start = times.previous === undefined ? MAX_ID : toFirstId(toMillis(times.previous) - LATE_MILLIS);
   if (id >= start && id < previous.until_id) return undefined;
-  return `was inserted: seal ${number} covers it as a late event, but it is not late`;
+  return `was not written by the service: seal ${number} covers it as a late event, but it is not late`;
 }
 
 /** Returns true if the time of an event id is more than `LATE_MILLIS` after `time`. */

@@ -119,7 +119,10 @@ export class SealVerifier {
     await this.verifyUnsealedEvents(previous.until_id, state);
     for (const id of await this.rows.findInvalidIds()) state.faults.add(id, INVALID_ID);
     for (const id of await this.seals.findUnknownLateIds())
-      state.faults.add(id, 'was inserted: it is listed as a late event of a missing seal');
+      state.faults.add(
+        id,
+        'was not written by the service: it claims to be a late event of a seal that does not exist',
+      );
     const message = findMissingSealFault(expected, previous.number, state.verdict.unsealed);
     return message === undefined ? undefined : toFault(message);
   }
@@ -178,7 +181,11 @@ export class SealVerifier {
       if (!hasId || !isEventId(row.id) || late.has(row.id)) continue;
       if (isMember(row.id)) hash.add(row);
       else if (row.id >= open && !isPurged) verdict.unsealed++;
-      else faults.add(row.id, `was inserted: seal ${number} covers its period, but not this event`);
+      else
+        faults.add(
+          row.id,
+          `was not written by the service: seal ${number} covers its period, but not this event`,
+        );
     }
     return hash;
   }
@@ -201,7 +208,7 @@ export class SealVerifier {
       const { id } = event.entry;
       const message =
         !fits && event.row && id < deleted
-          ? 'was inserted: the service did not write its entry in the list of late events'
+          ? 'was not written by the service: its entry in the list of late events is forged'
           : findLateFault(event, seal, previous, state.times, deleted);
       if (message !== undefined) state.faults.add(id, message);
       else if (event.row) {
@@ -218,7 +225,8 @@ export class SealVerifier {
       const { row } = read;
       await runs.add(row);
       if (!faults.validateFormat(read) || futureIds.has(row.id)) continue;
-      if (isInFuture(row.id, now())) faults.add(row.id, 'was inserted: its time is in the future');
+      if (isInFuture(row.id, now()))
+        faults.add(row.id, 'was not written by the service: its time is in the future');
       else verdict.unsealed++;
     }
   }

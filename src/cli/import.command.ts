@@ -185,7 +185,7 @@ async function waitForImport(service: ServiceClient, id: string, approve: boolea
  */
 function cancelOnInterrupt(service: ServiceClient, id: string): () => void {
   const cancelImport = (): void => {
-    process.stderr.write('\nCancelling the import at the next batch. Press Ctrl-C again to exit now.\n');
+    process.stderr.write('\nCancelling the import before the next batch. Press Ctrl-C again to exit now.\n');
     process.once('SIGINT', () => process.exit(NOTHING_APPLIED));
     // Ignore errors, because the run may already have ended. The state of the run is reported anyway.
     sendDecision(service, id, 'cancel').catch(() => undefined);
@@ -305,9 +305,7 @@ export const createImportsCommand = (application: Application) => {
     )
     .addCommand(createDecisionCommand('approve', 'apply', 'apply or approve a run, and wait until it ends'))
     .addCommand(createDecisionCommand('reject', 'reject', 'reject a plan or a run awaiting approval'))
-    .addCommand(
-      createDecisionCommand('cancel', 'cancel', 'cancel a run at its next batch; applied changes remain'),
-    )
+    .addCommand(createDecisionCommand('cancel', 'cancel', 'stop a run, but keep the changes applied so far'))
     .addCommand(
       createDecisionCommand('revert', 'revert', 'undo a run with a new run, and wait for the new run').option(
         '--dry-run',

@@ -35,7 +35,7 @@ export const createCommand = (name: string, description: string): Command =>
     });
 
 export const createWriteCommand = (name: string, description: string): Command =>
-  createCommand(name, description).option('--reason <text>', 'reason for the change, stored in the audit');
+  createCommand(name, description).option('--reason <text>', 'reason for the change, for the audit log');
 
 /** Converts options to fields of the API, such as `dryRun` to `dry_run`. Omits the options of `Target`. */
 export function toFields(options: object): JsonObject {

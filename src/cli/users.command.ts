@@ -75,7 +75,7 @@ const createFindCommand = (application: Application) =>
     .option('--sort <field>', 'field to sort by, such as surname or updated')
     .option('--order <order>', 'sort order: asc or desc')
     .option('--limit <number>', 'number of users, at most 100', '25')
-    .option('--after <cursor>', 'cursor of the page, as printed for the previous page')
+    .option('--after <cursor>', 'cursor that was printed after the previous page')
     .action((words: string[], flags: Target, self: Command) => {
       const text = words.length > 0 ? { fulltext_search: words.join(' ') } : {};
       const query = toQuery(UserQuery, flags, self, text);
@@ -126,7 +126,7 @@ const createDeletedCommand = (application: Application) =>
 const createRestoreCommand = (application: Application) =>
   createWriteCommand(
     'restore',
-    'restore a user deleted in the last SCIM_DELETED_DAYS days, but not the group memberships',
+    'restore a user who was deleted in the last SCIM_DELETED_DAYS days, without the group memberships',
   )
     .argument('<uuid>', 'UUID as listed by "users deleted"')
     .action((text: string, flags: Target) => {

@@ -66,9 +66,8 @@ export class GroupsController {
   @Put(':group_id')
   @DescribeRoute('setGroupRoles', 'Set the roles of a group', {
     description:
-      'Members have these roles in addition to their own roles, for as long as they are members. An API key also needs ' +
-      'the scope `webmasters`. If the roles are invalid for one member, nothing is changed. The response of GET is ' +
-      'accepted as the body.',
+      'Members have these roles in addition to their own roles, for as long as they are members. If the roles are ' +
+      'invalid for one member, nothing is changed. The response of GET is accepted as the body.',
     id: ID,
     ifMatch: 'Last ETag that the client read. The request fails with 412 if the group has changed since.',
     body: GroupRolesInput,

@@ -25,7 +25,7 @@ export class ImportPreviewController {
   @DescribeRoute('previewImport', 'Preview a CSV file', {
     description:
       `Reads the first ${PREVIEW_ROWS} rows of a file, but at most 1 MiB. Returns the encoding, the delimiter, how each ` +
-      'column is used or a suggestion for it, the rows as user fields, and all errors. Does not store the file or create a ' +
+      'column is used, suggestions for unknown columns, the rows as user fields, and all errors. Does not store the file or create a ' +
       'run. Accepts the same input as `POST /imports`.',
     changesNothing: true,
     answer: describeJson('The preview.', ImportPreviewDto),

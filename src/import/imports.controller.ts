@@ -95,7 +95,7 @@ export class ImportsController {
 
   @Get(':import_id')
   @DescribeRoute('getImport', 'Get an import: state, progress, counts and guards', {
-    description: 'Returns the run in the form in which `watchImport` sends it.',
+    description: 'Returns the run in the same format as the events of `watchImport`.',
     answer: describeJson('The run.', ImportRunDto),
   })
   @Requires('imports.read')
@@ -170,7 +170,7 @@ export class ImportsController {
   @Decision(
     'apply',
     'Apply a plan, or approve a run awaiting approval',
-    'Plans the run again first. If the new plan differs, the run ends as `superseded`. If the plan would block your own ' +
+    'Creates a new plan first. If it differs from the current plan, the run ends as `superseded`. If the plan would block your own ' +
       'account, the request fails with 403 `self_block`. The run ends as `cancelled` if the user or API key that started it ' +
       'no longer has the required rights.',
     'self_block',
@@ -186,7 +186,7 @@ export class ImportsController {
   @Decision(
     'cancel',
     'Stop a run',
-    'Stops the run at its next batch. Changes that are already applied stay, and `revert` can undo them.',
+    'Stops the run before its next batch. Changes that are already applied stay, and `revert` can undo them.',
   )
   async cancel(
     @Param('import_id') id: string,

@@ -21,7 +21,7 @@ class SessionDto {
   @ApiProperty({ format: 'date-time' }) created!: string;
   @ApiProperty({
     format: 'date-time',
-    description: 'Time when the session ends, unless a request postpones it.',
+    description: 'Time when the session ends, unless a request extends it.',
   })
   expires!: string;
   @ApiProperty({ maxLength: 64, example: '203.0.113.7', description: 'IP address of the login.' })

@@ -38,8 +38,8 @@ export class UserRestoreController {
   @Post()
   @DescribeRoute('restoreUser', 'Restore a deleted user', {
     description:
-      'Restores a user within SCIM_DELETED_DAYS days of the deletion. The uuid, the password and the own roles of the user ' +
-      'are restored, but not the groups, sessions and direct reports. If another user now has the username, email, external id or an ' +
+      'Restores a user within SCIM_DELETED_DAYS days after the deletion, with the same uuid, the password and all roles that ' +
+      'do not come from groups. The groups, sessions and direct reports are not restored. If another user now has the username, email, external id or an ' +
       'authname, the request fails with 409 and the uuid of that user.',
     id: CASE_INSENSITIVE,
     answer: describeJson('The restored user.', UserDto),

@@ -21,7 +21,7 @@ export class RolesController {
   @Get()
   @DescribeRoute('listRoles', 'List all roles', {
     description:
-      'Returns the standard roles and the roles of the setting `EXTRA_ROLES`. The roles of a user are listed in the same order.',
+      'Returns the standard roles and the roles from the setting `EXTRA_ROLES`. The roles of a user are listed in the same order.',
     answer: describeJson('All roles.', RoleListDto),
   })
   @Requires('users.search')

@@ -64,7 +64,8 @@ describe('inserted audit events with a past time', () => {
     for (const millis of times) ids.push(...(await insert(millis)));
     expect(await readReported()).toEqual(ids.filter((_, n) => times[n]! < OLDEST).sort());
     const { fault, bad, unsealed } = await verify();
-    for (const { message } of bad) expect(message).toMatch(/^was inserted: seal \d+ covers its period/);
+    for (const { message } of bad)
+      expect(message).toMatch(/^was not written by the service: seal \d+ covers its period/);
     expect(fault?.message).toContain(bad[0]!.id);
     expect(unsealed).toBe(0);
   });

@@ -24,7 +24,7 @@ describeConsole('daily work in the console', (service) => {
     await service.key.post('/api_keys', { name: 'ends soon', scopes: ['users:read'], expires: soon });
     page = await service.openAsAdmin();
     await page.waitForTitle('Home');
-    await page.waitForText('1 import waits for a decision, 1 key expires soon.');
+    await page.waitForText('1 import is waiting for a decision, 1 key expires soon.');
     const waits = await page.readRows('Waiting imports');
     expect(waits.map((cells) => cells.slice(0, 3))).toEqual([['home', 'upload.csv', 'Needs approval']]);
     expect((await page.readRows('Last imports')).map(([dataset]) => dataset)).toEqual(['home']);
@@ -137,7 +137,7 @@ describeConsole('daily work in the console', (service) => {
     await page.page.getByText(/^and \d+ more$/).click();
     await page.waitForText(MARKUP);
     await page.field('Actor').fill('nobody');
-    await page.waitForText('Actor is not the username of a user.');
+    await page.waitForText('Actor is not the username of any user.');
     await page.field('Actor').fill('admin');
     await page.waitForText('No events match these filters.');
   });

@@ -32,7 +32,7 @@ describeConsole('imports in the console', (service) => {
   test('the import page explains each guard that requires approval, with its limit and five example rows', async () => {
     const run = await parkRun('why');
     page = await service.openAsAdmin(`/console/imports/${run.id}`);
-    await page.waitForText(/E-mail would change for 8 users\. More than \d+ changes need approval\./);
+    await page.waitForText(/E-mail would change for 8 users\. Approval is needed for more than \d+\./);
     await page.waitForText('ada Of ada');
     expect((await page.readRows('Examples: Changed field, E-mail')).slice(0, 2)).toEqual([
       ['2', 'ada Of adawhy-0', 'ada.why@example.org→ada.why@example.net'],
@@ -46,7 +46,7 @@ describeConsole('imports in the console', (service) => {
     page = await service.openAsAdmin(`/console/imports/${run.id}`);
     await page.page.getByRole('link', { name: 'Updated 8' }).click();
     await page.page.getByRole('link', { name: 'Group by field' }).click();
-    const changes = page.page.getByRole('region', { name: 'Changes of E-mail' });
+    const changes = page.page.getByRole('region', { name: 'Changes to E-mail' });
     await changes.first().waitFor();
     expect(await changes.first().locator('tbody tr').count()).toBe(5);
     await page.page.getByText('3 more rows').click();
@@ -63,7 +63,7 @@ describeConsole('imports in the console', (service) => {
     const run = await parkRun('approved');
     page = await service.openAsAdmin(`/console/imports/${run.id}`);
     await page.button('Approve').click();
-    await page.waitForText(/^8 users will be updated\. The file is planned again first/);
+    await page.waitForText(/^8 users will be updated\. A new plan is created first/);
     await dialog().getByRole('button', { name: 'Approve' }).click();
     await page.page.locator('h1', { hasText: 'Completed' }).waitFor();
     expect((await awaitRun(service.key, run.id)).state).toBe('completed');
@@ -80,7 +80,7 @@ describeConsole('imports in the console', (service) => {
     const run = await parkRun('rejected');
     page = await service.openAsAdmin(`/console/imports/${run.id}`);
     await page.button('Reject').click();
-    await page.waitForText(/This file will never be applied\. 8 users stay unchanged\./);
+    await page.waitForText(/This file will not be applied\. 8 users will stay unchanged\./);
     await dialog().getByRole('button', { name: 'Reject' }).click();
     await page.page.locator('h1', { hasText: 'Rejected' }).waitFor();
     expect(await page.button('Approve').count()).toBe(0);

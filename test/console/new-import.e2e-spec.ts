@@ -100,7 +100,7 @@ describeConsole('new imports in the console', (service) => {
   test('the new-import page shows an error for an unreadable file and for an invalid profile name', async () => {
     page = await service.openAsAdmin('/console/imports/new');
     await choose(writeFile('empty.csv', ['']));
-    await problems().getByText('Blocks the import').waitFor();
+    await problems().getByText('Prevents the import').waitFor();
     await choose(writeFile('other.csv', ['Nr,Mail', '1,a@example.org']));
     await getColumn('Nr').selectOption('ExternalId');
     await page.field('Save as profile').fill('no name/at all');

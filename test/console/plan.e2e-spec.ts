@@ -47,7 +47,7 @@ describeConsole('plans in the console', (service) => {
     await page.page.getByText('Nora PlannedPL-99').waitFor();
     expect(await listPeople()).toEqual(['Nora PlannedPL-99']);
     await page.page.getByRole('link', { name: /^Updated/ }).click();
-    await page.waitForText('The plan has no rows for this person.');
+    await page.waitForText('The plan has no rows for this user.');
     expect(page.path).toContain('person=PL-99');
   });
 

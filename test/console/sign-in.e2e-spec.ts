@@ -52,7 +52,7 @@ describeConsole('signing in to the console', (service) => {
       await page.signIn('member', `not the password ${guess}`);
       await answered;
     }
-    await page.waitForText(/only a few failed attempts are allowed from one address within 15 minutes/);
+    await page.waitForText(/only a few failed attempts are allowed from one IP address within 15 minutes/);
     await page.waitForText(/Even the correct password is rejected for now\. Try again in 1[45] min/);
     expect(await page.findViolations()).toEqual([]);
   });

@@ -98,19 +98,21 @@ describe('a seal entry for a late audit event', () => {
   });
   test.each([
     ['that was one millisecond over the maximum age', idOf(BEFORE - LATE_MILLIS - 1), /it is not late/],
-    ['from the time span of its own seal', idOf(NOON), /was inserted/],
-    ['from the end of the time span of its own seal', idOf(NOON + 59 * MINUTE), /was inserted/],
+    ['from the time span of its own seal', idOf(NOON), /was not written/],
+    ['from the end of the time span of its own seal', idOf(NOON + 59 * MINUTE), /was not written/],
     ['from the future', idOf(PASS + LATE_MILLIS + 1), /it is newer than the seal/],
-    ['with an invalid id', `${idOf(NOON - 1).slice(0, 35)}z`, /never creates such an id/],
+    ['with an invalid id', `${idOf(NOON - 1).slice(0, 35)}z`, /has an invalid id/],
   ])('%s is refused', (_, id, message) => {
     expect(check(id)).toMatch(message);
   });
   test('is refused in the first sealing pass', () => {
-    expect(check(idOf(NOON - 1), { at: looks(PASS) })).toMatch(/was inserted/);
+    expect(check(idOf(NOON - 1), { at: looks(PASS) })).toMatch(/was not written/);
   });
   test('has its age checked against the previous sealing pass, even if one pass writes several seals', () => {
     expect(check(idOf(NOON - 1), { at: looks(BEFORE, PASS, PASS, PASS) })).toBeUndefined();
-    expect(check(idOf(BEFORE - LATE_MILLIS - 1), { at: looks(BEFORE, PASS, PASS) })).toMatch(/was inserted/);
+    expect(check(idOf(BEFORE - LATE_MILLIS - 1), { at: looks(BEFORE, PASS, PASS) })).toMatch(
+      /was not written/,
+    );
   });
   test('is accepted without the event only if the retention period of the event may be over', () => {
     const entry = { id: idOf(NOON - 1), seal: 5, row_hash: HASH };

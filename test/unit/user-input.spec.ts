@@ -109,7 +109,8 @@ describe('length limits in code points', () => {
         expectRefused(field, char.repeat(length), 'too_long', `may have at most ${max} characters`);
     });
     test('each name in the field authname may have at most 255 characters', () => {
-      const message = 'must contain at most 8 methods, each with up to 20 names of 255 characters';
+      const message =
+        'must contain at most 8 methods. Each method may have at most 20 names, and each name at most 255 characters';
       expectStored('authname', { saml: [char.repeat(255)] }, { saml: [char.repeat(255)] });
       expectRefused('authname', { saml: [char.repeat(256)] }, 'too_long', message);
     });
@@ -144,7 +145,8 @@ describe('limits on the number of values', () => {
   const methods = (count: number): Record<string, string[]> =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`m-${index}`, ['x']]));
   const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `n${index}`);
-  const TOO_MANY = 'must contain at most 8 methods, each with up to 20 names of 255 characters';
+  const TOO_MANY =
+    'must contain at most 8 methods. Each method may have at most 20 names, and each name at most 255 characters';
 
   test('allow at most 32 roles', () => {
     expectStored('roles', EXTRA_ROLES.slice(0, 32), EXTRA_ROLES.slice(0, 32));

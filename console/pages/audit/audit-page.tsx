@@ -41,7 +41,7 @@ export function AuditPage() {
   const { query } = useUrl();
   const { data, problem, isLoading } = useResource(query.toString(), (signal) => loadEvents(query, signal));
   const getError = (name: string): string => {
-    if (data?.unknown === name) return 'is not the username of a user';
+    if (data?.unknown === name) return 'is not the username of any user';
     return problem?.code === 'invalid_parameter' && problem.detail.includes(name) ? 'is invalid' : '';
   };
   const { data: seal, isLoading: isSealLoading } = useResource('seal', loadSeal);
@@ -111,7 +111,7 @@ export function AuditPage() {
 const SealStatus = ({ seal }: { seal: Seal | undefined }) =>
   seal && seal.number + seal.events > 1 ? (
     <>
-      {LEAD} Sealed until <Time at={seal.until} /> (seal {formatNumber(seal.number)}). Run{' '}
+      {LEAD} Sealed up to <Time at={seal.until} /> (seal {formatNumber(seal.number)}). Run{' '}
       <code>rollcall audit verify</code> to detect changed events.
     </>
   ) : (

@@ -22,7 +22,7 @@ export function GroupPage({ params }: { user: User; params: Record<string, strin
   const { query } = useUrl();
   const after = query.get('after') ?? '';
   const { data, problem, reload } = useResource(`${id} ${after}`, (signal) => loadGroup(id, after, signal));
-  if (!data) return <Page title={problem ? 'Group' : 'Loading …'}>{<ProblemNote problem={problem} />}</Page>;
+  if (!data) return <Page title={problem ? 'Group' : 'Loading…'}>{<ProblemNote problem={problem} />}</Page>;
   const { group, members, next } = data;
   return (
     <Page

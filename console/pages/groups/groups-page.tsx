@@ -43,10 +43,7 @@ export function GroupsPage() {
   const { query } = useUrl();
   const { data, problem, isLoading } = useResource(query.toString(), (signal) => loadGroups(query, signal));
   return (
-    <Page
-      title="Groups"
-      lead="Identity providers manage the members of groups. Here you assign roles to groups."
-    >
+    <Page title="Groups" lead="Identity providers manage the members of groups. Assign roles to groups here.">
       <div class="toolbar">
         <TextField
           name="q"
@@ -55,7 +52,7 @@ export function GroupsPage() {
           onValue={(value) => {
             setQuery({ q: value, after: undefined }, { replace: true });
           }}
-          input={{ type: 'search', placeholder: 'Complete name' }}
+          input={{ type: 'search', placeholder: 'Exact name' }}
         />
       </div>
       <ProblemNote problem={problem} />

@@ -39,7 +39,7 @@ export function HomePage() {
     <Page title="Home" lead={data && formatSummary(data.statistics)}>
       <div class="stack">
         <ProblemNote problem={problem} />
-        {data ? <Content overview={data} /> : !problem && <p class="muted">Loading …</p>}
+        {data ? <Content overview={data} /> : !problem && <p class="muted">Loading…</p>}
       </div>
     </Page>
   );
@@ -57,7 +57,7 @@ function formatSummary(statistics: Statistics): string {
   const parts = [
     ...(imports.overdue === true ? ['imports are overdue'] : []),
     ...(waiting > 0
-      ? [`${formatCount(waiting, 'import')} ${waiting === 1 ? 'waits' : 'wait'} for a decision`]
+      ? [`${formatCount(waiting, 'import')} ${waiting === 1 ? 'is' : 'are'} waiting for a decision`]
       : []),
     ...(blown > 0
       ? [`${formatCount(blown, 'key')} ${blown === 1 ? 'was' : 'were'} stopped after blocking too many users`]
@@ -104,11 +104,11 @@ function Content({ overview: { statistics, waiting } }: { overview: Overview }) 
         </Card>
       )}
       <div class="plots">
-        <Card title="User changes">
-          <Plot title="User changes" days={days} series={CHANGES} />
+        <Card title="Changes to users">
+          <Plot title="Changes to users" days={days} series={CHANGES} />
         </Card>
-        <Card title="Blocks">
-          <Plot title="Blocks" days={days} series={BLOCKS} />
+        <Card title="Status changes">
+          <Plot title="Status changes" days={days} series={BLOCKS} />
         </Card>
         <Card title="Imports">
           <Plot title="Imports" days={days} series={IMPORTS} />

@@ -59,7 +59,7 @@ const createApproval = (run: Run): RunAction => ({
   label: run.state === 'planned' ? 'Apply' : 'Approve',
   buttonText: run.state === 'planned' ? 'Apply the plan' : 'Approve',
   kind: countBlocked(run) > 0 ? 'danger' : 'primary',
-  explanation: `${formatPlannedChanges(run)}${formatFailures(run)}The file is planned again first. If the new plan differs, nothing is changed.`,
+  explanation: `${formatPlannedChanges(run)}${formatFailures(run)}A new plan is created first. If it differs from this plan, nothing is changed.`,
   successText: 'The import is being applied.',
   send: (id, reason) => unwrap(api.POST('/api/0.3/imports/{import_id}/apply', toParams(id, reason))),
 });
@@ -68,7 +68,7 @@ const createRejection = (run: Run): RunAction => ({
   label: 'Reject',
   buttonText: 'Reject',
   kind: 'danger',
-  explanation: `This file will never be applied. ${countChanged(run) === 1 ? '1 user stays' : `${formatCount(countChanged(run), 'user')} stay`} unchanged.`,
+  explanation: `This file will not be applied. ${formatCount(countChanged(run), 'user')} will stay unchanged.`,
   successText: 'The import was rejected.',
   send: (id, reason) => unwrap(api.POST('/api/0.3/imports/{import_id}/reject', toParams(id, reason))),
 });
@@ -77,7 +77,7 @@ const createCancellation = (run: Run): RunAction => ({
   label: 'Stop',
   buttonText: 'Stop',
   kind: 'danger',
-  explanation: `The import stops after the current batch, after about ${formatCount(run.progress.rows_done, 'row')}. Changes that are applied by then are kept and can be reverted.`,
+  explanation: `The import stops after the current batch. About ${formatCount(run.progress.rows_done, 'row')} ${run.progress.rows_done === 1 ? 'has' : 'have'} been processed so far. Changes that are already applied are kept and can be reverted.`,
   successText: 'The import is stopping.',
   send: (id, reason) => unwrap(api.POST('/api/0.3/imports/{import_id}/cancel', toParams(id, reason))),
 });

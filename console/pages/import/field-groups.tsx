@@ -27,7 +27,9 @@ export function FieldGroups({ rows, isPart }: { rows: readonly Row[]; isPart: bo
   return (
     <>
       {isPart && (
-        <p class="muted">Only the {formatCount(rows.length, 'row')} of this page. The plan has more rows.</p>
+        <p class="muted">
+          Only the {formatCount(rows.length, 'row')} on this page are shown. The plan has more rows.
+        </p>
       )}
       {sorted.map(([field, changes]) => (
         <section key={field} class="group">
@@ -60,7 +62,7 @@ function MoreRows({ field, changes }: { field: string; changes: readonly Changed
 
 const Rows = ({ field, changes }: { field: string; changes: readonly ChangedRow[] }) => (
   <Table
-    caption={`Changes of ${getLabel(field)}`}
+    caption={`Changes to ${getLabel(field)}`}
     rows={changes}
     getKey={({ row }) => `${row.line ?? ''} ${row.uuid ?? ''} ${row.external_id}`}
     columns={[

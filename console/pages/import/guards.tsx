@@ -10,27 +10,30 @@ import { RowPerson } from './row-person.js';
 
 /** Text of each guard. `%n` is the number, `%l` the limit, `%f` the field. */
 const SENTENCES: Record<string, string> = {
-  deactivations: '%n users would be blocked. More than %l need approval.',
-  reactivations: '%n blocked users would be reactivated. More than %l need approval.',
-  changed_field: '%f would change for %n users. More than %l changes need approval.',
-  emptied_field: '%f would be emptied for %n users. More than %l need approval.',
-  moved_values: '%n users would get a value that another user has now. More than %l need approval.',
-  same_value: '%f would get the same value in %n rows. More than %l need approval.',
-  garbled_text: '%n values would lose letters or be encoded twice. More than %l need approval.',
+  deactivations: '%n users would be blocked. Approval is needed for more than %l.',
+  reactivations: '%n blocked users would be reactivated. Approval is needed for more than %l.',
+  changed_field: '%f would change for %n users. Approval is needed for more than %l.',
+  emptied_field: '%f would be cleared for %n users. Approval is needed for more than %l.',
+  moved_values:
+    '%n users would get a value that currently belongs to another user. Approval is needed for more than %l.',
+  same_value: '%f would get the same value for %n users. Approval is needed for more than %l.',
+  garbled_text: '%n values would lose characters or be encoded twice. Approval is needed for more than %l.',
   changed_keys:
-    '%n users would be created, and the same number are missing. More than %l such pairs need approval.',
-  shrunken_file: 'The file has %n rows. Files with fewer than %l rows need approval.',
+    '%n external IDs are new, and many known ones are missing or in conflict. Approval is needed for more than %l of each.',
+  shrunken_file: 'The file has only %n rows. Approval is needed if there are fewer than %l.',
   old_file:
-    'The file repeats an earlier file or would undo changes of the last run for %n users. More than %l need approval.',
-  foreign_dataset: '%n of the matched users belong to another data set. More than %l need approval.',
-  errors: '%n rows failed. More than %l need approval.',
-  after_revert: '%n changes that were reverted would be applied again. More than %l need approval.',
-  key_fuse: 'The API key would block %n users within an hour. More than %l need approval.',
+    'For %n users, the file repeats an earlier file or would undo changes made by the last run. Approval is needed for more than %l.',
+  foreign_dataset: '%n matched users belong to another data set. Approval is needed for more than %l.',
+  errors: '%n rows have new errors. Approval is needed for more than %l.',
+  after_revert: 'Reverted changes would be applied again to %n users. Approval is needed for more than %l.',
+  key_fuse:
+    'With this import, the API key would have blocked %n users within an hour. Approval is needed for more than %l.',
 };
 
 function formatGuard({ name, field, value, limit }: Guard): string {
   const known =
-    SENTENCES[name] ?? `${formatCode(name)}${field ? ' of %f' : ''}: %n. More than %l need approval.`;
+    SENTENCES[name] ??
+    `${formatCode(name)}${field ? ' of %f' : ''}: %n. Approval is needed for more than %l.`;
   return known
     .replace('%n', formatNumber(value))
     .replace('%l', formatNumber(limit))

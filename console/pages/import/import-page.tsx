@@ -28,7 +28,7 @@ export function ImportPage({ params }: { user: User; params: Record<string, stri
   const { data: run, problem, set, reload } = useResource(id, (signal) => loadRun(id, signal));
   useRunEvents(run ? [run] : [], set);
   useEndToast(run);
-  if (!run) return <Page title={problem ? 'Import' : 'Loading …'}>{<ProblemNote problem={problem} />}</Page>;
+  if (!run) return <Page title={problem ? 'Import' : 'Loading…'}>{<ProblemNote problem={problem} />}</Page>;
   const seconds = getSeconds(run);
   return (
     <Page

@@ -115,7 +115,7 @@ export function Rows({ run, isPlan }: { run: Run; isPlan: boolean }) {
           rows={rows}
           getKey={({ line, uuid, external_id }) => `${line ?? ''} ${uuid ?? ''} ${external_id}`}
           isLoading={isLoading}
-          empty={person ? 'The plan has no rows for this person.' : 'There are no rows with changes.'}
+          empty={person ? 'The plan has no rows for this user.' : 'There are no rows with changes.'}
         />
       )}
       <Pager count={data?.count} shown={rows.length} unit={['row', 'rows']} next={data?.next ?? ''} />

@@ -16,7 +16,7 @@ export const SCOPES: readonly (readonly [scope: string, meaning: string])[] = [
   ['groups:write', 'change groups'],
   ['imports:read', 'read imports'],
   ['imports:write', 'start imports, and approve or reject them'],
-  ['audit:read', 'read the audit'],
+  ['audit:read', 'read the audit log'],
   ['webmasters', 'create, change and block Webmasters'],
 ];
 

@@ -117,7 +117,9 @@ function ColumnChoice({
 
 function getNote({ use, suggestion }: Column): string {
   if (use !== 'unknown') return '';
-  return suggestion === null || suggestion === IGNORE ? 'Unknown column, ignored' : 'Suggested from its name';
+  return suggestion === null || suggestion === IGNORE
+    ? 'Unknown column, ignored'
+    : 'Suggested by the column name';
 }
 
 /** Suggests a valid profile name for a file: `payroll-2026` for `payroll-2026.csv`. */

@@ -51,7 +51,7 @@ export function Problems({ preview }: { preview: Preview }) {
             title: 'Problem',
             cell: ({ first: { field, message, refuses } }) => (
               <>
-                {refuses && <Pill tone="bad">Blocks the import</Pill>} {field && `${getLabel(field)} `}
+                {refuses && <Pill tone="bad">Prevents the import</Pill>} {field && `${getLabel(field)} `}
                 {message}
               </>
             ),

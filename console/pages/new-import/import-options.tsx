@@ -60,7 +60,7 @@ export function ImportOptions({ options, profiles, onOption }: ImportOptionsProp
         hasProfile ? 'From the profile' : 'Create and update (default)',
         Object.entries(VALUES.mode),
       )}
-      {renderSelect('encoding', 'UTF-8, or from the byte order mark', ENCODINGS.map(toChoice))}
+      {renderSelect('encoding', 'UTF-8, or detected from the byte order mark', ENCODINGS.map(toChoice))}
       {renderSelect('delimiter', 'Detected from the header', Object.entries(VALUES.delimiter))}
     </div>
   );

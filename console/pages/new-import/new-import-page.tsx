@@ -37,7 +37,7 @@ export function NewImportPage() {
   const hint =
     previewData && isRejected
       ? 'The file would be rejected. Assign its columns or check the problems below.'
-      : 'No user is changed before you have reviewed the plan.';
+      : 'No users are changed until you have reviewed the plan.';
   return (
     <Page
       title="New import"
@@ -57,7 +57,7 @@ export function NewImportPage() {
             )
           }
         >
-          {plan.isBusy ? 'Uploading …' : 'Create plan'}
+          {plan.isBusy ? 'Uploading…' : 'Create plan'}
         </button>
       }
     >

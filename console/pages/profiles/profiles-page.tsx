@@ -17,7 +17,7 @@ export function ProfilesPage() {
   return (
     <Page
       title="Profiles"
-      lead="A profile defines how files of one source are read. To create one, start from a file."
+      lead="A profile defines how files from one source are read. To create one, start from a file."
       actions={
         <a class="button primary" href={toHref('/imports/new')}>
           New from a file

@@ -23,7 +23,7 @@ export function UserPage({ user: reader, params }: { user: User; params: Record<
   const isSelf = id === reader.uuid;
   const isFull = isWebmaster(reader);
   const { data, problem, set, reload } = useResource(id, (signal) => loadUser(id, signal));
-  if (!data) return <Page title={problem ? 'User' : 'Loading …'}>{<ProblemNote problem={problem} />}</Page>;
+  if (!data) return <Page title={problem ? 'User' : 'Loading…'}>{<ProblemNote problem={problem} />}</Page>;
   const { user } = data;
   const change = (next: UserVersion): void => {
     set(next);

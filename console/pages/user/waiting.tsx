@@ -32,8 +32,8 @@ export function WaitingChanges({ user: { external_id: externalId, updated } }: {
           <Icon name="imports" />
           <div>
             <p>
-              <a href={toHref(`/imports/${run.id}`, { person: externalId })}>{getTitle(run)}</a> waits for a
-              decision. It would change this user:
+              <a href={toHref(`/imports/${run.id}`, { person: externalId })}>{getTitle(run)}</a> is waiting
+              for a decision. It would change this user:
             </p>
             <dl class="diff">
               <ChangeLines changes={getVisibleChanges(row)} />

@@ -42,7 +42,7 @@ export function ExportButton({ query, columns, count }: ExportProps) {
       <button
         type="button"
         disabled={!count && !isBusy}
-        title="Export all users of this list as CSV, with the displayed columns"
+        title="Export all users in this list as CSV, with the displayed columns"
         onClick={() => {
           if (isBusy) controller.current?.abort();
           else void run(start);

@@ -16,13 +16,13 @@ const HINTS = {
   moved_values:
     'Many values would move from one person to another. A column has probably shifted by one row or was sorted without the other columns.',
   same_value:
-    'Most people would get the same value in a column where their values differ now. The source may have filled in a default, or a lookup may have failed.',
+    'Most people would get the same value in a column where their current values differ. The source may have filled in a default, or a lookup may have failed.',
   garbled_text:
     'Accented letters would be lost, garbled or escaped. The file may be meant for a web page or have a different encoding. Check the encoding option.',
   changed_keys:
-    'Many external ids are new, and many known ids are missing or in conflict. The ids have probably changed, so the import would create people a second time.',
-  shrunken_file: 'The file has far fewer rows than the last one. The export may be cut short or filtered.',
-  old_file: 'Much of the last import would be undone. The file may be older than the last one.',
+    'Many external ids are new, and many known ids are missing or in conflict. The ids have probably changed, so the import would create the same people a second time.',
+  shrunken_file: 'The file has far fewer rows than the last file. The export may be cut short or filtered.',
+  old_file: 'Much of the last import would be undone. The file may be older than the last imported file.',
   foreign_dataset: 'Many people in the file belong to another data set. The dataset option may be wrong.',
   errors: 'Many rows fail with new errors. The format of the source may have changed.',
   after_revert: 'Changes that were reverted would be made again. The source still sends the wrong values.',
@@ -30,9 +30,9 @@ const HINTS = {
 
 const OTHER_HINTS = {
   deactivations_week:
-    'Together with the other imports of the last seven days, many people would lose access. The source may be losing people little by little.',
+    'This import and the others of the last seven days would together block many people. The source may be losing people little by little.',
   reactivations_week:
-    'Together with the other imports of the last seven days, many blocked people would get access again. Check the source.',
+    'This import and the others of the last seven days would together give many blocked people access again. Check the source.',
   same_new_name:
     'Most new people have the same name. A column may have been filled with a single value, or the rows may not describe people.',
   cut_text: 'Many values in this column would be cut off inside a word. The source probably shortens them.',

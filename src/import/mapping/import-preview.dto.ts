@@ -60,7 +60,7 @@ export class PreviewProblemDto {
   @ApiProperty({ maxLength: 2000, example: 'must be an e-mail address' }) message!: string;
   @ApiPropertyOptional({ maxLength: 255, description: 'Cell content. Truncated if long.' }) value?: string;
   @ApiPropertyOptional({ format: 'uuid', description: 'Id of the conflicting user, if any.' }) uuid?: string;
-  @ApiProperty({ description: 'True if an import rejects the file because of this error.' })
+  @ApiProperty({ description: 'True if an import would reject the file because of this error.' })
   refuses!: boolean;
 }
 

@@ -12,8 +12,7 @@ export class StatisticsController {
   @Get()
   @DescribeRoute('getStatistics', 'Get statistics', {
     description:
-      'Users by status, the last imports, imports that wait for a decision, API keys that expire soon, and daily counts of ' +
-      'events. An API key needs the scope `audit:read`, because the audit contains the same information.',
+      'Users by status, the last imports, imports that wait for a decision, API keys that expire soon, and daily counts of events.',
     answer: describeJson('The statistics.', StatisticsDto),
   })
   @Requires('statistics.read')

@@ -80,7 +80,7 @@ class KeyNumbersDto {
 
 class FailedLoginsDto {
   @ApiProperty({
-    ...describeCount('Failed logins, at most one a minute per name and address.', 3),
+    ...describeCount('Failed logins, counted at most once per minute for each name and address.', 3),
     maximum: 10_000,
   })
   last_24_hours!: number;
@@ -103,7 +103,8 @@ export class DayDto {
   @ApiProperty(describeCount()) deleted = 0;
   @ApiProperty(describeCount()) restored = 0;
   @ApiProperty(describeCount(undefined, 7)) logins = 0;
-  @ApiProperty(describeCount('Failed logins, at most one a minute per name and address.')) failed_logins = 0;
+  @ApiProperty(describeCount('Failed logins, counted at most once per minute for each name and address.'))
+  failed_logins = 0;
   @ApiProperty(describeCount('Completed imports, including imports with errors.', 1)) imports_completed = 0;
   @ApiProperty(describeCount()) imports_failed = 0;
   @ApiProperty(describeCount()) imports_rejected = 0;

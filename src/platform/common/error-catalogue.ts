@@ -1,12 +1,13 @@
 /**
  * All errors that a client can see (RFC 9457 problem details). The meaning and the status of a code never change.
- * The page `/problems/<code>` shows the `remedy`.
+ * Error pages and the page `/problems/<code>` show the `remedy`. The OpenAPI file contains it as an example of `detail`,
+ * so it does not mention `detail`.
  */
 export const CATALOGUE = {
   malformed_json: {
     status: 400,
     title: 'The request body is not a JSON object',
-    remedy: 'Send one JSON object in UTF-8. `detail` describes the error.',
+    remedy: 'Send one valid JSON object, encoded as UTF-8.',
   },
   malformed_request: {
     status: 400,
@@ -22,22 +23,22 @@ export const CATALOGUE = {
   invalid_parameter: {
     status: 400,
     title: 'A query parameter or header is unknown or invalid',
-    remedy: 'Correct the parameter. `detail` contains its name and its valid values.',
+    remedy: 'Correct or remove the parameter or header. The page `/docs` lists the valid values.',
   },
   invalid_syntax: {
     status: 400,
     title: 'The SCIM request is malformed',
-    remedy: 'Correct the part that `detail` names. RFC 7644 defines the form of each request.',
+    remedy: 'Format the request as RFC 7644 defines.',
   },
   invalid_value: {
     status: 400,
     title: 'A value is not valid for its SCIM attribute',
-    remedy: 'Send a valid value. `detail` names the attribute and its valid values. Nothing was changed.',
+    remedy: 'Send a valid value for the attribute. Nothing was changed.',
   },
   invalid_filter: {
     status: 400,
     title: 'The SCIM filter is not valid',
-    remedy: 'Correct the filter. `detail` contains the position and the error.',
+    remedy: 'Correct the filter. RFC 7644, section 3.4.2.2, defines the syntax.',
   },
   invalid_path: {
     status: 400,
@@ -53,12 +54,12 @@ export const CATALOGUE = {
   mutability: {
     status: 400,
     title: 'The SCIM attribute cannot be changed this way',
-    remedy: 'Leave the attribute out. It is read-only, or it must keep a value.',
+    remedy: 'Leave the attribute out of the request. It is read-only, or it must always have a value.',
   },
   too_many: {
     status: 400,
     title: 'The SCIM filter would read too many resources',
-    remedy: 'Add a condition on one of the attributes that `detail` names. Join it with `and`.',
+    remedy: 'Add a condition on an attribute with an index, such as `externalId`, or send fewer operations.',
   },
   invalid_cursor: {
     status: 400,
@@ -78,17 +79,17 @@ export const CATALOGUE = {
   login_failed: {
     status: 401,
     title: 'Login failed',
-    remedy: 'Check the user name and the password. Blocked users and unknown users get this same error.',
+    remedy: 'Check the username and the password. Blocked users and unknown users get the same error.',
   },
   forbidden: {
     status: 403,
     title: 'Not permitted',
-    remedy: 'The credentials are valid, but their role does not permit this request. Ask a Webmaster.',
+    remedy: 'The credentials are valid, but do not permit this request. Ask a Webmaster.',
   },
   field_not_permitted: {
     status: 403,
     title: 'A field cannot be changed with these credentials',
-    remedy: 'Leave out the fields that `detail` names, or ask a Webmaster to change them.',
+    remedy: 'Leave out fields that only a Webmaster may change, or ask a Webmaster to change them.',
   },
   cross_site: {
     status: 403,
@@ -98,7 +99,7 @@ export const CATALOGUE = {
   insufficient_scope: {
     status: 403,
     title: 'The API key does not have the required rights',
-    remedy: 'Use an API key with the rights that `detail` names, or log in as a Webmaster.',
+    remedy: 'Use an API key with the required rights, or log in as a Webmaster.',
   },
   network_not_permitted: {
     status: 403,
@@ -154,7 +155,7 @@ export const CATALOGUE = {
   wrong_state: {
     status: 409,
     title: 'The current state of the record does not allow this action',
-    remedy: 'Read the record again. `detail` contains its state and the states that allow the action.',
+    remedy: 'Read the record again, and choose an action that its current state allows.',
   },
   file_lost: {
     status: 410,
@@ -170,7 +171,7 @@ export const CATALOGUE = {
     status: 413,
     title: 'The request body is too large',
     remedy:
-      'Send a smaller body. The limits are 1 MiB and 20,000 values for JSON, 4 KiB for a login, and 100 MiB for a file.',
+      'Send a smaller body. JSON may have at most 1 MiB and 20,000 values, or 4 MiB and 200,000 values for SCIM groups and bulk requests. A login may have at most 4 KiB, and a file 100 MiB.',
   },
   unsupported_media_type: {
     status: 415,
@@ -203,7 +204,7 @@ export const CATALOGUE = {
     status: 422,
     title: 'The search takes too long',
     remedy:
-      'The search was stopped after `SEARCH_TIMEOUT`. `detail` names the word or filter with the most matches. Use a longer word, or add an exact filter.',
+      'The search took longer than `SEARCH_TIMEOUT` and was stopped. Use a longer word, or add an exact filter or a time range.',
   },
   rate_limited: {
     status: 429,
@@ -225,7 +226,8 @@ export const CATALOGUE = {
   internal: {
     status: 500,
     title: 'Internal error',
-    remedy: 'Report the `request_id` to the operator of the service. The log contains the details.',
+    remedy:
+      'Report the value of `X-Request-Id` to the operator of the service. The log contains the details.',
   },
   not_implemented: {
     status: 501,
@@ -236,7 +238,7 @@ export const CATALOGUE = {
     status: 503,
     title: 'Temporarily unavailable',
     remedy:
-      'Repeat the request after the number of seconds in the `Retry-After` header. With an `Idempotency-Key` it takes effect only once.',
+      'Repeat the request after the number of seconds in the `Retry-After` header. A request with an `Idempotency-Key` takes effect only once.',
   },
   outcome_unknown: {
     status: 503,

@@ -215,7 +215,7 @@ const CHANGE_HEADERS = [
   ),
   OptionalHeader(
     AUDIT_REASON,
-    `Reason for the change. The audit stores it. At most ${MAX_REASON} characters, percent-encoded as UTF-8.`,
+    `Reason for the change, recorded in the audit log. At most ${MAX_REASON} characters, percent-encoded as UTF-8.`,
     { type: 'string', maxLength: MAX_REASON * MAX_ENCODED_CHARACTER, pattern: '^[ -~]*$' },
   ),
 ];

@@ -44,7 +44,7 @@ const defineComplex = (
 ): AttributeDefinition => defineAttribute(name, description, { type: 'complex', subAttributes, ...extra });
 
 const defineQualifiers = (types: readonly string[]): AttributeDefinition[] => [
-  defineAttribute('display', 'A human-readable name of the value.'),
+  defineAttribute('display', 'A human-readable name for the value.'),
   defineAttribute('type', 'The purpose of the value.', { canonicalValues: types }),
   defineFlag('primary', 'True for the preferred value. At most one element is primary.'),
 ];
@@ -230,7 +230,7 @@ export const ENTERPRISE: SchemaDefinition = {
 };
 
 const defineLink = (network: string) =>
-  defineAttribute(network, `The URL of the user's page.`, referTo('external', COLUMN));
+  defineAttribute(network, `The URL of the user's profile.`, referTo('external', COLUMN));
 
 export const ROLLCALL_USER: SchemaDefinition = {
   urn: ROLLCALL_USER_SCHEMA,
@@ -253,7 +253,7 @@ export const ROLLCALL_USER: SchemaDefinition = {
     defineAttribute('aboutMe', 'A text in which users describe themselves.', mapToField('about_me')),
     defineComplex(
       'socialMedia',
-      'Pages on social networks.',
+      'Profiles on social networks.',
       ['facebook', 'linkedin', 'twitter'].map(defineLink),
       mapToField('social_media', {}),
     ),

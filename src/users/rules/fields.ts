@@ -197,7 +197,7 @@ export const Authnames = (schema: Schema) =>
     ),
     Rule(
       'too_long',
-      `must contain at most ${MAX_ITEMS.methods} methods, each with up to ${MAX_ITEMS.namesOfMethod} names of ${MAX.authname} characters`,
+      `must contain at most ${MAX_ITEMS.methods} methods. Each method may have at most ${MAX_ITEMS.namesOfMethod} names, and each name at most ${MAX.authname} characters`,
       (value) =>
         keysOf(value).length <= MAX_ITEMS.methods &&
         valuesOf(value).every((list) => stringsOf(list).length <= MAX_ITEMS.namesOfMethod) &&

@@ -84,7 +84,7 @@ export class UserInput {
     example: 'correct horse battery staple',
     description:
       'At least PASSWORD_MIN_LENGTH characters (default 12) of any kind. Spaces at the start and end are kept. Must not be easy to guess. ' +
-      'null removes the password. The user can then not log in with a password.',
+      'null removes the password. The user can then no longer log in with a password.',
   })
   password?: string | null;
 

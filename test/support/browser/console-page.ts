@@ -107,7 +107,7 @@ export class ConsolePage {
   /** Waits until the page and its data are loaded. */
   async waitUntilLoaded(): Promise<void> {
     await this.page.waitForLoadState('load');
-    await this.page.locator('h1', { hasNotText: /^(Loading …|Rollcall)$/ }).waitFor();
+    await this.page.locator('h1', { hasNotText: /^(Loading…|Rollcall)$/ }).waitFor();
     await this.page.locator('[aria-busy=true]').waitFor({ state: 'detached' });
   }
 

@@ -82,7 +82,7 @@ const nameOf = ({ host, port }: DatabaseHost): string => `${host.includes(':') ?
 function buildTlsOptions(host: string, { DATABASE_TLS_CA_FILE: file }: DatabaseSettings) {
   if (file === undefined) return {};
   if (isIP(host) !== 0) {
-    const remedy = 'Use the name in the certificate of each server.';
+    const remedy = 'For each server, use the host name in its certificate.';
     throw new EnvError(`DATABASE_TLS_CA_FILE needs host names in DATABASE_URL, not IP addresses. ${remedy}`);
   }
   const ca = readPemFile('DATABASE_TLS_CA_FILE', file);
