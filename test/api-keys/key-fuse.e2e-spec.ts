@@ -54,7 +54,7 @@ async function countBlown(): Promise<number> {
 const readActions = async (id: string): Promise<string[]> =>
   (await readAuditRows(app, id)).map(({ action }) => action).filter((action) => action.includes('fuse'));
 
-test('an API key that blocks too many users gets 429, and the audit and the metrics record it', async () => {
+test('an API key that blocks too many users gets 429', async () => {
   const [before, { id, client, elsewhere }, uuids] = [await countBlown(), await aKey(), await createUsers(5)];
   expect(await blockAll(client, uuids.slice(0, 3))).toEqual([200, 200, 200]);
   const [, , , fourth = '', fifth = ''] = uuids;
@@ -75,7 +75,7 @@ test('an API key that blocks too many users gets 429, and the audit and the metr
   expect(await countBlown()).toBe(before + 1);
 });
 
-test('the blown fuse of an API key prevents only that key from blocking active users', async () => {
+test('a blown fuse prevents only its API key from blocking users', async () => {
   const [{ client }, { client: another }, uuids] = [await aKey(), await aKey(), await createUsers(6)];
   const [first = '', , , fourth = '', fifth = '', sixth = ''] = uuids;
   expect(await blockAll(client, uuids.slice(0, 4))).toEqual([200, 200, 200, 429]);
@@ -91,7 +91,7 @@ test('the blown fuse of an API key prevents only that key from blocking active u
   expect((await block(client, sixth)).status).toBe(429);
 });
 
-test('after a reset, the fuse of an API key is off for one hour and then counts from zero', async () => {
+test('a reset turns the key fuse off for one hour', async () => {
   const [{ id, client }, uuids] = [await aKey(), await createUsers(12)];
   await blockAll(client, uuids.slice(0, 4));
   const before = await countBlown();
@@ -112,7 +112,7 @@ test('after a reset, the fuse of an API key is off for one hour and then counts 
   expect(await readActions(id)).toEqual(['api_key.fuse_blown', 'api_key.fuse_reset', 'api_key.fuse_blown']);
 });
 
-test('the fuse of an API key can be reset only by a Webmaster or by another API key without scopes', async () => {
+test('an API key cannot reset its own fuse', async () => {
   const [{ id, client }, uuids] = [await aKey(), await createUsers(5)];
   await blockAll(client, uuids.slice(0, 4));
   const reset = async (by: Client) => by.post(`/api_keys/${id.toUpperCase()}/fuse`);
@@ -125,7 +125,7 @@ test('the fuse of an API key can be reset only by a Webmaster or by another API 
   expect((await block(client, uuids[3] ?? '')).status).toBe(200);
 });
 
-test('an API key that was created by another API key has its own fuse', async () => {
+test('an API key created by another API key has its own fuse', async () => {
   const [{ client }, uuids] = [await aKey(), await createUsers(5)];
   await blockAll(client, uuids.slice(0, 4));
   const { key } = (await client.post('/api_keys', { name: 'x' })).body;
@@ -133,7 +133,7 @@ test('an API key that was created by another API key has its own fuse', async ()
   expect((await block(client, uuids[4] ?? '')).status).toBe(429);
 });
 
-test('concurrent requests on two instances exceed a fuse limit by at most one user per request', async () => {
+test('concurrent requests exceed a fuse limit by at most one user each', async () => {
   const RACERS = 6;
   const [{ id, client, elsewhere }, waiting] = [await aKey(), await createUsers(18)];
   let blocked = 0;
@@ -152,7 +152,7 @@ test('concurrent requests on two instances exceed a fuse limit by at most one us
   expect(await readActions(id)).toEqual(['api_key.fuse_blown']);
 });
 
-test('the fuse of an API key counts only users blocked in the last hour, and older records are purged', async () => {
+test('the key fuse counts only users blocked in the last hour', async () => {
   const [{ id, client }, uuids] = [await aKey(), await createUsers(5)];
   await blockAll(client, uuids.slice(0, 4));
   const age = 'UPDATE key_deactivations SET time = ? WHERE key_id = ? AND user_uuid = ?';
@@ -170,7 +170,7 @@ test('the fuse of an API key counts only users blocked in the last hour, and old
   expect(row?.n).toBe(3);
 });
 
-test('FUSE_PERCENT is a percentage of the users who were active before the key blocked a user', async () => {
+test('FUSE_PERCENT is a percentage of users active before the first block', async () => {
   const [{ client }, uuids] = [await aKey(), await createUsers(8)];
   const { Count: active } = (await app.key.get('/users/search?status=Active&limit=1')).body;
   setLimits(1, Math.ceil(600 / (active as number))); // a little more than six users
@@ -193,7 +193,7 @@ const buildKeyActor = (id: string): KeyActor => ({
   profile: 'standard',
 });
 
-test('every user whom a change set blocks counts towards the fuse of the API key', async () => {
+test('every user blocked by a change set counts towards the key fuse', async () => {
   const [{ id }, uuids] = [await aKey(), await createUsers(4)];
   const caller = { actor: buildKeyActor(id), requestId: 'test', ip: '' };
   const changes = uuids.map((uuid) => ({
@@ -209,7 +209,7 @@ test('every user whom a change set blocks counts towards the fuse of the API key
   expect(await Promise.all(uuids.map(readStatus))).toEqual(['Active', 'Blocked', 'Blocked', 'Blocked']);
 });
 
-test('the fuse of an API key needs additional SQL statements only for changes that block users', async () => {
+test('the key fuse adds SQL statements only to changes that block users', async () => {
   const [{ id }, [uuid = '']] = [await aKey(), await createUsers(1)];
   const runChange = async (kind: 'key' | 'system', patch: object): Promise<string[]> =>
     app.app.get(TransactionRunner).run(async (tx) => {

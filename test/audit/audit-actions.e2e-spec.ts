@@ -170,14 +170,14 @@ test.each(Object.keys(CAUSES))('the audit records %s with actor, target and IP a
   expect(event.ip).toBe('127.0.0.1');
 });
 
-test('the table of audit actions in docs/operator.md lists every action', () => {
+test('docs/operator.md lists every audit action', () => {
   const text = readFileSync(`${ROOT}docs/operator.md`, 'utf8');
   const documented = [...text.matchAll(/^\| `([a-z_]+\.[a-z_]+)` /gm)].map(([, action]) => action);
   expect(documented).toEqual([...ACTIONS]);
   expect(Object.keys(CAUSES)).toEqual([...ACTIONS]);
 });
 
-test('failed logins are audited at most once a minute per username and IP, without passwords', async () => {
+test('failed logins are audited at most once a minute per username and IP', async () => {
   const readFailed = () =>
     databaseOf(app).query("SELECT id FROM audit_events WHERE action = 'session.login_failed'");
   const before = (await readFailed()).length;
@@ -205,7 +205,7 @@ test('failed logins are audited at most once a minute per username and IP, witho
   expect(names).not.toContain('x'.repeat(200));
 });
 
-test('the use of an API key is recorded once for each client IP address', async () => {
+test('API key use is audited once per client IP address', async () => {
   const { id, key: secret } = await createKey();
   const client = app.guest.with({ 'x-api-key': secret });
   for (let i = 0; i < 3; i++) await client.get('/users/search?limit=1');
@@ -218,7 +218,7 @@ test('the use of an API key is recorded once for each client IP address', async 
   expect(ips).toEqual(['192.0.2.8', '192.0.2.7', '127.0.0.1']);
 });
 
-test('the audit filters since and until use the time by which the events are sorted', async () => {
+test('the audit filters since and until agree with the sort order', async () => {
   const at = Date.now();
   for (let n = 0; n < 3; n++) {
     await create(app.key);

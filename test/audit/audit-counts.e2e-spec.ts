@@ -47,7 +47,7 @@ const readSealCounts = () =>
     'SELECT seal, hour, action, value FROM audit_counts ORDER BY seal, hour, action',
   );
 
-test('audit counts include each event exactly once, even after the event is sealed or purged', async () => {
+test('audit counts include each event once, even after sealing or purging', async () => {
   const old = Date.now() - 35 * DAY;
   await insert(old, 3);
   await insert(Date.now() - 3 * HOUR, 2);
@@ -66,7 +66,7 @@ test('audit counts include each event exactly once, even after the event is seal
   expect(await readUpdates()).toEqual({ days, gaps: [] });
 });
 
-test('days of audit counts start at midnight in the time zone of the client', async () => {
+test("days of audit counts start at midnight in the client's time zone", async () => {
   const begin = (toMidnight(THIS_HOUR) - 5 * 24) * HOUR;
   for (let hour = 0; hour < 24; hour++) await insert(begin + hour * HOUR + 1, hour + 1);
   await seal(Date.now());
@@ -78,7 +78,7 @@ test('days of audit counts start at midnight in the time zone of the client', as
   expect((await readUpdates(-5)).days).toEqual({ [day - 1]: addUp(0, 5), [day]: addUp(5, 24) });
 });
 
-test('if an event appears after its hour is sealed, the next seal counts it for that hour', async () => {
+test('audit counts include late events after the next seal', async () => {
   const end = THIS_HOUR * HOUR - 30 * HOUR;
   await insert(end - HOUR - MINUTE, 3);
   await insert(end - 5 * MINUTE, 3);
@@ -91,7 +91,7 @@ test('if an event appears after its hour is sealed, the next seal counts it for 
   expect(late).toHaveLength(1);
 });
 
-test('audit counts omit events with an unknown action or with a future time in the id', async () => {
+test('audit counts omit events with an unknown action or future time', async () => {
   await insert(Date.now() - 3 * HOUR, 2);
   await insertEvents(databaseOf(app), [eventAt(Date.now() - 3 * HOUR, { action: 'user.destroyed' })]);
   await insertIds(Date.now(), [uuidv7({ msecs: Date.now() + 5 * DAY })]);
@@ -99,7 +99,7 @@ test('audit counts omit events with an unknown action or with a future time in t
   expect((await readSealCounts()).map(({ action, value }) => [action, value])).toEqual([['user.updated', 2]]);
 });
 
-test('two instances that seal concurrently build one chain of seals and count each event once', async () => {
+test('instances that seal concurrently build one chain of seals', async () => {
   for (let hour = 2; hour < 8; hour++) await insert(Date.now() - hour * HOUR, 3);
   const other = await TestApp.startOn(app.database);
   await Promise.all([seal(Date.now()), other.app.get(Sealer).sealEndedHours(Date.now()), seal(Date.now())]);
@@ -110,7 +110,7 @@ test('two instances that seal concurrently build one chain of seals and count ea
   expect(await verify()).toMatchObject({ rows: 18, fault: null });
 });
 
-test('audit counts older than the longest period that can be requested are purged', async () => {
+test('audit counts older than the longest requestable period are purged', async () => {
   await insert(Date.now() - 120 * DAY, 3);
   await insert(Date.now() - 80 * DAY, 2);
   await seal(Date.now());
@@ -118,7 +118,7 @@ test('audit counts older than the longest period that can be requested are purge
   expect((await readSealCounts()).map(({ value }) => value)).toEqual([2]);
 });
 
-test('if more than 10,000 events are unsealed, audit counts include 10,000 and report a gap', async () => {
+test('audit counts report a gap if more than 10,000 events are unsealed', async () => {
   await seal(Date.now());
   const ids = Array.from({ length: 10_001 }, (_, index) => uuidv7({ msecs: Date.now(), seq: index * 8 }));
   for (let from = 0; from < ids.length; from += 1000)

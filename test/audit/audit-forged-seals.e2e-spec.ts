@@ -49,7 +49,7 @@ test.each([
   ['an empty list of events', 'members', ''],
   ['a forged number of events', 'row_count', 2],
   ['a forged hash', 'hash', 'f'.repeat(64)],
-])('audit verification fails if seal 2 had %s while seal 3 was created', async (_, name, value) => {
+])('audit verification fails if seal 3 follows a seal with %s', async (_, name, value) => {
   await insert(END - 40 * MINUTE);
   await sealWithChange(name, 2, value);
   await expectFault();
@@ -57,7 +57,7 @@ test.each([
   await expectFault();
 });
 
-test('audit verification fails if an old event was inserted together with a late-event entry', async () => {
+test('audit verification fails if an old event has a forged late-event entry', async () => {
   const [id] = await insert(END - 40 * MINUTE);
   await execute("INSERT INTO audit_late_events (id, seal, row_hash) VALUES (?, 3, '')", [id!]);
   await expectFault();
@@ -79,7 +79,7 @@ test.each([
 });
 
 test.each([1, 3 * MINUTE, HOUR, 3 * HOUR])(
-  'audit verification fails if the time and the id of a sealed event were moved by %d ms',
+  'audit verification fails if a sealed event was moved by %d ms',
   async (by) => {
     const millis = END - 30 * MINUTE + by;
     await execute('UPDATE audit_events SET id = ?, time = ? WHERE id = ?', [
@@ -93,7 +93,7 @@ test.each([1, 3 * MINUTE, HOUR, 3 * HOUR])(
   },
 );
 
-test.each([3, 7])('audit verification fails if a copy of seal 2 was stored as seal %d', async (number) => {
+test.each([3, 7])('audit verification fails if seal %d is a copy of seal 2', async (number) => {
   await sealNext();
   const [, second] = await readSeals();
   await execute('DELETE FROM audit_seals WHERE number = ?', [number]);

@@ -29,7 +29,7 @@ afterEach(() => app.end());
 
 const { seal, verify, execute, readSeals, insert, sealHours } = new SealedAudit(() => app);
 
-test('every hour gets a seal, and an unchanged audit passes verification', async () => {
+test('an unchanged audit passes verification', async () => {
   await create(app.key); // also records the first use of the key
   await sealHours();
   expect((await readSeals()).map(({ row_count }) => row_count).slice(0, 3)).toEqual([4, 4, 4]);
@@ -42,7 +42,7 @@ test('every hour gets a seal, and an unchanged audit passes verification', async
   expect((await verify()).unsealed).toBe(result.unsealed + 1);
 });
 
-test('every hour after the newest seal gets a seal, even without events', async () => {
+test('every hour gets a seal, even without events', async () => {
   await sealHours();
   const count = (await readSeals()).length;
   await seal(sealTimeAfter(1));
@@ -52,7 +52,7 @@ test('every hour after the newest seal gets a seal, even without events', async 
   expect((await verify()).fault).toBeNull();
 });
 
-test('an hour is sealed five minutes after its end, and not earlier', async () => {
+test('an hour is sealed five minutes after its end', async () => {
   await execute('DELETE FROM audit_events');
   const end = Math.floor(Date.now() / HOUR) * HOUR - 2 * HOUR;
   await insert(end - MINUTE, 3);
@@ -62,7 +62,7 @@ test('an hour is sealed five minutes after its end, and not earlier', async () =
   expect(await verify()).toMatchObject({ rows: 3, unsealed: 0, fault: null });
 });
 
-describe('events that become visible after the seal of their hour', () => {
+describe('late audit events', () => {
   /** End of an hour, and the time of its seal. */
   const END = Math.floor(Date.now() / HOUR) * HOUR - 2 * HOUR;
   const SEALED_AT = END + 6 * MINUTE;
@@ -72,7 +72,7 @@ describe('events that become visible after the seal of their hour', () => {
     await insert(END - 5 * MINUTE, 3);
     await seal(SEALED_AT);
   };
-  test('are covered by the next seal and not reported as a fault', async () => {
+  test('are covered by the next seal', async () => {
     await sealHour();
     const [late] = await insert(END - 5 * MINUTE + 5);
     expect(await verify()).toMatchObject({ fault: null, unsealed: 1, late: 0 });
@@ -86,7 +86,7 @@ describe('events that become visible after the seal of their hour', () => {
     await execute('DELETE FROM audit_events WHERE id = ?', [late!]);
     expect((await verify()).bad).toEqual([{ id: late, message: expect.stringMatching(/^was removed/) }]);
   });
-  test('are covered by the next seal if their transaction was open while their hour was sealed', async () => {
+  test('of a slow transaction are covered by the next seal', async () => {
     await sealHour();
     const other = await TestApp.startOn(app.database);
     const open = await databaseOf(app).begin();
@@ -109,7 +109,7 @@ describe('events that become visible after the seal of their hour', () => {
 });
 
 describe('audit retention', () => {
-  test('deletes old events in batches, and the remaining events pass verification', async () => {
+  test('deletes old events in batches', async () => {
     await insert(Date.now() - 31 * DAY, 600);
     await insert(Date.now() - 29 * DAY, 5);
     await app.app.get(PurgeService).purgeAll();
@@ -117,7 +117,7 @@ describe('audit retention', () => {
     expect(await databaseOf(app).query('SELECT id FROM audit_events WHERE id < ?', before)).toEqual([]);
     expect(await verify()).toMatchObject({ rows: 5, purged: 1, fault: null });
   });
-  test('deletes no event of the hour in which the retention period begins', async () => {
+  test('keeps the whole hour in which the period begins', async () => {
     const begin = Math.floor((Date.now() - 30 * DAY) / HOUR) * HOUR;
     const ids = await insert(begin + 1, 5);
     await app.app.get(PurgeService).purgeAll();
@@ -128,7 +128,7 @@ describe('audit retention', () => {
     expect(remaining.map(({ id }) => id)).toEqual(ids);
     expect(await verify()).toMatchObject({ rows: 5, fault: null });
   });
-  test('does not prevent verification from finding the deletion of a newer event', async () => {
+  test('does not hide the deletion of a newer event', async () => {
     const [, , third] = await insert(Date.now() - 29 * DAY, 5);
     await insert(Date.now() - 31 * DAY, 5);
     await app.app.get(PurgeService).purgeAll();
@@ -137,13 +137,13 @@ describe('audit retention', () => {
   });
 });
 
-describe('a seal that is created during verification', () => {
+describe('a seal created during verification', () => {
   test.each([
     ['findMembers', AuditSealRepository],
     ['findLateIds', AuditSealRepository],
     ['findInvalidIds', SealedRowsRepository],
     ['findUnknownLateIds', AuditSealRepository],
-  ] as const)('causes no fault if it appears right before the query %s', async (method, type) => {
+  ] as const)('causes no fault before the query %s', async (method, type) => {
     await sealHours();
     const spied: Partial<Record<string, () => Promise<unknown>>> = app.app.get<object>(type);
     const real = spied[method]!.bind(spied);
@@ -166,7 +166,7 @@ describe('AUDIT_SEAL_KEY', () => {
     await app.stop();
     app = await TestApp.startOn(app.database, { AUDIT_SEAL_KEY: keys });
   };
-  test('lets verification detect a chain of seals that was rebuilt without the key', async () => {
+  test('reveals a chain of seals rebuilt without the key', async () => {
     await restart(KEY);
     await sealHours();
     expect((await verify()).newest?.keyed).toBe(true);
@@ -179,7 +179,7 @@ describe('AUDIT_SEAL_KEY', () => {
     await restart(KEY);
     expect((await verify()).fault?.message).toContain('without the key');
   });
-  test('can be changed without a fault if the new value still contains the old key', async () => {
+  test('can be changed if the new value contains the old key', async () => {
     await restart(KEY);
     await sealHours();
     await restart(`${NEW_KEY},${KEY}`);

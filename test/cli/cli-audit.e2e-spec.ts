@@ -18,7 +18,7 @@ afterEach(async () => {
 /** Runs `rollcall audit` on the database. */
 const runAudit = (...args: string[]) => runCommand(app.database, ['audit', ...args]);
 
-test('audit verify exits with 0 if the audit is intact and with 1 if an event was changed', async () => {
+test('audit verify exits with 1 if an event was changed', async () => {
   const user = await create(app.key);
   await app.app.get(Sealer).sealEndedHours(sealTimeAfter(1));
   const good = await runAudit('verify');

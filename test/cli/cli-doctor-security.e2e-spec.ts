@@ -29,7 +29,7 @@ const examine = async (settings: Record<string, string> = {}) => {
 const levelsOf = (findings: Finding[], subject: string) =>
   findings.filter((finding) => finding.subject === subject).map(({ level }) => level);
 
-test('doctor --security reports on every security topic and exits with 1 if a check fails', async () => {
+test('doctor --security reports on every security topic', async () => {
   await (await TestApp.startOn(database)).stop();
   const { findings, code, out } = await examine({ METRICS_TOKEN: SECRET, BOOTSTRAP_API_KEY: SECRET });
   expect(new Set(findings.map(({ subject }) => subject))).toEqual(

@@ -12,7 +12,7 @@ const database = setUpDatabase();
 const MANUAL = { MIGRATE_ON_START: 'false' };
 const ALL = MIGRATIONS.map(({ name }) => `migrated ${name}\n`).join('');
 
-test('rollcall migrate prints the applied migrations, or reports that no migration is pending', async () => {
+test('rollcall migrate prints the applied migrations', async () => {
   expect(await runCommand(database, ['migrate'], MANUAL)).toMatchObject({ code: 0, out: ALL, err: '' });
   expect(await runCommand(database, ['migrate'], MANUAL)).toMatchObject({
     code: 0,
@@ -24,7 +24,7 @@ test('rollcall migrate prints the applied migrations, or reports that no migrati
   await app.stop();
 });
 
-test('npm run migration:run migrates the database and prints the same output as rollcall migrate', () => {
+test('npm run migration:run migrates the database like rollcall migrate', () => {
   const env = {
     PATH: process.env['PATH'],
     HOME: database.folder,
@@ -42,7 +42,7 @@ test.each([
     /127\.0\.0\.1:1/,
   ],
   ['an invalid setting', { DATABASE_URL: 'postgres://u:topsecret@h/d' }, /DATABASE_URL must be/],
-])('rollcall migrate reports %s, prints no password, and exits with 2', async (_what, settings, message) => {
+])('rollcall migrate reports %s without printing the password', async (_what, settings, message) => {
   const { code, out, err } = await runCommand(database, ['migrate'], settings);
   expect([code, out]).toEqual([2, '']);
   expect(err).toMatch(/^rollcall failed\. /);
@@ -50,7 +50,7 @@ test.each([
   expect(err).not.toMatch(/topsecret|^\s+at /m);
 });
 
-test('rollcall exits with 2 and migrates nothing if the command or an option is unknown', async () => {
+test('rollcall migrates nothing if the command or an option is unknown', async () => {
   for (const [args, message] of [
     [['migrate', '--bogus'], "unknown option '--bogus'"],
     [['migrate', 'extra'], 'too many arguments'],

@@ -25,7 +25,7 @@ describe.each(TARGETS)('rollcall users on the %s', (target) => {
     return { ...user, uuid: body.uuid as string };
   };
 
-  test('"find" prints matching users as a table or JSON, page by page', async () => {
+  test('"find" prints matching users page by page', async () => {
     const [first, second] = [await createUser('finn'), await createUser('fay')];
     const shown = await run('find', `of${target}`, '--sort', 'username', '--order', 'asc');
     const [head, ...rows] = shown.out.trimEnd().split('\n');
@@ -41,7 +41,7 @@ describe.each(TARGETS)('rollcall users on the %s', (target) => {
     expect([wrong.code, wrong.err]).toEqual([2, expect.stringMatching(/option '--status' must be/)]);
   });
 
-  test('"show" finds a user by every identifier, and exits with 2 for an unknown user', async () => {
+  test('"show" finds a user by every identifier', async () => {
     const user = await createUser('sam');
     for (const name of [user.uuid, user.username.toUpperCase(), user.email, user.external_id]) {
       const shown = await run('show', name);
@@ -63,7 +63,7 @@ describe.each(TARGETS)('rollcall users on the %s', (target) => {
     }
   });
 
-  test('"show" finds a user by an external id that looks like a UUID', async () => {
+  test('"show" accepts a UUID-like external id', async () => {
     const external_id = `0198f3a2-5d1c-7c4e-9a51-${target === 'database' ? '3f2b8c6d7e10' : '3f2b8c6d7e11'}`;
     const user = await createUser('uma');
     await app.key.put(`/users/${user.uuid}`, { external_id });
@@ -71,7 +71,7 @@ describe.each(TARGETS)('rollcall users on the %s', (target) => {
     expect([shown.code, shown.out]).toEqual([0, expect.stringContaining(user.uuid)]);
   });
 
-  test('"block" ends the sessions of the user, and blocks no user if one name is unknown', async () => {
+  test('"block" ends the sessions of the user', async () => {
     const user = await createUser('bob');
     const session = await app.login(user.username);
     expect(await run('block', user.username, 'nobody-at-all')).toMatchObject({ code: 2, out: '' });
@@ -89,7 +89,7 @@ describe.each(TARGETS)('rollcall users on the %s', (target) => {
     expect((await app.key.get('/users/search?username=admin')).body.Results[0].status).toBe('Active');
   });
 
-  test('"reset-password" prints a working password and ends the sessions of the user', async () => {
+  test('"reset-password" prints a working password', async () => {
     const user = await createUser('pia');
     const session = await app.login(user.username);
     const reset = await run('reset-password', user.username);

@@ -52,7 +52,7 @@ describe('the checker of data guarantees', () => {
 
   if (ENGINE === 'sqlite') {
     it.each(PLANTED)(
-      'detects a fault that was planted in the database: %s',
+      'detects a planted fault: %s',
       async (_name, sql, promises) => {
         target = await startTarget('sqlite');
         const file = join(target.instances[0]!.folder, 'rollcall.sqlite');

@@ -34,7 +34,7 @@ describeConsole('the console when a request fails', (service) => {
   test.each([
     ['is lost', abort, 'The service cannot be reached'],
     ['is replaced by the 502 of a proxy', answerBadGateway, 'The service returned status 502'],
-  ])('if the response with a new API key %s, a retry shows the same key', async (_, lose, message) => {
+  ])('a retry shows the same API key if the response %s', async (_, lose, message) => {
     const name = `lost ${randomUUID()}`;
     page = await service.openAsAdmin('/console/keys');
     await loseResponse('**/api_keys', 'POST', lose);
@@ -56,7 +56,7 @@ describeConsole('the console when a request fails', (service) => {
     await page.button('I have copied it').click();
   });
 
-  test('if the first response was lost, a retried import or user change takes effect only once', async () => {
+  test('a retry after a lost response takes effect only once', async () => {
     page = await service.openAsAdmin('/console/imports/new?dataset=lost');
     await loseResponse('**/imports?*', 'POST');
     const path = join(service.folder, 'lost.csv');
@@ -78,7 +78,7 @@ describeConsole('the console when a request fails', (service) => {
     await page.waitForText('Profile saved.');
   });
 
-  test('after a failed sign-out, the console shows that the user is still signed in', async () => {
+  test('a failed sign-out shows that the user is still signed in', async () => {
     page = await service.openAsAdmin('/console/users');
     await page.page.route('**/sessions/logout', (route) => route.abort());
     await page.button('Sign out').click();
@@ -89,7 +89,7 @@ describeConsole('the console when a request fails', (service) => {
     await page.waitForTitle('Sign in to Rollcall');
   });
 
-  test('signing in or out in one tab of the console also applies to the other tabs', async () => {
+  test('signing in or out applies to every tab of the console', async () => {
     const { username } = await create(service.key, { password: PASSWORD });
     page = await service.openAsAdmin('/console/keys');
     const other = await page.page.context().newPage();
@@ -105,7 +105,7 @@ describeConsole('the console when a request fails', (service) => {
     await other.getByText('admin', { exact: true }).first().waitFor();
   });
 
-  test('the dialog to apply a plan shows the number of users to block and of rows with errors', async () => {
+  test('the dialog to apply a plan counts the users to block', async () => {
     const people = Array.from({ length: 12 }, (_, n) => `B-${n},block${n},block${n}@example.org`);
     const head = 'ExternalId,Username,Email';
     await runImport(service.key, csv(head, ...people), 'dataset=blocks');
@@ -138,7 +138,7 @@ describeConsole('the console when a request fails', (service) => {
     expect(saved.profile.missing).toBe('report');
   });
 
-  test('the skip link moves the focus to the content, and a list that fails to load shows an error', async () => {
+  test('a list that fails to load shows an error', async () => {
     page = await service.openAsAdmin('/console/imports');
     await page.page.reload();
     await page.waitForTitle('Imports');

@@ -82,7 +82,7 @@ describeConsole('markup in the console', (service) => {
       return Array.from(all.querySelectorAll(bad), ({ outerHTML }) => outerHTML);
     });
 
-  test('stored markup is rendered as text on every page of the console', async () => {
+  test('stored markup is rendered as text on every console page', async () => {
     let shown = 0;
     for (const [, address] of listPages(ids)) {
       await page.goto(address);
@@ -95,7 +95,7 @@ describeConsole('markup in the console', (service) => {
     expect(shown).toBeGreaterThanOrEqual(8);
   });
 
-  test('markup from import files is rendered as text in the rows and errors of every import', async () => {
+  test('markup from import files is rendered as text in every import', async () => {
     const { Results } = (await service.key.get('/imports?dataset=evil')).body;
     expect(Results).toHaveLength(4);
     for (const { id } of Results as { id: string }[]) {
@@ -105,7 +105,7 @@ describeConsole('markup in the console', (service) => {
     }
   });
 
-  test('markup in an import file is rendered as text in the preview of the file', async () => {
+  test('markup in an import file is rendered as text in the preview', async () => {
     await page.goto('/console/imports/new');
     await page.waitUntilLoaded();
     const path = join(service.folder, `${EVIL.replaceAll(/[<>=]/g, '_')}.csv`);
@@ -115,7 +115,7 @@ describeConsole('markup in the console', (service) => {
     expect(await findInjected()).toEqual([]);
   });
 
-  test('markup in the profile of the current user or in the URL is rendered as text', async () => {
+  test("markup in the user's profile or the URL is rendered as text", async () => {
     const own = await service.openAs(`u${EVIL}`, PASSWORD, '/console/me');
     await own.waitUntilLoaded();
     expect(await own.page.locator('[data-evil]').count()).toBe(0);

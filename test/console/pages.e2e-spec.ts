@@ -30,7 +30,7 @@ describeConsole('pages of the console', (service) => {
     ids['/users/:id'] = (await service.key.get('/users/search?username=ada')).body.Results[0].uuid;
   });
 
-  test('the tests of console pages cover every page with a parameter in its path', () => {
+  test('the tests of console pages cover every path with a parameter', () => {
     expect(PATHS.length).toBeGreaterThan(4);
     expect(PATHS.filter((path) => path.includes(':') && !(path in ids))).toEqual([]);
   });
@@ -47,7 +47,7 @@ describeConsole('pages of the console', (service) => {
     }
   }
 
-  test('each console page passes axe-core and fits the width in light, dark and narrow layouts', async () => {
+  test('each console page passes axe-core in light, dark and narrow layouts', async () => {
     const page = await service.openAsAdmin();
     for (const [name, address] of listPages(ids)) {
       await page.page.setViewportSize(WIDE);
@@ -57,7 +57,7 @@ describeConsole('pages of the console', (service) => {
     }
   });
 
-  test('the sign-in page passes axe-core and fits the width of the window', async () => {
+  test('the sign-in page passes axe-core in every layout', async () => {
     const page = await service.open();
     await page.waitForTitle('Sign in to Rollcall');
     await page.page.getByText('How do I sign in?').click();
@@ -73,7 +73,7 @@ describeConsole('pages of the console', (service) => {
     expect(await page.findViolations()).toEqual([]);
   });
 
-  test('a console page that is opened with the keyboard moves the focus to its title', async () => {
+  test('opening a console page with the keyboard focuses the page title', async () => {
     const page = await service.openAsAdmin('/console/users');
     await page.page.reload();
     await page.waitForTitle('Users');
@@ -87,7 +87,7 @@ describeConsole('pages of the console', (service) => {
     expect(await getName()).toBe('Imports');
   });
 
-  test('the navigation is hidden in a narrow window until the Menu button is clicked', async () => {
+  test('a narrow window hides the navigation until Menu is clicked', async () => {
     const page = await service.openAsAdmin('/console/users', { viewport: NARROW });
     await page.waitForTitle('Users');
     const link = page.page.getByRole('link', { name: 'Imports' });

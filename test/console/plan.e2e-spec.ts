@@ -24,7 +24,7 @@ describeConsole('plans in the console', (service) => {
 
   const listPeople = async () => (await page.readRows('Rows')).map((cells) => cells[2]);
 
-  test('the plan page shows the names of people in rows, in guard examples and as managers', async () => {
+  test('the plan page shows people and managers by name', async () => {
     page = await service.openAsAdmin(`/console/imports/${run.id}`);
     await page.waitForText('Cleo Planned');
     expect(await listPeople()).toContain('Cleo PlannedPL-2');
@@ -37,7 +37,7 @@ describeConsole('plans in the console', (service) => {
     expect(await page.page.getByRole('link', { name: 'Nora Planned' }).count()).toBe(0); // the user does not exist yet
   });
 
-  test('the plan page finds people by name or external id, and its URL contains the search', async () => {
+  test('the plan page finds people by name or external id', async () => {
     page = await service.openAsAdmin(`/console/imports/${run.id}`);
     await page.field('Find a person').fill('cle pla');
     await page.waitForText('1 row');
@@ -51,7 +51,7 @@ describeConsole('plans in the console', (service) => {
     expect(page.path).toContain('person=PL-99');
   });
 
-  test('the page of a user with planned changes links to the rows of that user in the plan', async () => {
+  test('the user page links to the planned changes of the user', async () => {
     const user = await findUser(service.key, 'PL-3');
     page = await service.openAsAdmin(`/console/users/${user.uuid}`);
     await page.waitForText('dora@example.net');
@@ -61,7 +61,7 @@ describeConsole('plans in the console', (service) => {
     expect(await listPeople()).toEqual(['Dora PlannedPL-3']);
   });
 
-  test('on a narrow screen, an import can be approved and reverted and is marked as reverted', async () => {
+  test('an import can be approved and reverted on a narrow screen', async () => {
     page = await service.openAsAdmin(`/console/imports/${run.id}`);
     await page.page.setViewportSize(NARROW);
     await page.page.getByText('Hana Planned').last().scrollIntoViewIfNeeded();

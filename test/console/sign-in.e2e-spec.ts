@@ -17,7 +17,7 @@ describeConsole('signing in to the console', (service) => {
     await create(service.key, { username: 'guest', password: PASSWORD, roles: ['External user'] });
   });
 
-  test('signing in leads to the requested page, and the user stays signed in after a reload', async () => {
+  test('signing in leads to the requested page', async () => {
     page = await service.open('/console/imports?state=failed');
     await page.waitForTitle('Sign in to Rollcall');
     await page.signIn('admin', ADMIN_PASSWORD);
@@ -27,7 +27,7 @@ describeConsole('signing in to the console', (service) => {
     await page.waitForTitle('Imports');
   });
 
-  test('signing in does not redirect to another site or outside the console', async () => {
+  test('signing in does not redirect outside the console', async () => {
     for (const back of [
       'https://elsewhere.example/console',
       '//elsewhere.example/console',
@@ -40,7 +40,7 @@ describeConsole('signing in to the console', (service) => {
     }
   });
 
-  test('the sign-in page reports a failed login and explains the limit after too many failures', async () => {
+  test('the sign-in page explains the limit after too many failed logins', async () => {
     page = await service.open();
     await page.signIn('member', 'not the password');
     await page.waitForText('Login failed.');
@@ -66,7 +66,7 @@ describeConsole('signing in to the console', (service) => {
     await page.waitForTitle('Sign in to Rollcall');
   });
 
-  test('if the session has ended, a search shows a sign-in dialog and continues after sign-in', async () => {
+  test('a search in an ended session continues after sign-in', async () => {
     page = await service.openAsAdmin('/console/users');
     await page.waitForTitle('Users');
     const { body } = await service.key.get('/users/search?username=admin');
@@ -79,7 +79,7 @@ describeConsole('signing in to the console', (service) => {
     await page.waitForText('Mira Ember');
   });
 
-  test('External users can open only their own profile after signing in', async () => {
+  test('External users can open only their own profile', async () => {
     page = await service.openAs('guest', PASSWORD);
     await page.waitForTitle('guest');
     expect(
@@ -89,7 +89,7 @@ describeConsole('signing in to the console', (service) => {
     await page.waitForTitle('Access denied');
   });
 
-  test('while the service is unreachable, the console shows an error and a button to try again', async () => {
+  test('the console offers to try again while the service is unreachable', async () => {
     page = await service.openAsAdmin();
     await page.waitForTitle('Home');
     await page.page.route('**/api/**', (route) => route.abort());

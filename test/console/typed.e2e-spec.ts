@@ -32,7 +32,7 @@ describeConsole('unsaved input in the console', (service) => {
     await page.field('Phone').fill(value);
   };
 
-  test('typed input stays in a form when the session ends, and can be saved after signing in again', async () => {
+  test('typed input stays in a form when the session ends', async () => {
     await edit('4711');
     await endSessions();
     await page.button('Save').click();
@@ -81,7 +81,7 @@ describeConsole('unsaved input in the console', (service) => {
     expect(await page.page.getByLabel('Phone', { exact: true }).count()).toBe(0);
   });
 
-  test('after sign-out in another tab, typed input stays, and a tab without input shows the sign-in page', async () => {
+  test('typed input stays after sign-out in another tab', async () => {
     const other = await page.page.context().newPage();
     await other.goto(page.page.url());
     await edit('4716');
@@ -95,7 +95,7 @@ describeConsole('unsaved input in the console', (service) => {
     await page.waitForTitle('Sign in to Rollcall');
   });
 
-  test('a link, a tab, the back button or sign-out discards typed input only after a confirmation', async () => {
+  test('leaving the page discards typed input only after a confirmation', async () => {
     await page.page.getByRole('link', { name: 'My profile' }).click();
     await page.waitForTitle(/^admin/);
     await edit('4713');
@@ -120,7 +120,7 @@ describeConsole('unsaved input in the console', (service) => {
     await page.waitForTitle('Audit');
   });
 
-  test('typed input is discarded when the user confirms leaving with the back button', async () => {
+  test('confirming the back button discards typed input', async () => {
     await page.page.getByRole('link', { name: 'Groups' }).click();
     await page.waitForTitle('Groups');
     await page.page.getByRole('link', { name: 'My profile' }).click();

@@ -39,7 +39,7 @@ describeConsole('the list of users in the console', (service) => {
 
   const readFirst = async (): Promise<string | undefined> => (await page.readRows('Users'))[0]?.[0];
 
-  test('the user list searches while a name is typed, and the page URL contains the search', async () => {
+  test('the user list searches while a name is typed', async () => {
     page = await service.openAsAdmin('/console/users');
     await page.waitForText('1 to 50 of 122 users');
     await page.field('Search').pressSequentially('ada love');
@@ -53,7 +53,7 @@ describeConsole('the list of users in the console', (service) => {
     expect(await page.field('Search').inputValue()).toBe('');
   });
 
-  test('filtering and sorting the user list adds each step to the browser history', async () => {
+  test('filtering or sorting the user list extends the browser history', async () => {
     page = await service.openAsAdmin('/console/users');
     await page.waitForText('1 to 50 of 122 users');
     await page.page.getByRole('combobox', { name: 'Status' }).selectOption('Blocked');
@@ -69,7 +69,7 @@ describeConsole('the list of users in the console', (service) => {
     await page.waitForText('1 user');
   });
 
-  test('the user list can be paged in both directions, and each page URL survives a reload', async () => {
+  test('the user list can be paged in both directions', async () => {
     page = await service.openAsAdmin('/console/users?sort=username&order=asc');
     await page.waitForText('1 to 50 of 122 users');
     const beginning = await readFirst();
@@ -91,7 +91,7 @@ describeConsole('the list of users in the console', (service) => {
     expect(await readFirst()).toBe(beginning);
   });
 
-  test('the columns chosen for the user list are in the page URL and in the exported file', async () => {
+  test('the exported file contains the columns chosen for the user list', async () => {
     page = await service.openAsAdmin('/console/users?q=lovelace');
     await page.waitForText('1 user');
     await page.page.getByText('Columns').click();
@@ -129,7 +129,7 @@ describeConsole('the list of users in the console', (service) => {
     expect(await alert.locator('code').innerText()).toBe((await refused).headers()['x-request-id']);
   });
 
-  test('for a member, the user list shows only active users and no status filter or actions', async () => {
+  test('the user list shows a member only active users', async () => {
     page = await service.openAs('ada', PASSWORD, '/console/users');
     await page.waitForText('50 of 119 users');
     expect(await page.page.getByRole('combobox', { name: 'Status' }).count()).toBe(0);

@@ -210,7 +210,7 @@ describe('the access matrix', () => {
     expect(new Set(TABLE.map(([route]) => route))).toEqual(new Set(routes));
   });
 
-  test('has the same scope as the OpenAPI file for each route', () => {
+  test('has the scopes of the OpenAPI file', () => {
     const named = documented.map(([route, operation]) => [route, operation['x-required-scope']]);
     expect(named).toEqual(routes.map((route) => [route, scopeOf(route)]));
   });

@@ -99,7 +99,7 @@ test.each(BODIES)('POST /sessions/login rejects %s', async (what, code, body, he
 });
 
 describe.each(ROUTES.filter(({ hasBody }) => hasBody))('$method $path', ({ method, path }) => {
-  test('rejects malformed, oversized and missing bodies and unsupported media types', async () => {
+  test('rejects invalid bodies and unsupported media types', async () => {
     const send = (body?: string, headers?: Record<string, string>) =>
       app.key.send(method, fillPath(path), body, headers);
     expectRefused(await send('{"username":"x"'), 'malformed_json');
@@ -145,7 +145,7 @@ test.each<[string, string | Uint8Array, Record<string, string>]>([
   expect(problem.errors).toContainEqual(expect.objectContaining({ field: 'bogus', code: 'unknown_field' }));
 });
 
-test('one response reports all unknown keys of a body, and the key __proto__ does nothing else', async () => {
+test('one response reports all unknown keys of a body', async () => {
   const keys = ['__proto__', 'constructor', 'toString', '', 'Username', 'user name'];
   const members = keys.map((key) => `${JSON.stringify(key)}:{"roles":["Webmaster"],"username":"x"}`);
   const { status, body } = await app.key.send('POST', '/users', `{${members.join()}}`);
@@ -162,7 +162,7 @@ test.each([
   ['about_me', '/users', { username: 'marks', email: 'marks@example.org', about_me: MANY_MARKS }],
   ['password', '/users', { username: 'marks', email: 'marks@example.org', password: MANY_MARKS }],
   ['name', '/api_keys', { name: MANY_MARKS }],
-])('the field %s of POST %s rejects 400,000 combining marks on one letter', async (field, path, body) => {
+])('the field %s of POST %s rejects 400,000 combining marks', async (field, path, body) => {
   const answer = await app.key.post(path, body);
   expect(answer.status).toBe(422);
   expect(answer.body.errors).toMatchObject([

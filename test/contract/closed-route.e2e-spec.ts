@@ -69,7 +69,7 @@ test('a route without an access decorator rejects every caller', async () => {
   ]);
 });
 
-test('@Public opens a route to all callers, and @Requires only to callers with the permission', async () => {
+test('@Requires opens a route only to callers with the permission', async () => {
   expect((await nobody.get('/probe/public')).body).toEqual({ open: true });
   expect(problemOf(await nobody.get('/probe/members'))).toEqual([401, 'unauthenticated']);
   expect((await nobody.get('/probe/members', { 'x-api-key': API_KEY })).body).toEqual({ open: true });

@@ -18,14 +18,14 @@ afterAll(() => app.end());
 
 const getStatus = async (path: string) => (await app.guest.fetch('GET', path)).status;
 
-test('/docs and /docs/ serve Swagger UI with every file that the page loads', async () => {
+test('/docs serves every file that the Swagger UI page loads', async () => {
   expect(page).toContain('swagger-ui-bundle.js');
   expect(await getStatus('/docs/')).toBe(200);
   for (const file of [...page, 'openapi.json', 'openapi.yaml'])
     expect([file, await getStatus(`/docs/${file}`)]).toEqual([file, 200]);
 });
 
-test('files of the Swagger UI package that the page does not load return 404', async () => {
+test('unused files of the Swagger UI package return 404', async () => {
   const others = readdirSync(PACKAGE).filter((file) => !page.includes(file));
   expect(others).toEqual(expect.arrayContaining(['package.json', 'README.md', 'swagger-ui-bundle.js.map']));
   for (const file of others) expect([file, await getStatus(`/docs/${file}`)]).toEqual([file, 404]);

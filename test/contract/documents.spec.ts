@@ -71,7 +71,7 @@ test.each(documents)('the document %s names only existing files', (document) => 
   expect(named.filter((name) => !exists(name))).toEqual([]);
 });
 
-test.each(documents)('each command in the document %s has a test or a reason to have no test', (document) => {
+test.each(documents)('each command in the document %s has a test or exemption', (document) => {
   const blocks = readBlocks(document).filter(({ kind }) => kind === 'sh');
   for (const { noRun } of blocks) if (noRun !== undefined) expect(noRun).toMatch(/\w{2,}.* \w{2,}/);
   const guides = files.filter((file) => /^test\/.*guides?\.e2e-spec\.ts$/.test(file)).map(read);
@@ -118,7 +118,7 @@ const listFolders = (parent: string): string[] =>
     .map(({ name }) => `${name}/`)
     .sort();
 
-test('docs/architecture.md assigns exactly the existing folders of src to layers', () => {
+test('docs/architecture.md assigns every folder of src to a layer', () => {
   const section = /^## Layers\n[^]*?(?=^## )/m.exec(read('docs/architecture.md'))?.[0] ?? '';
   const rows = (section.match(/^\| .*\|$/gm) ?? []).map((row) =>
     row.split('|').map((cell) => [...cell.matchAll(/`([a-z/-]+\/)`/g)].map(([, folder = '']) => folder)),
@@ -137,7 +137,7 @@ const requirements = (read('docs/asvs.md').match(/^\| \d+\.\d+\.\d+ .*$/gm) ?? [
   return { number, status, chapter: number.split('.')[0] ?? '', named };
 });
 
-test('docs/asvs.md names an existing test for every requirement that is met', () => {
+test('docs/asvs.md names an existing test for every met requirement', () => {
   expect(requirements.length).toBe(259);
   const met = requirements.filter(({ status }) => status === 'met');
   expect(met.filter(({ named }) => named.length === 0).map(({ number }) => number)).toEqual([]);
@@ -150,7 +150,7 @@ test('docs/asvs.md names an existing test for every requirement that is met', ()
   expect(missing).toEqual([]);
 });
 
-test('the totals per chapter and status in docs/asvs.md match the listed requirements', () => {
+test('the totals in docs/asvs.md match the listed requirements', () => {
   const count = (chapter: string, status: string) =>
     requirements.filter((row) => (chapter === 'All' || row.chapter === chapter) && row.status === status)
       .length;
@@ -165,7 +165,7 @@ test('the totals per chapter and status in docs/asvs.md match the listed require
   }
 });
 
-test('docs/security.md classifies every asset and lists actors and trust boundaries', () => {
+test('docs/security.md lists classified assets, actors and trust boundaries', () => {
   const section = (title: string) =>
     new RegExp(`^## ${title}\n[^]*?(?=^## )`, 'm').exec(read('docs/security.md'))?.[0] ?? '';
   const classes = (section('Assets').match(/^\| .*$/gm) ?? [])

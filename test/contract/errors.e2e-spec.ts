@@ -159,7 +159,7 @@ test('the error tests cover every code of the error catalogue', () => {
 });
 
 test.each(REST_ERRORS)(
-  'the response with the error %s has all required properties and headers',
+  'the error %s has all required properties and headers',
   async (code, { status, title }) => {
     faults.mockClear();
     const answer = await REQUESTS[code]!();
@@ -180,7 +180,7 @@ test.each(REST_ERRORS)(
   },
 );
 
-test('a 409 response names each conflicting field and the user who has the same value', async () => {
+test('a 409 response names each conflicting field and user', async () => {
   const { body } = await createConflicting({
     username: 'taken@example.org',
     external_id: 'T',
@@ -193,7 +193,7 @@ test('a 409 response names each conflicting field and the user who has the same 
   ]);
 });
 
-test('the response to an internal error hides its cause, and the next request succeeds', async () => {
+test('the response to an internal error hides the cause', async () => {
   const { text } = await breakDatabase();
   expect(text).not.toMatch(
     /user_words|SELECT|SQL|no such table|doesn't exist|ER_|\bat \/|\.ts\b|\.js\b|hunter2/i,
@@ -221,7 +221,7 @@ test.each([
   });
 });
 
-test('an error detail that quotes the request is cut to 2,000 characters', async () => {
+test('a long error detail is cut to 2,000 characters', async () => {
   const unknown = Array.from({ length: 100 }, (_, number) => `${'p'.repeat(90)}${number}=1`);
   const { status, body } = await app.key.get(`/users/search?${unknown.join('&')}`);
   expect({ status, length: body.detail.length }).toEqual({ status: 400, length: 2000 });

@@ -85,7 +85,7 @@ async function follow({ operationId, parameters }: Link, answer: Answer): Promis
 const rankOf = ({ operationId }: Link): number => Number(/^(revoke|delete)/.test(operationId));
 
 test.each(EXAMPLES)(
-  'the documented example of %s succeeds, and the links in its response work',
+  'the documented example and response links of %s work',
   async (_title, operation, example) => {
     const client = await chooseClient(operation);
     const path = await fillPath(app, operation);
@@ -99,7 +99,7 @@ test.each(EXAMPLES)(
   },
 );
 
-test('in the OpenAPI file, operations that create a record have a link to the record', () => {
+test('OpenAPI operations that create records have a link to the record', () => {
   const linked = OPERATIONS.filter(({ responses }) => Object.values(responses)[0]?.links !== undefined);
   expect(linked.map(({ operationId }) => operationId)).toEqual(
     expect.arrayContaining([

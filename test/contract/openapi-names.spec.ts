@@ -45,7 +45,7 @@ test.each(ERRORS)('$operationId documents the codes of $status errors', ({ isSci
 describe('CSV files', () => {
   const withFile = OPERATIONS.filter(({ requestBody }) => requestBody?.content['multipart/form-data']);
 
-  test.each(withFile)('are accepted by $operationId as text or in a form with options', (operation) => {
+  test.each(withFile)('are accepted by $operationId as text or in a form', (operation) => {
     const { 'text/csv': text, 'multipart/form-data': form } = operation.requestBody?.content ?? {};
     expect(text?.schema).toEqual({ type: 'string', maxLength: expect.any(Number) });
     const { file, ...options } = (form?.schema.properties ?? {}) as Record<string, object>;
@@ -63,7 +63,7 @@ describe('CSV files', () => {
   });
 });
 
-test('every link in the OpenAPI file names an existing operation and all of its path parameters', () => {
+test('every OpenAPI link names an existing operation with all path parameters', () => {
   const links = OPERATIONS.flatMap(({ responses }) =>
     Object.values(responses).flatMap((response) => Object.values(response.links ?? {})),
   );
@@ -74,7 +74,7 @@ test('every link in the OpenAPI file names an existing operation and all of its 
   }
 });
 
-test('every response with a Location header has a link in the OpenAPI file', () => {
+test('every OpenAPI response with a Location header has a link', () => {
   for (const { operationId, responses } of OPERATIONS)
     for (const { headers = {}, links } of Object.values(responses))
       expect([operationId, 'Location' in headers && links === undefined]).toEqual([operationId, false]);

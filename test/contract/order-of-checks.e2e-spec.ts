@@ -82,7 +82,7 @@ test.each(pairs)('PUT /users/{user_id} reports %s before %s', async (...pair) =>
   expect(findExpected(pair)).toContain(toText(await send(new Set(pair))));
 });
 
-test('PUT /users/{user_id} with several faults returns the first fault in the documented order', async () => {
+test('PUT /users/{user_id} reports the first fault in the documented order', async () => {
   for (let from = 0; from < FAULTS.length; from++) {
     const faults = FAULTS.slice(from).map(({ fault }) => fault);
     expect(findExpected(faults)).toContain(toText(await send(new Set(faults))));
@@ -92,7 +92,7 @@ test('PUT /users/{user_id} with several faults returns the first fault in the do
 describe('the 403 error', () => {
   const foreign = { origin: 'https://evil.example' };
 
-  test('cross_site is reported after syntax errors and before invalid values and unknown ids', async () => {
+  test('cross_site is reported after syntax errors and before invalid values', async () => {
     const { client, user } = member;
     expect(problemOf(await client.send('PUT', `/users/${user.uuid}`, '{', foreign))).toEqual([
       400,
@@ -107,14 +107,14 @@ describe('the 403 error', () => {
     expect(problemOf(await webmaster.put(`/users/${UNKNOWN}`, {}, foreign))).toEqual([403, 'cross_site']);
   });
 
-  test('field_not_permitted is reported before invalid values and an outdated If-Match', async () => {
+  test('field_not_permitted is reported before invalid values', async () => {
     const { client, user } = member;
     const body = { username: taken.username, phone: 5, no_field: 1 };
     const answer = await client.put(`/users/${user.uuid}`, body, { 'if-match': '"old"' });
     expect(problemOf(answer)).toEqual([403, 'field_not_permitted']);
   });
 
-  test('self_block is reported before invalid values, usernames in use and last_webmaster', async () => {
+  test('self_block is reported before invalid values and taken usernames', async () => {
     const webmaster = await app.login();
     const { uuid } = (await webmaster.get('/users/me')).body;
     const put = async (body: object) =>
@@ -130,7 +130,7 @@ describe('creating a user', () => {
     toText(await client.send('POST', path, body, headers));
   const bad = '{"username": 5}';
 
-  test('checks for errors in the same order as updating a user', async () => {
+  test('reports errors in the same order as an update', async () => {
     const text = { 'content-type': 'text/plain' };
     expect(await post('{', text, '/users?x=1', app.guest)).toBe('401 unauthenticated');
     expect(await post('{', text, '/users?x=1', member.client)).toBe('415 unsupported_media_type');
@@ -144,7 +144,7 @@ describe('creating a user', () => {
   });
 });
 
-test('read and login requests check for errors in the same order as write requests', async () => {
+test('read and login requests report errors in the documented order', async () => {
   expect(problemOf(await app.guest.get('/users/not-a-uuid?x=1'))).toEqual([401, 'unauthenticated']);
   expect(problemOf(await member.client.get('/users/not-a-uuid'))).toEqual([400, 'malformed_uuid']);
   const external = await aPerson(app, { roles: ['External user'] });

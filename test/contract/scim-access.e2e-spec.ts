@@ -54,7 +54,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.end());
 
-test('the SCIM access tests match the served SCIM routes and the scopes in the OpenAPI file', () => {
+test('the SCIM access tests cover every served SCIM route', () => {
   expect({ ...Object.fromEntries(documented), ...ME }).toEqual(TABLE);
   const served = listServedRoutes(app.app).filter((route) => route.includes(SCIM));
   expect(new Set(served)).toEqual(new Set(Object.keys(TABLE).map((route) => route.replace(' ', ` ${SCIM}`))));

@@ -132,18 +132,18 @@ describe('a slow client', () => {
     await work().finally(() => Object.assign(server(), { headersTimeout, requestTimeout }));
   };
 
-  test('has 15 seconds to send the headers and 15 minutes to send the whole request', () => {
+  test('has 15 seconds for headers and 15 minutes in total', () => {
     expect(server()).toMatchObject({ headersTimeout: 15_000, requestTimeout: 900_000 });
   });
 
-  test('gets 408 if the headers are not complete in time', () =>
+  test('gets 408 after the time limit for headers', () =>
     withLimits({ headersTimeout: 1 }, async () => {
       const connection = await RawConnection.open(app.url);
       connection.socket.write('GET /api/0.3/status HTTP/1.1\r\nHost: x\r\n');
       await expectRefusal(connection, [408, 'request_timeout', '']);
     }));
 
-  test('gets 408 if the upload is not complete in time', () =>
+  test('gets 408 after the time limit for the upload', () =>
     withLimits({ headersTimeout: 1, requestTimeout: 1 }, async () => {
       const headers = { ...app.key.headers, 'content-type': 'text/csv', 'content-length': '100' };
       const connection = await RawConnection.openWithRequest(

@@ -12,7 +12,7 @@ const operations: Json[] = Object.entries(page.paths).flatMap(([path, item]) =>
 );
 const findOperation = (id: string): Json => operations.find(({ operationId }) => operationId === id);
 
-test('no optional parameter has a default or an example, which Swagger UI would send', () => {
+test('optional parameters in Swagger UI have no default or example', () => {
   const filled = operations.flatMap(({ operationId, parameters = [] }) =>
     parameters
       .filter(
@@ -24,7 +24,7 @@ test('no optional parameter has a default or an example, which Swagger UI would 
   expect(filled).toEqual([]);
 });
 
-test('the import form in Swagger UI begins with dry_run and file, and only dry_run has a default', () => {
+test('the import form in Swagger UI begins with dry_run and file', () => {
   const { requestBody, parameters } = findOperation('startImport');
   expect(Object.keys(requestBody.content)).toEqual(['multipart/form-data']);
   const { properties } = requestBody.content['multipart/form-data'].schema;
@@ -46,14 +46,14 @@ test.each([
       'get import_profiles',
     ],
   ],
-])('Swagger UI lists operations with the tag %s in the order of typical use', (tag, inOrder) => {
+])('Swagger UI sorts the operations on %s by typical use', (tag, inOrder) => {
   const places = operations
     .filter(({ tags }) => tags.includes(tag))
     .map(({ method, path }) => `${method} ${path.replace('/api/0.3/', '')}`);
   expect(places.filter((place) => inOrder.includes(place))).toEqual(inOrder);
 });
 
-test('each operation in Swagger UI shows one example of an error, preferably of a 422 error', () => {
+test('each operation in Swagger UI shows one error example', () => {
   for (const { operationId, responses } of operations) {
     const errors = Object.keys(responses).filter((status) => Number(status) >= 400);
     const shown = errors.filter((status) => responses[status].content !== undefined);
@@ -64,6 +64,6 @@ test('each operation in Swagger UI shows one example of an error, preferably of 
   }
 });
 
-test('the description of the API in Swagger UI links to every guide', () => {
+test('the API description in Swagger UI links to every guide', () => {
   for (const name of Object.keys(GUIDES)) expect(page.info.description).toContain(`](/guides/${name})`);
 });

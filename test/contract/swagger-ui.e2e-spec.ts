@@ -38,12 +38,12 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
     await app.end();
   });
 
-  test('Swagger UI opens without errors or external requests, with the tags in a fixed order', async () => {
+  test('Swagger UI opens without errors or external requests', async () => {
     expect(await page.readTags()).toEqual(TAGS);
     expect(page.problems).toEqual([]);
   });
 
-  test('Swagger UI prefills no optional field but dry_run and limits the height of operations', async () => {
+  test('Swagger UI prefills no optional field but dry_run', async () => {
     for (const [tag, operation, most] of TALLEST) {
       await page.filter(tag);
       const { height, fields } = await page.open(operation);
@@ -70,7 +70,7 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
       expect(fields.find((field) => field.name === name)?.choices).toEqual(expect.arrayContaining(values));
   });
 
-  test('after entry of an API key, the Swagger UI examples can create, find and update a user', async () => {
+  test('the Swagger UI examples create, find and update a user', async () => {
     await page.authorize(API_KEY);
     await page.filter('users');
     const created = await page.execute('createUser');
@@ -85,7 +85,7 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
     expect(page.problems).toEqual([]);
   });
 
-  test('Swagger UI keeps the API key of a tab on reload and names the credential in use', async () => {
+  test('Swagger UI names the credential that requests use', async () => {
     await page.waitForCredentials(/Not logged in/);
     expect(await page.readFirstScheme()).toMatch(/^api_key\s/);
     await page.authorize(API_KEY);
@@ -114,7 +114,7 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
     expect((await page.execute('getCurrentUser')).status).toBe('401');
   });
 
-  test('Swagger UI shows that a wrong, revoked or network-restricted API key is rejected', async () => {
+  test('Swagger UI shows why an API key is rejected', async () => {
     await page.authorize(`${API_KEY}x`);
     await page.waitForCredentials(/^The entered API key was rejected\. It is unknown, expired or revoked\.$/);
     await page.removeKey();
@@ -131,7 +131,7 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
     await page.waitForCredentials(/^The API key [0-9a-f]{12} was rejected\. .*127\.0\.0\.1/);
   });
 
-  test('Swagger UI shows the guard that makes an import wait for approval (takes screenshots)', async () => {
+  test('Swagger UI shows the guard that an import has hit', async () => {
     const people = (domain: string): string =>
       csv(
         'ExternalId,Username,Email,Forename,Surname',

@@ -23,14 +23,14 @@ let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(() => app.end());
 
-test('over 20 of the tested object schemas forbid unknown keys, and over 20 allow them', () => {
+test('the tests of unknown keys cover closed and open schemas', () => {
   const closed = OBJECTS.filter(({ isClosed }) => isClosed).length;
   expect(closed).toBeGreaterThan(20);
   expect(OBJECTS.length - closed).toBeGreaterThan(20);
 });
 
 test.each(OBJECTS)(
-  '$name rejects an unknown key in $place if and only if the schema forbids additional properties',
+  '$name treats an unknown key in $place as documented',
   async ({ operation, path, isClosed, example }) => {
     const at = await fillPath(app, operation);
     const answer = await sendJson(app, operation, at, setAt(example, [...path, KEY], 1));

@@ -11,7 +11,7 @@ const ca = process.env['TEST_DATABASE_CA'];
 const withServer = ENGINE === 'mariadb' && ca !== undefined ? describe : describe.skip;
 jest.setTimeout(60_000);
 
-withServer('an encrypted database connection (test server with TLS only)', () => {
+withServer('on MariaDB', () => {
   let database: TestDatabase;
   let named: string;
   beforeAll(async () => {
@@ -41,17 +41,17 @@ withServer('an encrypted database connection (test server with TLS only)', () =>
     expect(await readCipher(named, {})).toBe('');
   });
 
-  test('a database connection is refused if no CA in DATABASE_TLS_CA_FILE signed the server certificate', async () => {
+  test('a database certificate from an unknown CA is refused', async () => {
     const unknown = createCertificate(database.folder, 'DNS:localhost', 'stranger-');
     expect(await readRefusal(named, unknown.cert)).toMatch(/self-signed certificate/);
   });
 
-  test('a database connection is refused if the server certificate is for another host name', async () => {
+  test('a database certificate for another host name is refused', async () => {
     const elsewhere = database.url.replace('127.0.0.1', '127.1'); // a different name for the same address
     expect(await readRefusal(elsewhere, ca ?? '')).toMatch(/does not match certificate's altnames/);
   });
 
-  test('an encrypted database connection needs a host name in DATABASE_URL and a readable CA file', async () => {
+  test('database TLS needs a host name and a readable CA file', async () => {
     expect(await readRefusal(database.url, ca ?? '')).toMatch(
       /DATABASE_TLS_CA_FILE needs host names in DATABASE_URL/,
     );

@@ -12,7 +12,7 @@ const COMMANDS = [['migrate'], ['users', 'find', 'ann'], ['import', `${ROOT}samp
 
 /** Table names of Rollcall may be table names of other programs, too. */
 test.each(['invoices', 'users', 'user_groups'].flatMap((table) => COMMANDS.map((args) => ({ table, args }))))(
-  'rollcall $args fails and changes nothing if the database has the table $table of another program',
+  'rollcall $args rejects a database with the foreign table $table',
   async ({ table, args }) => {
     const sql = await openDatabase(loadEnv({ ...envOf(database), DATABASE_URL: database.url }));
     await sql.execute(`CREATE TABLE ${table} (id INTEGER)`);
@@ -45,7 +45,7 @@ test.each([
     [MIGRATIONS, 'CREATE TABLE sessions (id INTEGER)'],
     /the table sessions without its migration/,
   ],
-])('the database of an unreleased build is refused if it has %s', async (_case, statements, found) => {
+])('a database with %s is refused', async (_case, statements, found) => {
   const sql = await openDatabase(loadEnv({ ...envOf(database), DATABASE_URL: database.url }));
   for (const statement of statements) await sql.execute(statement);
   const before = await sql.query('SELECT * FROM migrations');

@@ -33,7 +33,7 @@ async function loseResponse(service: Process, path: string, body: object, key: s
 test.each([
   ['/users', () => aUser(), 'user.created'],
   ['/api_keys', () => ({ name: randomUUID() }), 'api_key.created'],
-] as const)('POST %s takes effect once if it is retried after a service kill', async (path, make, action) => {
+] as const)('POST %s takes effect once if retried after a service kill', async (path, make, action) => {
   const [body, key] = [make(), randomUUID()];
   await loseResponse(await Process.startService(settings()), path, body, key);
   const client = clientOf(await Process.startService(settings()));
@@ -49,7 +49,7 @@ test.each([
   expect(await countEvents()).toBe(before);
 });
 
-test('every retried POST takes effect once, even if the service is killed at random moments', async () => {
+test('retried POSTs take effect once despite kills at random moments', async () => {
   let service = await Process.startService(settings());
   let killed = 0;
   const sent: string[] = [];

@@ -9,7 +9,7 @@ import { databaseOf } from '../support/app/people.js';
 /** Breaks the database connection at critical moments. */
 const onMariadb = ENGINE === 'mariadb' ? describe : describe.skip;
 
-onMariadb('a lost database connection (MariaDB only)', () => {
+onMariadb('on MariaDB', () => {
   let direct: TestDatabase;
   let link: Link;
   let app: TestApp;
@@ -33,7 +33,7 @@ onMariadb('a lost database connection (MariaDB only)', () => {
   test.each([
     ['applied', true, 1],
     ['not applied', false, 0],
-  ])('if the connection is lost and COMMIT is %s, POST returns outcome_unknown', async (_, arrives, made) => {
+  ])('POST returns outcome_unknown if the connection is lost at COMMIT (%s)', async (_, arrives, made) => {
     const body = aUser();
     breakAtCommit(body, arrives);
     const lost = await app.key.post('/users', body);
@@ -45,7 +45,7 @@ onMariadb('a lost database connection (MariaDB only)', () => {
   test.each([
     ['applied', true, 201],
     ['not applied', false, 503],
-  ])('if the connection is lost and COMMIT is %s, an idempotent retry works', async (_, arrives, status) => {
+  ])('an idempotent retry succeeds after a lost connection at COMMIT (%s)', async (_, arrives, status) => {
     const body = aUser();
     const headers = { 'idempotency-key': `commit-${String(arrives)}` };
     breakAtCommit(body, arrives);
@@ -56,7 +56,7 @@ onMariadb('a lost database connection (MariaDB only)', () => {
   });
 
   test.each(['START TRANSACTION', 'INSERT INTO users'])(
-    'a POST creates one user if the connection is lost at %s',
+    'a POST creates one user after a lost connection at %s',
     async (sql) => {
       const body = aUser();
       link.breakAt(sql, { arrives: true });
@@ -65,7 +65,7 @@ onMariadb('a lost database connection (MariaDB only)', () => {
     },
   );
 
-  test('a read is retried if its database connection is lost', async () => {
+  test('a read is retried after the connection is lost', async () => {
     link.breakAt('SELECT 42', { arrives: true });
     expect(await databaseOf(app).queryOne('SELECT 42 AS answer')).toEqual({ answer: 42 });
   });
@@ -73,7 +73,7 @@ onMariadb('a lost database connection (MariaDB only)', () => {
   test.each([
     ['applied', true],
     ['not applied', false],
-  ])('if the connection is lost at an INSERT that is %s, the outcome is unknown', async (_, arrives) => {
+  ])('a connection lost at INSERT leaves the outcome unknown (%s)', async (_, arrives) => {
     const database = databaseOf(app);
     const before = await database.queryOne<{ failures: number }>(
       'SELECT COUNT(*) AS failures FROM login_failures',
@@ -90,7 +90,7 @@ onMariadb('a lost database connection (MariaDB only)', () => {
     expect((after?.failures ?? 0) - (before?.failures ?? 0)).toBe(Number(arrives));
   });
 
-  test('database connections that are lost while idle do not make any request fail', async () => {
+  test('requests succeed after idle database connections are lost', async () => {
     const database = databaseOf(app);
     await Promise.all(Array.from({ length: 8 }, () => database.query('SELECT SLEEP(0.01) AS slept')));
     const own = await database.query<{ id: number }>(

@@ -37,7 +37,7 @@ const findDrift = async () => {
   return upQueries.map(({ query }) => query);
 };
 
-test('the migrations run up, down and up again, and the tables then match the entities', async () => {
+test('the tables match the entities after migrating up, down and up', async () => {
   await dataSource.runMigrations();
   expect(await listTables()).toHaveLength(27);
   expect(await findDrift()).toEqual([]);
@@ -79,7 +79,7 @@ async function migrateKilled(): Promise<number> {
   return attempts;
 }
 
-test('if a migration is killed at any statement, later attempts complete it', async () => {
+test('later attempts complete a migration killed at any statement', async () => {
   for (const _ of MIGRATIONS) await dataSource.undoLastMigration();
   // Later attempts complete several migrations.
   expect(await migrateKilled()).toBeGreaterThan(MIGRATIONS.length / 2);
@@ -88,7 +88,7 @@ test('if a migration is killed at any statement, later attempts complete it', as
   expect(await dataSource.query<object[]>('SELECT name FROM user_rules')).toHaveLength(2);
 });
 
-test('the comparison of tables and entities detects a column with a different length', async () => {
+test('the comparison of tables and entities detects a different column length', async () => {
   const column = dataSource.getMetadata('users').columns.find(({ propertyName }) => propertyName === 'phone');
   if (!column) throw new Error('the column is missing');
   column.length = '65';
@@ -96,7 +96,7 @@ test('the comparison of tables and entities detects a column with a different le
   column.length = '64';
 });
 
-test('the service does not start if the schema is newer than the program', async () => {
+test('the service does not start with a newer database schema', async () => {
   const database = await createDatabase();
   const app = await TestApp.startOn(database);
   await databaseOf(app).execute(

@@ -107,24 +107,24 @@ async function findFaults(allowed: readonly [RegExp, string][], most = MOST): Pr
 /** Returns false for statements without a plan, such as an INSERT of rows. */
 const isPlanned = ({ sql }: Statement): boolean => !/^(INSERT|PRAGMA|ANALYZE)/.test(sql);
 
-test('a search that finds few users reads few rows in every sort order', async () => {
+test('a search with few matches reads few rows in every order', async () => {
   recorder.take();
   await scenario.searchAll(app.key, [{}, ...scenario.NARROW]);
   expect(await findFaults([])).toEqual([]);
 });
 
-test('a search that finds most users reads only the rows of its page', async () => {
+test('a search with many matches reads only one page of rows', async () => {
   await scenario.searchAll(app.key, scenario.BROAD, ['updated', 'surname', 'external_id', 'relevance']);
   expect(await findFaults(BROAD)).toEqual([]);
 });
 
-test('a search by a member finds only active users and reads only the rows of its page', async () => {
+test('a search by a member reads only one page of rows', async () => {
   const { client } = await aPerson(app);
   await scenario.searchAll(client, scenario.FOR_MEMBERS, ['updated', 'surname', 'username']);
   expect(await findFaults(BROAD)).toEqual([]);
 });
 
-test('a search finds matches at the end of the sort order without reading all rows', async () => {
+test('a search finds matches late in the order without reading all rows', async () => {
   const pilots = ['pilot', seededUuid(PILOTS)];
   await databaseOf(app).execute('UPDATE users SET managed_by = ? WHERE uuid < ?', pilots);
   await refreshStatistics(app);
@@ -148,7 +148,7 @@ test.each([
   expect(await findFaults(WALKS)).toEqual([]);
 });
 
-test('the recorded requests execute every SQL statement in src and call every API operation', () => {
+test('the query plan tests cover every SQL statement in src', () => {
   const { texts } = recorder;
   // Excludes migrations, commands, and statements that read the state of the server instead of a table.
   const known = findSourceSql([

@@ -11,7 +11,7 @@ const onSqlite = ENGINE === 'sqlite' ? describe : describe.skip;
 const countTo = (to: number) =>
   `WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < ${to}) SELECT COUNT(*) AS n FROM c`;
 
-onSqlite('the read worker (SQLite only)', () => {
+onSqlite('on SQLite', () => {
   let folder: TestDatabase;
   let database: Database;
   beforeAll(async () => {
@@ -28,7 +28,7 @@ onSqlite('the read worker (SQLite only)', () => {
     await folder.drop();
   });
 
-  test('the read worker sees every change that was committed before a search', async () => {
+  test('the read worker sees every change committed before a search', async () => {
     for (let i = 1; i <= 200; i++) {
       await database.execute('INSERT INTO t (a, b) VALUES (?, ?)', [i, `é${i}`]);
       const [row] = await database.scan('SELECT COUNT(*) AS n, MAX(b) AS b FROM t WHERE a >= ?', [i]);
@@ -36,13 +36,13 @@ onSqlite('the read worker (SQLite only)', () => {
     }
   });
 
-  test('the read worker returns the same rows and types as the database connection of the service', async () => {
+  test('the read worker returns the same values as the service', async () => {
     const sql = "SELECT a, b, NULL AS missing, 0.5 AS part, '' AS empty FROM t WHERE a < ? ORDER BY a DESC";
     expect(await database.scan(sql, [4])).toEqual(await database.query(sql, [4]));
     expect(await database.scan('SELECT a FROM t WHERE a < 0')).toEqual([]);
   });
 
-  test('the service runs other statements while the read worker runs a search', async () => {
+  test('a search in the read worker does not block other statements', async () => {
     let answered = 0;
     const search = database.scan(countTo(2_000_000));
     const done = search.then(() => true);
@@ -55,7 +55,7 @@ onSqlite('the read worker (SQLite only)', () => {
     expect(await search).toEqual([{ n: 2_000_000 }]);
   });
 
-  test('the read worker stops an aborted search and runs the waiting searches', async () => {
+  test('the read worker stops only the aborted searches', async () => {
     const aborted = new AbortController();
     const endless = database.scan(countTo(1e15), [], aborted.signal);
     const waiting = database.scan('SELECT 1 AS one');
@@ -69,7 +69,7 @@ onSqlite('the read worker (SQLite only)', () => {
     ]);
   });
 
-  test('a killed read worker is replaced, and its search is repeated', async () => {
+  test('the search of a killed read worker is repeated', async () => {
     await database.scan('SELECT 1 AS one');
     const [reader = 0] = childrenOf(process.pid);
     const search = database.scan(countTo(2_000_000));
@@ -77,7 +77,7 @@ onSqlite('the read worker (SQLite only)', () => {
     expect(await search).toEqual([{ n: 2_000_000 }]);
   });
 
-  test('a read worker that does not respond for 20 seconds is replaced', async () => {
+  test('a read worker without response for 20 seconds is replaced', async () => {
     await database.scan('SELECT 1 AS one');
     const [reader = 0] = childrenOf(process.pid);
     process.kill(reader, 'SIGSTOP');
@@ -90,7 +90,7 @@ onSqlite('the read worker (SQLite only)', () => {
     expect(await database.scan('SELECT 2 AS two')).toEqual([{ two: 2 }]);
   });
 
-  test('the read worker reports the same errors as the service itself and rejects writes', async () => {
+  test('the read worker rejects writes and invalid SQL', async () => {
     const passOn = (error: unknown) => Promise.resolve(error);
     const runAt = async (sql: string, at: 'query' | 'scan') => database[at](sql).catch(passOn);
     const bad = 'SELECT nothing FROM nowhere';

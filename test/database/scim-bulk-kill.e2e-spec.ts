@@ -20,7 +20,7 @@ async function countUsers(client: Client): Promise<number> {
 const ids = Array.from({ length: USERS }, (_, index) => `u${index}`);
 const operations = [...ids.map((id) => post(id)), group('all', ...ids.map((id) => `bulkId:${id}`))];
 
-test('a SCIM Bulk request that is retried after kills of the service creates every resource only once', async () => {
+test('a SCIM Bulk request retried after service kills creates every resource once', async () => {
   const key = randomUUID();
   const send = (service: Process): Promise<Answer> =>
     clientOf(service).fetch('POST', '/scim/v2/Bulk', JSON.stringify({ Operations: operations }), {

@@ -8,7 +8,7 @@ import { aUser } from '../support/data/factories.js';
 /** Another program, such as the command line, writes to the SQLite file. */
 const onSqlite = ENGINE === 'sqlite' ? describe : describe.skip;
 
-onSqlite('a SQLite write lock of another program (SQLite only)', () => {
+onSqlite('on SQLite', () => {
   let app: TestApp;
   let other: DatabaseSync;
   beforeEach(async () => {
@@ -22,7 +22,7 @@ onSqlite('a SQLite write lock of another program (SQLite only)', () => {
     await app.end();
   });
 
-  test('reads succeed and writes wait while another program holds the SQLite write lock', async () => {
+  test('only writes wait while another program holds the write lock', async () => {
     const created = Promise.all([app.key.post('/users', aUser()), app.key.post('/users', aUser())]);
     let settled = false;
     void created.then(() => (settled = true));
@@ -34,7 +34,7 @@ onSqlite('a SQLite write lock of another program (SQLite only)', () => {
     expect((await app.key.get('/users/search?limit=1')).body.Count).toBe(3);
   });
 
-  test('a write that waits too long for the SQLite write lock returns 503 and stores nothing', async () => {
+  test('a write returns 503 after a long wait for the lock', async () => {
     speedUp();
     const blocked = await app.key.post('/users', aUser());
     expect([blocked.status, blocked.body.code]).toEqual([503, 'unavailable']);

@@ -9,7 +9,7 @@ const onServer = ENGINE === 'mariadb' ? describe : describe.skip;
 /** A statement that takes hours. */
 const ENDLESS = `SELECT COUNT(*) AS n FROM ${['a', 'b', 'c', 'd'].map((name) => `information_schema.columns ${name}`).join(', ')}`;
 
-onServer('database statements (MariaDB only)', () => {
+onServer('on MariaDB', () => {
   let app: TestApp;
   let database: Database;
   beforeAll(async () => {
@@ -39,7 +39,7 @@ onServer('database statements (MariaDB only)', () => {
     for (const [row] of rows) expect(row).toMatchObject({ seconds: 14 });
   });
 
-  test('a statement over max_statement_time fails as unavailable, but its connection is usable', async () => {
+  test('a connection stays usable after a statement exceeds max_statement_time', async () => {
     const tx = await database.begin();
     await tx.query('SET SESSION max_statement_time = 0.1');
     await expect(tx.query(ENDLESS)).rejects.toMatchObject({ code: 'unavailable' });
@@ -49,7 +49,7 @@ onServer('database statements (MariaDB only)', () => {
     expect(after).toEqual([{ one: 1 }]);
   });
 
-  test('an aborted statement stops in the database, and its connection returns to the pool', async () => {
+  test('an aborted statement stops in the database and frees the connection', async () => {
     for (let round = 0; round < 3; round++) {
       const gone = new AbortController();
       const reads = Array.from({ length: 3 }, () => database.scan('SELECT SLEEP(600) AS s', [], gone.signal));
@@ -64,7 +64,7 @@ onServer('database statements (MariaDB only)', () => {
     expect(rows).toEqual(Array(8).fill([{ one: 1 }]));
   });
 
-  test('a statement whose signal is already aborted is not sent to the database server', async () => {
+  test('a statement with an aborted signal is not sent', async () => {
     const read = database.scan('SELECT SLEEP(600) AS s', [], AbortSignal.abort());
     await expect(read).rejects.toMatchObject({ name: 'AbortError' });
     expect(database.usage.inUse).toBe(0);

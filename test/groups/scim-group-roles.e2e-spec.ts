@@ -30,8 +30,8 @@ const setRoles = (group: Group, roles: string[]) =>
 const toProblem = (error: unknown) => error as { code: string; detail: string };
 const catchError = (work: Promise<unknown>) => work.then(() => 'no failure', toProblem);
 
-describe('a member of a group', () => {
-  test('gets the roles of the group, and loses them with the membership', async () => {
+describe('a group member', () => {
+  test('loses the group roles with the membership', async () => {
     const group = await createGroup(['Editor', 'Author'], jane);
     expect(await readRoles(jane)).toEqual(['Author', 'Editor']);
     await editMembers(app, group, { add: [john.uuid], remove: [jane.uuid] });
@@ -39,7 +39,7 @@ describe('a member of a group', () => {
     expect(await readRoles(john)).toEqual(['Author', 'Editor']);
   });
 
-  test('has the roles of each joined group, and keeps a role until no joined group has it', async () => {
+  test('keeps a role that another joined group has', async () => {
     const one = await createGroup(['Editor', 'Author'], jane);
     const other = await createGroup(['Editor', 'Blogger'], jane);
     expect(await readRoles(jane)).toEqual(['Author', 'Blogger', 'Editor']);
@@ -49,7 +49,7 @@ describe('a member of a group', () => {
     expect(await readRoles(jane)).toEqual([]);
   });
 
-  test('gets each role added to the group and loses each removed role, but keeps direct roles', async () => {
+  test('keeps direct roles if the group loses these roles', async () => {
     const group = await createGroup([], jane, john);
     await app.key.put(`/users/${john.uuid}`, { roles: ['Editor'] });
     await setRoles(group, ['Editor']);
@@ -60,7 +60,7 @@ describe('a member of a group', () => {
     expect((await app.key.get(`/users/${john.uuid}`)).body.roles).toEqual(['Editor']);
   });
 
-  test('keeps the same ETag if joining or leaving a group changes no role', async () => {
+  test('keeps the ETag if a membership change affects no role', async () => {
     const other = await createGroup(['Editor'], jane);
     const before = await readVersion(jane);
     await editMembers(app, await createGroup([], jane), { remove: [jane.uuid] });
@@ -70,7 +70,7 @@ describe('a member of a group', () => {
     expect(await readVersion(jane)).toBe(before);
   });
 
-  test('stays a member and keeps the roles when blocked', async () => {
+  test('keeps the membership and the group roles while blocked', async () => {
     const group = await createGroup(['Editor'], jane);
     await app.key.put(`/users/${jane.uuid}`, { status: 'Blocked' });
     expect((await app.key.get(`/groups/${group.uuid}`)).body.members).toEqual([jane.uuid]);
@@ -78,8 +78,8 @@ describe('a member of a group', () => {
   });
 });
 
-describe('a group role that conflicts with a direct role of a user', () => {
-  test('prevents the user from becoming a member, and the error names the user', async () => {
+describe('a role conflict', () => {
+  test('prevents a user from joining a group', async () => {
     const group = await createGroup(['External user']);
     const error = await catchError(editMembers(app, group, { add: [jane.uuid] }));
     expect(error).toMatchObject({ code: 'validation_failed' });
@@ -88,7 +88,7 @@ describe('a group role that conflicts with a direct role of a user', () => {
     expect(await readRoles(jane)).toEqual([]);
   });
 
-  test('cannot be added to a group of which the user is a member', async () => {
+  test('prevents a group from getting a role', async () => {
     const group = await createGroup([], jane);
     expect(await catchError(setRoles(group, ['External user']))).toMatchObject({
       code: 'validation_failed',
@@ -98,8 +98,8 @@ describe('a group role that conflicts with a direct role of a user', () => {
   });
 });
 
-describe('the last Webmaster, who has the role from a group', () => {
-  test('cannot leave the group or be blocked, and the group cannot lose the role or be deleted', async () => {
+describe('the last Webmaster by group role', () => {
+  test('cannot lose the role or be blocked', async () => {
     const group = await createGroup(['Webmaster'], jane);
     const { body } = await search(app.key, { username: 'admin' });
     const admin = body.Results[0].uuid as string;
@@ -118,8 +118,8 @@ describe('the last Webmaster, who has the role from a group', () => {
   });
 });
 
-describe('if groups are changed concurrently', () => {
-  test('a user who is added to two groups gets the roles of both groups', async () => {
+describe('concurrent group changes', () => {
+  test('give a user the roles of both groups', async () => {
     for (let round = 0; round < 5; round++) {
       const [one, other] = [await createGroup(['Editor']), await createGroup(['Author'])];
       await Promise.all([one, other].map((group) => editMembers(app, group, { add: [jane.uuid] })));
@@ -129,13 +129,13 @@ describe('if groups are changed concurrently', () => {
     }
   });
 
-  test('a user who is added to a group while its roles are set gets these roles', async () => {
+  test('give a new member the new roles of the group', async () => {
     const group = await createGroup([]);
     await Promise.all([setRoles(group, ['Editor']), editMembers(app, group, { add: [jane.uuid] })]);
     expect(await readRoles(jane)).toEqual(['Editor']);
   });
 
-  test('a user who is added to a group while it is deleted does not become a member', async () => {
+  test('never add a member to a deleted group', async () => {
     const group = await createGroup(['Editor']);
     await Promise.allSettled([
       groupsOf(app).delete(group.uuid, undefined, SYSTEM),
@@ -148,7 +148,7 @@ describe('if groups are changed concurrently', () => {
   });
 });
 
-test('all 1,100 members have a new group role until they leave or the group is deleted', async () => {
+test('a new group role applies to all 1,100 members', async () => {
   const SIZE = 1100;
   await seedUsers(app, 0, SIZE);
   const members = Array.from({ length: SIZE }, (_, n) => seededUuid(n));

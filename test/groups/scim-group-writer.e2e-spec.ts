@@ -20,8 +20,8 @@ afterAll(() => app.end());
 
 const readEvents = (target: { uuid: string }): Promise<Json[]> => listEvents(key, target);
 
-describe('the audit of group members', () => {
-  test('lists removed members as the old value and added members as the new value', async () => {
+describe('the group audit', () => {
+  test('shows removed members as old and added members as new', async () => {
     const group = await aGroup(app, { members: seededUuids(0, 2) });
     await editMembers(app, group, { add: [seededUuid(5)], remove: [seededUuid(1), seededUuid(9)] });
     await editMembers(app, group, { add: [seededUuid(5), UNKNOWN] });
@@ -48,7 +48,7 @@ describe('the audit of group members', () => {
   });
 });
 
-test('group names must be unique regardless of case, but external ids may differ only in case', async () => {
+test('group names must be unique regardless of case', async () => {
   await aGroup(app, { display_name: 'Straße', external_id: 'X' });
   await expect(aGroup(app, { display_name: ' STRASSE' })).rejects.toMatchObject({
     code: 'display_name_taken',

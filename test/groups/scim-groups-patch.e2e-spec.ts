@@ -109,7 +109,7 @@ describe('a PATCH of group members', () => {
     expect((await scim.get(pathOf(group))).body).toEqual(before);
   });
 
-  test('keeps the ETag and writes no audit event if nothing changes', async () => {
+  test('without changes keeps the ETag', async () => {
     const answer = await scim.patch(pathOf(group), add(jane), {
       op: 'replace',
       path: 'displayName',
@@ -119,13 +119,13 @@ describe('a PATCH of group members', () => {
     expect((await app.key.get(`/audit?target=${group.id as string}`)).body.Count).toBe(1);
   });
 
-  test('adds its member even if it is sent concurrently with seven other PATCHes', async () => {
+  test('is not lost during concurrent PATCHes', async () => {
     const ids = Array.from({ length: 8 }, (_, n) => s(n));
     await Promise.all(ids.map((id) => scim.patch(pathOf(group), add(id))));
     expect(await readMembers(group)).toEqual([...ids, jane].sort());
   });
 
-  test('returns 204 to Entra and for groups with many members, but 200 if the request selects attributes', async () => {
+  test('returns 204 to Entra and for many members', async () => {
     const entra = await createScimClient(app, { profile: 'entra' });
     expect((await entra.patch(pathOf(group), add(john))).status).toBe(204);
     const chosen = await entra.send('PATCH', `${pathOf(group)}?attributes=displayName`, {

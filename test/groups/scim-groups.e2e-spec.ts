@@ -62,7 +62,7 @@ describe('POST /Groups', () => {
     expect(errorOf(answer)).toEqual([400, 'invalidValue', expect.stringContaining(detail)]);
   });
 
-  test('returns 400 if a member is a group, and 409 if the displayName or externalId is taken', async () => {
+  test('returns 409 for a taken displayName or externalId', async () => {
     const other = await aGroup({ externalId: 'taken' });
     const refused = await scim.post('/Groups', { displayName: aName(), members: toRefs(jane, other.id) });
     expect(errorOf(refused)).toEqual([400, 'invalidValue', expect.stringContaining(other.id)]);
@@ -87,7 +87,7 @@ describe('GET /Groups/{id}', () => {
     expect((await scim.get(`${pathOf(group)}?attributes=id&excludedAttributes=members`)).status).toBe(400);
   });
 
-  test('returns 304 for a matching If-None-Match, and 404 for an unknown id', async () => {
+  test('returns 304 for a matching If-None-Match', async () => {
     const group = await aGroup();
     expect((await scim.get(pathOf(group), { 'if-none-match': 'W/"1"' })).status).toBe(304);
     expect((await scim.get(pathOf(group), { 'if-none-match': 'W/"2"' })).status).toBe(200);
@@ -122,7 +122,7 @@ describe('PUT /Groups/{id}', () => {
     expect([answer.status, answer.body, answer.headers['etag']]).toEqual([200, before.body, 'W/"1"']);
   });
 
-  test('replaces the members, and returns 412 for an outdated If-Match', async () => {
+  test('replaces the members unless If-Match is outdated', async () => {
     const group = await aGroup({ members: toRefs(jane) });
     const put = (tag: string) =>
       scim.put(pathOf(group), { displayName: group.displayName, members: toRefs(john) }, { 'if-match': tag });
@@ -131,7 +131,7 @@ describe('PUT /Groups/{id}', () => {
     expect(await readMembers(group)).toEqual([john]);
   });
 
-  test('requires displayName and refuses another id, but accepts partial bodies from midPoint', async () => {
+  test('requires displayName except from midPoint', async () => {
     const group = await aGroup({ externalId: 'mid', members: toRefs(jane) });
     expect(errorOf(await scim.put(pathOf(group), {}))).toEqual([
       400,
@@ -145,7 +145,7 @@ describe('PUT /Groups/{id}', () => {
   });
 });
 
-test('DELETE /Groups/{id} deletes the group, and returns 412 for an outdated If-Match', async () => {
+test('DELETE /Groups/{id} deletes the group unless If-Match is outdated', async () => {
   const group = await aGroup({ members: toRefs(jane) });
   expect((await scim.delete(pathOf(group), { 'if-match': 'W/"7"' })).status).toBe(412);
   expect((await scim.delete(pathOf(group), { 'if-match': 'W/"1"' })).status).toBe(204);
@@ -153,8 +153,8 @@ test('DELETE /Groups/{id} deletes the group, and returns 412 for an outdated If-
   await aGroup({ displayName: group.displayName });
 });
 
-describe('a SCIM API key without the webmasters scope', () => {
-  test('cannot change the roles of groups or Webmasters, or make a user a Webmaster', async () => {
+describe('a SCIM client without the webmasters scope', () => {
+  test('cannot change the roles of Webmasters', async () => {
     const narrow = await createScimClient(app, { scopes: ['groups:read', 'groups:write'] });
     // Users of an identity provider, because this key does not see local operators as members.
     const webmaster = (await create(app.key, { roles: ['Webmaster'], external_id: 'W' })).uuid as string;
@@ -182,7 +182,7 @@ describe('a SCIM API key without the webmasters scope', () => {
     expect((await narrow.patch(pathOf(await aGroup()), add(webmaster))).body.members).toHaveLength(1);
   });
 
-  test('cannot see, add or remove local Webmasters as members', async () => {
+  test('cannot see or remove local Webmasters', async () => {
     const narrow = await createScimClient(app, { scopes: ['groups:read', 'groups:write'] });
     const operator = (await create(app.key, { roles: ['Webmaster'] })).uuid as string;
     const group = await aGroup({ members: toRefs(operator, jane) });

@@ -82,7 +82,7 @@ describe('unfinished request bodies', () => {
     for (const { socket } of connections) socket.destroy();
   };
 
-  test('occupy at most 64 MiB together, and a further body returns 503 until memory is released', async () => {
+  test('occupy at most 64 MiB together', async () => {
     const count = IN_FLIGHT_BYTES / MIB;
     const bodies = await open(count, announce(MIB), Buffer.alloc(MIB - 1, ' '));
     await waitUntil(() => budget.bytes >= IN_FLIGHT_BYTES);
@@ -100,7 +100,7 @@ describe('unfinished request bodies', () => {
     close(bodies);
   });
 
-  test('of compressed data use as much of the memory limit as compressed bytes have arrived', async () => {
+  test('use memory only for the received compressed bytes', async () => {
     const packed = gzipSync(Buffer.alloc(900_000, 'x')).subarray(0, 600);
     const bodies = await open(200, announce(1000, { 'content-encoding': 'gzip' }), packed);
     await waitUntil(() => budget.bytes >= 200 * packed.length);
@@ -108,7 +108,7 @@ describe('unfinished request bodies', () => {
     close(bodies);
   });
 
-  test('that arrive as 400 single bytes use less than 1 KiB of the memory limit', async () => {
+  test('sent as 400 single bytes use less than 1 KiB', async () => {
     const [connection] = await open(1, announce(500), Buffer.from('{'));
     for (let sent = 1; sent < 400; sent++) {
       connection?.socket.write(' ');
@@ -118,7 +118,7 @@ describe('unfinished request bodies', () => {
     close(connection ? [connection] : []);
   });
 
-  test('that contain an import file use 1 MiB of the memory limit each', async () => {
+  test('with an import file use 1 MiB each', async () => {
     const headers = { ...app.key.headers, ...CSV_TYPE, 'content-length': '1000' };
     const connection = await RawConnection.openWithRequest(
       app.url,

@@ -48,8 +48,8 @@ const open = async (
 
 /** Ways in which a client ends a connection: orderly or with a reset. */
 const DISCONNECTS: Record<string, (socket: Socket) => void> = {
-  closes: (socket) => socket.destroy(),
-  resets: (socket) => socket.resetAndDestroy(),
+  'a closed connection': (socket) => socket.destroy(),
+  'a reset connection': (socket) => socket.resetAndDestroy(),
 };
 
 async function readStatuses(): Promise<string[]> {
@@ -79,24 +79,21 @@ const BODIES: [what: string, line: string, headers: Record<string, string>, body
   ['a multipart form', 'POST /api/0.3/imports', { ...FORM_TYPE, ...LENGTH }, form],
 ];
 
-describe.each(Object.entries(DISCONNECTS))('a client that %s its connection', (_, disconnect) => {
-  test.each(BODIES)(
-    'during an upload of %s is logged as aborted, not as a fault of the service',
-    async (name, line, headers, body) => {
-      const socket = await open(line, headers, body);
-      await app.guest.get('/status'); // the service has read the sent part
-      disconnect(socket);
-      if (name !== 'a compressed body') await failed; // the body reader waits until its time-out
-      expect(await findAborted()).toMatchObject({ method: 'POST', ip: '127.0.0.1' });
-      expect(faults.mock.calls).toEqual([]);
-      expect((await readStatuses()).filter((status) => status !== '200')).toEqual(['aborted']);
-    },
-  );
+describe.each(Object.entries(DISCONNECTS))('%s', (_, disconnect) => {
+  test.each(BODIES)('while sending %s is logged as aborted', async (name, line, headers, body) => {
+    const socket = await open(line, headers, body);
+    await app.guest.get('/status'); // the service has read the sent part
+    disconnect(socket);
+    if (name !== 'a compressed body') await failed; // the body reader waits until its time-out
+    expect(await findAborted()).toMatchObject({ method: 'POST', ip: '127.0.0.1' });
+    expect(faults.mock.calls).toEqual([]);
+    expect((await readStatuses()).filter((status) => status !== '200')).toEqual(['aborted']);
+  });
 
   test.each([
     ['a CSV file', '/api/0.3/users/export.csv'],
     ['a compressed CSV file', '/api/0.3/users/export.csv'],
-  ])('during a download of %s is logged as aborted and stops the export', async (name, path) => {
+  ])('while receiving %s stops the export', async (name, path) => {
     const left = Promise.withResolvers<undefined>();
     jest.spyOn(app.app.get(UsersExport), 'streamLines').mockImplementation(async function* () {
       try {
@@ -116,7 +113,7 @@ describe.each(Object.entries(DISCONNECTS))('a client that %s its connection', (_
     expect(faults.mock.calls).toEqual([]);
   });
 
-  test('during a download of a static file is logged with its IP address', async () => {
+  test('while receiving a static file is logged with the IP address', async () => {
     const path = '/docs/swagger-ui-bundle.js';
     const socket = await open(`GET ${path}`);
     await once(socket, 'data');
@@ -125,7 +122,7 @@ describe.each(Object.entries(DISCONNECTS))('a client that %s its connection', (_
     expect(await findAborted()).toMatchObject({ path, ip: '127.0.0.1' });
   });
 
-  test('during an event stream is logged as aborted, not as a fault of the service', async () => {
+  test('during an event stream is logged as aborted', async () => {
     const file = csv('ExternalId,Username,Email', 'e,e,e@example.org');
     const { id } = await runImport(app.key, file, 'dry_run=true');
     jest.spyOn(app.app.get(RunEvents), 'watch').mockImplementation(async function* (_id, signal) {
@@ -152,7 +149,7 @@ async function findAborted(): Promise<Record<string, unknown>> {
   }
 }
 
-test('a response that fails halfway is cut off, logged as a fault and counted as 500 in the metrics', async () => {
+test('a response that fails halfway is logged as a fault', async () => {
   const fault = new Error('the table is missing');
   jest.spyOn(app.app.get(UsersExport), 'streamLines').mockImplementation(async function* () {
     yield await Promise.resolve('ExternalId\r\n');
@@ -164,7 +161,7 @@ test('a response that fails halfway is cut off, logged as a fault and counted as
   expect(await readStatuses()).toEqual(['500']);
 });
 
-test('a client that disconnects during authentication is logged as aborted, not as a fault', async () => {
+test('a disconnect during authentication is logged as aborted', async () => {
   const keys = app.app.get(ApiKeysService);
   const authenticate = keys.authenticate.bind(keys);
   const sockets: Socket[] = [];

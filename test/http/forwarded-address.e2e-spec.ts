@@ -66,13 +66,13 @@ test.each([{}, { TRUST_PROXY: '198.51.100.7' }])(
 );
 
 test.each(['1', 'loopback', '127.0.0.0/8'])(
-  'with TRUST_PROXY=%s, failed logins are counted separately for each client IP address',
+  'with TRUST_PROXY=%s, failed logins count per client IP address',
   async (proxy) => {
     expect(await guessPasswords({ TRUST_PROXY: proxy }, CLIENTS)).toEqual([401, 401, 401, 401, 429]);
   },
 );
 
-test('without TRUST_PROXY, the recorded IP address is the remote address of the connection', async () => {
+test('without TRUST_PROXY, the remote address of the connection is recorded', async () => {
   app = await TestApp.start();
   const { status, body } = await clientFrom('junk').post('/users', aUser());
   expect(status).toBe(201);
@@ -80,7 +80,7 @@ test('without TRUST_PROXY, the recorded IP address is the remote address of the 
 });
 
 test.each([{}, { TRUST_PROXY: '1' }])(
-  'with the settings %j, a request on a closed connection has an undefined IP address',
+  'a request on a closed connection has no IP address (settings: %j)',
   async (settings) => {
     app = await TestApp.start(settings);
     const { request } = app.app.getHttpAdapter().getInstance() as { request: object };

@@ -42,7 +42,7 @@ test.each<[string, string, () => Record<string, string>]>([
   ['many search words', `/api/0.3/users/search?fulltext_search=${fill('ab*+')}`, () => ({})],
   ['a long path', `/api/0.3/${fill('users/')}`, () => ({})],
   ['a long user id', `/api/0.3/users/${fill('%41')}`, () => ({})],
-])('a request with %s takes at most about 3 times the CPU time of a plain one', async (_, path, headers) => {
+])('a request with %s does not use excessive CPU time', async (_, path, headers) => {
   const plain = await measureCpu(ME, { 'x-plain': fill('x') });
   expect(await measureCpu(path, headers())).toBeLessThan(plain * 3 + 5);
 });

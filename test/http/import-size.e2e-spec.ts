@@ -43,7 +43,7 @@ const TYPES: [type: string, body: (file: readonly Buffer[]) => readonly Buffer[]
   [FORM, wrapInForm],
 ];
 
-test.each(TYPES)('an import file of 100 MiB plus one byte, sent as %s, returns 413', async (type, body) => {
+test.each(TYPES)('an import file over 100 MiB, sent as %s, returns 413', async (type, body) => {
   for (const announced of [true, false])
     expect(await send(type, body(BEYOND), announced)).toEqual([413, 'too_large']);
 });

@@ -58,7 +58,7 @@ const REFUSED = [
   ['of a GET request', 'GET /api/0.3/status', 'nobody', { ...JSON_TYPE, ...length }, 200],
 ] as const;
 
-test('the response to a rejected request body closes the connection, even if the client is still sending', () =>
+test('the connection is closed if a request body is rejected unread', () =>
   Promise.all(
     REFUSED.map(async ([what, line, who, headers, status]) => {
       const connection = await RawConnection.openWithRequest(app.url, line, {
@@ -87,7 +87,7 @@ test.each(REFUSED)('no 100 Continue is sent for a request body %s', async (_, li
   expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
 });
 
-test('the connection stays open after a body with invalid content is rejected', async () => {
+test('the connection stays open if a request body has invalid content', async () => {
   const headers = { ...app.key.headers, ...JSON_TYPE, 'content-length': '2' };
   const connection = await RawConnection.openWithRequest(app.url, 'POST /api/0.3/users', headers, '{}');
   const answer = parseLastResponse(await connection.waitFor(/\}$/));

@@ -48,7 +48,7 @@ test.each([
   if (status >= 400) expect(body.request_id).toBe('my-id');
 });
 
-test('the X-Request-Id is in the error body, the log line and the audit event', async () => {
+test('the X-Request-Id is in error bodies, log lines and audit events', async () => {
   const logged = jest.spyOn(app.app.get(Log), 'logRequest');
   const id = 'traced.request_1';
   const created = await app.key.post('/users', aUser(), { 'x-request-id': id });

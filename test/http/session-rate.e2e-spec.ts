@@ -15,7 +15,7 @@ async function sendRequests(count: number, client: Client): Promise<number[]> {
   ];
 }
 
-test('the sessions of one user share a rate limit, which does not apply to API keys or other users', async () => {
+test('the sessions of one user share a rate limit', async () => {
   app = await TestApp.start({ SESSION_RATE_LIMIT_PER_MINUTE: '5' });
   const [one, other] = [await aPerson(app), await aPerson(app)];
   expect(await sendRequests(5, one.client)).toEqual([200, 429]);

@@ -22,7 +22,7 @@ describe('security headers', () => {
     ['/api/0.3/users', 405],
     ['/nowhere', 404],
     ['/health/live', 200],
-  ])('are sent with the response to GET %s (status %d)', async (path, status) => {
+  ])('are sent for GET %s (status %d)', async (path, status) => {
     const answer = await app.guest.fetch('GET', path);
     expect(answer.status).toBe(status);
     expect(answer.headers).toMatchObject({
@@ -69,7 +69,7 @@ describe('built-in HTTPS', () => {
     await database.drop();
   });
 
-  test('uses the configured certificate, sends HSTS and rejects old protocols and weak ciphers', async () => {
+  test('rejects old protocols and weak ciphers', async () => {
     const service = await Process.startService(settings);
     const url = /^ *API +(https:\S+)$/m.exec(service.err)?.[1] ?? '';
     const ca = readFileSync(settings['TLS_CERT_FILE'] ?? '');
@@ -93,7 +93,7 @@ describe('built-in HTTPS', () => {
     ['a missing key file', { TLS_KEY_FILE: '/no/such/key.pem' }, /TLS_KEY_FILE: .*ENOENT/],
     ['a certificate without a key', { TLS_KEY_FILE: '' }, /TLS_KEY_FILE is missing/],
     ['an invalid key', { TLS_KEY_FILE: 'broken' }, /Rollcall cannot start/],
-  ])('refuses to start with %s and prints the reason', async (_, wrong, message) => {
+  ])('does not start with %s', async (_, wrong, message) => {
     const broken = join(database.folder, 'broken.pem');
     writeFileSync(broken, 'no key');
     const key = wrong.TLS_KEY_FILE === 'broken' ? { TLS_KEY_FILE: broken } : wrong;

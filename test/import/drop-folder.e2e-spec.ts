@@ -53,7 +53,7 @@ const getSkipped = (warnings: { mock: { calls: Parameters<Log['warn']>[] } }) =>
     .filter(([message]) => message === 'file skipped')
     .map(([, { file, reason }]) => `${file}: ${reason}`);
 
-test('a drop folder entry that is not a regular file is logged once and not imported', async () => {
+test('an import schedule skips links, folders, pipes and sockets', async () => {
   const kinds = Object.entries(KINDS);
   const names = kinds.map((_, i) => `a${i}.csv`);
   const entries = kinds.map((_, i) => `${ID.replace('dead', `000${i}`)}~a.csv`);
@@ -78,7 +78,7 @@ test('a drop folder entry that is not a regular file is logged once and not impo
   ]);
 });
 
-test('a service with named pipes in its drop folder exits with code 0 on SIGTERM', async () => {
+test('a named pipe in the drop folder does not block shutdown', async () => {
   for (const path of ['a.csv', `processing/${ID}~a.csv`]) KINDS['a pipe']?.(join(drop.folder, path));
   drop.markDone('a.csv');
   drop.addUser('b');
@@ -93,7 +93,7 @@ test('a service with named pipes in its drop folder exits with code 0 on SIGTERM
   expect(await service.stop()).toEqual({ code: 0, signal: null });
 }, 60_000);
 
-test('an import schedule takes no files if its folder processing/ is a symbolic link', async () => {
+test('an import schedule takes no files if processing/ is a link', async () => {
   const elsewhere = join(folder, 'elsewhere');
   renameSync(join(drop.work, 'processing'), elsewhere);
   symlinkSync(elsewhere, join(drop.work, 'processing'));
@@ -110,7 +110,7 @@ test('an import schedule takes no files if its folder processing/ is a symbolic 
   expect(await scheduled.listRuns()).toEqual([]);
 });
 
-test('an import schedule with IMPORT_WORK_FOLDER moves all files from the drop folder to done/ or failed/', async () => {
+test('an import schedule with IMPORT_WORK_FOLDER empties the drop folder', async () => {
   drop = scheduled.drop = new TestDropFolder(join(folder, 'incoming'), join(folder, 'work'));
   drop.addUser('b');
   drop.addFile('c.csv', 'c,,');
@@ -122,7 +122,7 @@ test('an import schedule with IMPORT_WORK_FOLDER moves all files from the drop f
   expect({ drop: drop.list(), processing: drop.list('processing') }).toEqual({ drop: [], processing: [] });
 });
 
-test('a dropped file is imported even if its name contains a line break', async () => {
+test('a dropped file with a line break in the name is imported', async () => {
   drop.addFile('two\nlines.csv', 'o,o,o@example.org');
   drop.markDone('two\nlines.csv');
   await scheduled.start();
@@ -132,7 +132,7 @@ test('a dropped file is imported even if its name contains a line break', async 
 
 const createSystemError = (code: string) => Object.assign(new Error(code), { code, syscall: 'any' });
 
-test('an unreadable dropped file is moved to failed/, and the next file is imported', async () => {
+test('an unreadable dropped file is moved to failed/', async () => {
   drop.addUser('a');
   drop.addUser('b');
   jest.spyOn(DropFolder.prototype, 'read').mockImplementationOnce(() => {
@@ -144,7 +144,7 @@ test('an unreadable dropped file is moved to failed/, and the next file is impor
 });
 
 test.each(['moveToProcessing', 'archive'] as const)(
-  'if moving a dropped file fails because the disk is full, only this file is delayed (%s)',
+  'a full disk delays only one dropped file (%s)',
   async (step) => {
     drop.addUser('a');
     drop.addUser('b');
@@ -159,7 +159,7 @@ test.each(['moveToProcessing', 'archive'] as const)(
   },
 );
 
-test('a missing drop folder is logged once, and its files are imported when the folder is back', async () => {
+test('a missing drop folder is logged only once', async () => {
   drop.addUser('a');
   const away = join(folder, 'away');
   renameSync(drop.folder, away);
@@ -176,7 +176,7 @@ test('a missing drop folder is logged once, and its files are imported when the 
   expect(faults).toHaveBeenCalledTimes(1);
 });
 
-test('an import schedule takes at most 100 files out of the drop folder at a time', async () => {
+test('an import schedule takes at most 100 files at a time', async () => {
   const all = Array.from({ length: 105 }, (_, i) => `p${1000 + i}`);
   for (const id of all) drop.addUser(id);
   let most = 0;

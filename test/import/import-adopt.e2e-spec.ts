@@ -24,7 +24,7 @@ const createUnlinked = async (prefix: string, count: number) =>
 const row = (prefix: string, i: number, manager: string) =>
   `${prefix}${i},${prefix}${i},${prefix}${i}@example.org,${manager}`;
 
-test('with adopt=email, a row can name a manager whom an earlier or later row links', async () => {
+test('with adopt=email, a manager can be in a later row', async () => {
   const users = await createUnlinked('a', 3);
   const file = csv(HEAD, row('a', 0, 'a1'), row('a', 1, 'a2'), row('a', 2, ''), row('a', 3, 'a0'));
   const run = await runImport(app.key, file, 'adopt=email');
@@ -36,7 +36,7 @@ test('with adopt=email, a row can name a manager whom an earlier or later row li
   expect(countsOf(await runImport(app.key, file, 'adopt=email'))).toEqual({ unchanged: 4 });
 });
 
-test('with adopt=email, unknown_reference is reported if the row of the manager is invalid', async () => {
+test('with adopt=email, a manager in an invalid row is reported as unknown', async () => {
   await createUnlinked('b', 3);
   const bad = row('b', 1, '').replace('b1,b1', `b1,${'x'.repeat(300)}`);
   const run = await runImport(app.key, csv(HEAD, row('b', 0, 'b1'), bad, row('b', 2, '')), 'adopt=email');
@@ -53,7 +53,7 @@ test('with adopt=email, unknown_reference is reported if the row of the manager 
   expect((await findUser(app.key, 'b2')).username).toBe('b2');
 });
 
-test('with adopt=email, cycle is reported if the user of a row manages the named manager', async () => {
+test('with adopt=email, a row that creates a manager cycle fails', async () => {
   const [first, second] = await createUnlinked('c', 2);
   await app.key.put(`/users/${first?.uuid}`, { manager_uuid: second?.uuid });
   const run = await runImport(

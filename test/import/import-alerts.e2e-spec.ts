@@ -88,7 +88,7 @@ async function createWaitingRun(app: TestApp): Promise<Json> {
   return run;
 }
 
-test('an import awaiting approval sends one signed alert with guard results but no user data', async () => {
+test('an import that waits for approval sends one signed alert', async () => {
   const app = await start({ ...getHookSettings(), BASE_URL: 'https://users.example.org/' });
   const run = await createWaitingRun(app);
   await receiver.waitForAlerts(1);
@@ -116,7 +116,7 @@ test('an import awaiting approval sends one signed alert with guard results but 
   expect(receiver.alerts).toHaveLength(1);
 });
 
-test('a stopping service awaits the response to an alert, and a restart sends no second alert', async () => {
+test('a stopping service awaits the response to an alert', async () => {
   receiver.delayMillis = 300;
   const app = await start(getHookSettings());
   await createWaitingRun(app);
@@ -126,7 +126,7 @@ test('a stopping service awaits the response to an alert, and a restart sends no
   expect(receiver.alerts).toHaveLength(1);
 });
 
-test('an alert that the receiver refuses is resent with the same webhook-id after a restart', async () => {
+test('a refused alert is resent with the same webhook-id', async () => {
   receiver.refusals = 1;
   const app = await start(getHookSettings());
   await createWaitingRun(app);
@@ -138,7 +138,7 @@ test('an alert that the receiver refuses is resent with the same webhook-id afte
   expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
 });
 
-test('an overdue import sends one alert, which is not repeated after a restart', async () => {
+test('the alert for an overdue import is sent only once', async () => {
   const settings = { ...getHookSettings(), IMPORT_OVERDUE_HOURS: '1' };
   const app = await start(settings);
   await receiver.waitForAlerts(1);
@@ -153,7 +153,7 @@ test('an overdue import sends one alert, which is not repeated after a restart',
   expect(receiver.alerts).toHaveLength(1);
 });
 
-test('NOTIFY_COMMAND receives an alert on stdin, but no service settings in its environment', async () => {
+test('NOTIFY_COMMAND receives the alert but no service settings', async () => {
   const [command, seen] = [join(database.folder, 'tell'), join(database.folder, 'seen')];
   writeFileSync(command, `#!/bin/sh\n(cat; echo; env) > ${seen}.part && mv ${seen}.part ${seen}\n`);
   chmodSync(command, 0o755);
@@ -170,11 +170,11 @@ test('NOTIFY_COMMAND receives an alert on stdin, but no service settings in its 
   expect(env.filter((line) => other.test(line))).toEqual([]);
 });
 
-test('the service does not start if NOTIFY_URL is set and NOTIFY_SECRET is not', async () => {
+test('the service does not start with NOTIFY_URL but without NOTIFY_SECRET', async () => {
   await expect(TestApp.startOn(database, { NOTIFY_URL: url })).rejects.toThrow('NOTIFY_SECRET is missing');
 });
 
-test('with IMPORT_FOUR_EYES, the sender of an import cannot approve it, but another person can', async () => {
+test('with IMPORT_FOUR_EYES, the sender of an import cannot approve it', async () => {
   const app = await start({ IMPORT_FOUR_EYES: 'true' });
   const { id } = await createWaitingRun(app);
   const refused = await app.key.post(`/imports/${id as string}/apply`);
@@ -208,7 +208,7 @@ test("with IMPORT_FOUR_EYES, an API key and its creator cannot approve each othe
     expect((await one.post(`/imports/${ofMaster.id as string}/apply`)).status).toBe(403);
 });
 
-test('with IMPORT_FOUR_EYES, the sender of a dry run can apply it if it hits no guard', async () => {
+test('with IMPORT_FOUR_EYES, the sender can apply a dry run without guard hits', async () => {
   const app = await start({ IMPORT_FOUR_EYES: 'true' });
   const run = await runImport(app.key, csv(HEAD, ...people(3)), 'dry_run=true');
   expect((await app.key.post(`/imports/${run.id as string}/apply`)).status).toBe(202);

@@ -20,7 +20,7 @@ const countUsers = async () => (await app.key.get('/users/search?limit=1')).body
 const readRun = async (id: string) => (await app.key.get(`/imports/${id}`)).body;
 const cancel = async (id: string) => app.key.post(`/imports/${id}/cancel`);
 
-test('an import cancelled while it writes users completes its batch and skips the other rows', async () => {
+test('a cancelled import completes the current batch', async () => {
   const before = await countUsers();
   const rows = app.app.get(ImportRowsRepository);
   const batches = rows.listBatches.bind(rows);
@@ -42,7 +42,7 @@ test('an import cancelled while it writes users completes its batch and skips th
   expect(first).toMatchObject({ line: created + 2, uuid: null, changes: [] });
 });
 
-test('an import cancelled during its validation changes no user and stores no rows', async () => {
+test('an import cancelled during validation changes no user', async () => {
   const before = await countUsers();
   const planning: unknown[] = [];
   jest.spyOn(app.app.get(PlanGuards), 'evaluate').mockImplementationOnce(async ({ id }) => {
@@ -56,7 +56,7 @@ test('an import cancelled during its validation changes no user and stores no ro
   expect(await rowsOf(app.key, run.id)).toEqual([]);
 });
 
-test('queued imports run one after another, in the order of their uploads', async () => {
+test('queued imports run in the order of upload', async () => {
   const applier = app.app.get(Applier);
   const apply = applier.apply.bind(applier);
   let release = (): void => undefined;

@@ -23,8 +23,8 @@ const getFailed = async ({ id }: Json) => (await app.key.get(`/imports/${id}/fai
 const statesOf = async (ids: string[]) =>
   Promise.all(ids.map(async (id) => (await findUser(app.key, id)).status));
 
-describe('an import row with too few or too many cells', () => {
-  test('does not affect other rows, and its user is neither changed nor counted as missing', async () => {
+describe('a row with a wrong cell count', () => {
+  test('does not make the user missing', async () => {
     const { rows, run, row, id } = people(20);
     await run(csv(HEAD, ...rows));
     const cut = `${id(3)},${id(3)},`;
@@ -47,7 +47,7 @@ describe('an import row with too few or too many cells', () => {
     expect((await findUser(app.key, id(5))).phone).toBe('1');
   });
 
-  test('does not make another row a duplicate, and its user cannot be named as a manager', async () => {
+  test('makes no other row a duplicate', async () => {
     const { rows, run, id } = people(3);
     const manager = csv(
       `${HEAD},Manager`,
@@ -68,7 +68,7 @@ describe('an import row with too few or too many cells', () => {
     ]);
   });
 
-  test('is written unchanged to failed.csv and fails again until its cells are corrected', async () => {
+  test('is written unchanged to failed.csv', async () => {
     const { rows, run, id } = people(2);
     const short = `${id(7)},seven,${id(7)}@example.org`;
     const long = `${id(8)},eight,${id(8)}@example.org,1,Lee, Jr`;
@@ -101,8 +101,8 @@ describe('an import row with too few or too many cells', () => {
   });
 });
 
-describe('an import file without a line break at its end', () => {
-  test('fails with cut_short if the last completed file of its data set ended in a line break', async () => {
+describe('a missing final newline', () => {
+  test('fails an import after a file with a newline', async () => {
     const { rows, run } = people(9);
     const file = csv(HEAD, ...rows);
     await run(file);
@@ -110,7 +110,7 @@ describe('an import file without a line break at its end', () => {
     expect(after).toMatchObject({ state: 'failed', problems: [{ code: 'cut_short' }] });
     expect(countsOf(await run(file))).toEqual({ unchanged: 9 });
   });
-  test('is imported if the last completed file, ignoring dry runs, ended without a line break', async () => {
+  test('is accepted if the last completed file lacked it', async () => {
     const { rows, run } = people(9);
     const file = csv(HEAD, ...rows);
     expect((await run(file.trimEnd())).state).toBe('completed');
@@ -120,14 +120,14 @@ describe('an import file without a line break at its end', () => {
     expect((await run(file)).state).toBe('completed');
     expect((await run(file.trimEnd())).problems[0]?.code).toBe('cut_short');
   });
-  test('is imported if only files of other data sets ended in a line break', async () => {
+  test('is accepted regardless of other data sets', async () => {
     const [a, b] = [people(3), people(3)];
     await a.run(csv(HEAD, ...a.rows));
     expect((await b.run(csv(HEAD, ...b.rows).trimEnd())).state).toBe('completed');
   });
 });
 
-test('the problem list of an import contains every error in the header of its file', async () => {
+test('an import reports every error in the header of the file', async () => {
   const run = await runImport(app.key, csv('', 'Usrname,Email,E-mail,Pwd,Shoe size', 'a,b,c,d,e'));
   expect(run.problems.map(({ line, code, field }: Json) => [line, code, field])).toEqual([
     [2, 'missing_column', ''],
@@ -139,7 +139,7 @@ test('the problem list of an import contains every error in the header of its fi
   expect(run.problems[1].message).toContain('Did you mean Username?');
 });
 
-test('the import option delimiter overrides the delimiter detected in the file', async () => {
+test('the import option delimiter overrides the detected delimiter', async () => {
   const text = csv('ExternalId;Username;Email', 'f1;f1;f1@example.org');
   const run = await runImport(app.key, text, 'delimiter=,');
   const codes = run.problems.map(({ code }: Json) => code);

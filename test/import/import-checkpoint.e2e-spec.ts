@@ -54,7 +54,7 @@ const row = (n: number, phone = n) =>
 const file = (from: number, to: number, phone = (n: number) => n) =>
   csv(HEAD, ...Array.from({ length: to - from }, (_, i) => row(from + i, phone(from + i))));
 
-test('every write of an import is committed in the same transaction as the checkpoint of the import', async () => {
+test('every import write is committed together with a checkpoint', async () => {
   const query = 'dataset=hr&part=a&missing=block';
   await runImport(app.key, file(1, 120), query);
   const second = await runImport(

@@ -24,7 +24,7 @@ const usernamesOf = async (prefix: string, count: number) =>
 test.each([
   ['a swap', 2, (i: number) => (i + 1) % 2],
   ['a chain that ends with a free username', 4, (i: number) => i + 1],
-])('an import file can exchange usernames between its users: %s', async (what, count, next) => {
+])('an import can exchange usernames: %s', async (what, count, next) => {
   const prefix = `${what.replaceAll(' ', '')}-`;
   await runImport(app.key, csv(HEAD, ...people(prefix, count)));
   const run = await runImport(app.key, csv(HEAD, ...people(prefix, count, next)), 'dataset=x');
@@ -34,14 +34,14 @@ test.each([
   );
 });
 
-test("an import row with another user's username fails and reports the uuid of the other user", async () => {
+test('an import row with a taken username names the other user', async () => {
   await runImport(app.key, csv(HEAD, ...people('t-', 2)));
   const run = await runImport(app.key, csv(HEAD, 't-9,T-N0,t-9@example.org'));
   const owner = await findUser(app.key, 't-0');
   expect(run.problems).toMatchObject([{ field: 'username', code: 'username_taken', uuid: owner.uuid }]);
 });
 
-test('an import file can exchange logins between its users, but cannot take the login of another user', async () => {
+test('an import can exchange logins between users of the file', async () => {
   await runImport(
     app.key,
     csv(`${HEAD},saml`, 's-0,s-0,s-0@example.org,one', 's-1,s-1,s-1@example.org,two|three'),
@@ -53,7 +53,7 @@ test('an import file can exchange logins between its users, but cannot take the 
   expect(taken.problems).toMatchObject([{ field: 'authname', code: 'authname_taken' }]);
 });
 
-test('an import of 600 rows can set managers and rotate usernames across its batches', async () => {
+test('an import can set managers and rotate usernames across batches', async () => {
   const rows = Array.from(
     { length: 600 },
     (_, i) => `b-${i},b-n${i},b-${i}@example.org,${i < 599 ? `b-${i + 1}` : ''}`,
@@ -85,7 +85,7 @@ test('an import file can reverse a chain of managers', async () => {
   expect((await findUser(app.key, 'm-9')).manager_uuid).toBe((await findUser(app.key, 'm-8')).uuid);
 });
 
-test('an import row is refused if it creates a manager cycle through users outside the file', async () => {
+test('a manager cycle through users outside the file is rejected', async () => {
   await runImport(
     app.key,
     csv(
@@ -100,7 +100,7 @@ test('an import row is refused if it creates a manager cycle through users outsi
   expect((await findUser(app.key, 'd-0')).manager_uuid).toBeNull();
 });
 
-test('a Manager cell can name a manager without an external id by uuid', async () => {
+test('a Manager cell can contain the uuid of the manager', async () => {
   const boss = await create(app.key);
   const run = await runImport(
     app.key,
@@ -110,7 +110,7 @@ test('a Manager cell can name a manager without an external id by uuid', async (
   expect((await findUser(app.key, 'w-0')).manager_uuid).toBe(boss.uuid);
 });
 
-test('the error of an import row has the uuid of its user only if this user already exists', async () => {
+test('import row errors have a uuid only for existing users', async () => {
   await runImport(app.key, csv(HEAD, 'none-0,none-old,none0@example.org'));
   const rows = [
     'none-1,none-same,none1@example.org',

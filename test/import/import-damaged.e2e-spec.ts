@@ -37,7 +37,7 @@ test.each([
   ['#¿NOMBRE?', 'spreadsheet_error'],
   ['Err:508', 'spreadsheet_error'],
   ['M\ufffdller', 'broken_character'],
-])('the import cell %j is refused with %s in every column that sets a field', async (cell, code) => {
+])('an import rejects the cell %j with %s', async (cell, code) => {
   const rows = FIELDS.map((_, index) => rowWith(index, cell));
   const run = await runImport(app.key, csv(COLUMNS, ...rows), 'dry_run=true');
   const found = (await rowsOf(app.key, run.id)).map(({ errors }) =>
@@ -46,7 +46,7 @@ test.each([
   expect(found).toEqual(FIELDS.map((field) => [[field, cell.trim()]]));
 });
 
-test('text that only resembles a spreadsheet error, such as #1! or n/a, is imported', async () => {
+test('an import accepts text that resembles a spreadsheet error', async () => {
   const values = ['#N/A is not a name', '#', '#1!', '#GO!', 'n/a', 'Err:', '1E5', '?'];
   const run = await runImport(
     app.key,
@@ -55,7 +55,7 @@ test('text that only resembles a spreadsheet error, such as #1! or n/a, is impor
   expect([countsOf(run), run.problems]).toEqual([{ created: values.length }, []]);
 });
 
-test('an import accepts spreadsheet errors in columns that it ignores', async () => {
+test('an import accepts spreadsheet errors in ignored columns', async () => {
   const run = await runImport(
     app.key,
     csv(`${HEAD},_x,Shoe size`, person('a', '#N/A', '#REF!')),
@@ -64,7 +64,7 @@ test('an import accepts spreadsheet errors in columns that it ignores', async ()
   expect(countsOf(run)).toEqual({ created: 1 });
 });
 
-test('an import accepts a spreadsheet error or broken character if the user already has this value', async () => {
+test('an import accepts a spreadsheet error that the user already has', async () => {
   const known = { firstname: '#N/A', surname: 'M\ufffdller', phone: '1E5', authname: { saml: ['#REF!'] } };
   await create(app.key, {
     ...known,

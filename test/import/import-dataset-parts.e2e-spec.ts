@@ -13,7 +13,7 @@ const people = (part: string, count = 30) => peopleOf(`${part}-`, count);
 const send = (rows: readonly string[], options: string) => runImport(app.key, csv(HEAD, ...rows), options);
 const statusOf = async (id: string) => (await findUser(app.key, id)).status;
 
-test('an import of one part of a data set counts only missing users of this part', async () => {
+test('an import of a part counts only missing users of the part', async () => {
   const [north, south] = [people('north'), people('south')];
   const sendPart = async (rows: readonly string[], part: string) =>
     send(rows, `dataset=offices&part=${part}&missing=block`);
@@ -31,7 +31,7 @@ test('an import of one part of a data set counts only missing users of this part
   expect(countsOf(await sendPart(north, 'north'))).toEqual({ reactivated: 1, unchanged: 29 });
 });
 
-test('a user who moves to another part of a data set is active after both imports, in either order', async () => {
+test('moving a user to another part leaves the user active', async () => {
   const [east, west] = [people('east'), people('west')];
   const sendPart = async (rows: readonly string[], part: string) =>
     send(rows, `dataset=moves&part=${part}&missing=block`);
@@ -46,7 +46,7 @@ test('a user who moves to another part of a data set is active after both import
   expect(await statusOf('east-0')).toBe('Active');
 });
 
-test('after a data set is split into parts, the first import of each part counts no missing users', async () => {
+test('splitting a data set into parts creates no missing users', async () => {
   const all = people('cut', 40);
   await send(all, 'dataset=cut&missing=block');
   for (const part of [0, 1]) {
@@ -61,7 +61,7 @@ test('after a data set is split into parts, the first import of each part counts
   expect(later.missing).toEqual({ reported: 1, blocked: 1 });
 });
 
-test('an import without the option part covers the users of all parts of its data set', async () => {
+test('an import without a part covers all parts of the data set', async () => {
   const [north, south] = [people('whole-n', 20), people('whole-s', 20)];
   await send(north, 'dataset=whole&part=north&missing=block');
   await send(south, 'dataset=whole&part=south&missing=block');
@@ -79,7 +79,7 @@ test('an import without the option part covers the users of all parts of its dat
   expect(await statusOf('whole-s-0')).toBe('Blocked');
 });
 
-test('an import of one part of a data set supersedes only waiting imports of this part', async () => {
+test('an import of a part supersedes only waiting imports of the part', async () => {
   const sendWaiting = async (part: string) => {
     await send(people(`park-${part}`, 20), `dataset=park&part=${part}`);
     return send(people(`park-${part}`, 5), `dataset=park&part=${part}&missing=block`);

@@ -21,7 +21,7 @@ afterAll(() => app.end());
 
 const readRun = async (id: string) => (await app.key.get(`/imports/${id}`)).body;
 
-test.each([1, 2])('a completed import does not rerun if the queue returns it (%i times)', async (stale) => {
+test.each([1, 2])('a completed import does not rerun if queued again (%i times)', async (stale) => {
   const run = await runImport(app.key, fileOf(`stale${stale}`));
   const next = jest.spyOn(app.app.get(ImportRunsRepository), 'findNextRunId');
   for (let i = 0; i < stale; i++) next.mockResolvedValueOnce(run.id);
@@ -31,7 +31,7 @@ test.each([1, 2])('a completed import does not rerun if the queue returns it (%i
   expect(await readRun(run.id)).toEqual(run);
 });
 
-test('an import stays cancelled if it is cancelled while a worker takes it from the queue', async () => {
+test('a worker does not start an import that was just cancelled', async () => {
   const runs = app.app.get(ImportRunsRepository);
   const choose = runs.findNextRunId.bind(runs);
   const cancelled: number[] = [];
@@ -50,7 +50,7 @@ test('an import stays cancelled if it is cancelled while a worker takes it from 
   expect((await readRun(body.id)).state).toBe('cancelled');
 });
 
-test('while work under a lease continues, no other instance can take the lease', async () => {
+test('a lease cannot be taken while work under the lease continues', async () => {
   const others = new Leases(app.app.get(DATABASE));
   const take = async () => others.acquire('long', 2);
   const held = await app.app.get(Leases).runUnderLease('long', 2, async () => {
@@ -64,7 +64,7 @@ test('while work under a lease continues, no other instance can take the lease',
   ).toBe(false);
 });
 
-test('an import whose stored file cannot be deleted stays completed, and the next purge deletes the file', async () => {
+test('the next purge deletes an import file that could not be deleted', async () => {
   const interrupted = Object.assign(new Error('interrupted'), { code: 'ER_QUERY_INTERRUPTED' });
   const deleted = jest.spyOn(app.app.get(ImportFilesRepository), 'delete').mockRejectedValueOnce(interrupted);
   const run = await runImport(app.key, fileOf('kept'));
@@ -80,7 +80,7 @@ test('an import whose stored file cannot be deleted stays completed, and the nex
   expect(await readParts()).toEqual([]);
 });
 
-test('failed.csv has the cells of failed rows if the import is cancelled while it writes users', async () => {
+test('failed.csv of a cancelled import contains the cells of failed rows', async () => {
   await runImport(app.key, fileOf('moved'));
   const user = await findUser(app.key, 'moved');
   const applier = app.app.get(Applier);
@@ -96,7 +96,7 @@ test('failed.csv has the cells of failed rows if the import is cancelled while i
   expect([run.state, text]).toEqual(['cancelled', expect.stringContaining(`${cells},2,precondition_failed`)]);
 });
 
-test('an import is retried and completes if its failure could not be recorded', async () => {
+test('an import is retried if its failure could not be recorded', async () => {
   jest.spyOn(app.app.get(Applier), 'apply').mockRejectedValueOnce(new Error('a fault of ours'));
   const runs = app.app.get(ImportRunsRepository);
   const move = runs.updateState.bind(runs);

@@ -13,7 +13,7 @@ let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
 afterAll(async () => app.end());
 
-test('without polling, RunEvents notifies the watchers of an import when the import ends', async () => {
+test('RunEvents reports the end of an import without polling', async () => {
   const file = Readable.from([Buffer.from(fileOf('e1'))]);
   const stored = await app.app.get(FileStore).store('events.csv', file);
   // The timers are fake, so that polling is impossible.

@@ -41,7 +41,7 @@ const apply = async (client: Client, id: string): Promise<Json> => {
 const blockOne = async (client: Client): Promise<number> =>
   (await client.put(`/users/${(await create(app.key)).uuid as string}`, { status: 'Blocked' })).status;
 
-test('an import that would blow the fuse of its API key waits until another credential approves it', async () => {
+test('an import that would blow the key fuse waits for approval', async () => {
   const [{ client }, { name }] = [await aKey(app), await aDataset(6)];
   const run = await runImport(client, fileOf(name, 6, 4), `dataset=${name}`);
   expect([run.state, fuseOf(run)]).toEqual([
@@ -53,7 +53,7 @@ test('an import that would blow the fuse of its API key waits until another cred
   expect(await blockOne(client)).toBe(200); // the fuse does not count an approved run
 });
 
-test('a fuse counts users blocked by requests and imports of its API key in all data sets', async () => {
+test('the key fuse counts users blocked by requests and imports', async () => {
   const [{ client }, one, two] = [await aKey(app), await aDataset(3), await aDataset(3)];
   const first = await runImport(client, fileOf(one.name, 3, 2), `dataset=${one.name}`);
   expect([first.state, fuseOf(first)]).toEqual([
@@ -66,7 +66,7 @@ test('a fuse counts users blocked by requests and imports of its API key in all 
   expect(await blockOne(client)).toBe(429);
 });
 
-test('an import revert that would blow the fuse of its API key waits for approval', async () => {
+test('an import revert that would blow the key fuse waits for approval', async () => {
   const [{ client }, { name, id }] = [await aKey(app), await aDataset(5)];
   const { body } = await client.post(`/imports/${id}/revert`);
   const run = await awaitRun(app.key, body.id);
@@ -91,7 +91,7 @@ async function reactivate(client: Client, ids: readonly string[], more = '', opt
   return id;
 }
 
-test('users blocked by a revert count towards the key fuse even if their other fields conflict', async () => {
+test('the key fuse counts blocked users of a revert with conflicts', async () => {
   const name = randomUUID();
   const ids = [0, 1, 2, 3].map((i) => `${name}-${i}`);
   const [{ client }, id] = [await aKey(app), await reactivate(await app.login(), ids)];
@@ -105,7 +105,7 @@ test('users blocked by a revert count towards the key fuse even if their other f
   expect((await findUser(app.key, `${name}-3`)).status).toBe('Blocked');
 });
 
-test('users cannot approve a revert that blocks them, even if their other fields conflict', async () => {
+test('a user cannot approve a revert that blocks this user', async () => {
   const id = `webmaster-${randomUUID()}`;
   const run = await reactivate(app.key, [id], ',Webmaster', '&allow_privileged=true');
   const { uuid } = await findUser(app.key, id);
@@ -119,13 +119,13 @@ test('users cannot approve a revert that blocks them, even if their other fields
   expect((await findUser(app.key, id)).status).toBe('Blocked');
 });
 
-test('if an import blocks missing users, they count towards the fuse of its API key', async () => {
+test('the key fuse counts users blocked as missing', async () => {
   const [{ client }, { name }] = [await aKey(app), await aDataset(6)];
   const run = await runImport(client, fileOf(name, 2), `dataset=${name}&missing=block`);
   expect([run.state, fuseOf(run).value]).toEqual(['needs_approval', 4]);
 });
 
-test('an import that blows the fuse of its API key while it writes users ends with fuse_blown', async () => {
+test('an import that blows the key fuse while writing ends with fuse_blown', async () => {
   const [{ id, client }, { name }] = [await aKey(app), await aDataset(3)];
   const applier = app.app.get(Applier);
   const write = applier.apply.bind(applier);
@@ -144,7 +144,7 @@ test('an import that blows the fuse of its API key while it writes users ends wi
   expect((await readAuditRows(app, id)).at(-1)?.action).toBe('api_key.fuse_blown');
 });
 
-test('an import that hits the key_fuse guard cannot be approved by its API key or by a key with scopes', async () => {
+test('an API key cannot approve an import that hits its own fuse', async () => {
   const SCOPES = ['users:read', 'users:write', 'imports:read', 'imports:write'];
   const [{ client: limited }, { client: full }] = [await aKey(app, ...SCOPES), await aKey(app)];
   const { client: other } = await aKey(app, ...SCOPES);
@@ -159,7 +159,7 @@ test('an import that hits the key_fuse guard cannot be approved by its API key o
   }
 });
 
-test('an import by a Webmaster in a session has no key_fuse guard', async () => {
+test('an import from a session has no key_fuse guard', async () => {
   const { name } = await aDataset(6);
   const run = await runImport(await app.login(), fileOf(name, 6, 5), `dataset=${name}`);
   expect([run.state, fuseOf(run)]).toEqual(['completed', undefined]);

@@ -53,7 +53,7 @@ const revert = async ({ id }: Json): Promise<Json> => {
 };
 const blockFirst = (to: number) => (i: number) => (i < to ? { status: 'Blocked' } : {});
 
-test('the deactivations guard ignores approved imports, reverted imports and imports older than a week', async () => {
+test('the deactivations guard ignores approved, reverted and old imports', async () => {
   expectPassed(await send(50));
   expect((await approve(await send(50, blockFirst(15)))).state).toBe('completed');
   expectPassed(await send(50, blockFirst(17))); // a small run after a large approved run
@@ -67,7 +67,7 @@ test('the deactivations guard ignores approved imports, reverted imports and imp
   expectPassed(await send(50, (i) => (i < 17 || (i >= 30 && i < 33) ? { status: 'Blocked' } : {})));
 });
 
-test('the deactivations guard counts the users whom imports blocked in the last seven days', async () => {
+test('the deactivations guard counts users blocked in the last seven days', async () => {
   const finish = (days: number) =>
     databaseOf(app).execute(
       'UPDATE import_runs SET finished = ? WHERE dataset = ? AND finished IS NOT NULL',
@@ -83,7 +83,7 @@ test('the deactivations guard counts the users whom imports blocked in the last 
   expectPassed(await send(50, blockFirst(12)));
 });
 
-test('an import that reverses the latest changes of its data set hits the old_file guard', async () => {
+test('an import that reverses the latest changes hits the old_file guard', async () => {
   expectPassed(await send(60));
   expectPassed(await send(62, (i) => (i < 6 ? { phone: `+49 ${i}` } : {})));
   expectPassed(await send(62, (i) => (i < 6 ? { phone: `+49 ${i}` } : {}))); // no changes
@@ -94,13 +94,13 @@ test('an import that reverses the latest changes of its data set hits the old_fi
   expect(guard.examples[0]).toEqual({ line: 2, external_id: `${dataset}-0`, old: '+49 0', new: '+44 1000' });
 });
 
-test('users created by one import and missing in the next count towards the old_file guard', async () => {
+test('the old_file guard counts missing users created by the last import', async () => {
   expectPassed(await send(60));
   expectPassed(await send(65, undefined, '&missing=block'));
   expectWaiting(await send(60, (i) => (i === 1 ? { phone: '+49 1' } : {}), '&missing=block'), 'old_file');
 });
 
-test('importing users of another data set needs approval the first time, but not later', async () => {
+test('importing users of another data set needs approval only once', async () => {
   expectPassed(await send(40));
   const importOther = (change?: (i: number) => Cells) =>
     runImport(app.key, fileOf(40, change), `dataset=${dataset}-typo`);
@@ -115,7 +115,7 @@ test('importing users of another data set needs approval the first time, but not
   expectPassed(await importOther((i) => (i < 3 ? { phone: '+49 1' } : {})));
 });
 
-test('the errors guard ignores import rows that failed with the same error in the last import', async () => {
+test('the errors guard ignores errors repeated from the last import', async () => {
   expectPassed(await send(60));
   const failRows = (from: number, to: number) => (i: number) => (i >= from && i < to ? { mail: 'x' } : {});
   const first = await send(60, failRows(0, 8));
@@ -132,7 +132,7 @@ test('the errors guard ignores import rows that failed with the same error in th
   expectWaiting(await send(60, failRows(8, 16)), 'errors');
 });
 
-test('an import of users blocked by a revert needs approval, unless the revert is reverted', async () => {
+test('an import of users blocked by a revert needs approval', async () => {
   expectPassed(await send(60));
   const hires = await send(62);
   expectPassed(hires);
@@ -143,7 +143,7 @@ test('an import of users blocked by a revert needs approval, unless the revert i
   expectPassed(await send(62, (i) => (i === 60 ? { phone: '+49 1' } : {})));
 });
 
-test('an import has the same guard results if its plan is created again at the approval', async () => {
+test('a plan created again at the approval has the same guard results', async () => {
   expectPassed(await send(60));
   expectPassed(await send(60, (i) => (i < 6 ? { phone: `+49 ${i}` } : {})));
   const run = await send(60, (i) => ({ phone: `+33 ${(i + 1) % 60}`, surname: i < 30 ? 'Same' : `Sun${i}` }));

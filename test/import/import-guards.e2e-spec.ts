@@ -24,7 +24,7 @@ const importRows = (count: number, blocked?: number) =>
   runImport(app.key, csv(COLUMNS, ...rows(count, blocked)), `dataset=${dataset}`);
 const readUsers = () => databaseOf(app).query('SELECT * FROM users ORDER BY uuid');
 
-test('an import file with only half of the users waits for approval and changes no user', async () => {
+test('an import of half of the users waits for approval', async () => {
   await importRows(30);
   const before = await readUsers();
   const run = await runImport(app.key, csv(COLUMNS, ...rows(15)), `dataset=${dataset}&missing=block`);
@@ -34,7 +34,7 @@ test('an import file with only half of the users waits for approval and changes 
   expect(await readUsers()).toEqual(before);
 });
 
-test('an import guard that is hit reports its field, value, limit, five examples and a hint', async () => {
+test('an import guard that is hit reports examples and a hint', async () => {
   const all = people(dataset, 50);
   await runImport(app.key, toCsv(all), `dataset=${dataset}`);
   const run = await runImport(app.key, toCsv(shiftUp('phone', -1)(all)), `dataset=${dataset}`);
@@ -56,17 +56,17 @@ test.each<[string, Change, string]>([
   ['one surname for all users', fillAll('surname', 'Surname'), 'same_value'],
   ['surnames encoded twice', mapText(['surname'], encodeTwice), 'garbled_text'],
   ['question marks for accents', mapText(['surname'], maskAccents), 'garbled_text'],
-])('the first file of a data set waits for approval if it has %s', async (_, change, guard) => {
+])('a first import with %s waits for approval', async (_, change, guard) => {
   const run = await runImport(app.key, toCsv(change(people(dataset, 60))), `dataset=${dataset}`);
   expect([run.state, hitsOf(run)]).toEqual(['needs_approval', expect.arrayContaining([guard])]);
 });
 
-describe('an import that waits for a decision', () => {
+describe('a waiting import', () => {
   const createWaiting = async () => {
     await importRows(30);
     return importRows(30, 6);
   };
-  test('is superseded at its approval if a user of its plan has changed in the meantime', async () => {
+  test('is superseded at the approval if a user has changed', async () => {
     const run = await createWaiting();
     await app.key.put(`/users/${(await findUser(app.key, `${dataset}-0`)).uuid}`, { status: 'Blocked' });
     await app.key.post(`/imports/${run.id}/apply`);
@@ -80,7 +80,7 @@ describe('an import that waits for a decision', () => {
   test.each([
     ['reject', 'rejected'],
     ['cancel', 'cancelled'],
-  ])('ends after the decision %s and refuses every later decision with 409', async (word, state) => {
+  ])('accepts only one decision: %s', async (word, state) => {
     const run = await createWaiting();
     expect((await app.key.post(`/imports/${run.id}/${word}`)).body.state).toBe(state);
     for (const again of ['apply', 'reject', 'cancel', 'revert']) {
@@ -88,14 +88,14 @@ describe('an import that waits for a decision', () => {
       expect([again, status, body.code]).toEqual([again, 409, 'wrong_state']);
     }
   });
-  test('is superseded by a newer import of its data set', async () => {
+  test('is superseded by a newer import of the data set', async () => {
     const run = await createWaiting();
     const newer = await importRows(30);
     const old = (await app.key.get(`/imports/${run.id}`)).body;
     expect(newer.state).toBe('completed');
     expect([old.state, old.problems[0].code]).toEqual(['superseded', 'newer_run']);
   });
-  test('creates users with the planned uuids if it is a dry run that is applied', async () => {
+  test('creates users with the planned uuids', async () => {
     const plan = await runImport(app.key, csv(COLUMNS, ...rows(3)), `dataset=${dataset}&dry_run=true`);
     expect([plan.state, plan.dry_run, countsOf(plan)]).toEqual(['planned', true, { created: 3 }]);
     expect(await findUser(app.key, `${dataset}-0`)).toBeUndefined();

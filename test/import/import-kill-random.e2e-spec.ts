@@ -45,7 +45,7 @@ function momentsOf(
   return moments;
 }
 
-test(`imports have the same results if the service is killed at random moments (KILL_SEED=${SEED})`, async () => {
+test(`killing the service at random does not change import results (KILL_SEED=${SEED})`, async () => {
   const random = createRandom(SEED);
   const calm = await runNights();
   expect(calm.steps.map(({ name, state }) => [name, state])).toEqual(

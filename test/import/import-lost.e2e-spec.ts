@@ -14,10 +14,10 @@ const deleteParts = (id: string, part = '') =>
   databaseOf(app).execute(`DELETE FROM import_file_parts WHERE run_id = ?${part}`, [id]);
 
 test.each([
-  ['its whole stored file', ''],
-  ['the end of its stored file', ' AND part = 1'],
-  ['the beginning of its stored file', ' AND part = 0'],
-])('an approved import dry run fails with file_lost if %s is missing', async (_, part) => {
+  ['its file', ''],
+  ['the end of its file', ' AND part = 1'],
+  ['the beginning of its file', ' AND part = 0'],
+])('an applied dry run fails without %s', async (_, part) => {
   const rows = people('l', 80, () => ['x'.repeat(9000)]);
   const planned = await runImport(app.key, csv(COLUMNS, ...rows), 'dry_run=true&dataset=lost');
   await deleteParts(planned.id, part);
@@ -27,7 +27,7 @@ test.each([
   expect((await app.key.get('/users/search?managed_by=lost')).body.Count).toBe(0);
 });
 
-test('if its file is lost while it is applied, an import completes, but failed.csv returns 410', async () => {
+test('failed.csv returns 410 if the file of the import was lost', async () => {
   await runImport(app.key, csv(COLUMNS, person('m1', '1'), person('m2', '1')), 'dataset=m');
   const change = csv(COLUMNS, person('m1', '2'), person('m2', '2'));
   const { id } = await runImport(app.key, change, 'dry_run=true&dataset=m');

@@ -40,7 +40,7 @@ const DAMAGES: [string, (set: string) => string[][]][] = [
   ['an invalid phone', (set) => [person(set, 4).with(3, '#REF!')]],
 ];
 
-test.each(DAMAGES)('a user whose import row fails is not counted as missing: %s', async (name, damaged) => {
+test.each(DAMAGES)('users of failed rows are not missing: %s', async (name, damaged) => {
   const set = `f-${name.replaceAll(' ', '-')}`;
   const rows = people(set);
   await runImport(app.key, file(rows), `dataset=${set}`);
@@ -50,7 +50,7 @@ test.each(DAMAGES)('a user whose import row fails is not counted as missing: %s'
   expect(await statusesOf([`${set}-2`, `${set}-4`, `${set}-5`])).toEqual(['Active', 'Active', 'Blocked']);
 });
 
-test('an import has the same missing users if its plan is created again at the approval', async () => {
+test('a plan created again at the approval has the same missing users', async () => {
   const rows = people('again');
   await runImport(app.key, file(rows), 'dataset=again');
   const sent = [...rows.slice(0, 4), person('again', 4).with(0, '#N/A'), ...rows.slice(6)];

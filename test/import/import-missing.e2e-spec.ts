@@ -32,7 +32,7 @@ test.each([
   );
 });
 
-test('a user whom an import blocks as missing is logged out and is not reported as missing again', async () => {
+test('a user blocked as missing is logged out', async () => {
   const rows = people('l-', 9);
   await runImport(app.key, csv(HEAD, ...rows), 'dataset=l');
   await app.key.put(`/users/${(await findUser(app.key, 'l-0')).uuid}`, { password: PASSWORD });
@@ -44,7 +44,7 @@ test('a user whom an import blocks as missing is logged out and is not reported 
   expect([again.missing, countsOf(again)]).toEqual([{ reported: 0, blocked: 0 }, { unchanged: 8 }]);
 });
 
-test('rows for blocked users, Webmasters or users of other data sets do not reduce the missing count', async () => {
+test('rows of out-of-scope users do not reduce the missing count', async () => {
   const options = 'dataset=hidden&allow_privileged=true';
   const [blocked, master, other] = ['h-blocked', 'h-master', 'h-other'];
   await runImport(app.key, csv(HEAD, person('h-gone'), person('h-twice')), options);
@@ -60,7 +60,7 @@ test('rows for blocked users, Webmasters or users of other data sets do not redu
   expect(run.missing).toEqual({ reported: 1, blocked: 0 });
 });
 
-test('Webmasters and users of other data sets do not count as missing in an import', async () => {
+test('Webmasters and users of other data sets are never missing', async () => {
   await runImport(app.key, fileOf('o-1'), 'dataset=other');
   await runImport(
     app.key,
@@ -73,7 +73,7 @@ test('Webmasters and users of other data sets do not count as missing in an impo
   expect(await statusOf('o-2')).toBe('Active');
 });
 
-test('a user created over the API joins the data set of an import that lists the user', async () => {
+test('importing an API-created user sets the data set of the user', async () => {
   const user = await create(app.key, { username: 'api', email: 'api@example.org', external_id: 'api' });
   const before = (await app.key.get(`/users/${user.uuid as string}`)).body;
   expect(countsOf(await runImport(app.key, fileOf('api'), 'dataset=claims'))).toEqual({ unchanged: 1 });
@@ -81,7 +81,7 @@ test('a user created over the API joins the data set of an import that lists the
   expect((await app.key.get('/users/search?managed_by=claims')).body.Count).toBe(1);
 });
 
-test('UserDirectory.countManaged() counts all users of a data set with thousands of users', async () => {
+test('UserDirectory.countManaged() counts all users of a large data set', async () => {
   await seedUsers(app, 0, 4500);
   expect(await app.app.get(UserDirectory).countManaged('default')).toEqual(new Map([['', 4500 - RARE]]));
 });

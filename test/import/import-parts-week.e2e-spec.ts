@@ -25,13 +25,13 @@ async function send(dataset: string, from: number): Promise<string[]> {
 }
 const repeatState = (state: string) => Array.from({ length: OFFICES }, () => state);
 
-test('ten imports of data set parts, each with one missing user, need no approval', async () => {
+test('ten imports of parts with one missing user each need no approval', async () => {
   expect(await send('ordinary', 0)).toEqual(repeatState('completed'));
   expect(await send('ordinary', 1)).toEqual(repeatState('completed'));
   expect(await send('ordinary', 2)).toEqual(repeatState('completed'));
 });
 
-test('the deactivations guard adds up the blocked users of all parts of a data set', async () => {
+test('the deactivations guard adds up the blocked users of all parts', async () => {
   await send('slow', 0);
   const states = [...(await send('slow', 4)), ...(await send('slow', 7)), ...(await send('slow', 10))];
   const waiting = states.find((state) => state.startsWith('needs_approval'));

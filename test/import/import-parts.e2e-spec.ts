@@ -28,7 +28,7 @@ afterAll(() => app.end());
 const options = new ImportOptions();
 const toStream = (id: string) => Readable.from([Buffer.from(fileOf(id))]);
 
-test('if a stored file is purged before its import is queued, the file can be sent again', async () => {
+test('an upload can be repeated if the stored file was purged', async () => {
   const id = idOf('a');
   const stored = await store.store('a.csv', toStream('a'), id);
   await app.app.get(ImportsService).purge();
@@ -38,7 +38,7 @@ test('if a stored file is purged before its import is queued, the file can be se
   expect([run.state, countsOf(run)]).toEqual(['completed', { created: 1 }]);
 });
 
-test('neither a purge nor a new file with the same id removes the file of a queued import', async () => {
+test('the file of a queued import cannot be purged or replaced', async () => {
   const id = idOf('b');
   const leases = new Leases(app.app.get(DATABASE));
   while (!(await leases.acquire(IMPORT_LEASE, 3600)));

@@ -29,7 +29,7 @@ function expectIncrease(runs: readonly Json[]): void {
   }
 }
 
-test('the progress of an import never decreases, even if the import waits for approval', async () => {
+test('the progress of an import never decreases', async () => {
   await runImport(app.key, csv(HEAD, ...people('q', 4000)), 'dataset=q');
   const renamed = people('q', 4000).map((row) => row.replace('@example.org', '@example.com'));
   const { id } = (await upload(app.key, csv(HEAD, ...renamed), 'dataset=q')).body;
@@ -51,7 +51,7 @@ test('the progress of an import never decreases, even if the import waits for ap
   });
 });
 
-test('the progress of a dry run reaches 100 percent and restarts at 0 when the run is applied', async () => {
+test('applying a dry run restarts the progress at 0', async () => {
   const planned = await runImport(app.key, csv(HEAD, ...people('d', 300)), 'dataset=d&dry_run=true');
   expect(planned).toMatchObject({
     state: 'planned',

@@ -44,7 +44,7 @@ async function withoutWorker(work: () => Promise<void>): Promise<void> {
   await leases.release(IMPORT_LEASE);
 }
 
-test('an import plan that is approved just before its purge keeps its file and is applied', async () => {
+test('a purge keeps the file of a plan that was just approved', async () => {
   const { id } = await runImport(app.key, fileOf('a'), 'dry_run=true');
   passRetention();
   await withoutWorker(async () => {
@@ -61,7 +61,7 @@ test('an import plan that is approved just before its purge keeps its file and i
   expect([run.state, countsOf(run)]).toEqual(['completed', { created: 1 }]);
 });
 
-test('an import revert requested just before the purge of the import still reverts all rows', async () => {
+test('a purge keeps the rows of an import that is being reverted', async () => {
   const { id } = await runImport(app.key, fileOf('c'));
   passRetention();
   let revert = '';
@@ -83,7 +83,7 @@ test('an import revert requested just before the purge of the import still rever
   expect((await app.key.get('/imports')).body.Count).toBe(0);
 });
 
-test('an import revert is refused if requested while the rows of the import are being purged', async () => {
+test('an import whose rows are being purged cannot be reverted', async () => {
   const { id } = await runImport(app.key, fileOf('d'));
   passRetention();
   const rows = app.app.get(ImportRowsRepository);

@@ -57,7 +57,7 @@ onMariadb(
   },
 );
 
-test('an import worker that lost its lease deletes no rows planned by another import worker', async () => {
+test('an import worker that lost its lease deletes no planned rows', async () => {
   const { id } = await runImport(app.key, fileOf('n'), 'dry_run=true');
   const planned = await rowsOf(app.key, id);
   expect(planned).toHaveLength(1);
@@ -75,7 +75,7 @@ test('an import worker that lost its lease deletes no rows planned by another im
   expect(await rowsOf(app.key, id)).toEqual(planned);
 });
 
-test('failed.csv has all values in the right columns even if requested before the import ends', async () => {
+test('failed.csv has the right columns before the import ends', async () => {
   await runImport(app.key, csv(`${HEAD},Phone`, person('f1', '1')));
   const user = await findUser(app.key, 'f1');
   const applier = app.app.get(Applier);

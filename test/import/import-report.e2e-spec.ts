@@ -13,7 +13,7 @@ afterAll(async () => app.end());
 
 const getFailed = async (id: string) => (await app.key.get(`/imports/${id}/failed.csv`)).text;
 
-test('failed.csv contains the failed rows of an import and can be corrected and imported', async () => {
+test('failed.csv contains failed rows and can be corrected and imported', async () => {
   const file = Buffer.from(
     '\ufeffExternalId;Username;Email;Phone;Shoe size\r\nr1;r1;r1@example.org;+44 1;43\r\nr2;r2;wrong;"+44; 2";44\r\nr3;;r3@example.org;;"4""5"\r\n',
     'utf16le',
@@ -36,7 +36,7 @@ test('failed.csv contains the failed rows of an import and can be corrected and 
   expect((await findUser(app.key, 'r2')).phone).toBe('+44; 2');
 });
 
-test('failed.csv contains rows that conflict with other rows of the import, with all their cells', async () => {
+test('failed.csv contains rows that conflict with other rows', async () => {
   await runImport(app.key, fileOf('d1'));
   const run = await runImport(
     app.key,
@@ -51,7 +51,7 @@ test('failed.csv contains rows that conflict with other rows of the import, with
   ]);
 });
 
-test('GET /imports lists imports newest first, with paging and filters by state and data set', async () => {
+test('GET /imports lists imports newest first, with paging and filters', async () => {
   const ids: string[] = [];
   for (const dry of ['true', 'false', 'true'])
     ids.unshift((await runImport(app.key, fileOf('l'), `dataset=list&dry_run=${dry}`)).id);
@@ -66,7 +66,7 @@ test('GET /imports lists imports newest first, with paging and filters by state 
   expect(await list('state=rejected')).toEqual([0, []]);
 });
 
-test('the event stream of an import ends with the final state of the import', async () => {
+test('the event stream of an import ends with the final state', async () => {
   const { body } = await upload(app.key, fileOf('e1'));
   const { headers, text } = await app.key.get(`/imports/${body.id}/events`);
   expect(headers['content-type']).toContain('text/event-stream');
@@ -85,7 +85,7 @@ test('the event stream of an import ends with the final state of the import', as
   });
 });
 
-test('GET /imports/template.csv returns a header with every column and no rows', async () => {
+test('GET /imports/template.csv returns a header with every column', async () => {
   const { text, headers } = await app.key.get('/imports/template.csv');
   expect(headers['content-type']).toBe('text/csv; charset=utf-8');
   expect(text).toBe(
@@ -95,7 +95,7 @@ test('GET /imports/template.csv returns a header with every column and no rows',
   expect((await runImport(app.key, text)).problems[0].code).toBe('empty_file');
 });
 
-test('importing a user export changes no user, even with special characters in every field', async () => {
+test('importing a user export changes no user', async () => {
   const boss = await create(app.key, { username: 'boss without id' });
   const head = await create(app.key, { external_id: '=1+1', manager_uuid: boss.uuid });
   await create(app.key, {
@@ -130,7 +130,7 @@ test('importing a user export changes no user, even with special characters in e
   expect((await app.key.get('/users/export.csv?all=true')).text).toContain('boss without id,');
 });
 
-test('a second import of the same file writes nothing except its run and its audit events', async () => {
+test('a second import of the same file writes no user data', async () => {
   const rows = people('n', 600, (i) => [`+44 ${i}`, i < 599 ? `n${i + 1}` : '', i < 599 ? '' : 'Editor']);
   const file = csv(`${HEAD},Phone,Manager,Roles`, ...rows);
   expect(countsOf(await runImport(app.key, file, 'dataset=twice'))).toEqual({ created: 600 });
@@ -161,7 +161,7 @@ test('a second import of the same file writes nothing except its run and its aud
   expect(await readTables()).toEqual(before);
 });
 
-test('finished imports and the files of waiting plans are purged after IMPORT_RETENTION_DAYS', async () => {
+test('the purge deletes imports and plan files after IMPORT_RETENTION_DAYS', async () => {
   const database = databaseOf(app);
   const addAged = async (name: string, column: string, days: number): Promise<string> => {
     const { id } = await runImport(app.key, fileOf(name), column === 'created' ? 'dry_run=true' : '');

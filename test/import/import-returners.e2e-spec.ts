@@ -25,7 +25,7 @@ async function blockTwo(dataset: string): Promise<string[]> {
   return rows;
 }
 
-test('a user blocked as missing is reactivated and updated by an import that lists the user again', async () => {
+test('an import reactivates and updates a user blocked as missing', async () => {
   const rows = await blockTwo('back');
   const married = file([person('back-0', 'Married'), ...rows.slice(1)]);
   const back = await runImport(app.key, married, 'dataset=back&missing=block');
@@ -40,7 +40,7 @@ test('a user blocked as missing is reactivated and updated by an import that lis
   expect([countsOf(again), again.missing]).toEqual([{ unchanged: 60 }, { reported: 0, blocked: 0 }]);
 });
 
-test('an import with returning=report reports returning users and leaves them blocked', async () => {
+test('an import with returning=report leaves returning users blocked', async () => {
   const run = await runImport(app.key, file(await blockTwo('noted')), 'dataset=noted&returning=report');
   expect([run.state, countsOf(run)]).toEqual(['completed', { unchanged: 60 }]);
   expect(problemsOf(run)).toEqual([
@@ -50,7 +50,7 @@ test('an import with returning=report reports returning users and leaves them bl
   expect(await statusOf('noted-0')).toBe('Blocked');
 });
 
-test('an import does not reactivate a user blocked by hand, but warns and updates other fields', async () => {
+test('an import does not reactivate a user blocked by hand', async () => {
   const rows = people('hand', 5);
   await runImport(app.key, file(rows), 'dataset=hand');
   const { uuid } = await findUser(app.key, 'hand-1');
@@ -70,9 +70,9 @@ test('an import does not reactivate a user blocked by hand, but warns and update
 });
 
 test.each([
-  ['and then by hand stays blocked with a warning', ['Active', 'Blocked'], 'blocked_elsewhere'],
-  ['and saved as Blocked over the API is reactivated by the next import', ['Blocked'], undefined],
-])('a user who was blocked as missing %s', async (how, statuses, warned) => {
+  ['and then by hand stays blocked', ['Active', 'Blocked'], 'blocked_elsewhere'],
+  ['and saved as Blocked is reactivated', ['Blocked'], undefined],
+])('a user blocked as missing %s', async (how, statuses, warned) => {
   const dataset = how.includes('saved') ? 'saved' : 'twice';
   const rows = await blockTwo(dataset);
   const { uuid } = await findUser(app.key, `${dataset}-0`);
@@ -82,7 +82,7 @@ test.each([
   expect(await statusOf(`${dataset}-0`)).toBe(warned === undefined ? 'Active' : 'Blocked');
 });
 
-test('an import of another data set does not reactivate users who were blocked as missing', async () => {
+test('an import of another data set does not reactivate missing users', async () => {
   const rows = await blockTwo('hr');
   const run = await runImport(app.key, file(rows.slice(0, 1)), 'dataset=payroll');
   expect([countsOf(run), problemsOf(run)]).toEqual([{ unchanged: 1 }, [['blocked_elsewhere', 2]]]);
@@ -90,7 +90,7 @@ test('an import of another data set does not reactivate users who were blocked a
   expect(countsOf(back)).toEqual({ reactivated: 2, unchanged: 58 });
 });
 
-test('an import with more returning users than the reactivations guard allows waits for approval', async () => {
+test('an import with too many returning users waits for approval', async () => {
   const rows = people('many', 40);
   await runImport(app.key, file(rows), 'dataset=many');
   for (const night of [1, 2]) {
@@ -120,7 +120,7 @@ test('reverting an import that reactivated users blocks these users again', asyn
   ]);
 });
 
-test('if a missing user returns as Blocked, only the status Active in a file ends the block', async () => {
+test('only the status Active reactivates a user who returned as Blocked', async () => {
   const rows = await blockTwo('decided');
   const blocked = csv(`${COLUMNS},Status`, ...rows.map((row, i) => `${row},${i === 0 ? 'Blocked' : ''}`));
   const run = await runImport(app.key, blocked, 'dataset=decided');
@@ -138,7 +138,7 @@ test('if a missing user returns as Blocked, only the status Active in a file end
 });
 
 test.each(['reactivate', 'report'])(
-  'an import with mode=create_only and returning=%s reports and skips returning users',
+  'mode=create_only with returning=%s reports and skips returning users',
   async (returning) => {
     const dataset = `only-${returning}`;
     const rows = await blockTwo(dataset);

@@ -17,7 +17,7 @@ async function revert(id: string) {
   return awaitRun(app.key, answer.body.id);
 }
 
-test('an import revert blocks new users and restores values that have not changed since', async () => {
+test('an import revert blocks new users and restores old values', async () => {
   await runImport(
     app.key,
     csv(
@@ -61,7 +61,7 @@ test('an import revert blocks new users and restores values that have not change
   expect((await app.key.post(`/imports/${run.id}/revert`)).body.code).toBe('wrong_state');
 });
 
-test('if one value has changed since an import, a revert restores the other values of the user', async () => {
+test('an import revert skips only values that have changed since', async () => {
   await runImport(app.key, csv(`${HEAD},Phone,Mobile`, person('f', '1', '1')), 'dataset=f');
   const run = await runImport(app.key, csv('ExternalId,Phone,Mobile', 'f,2,2'), 'dataset=f');
   await app.key.put(`/users/${(await findUser(app.key, 'f')).uuid}`, { mobile: '3' });
@@ -93,7 +93,7 @@ test('if one value has changed since an import, a revert restores the other valu
   expect(await findUser(app.key, 'f')).toMatchObject({ phone: '2', mobile: '3' });
 });
 
-test('an import revert reactivates users who were blocked as missing and restores their data set', async () => {
+test('an import revert reactivates users who were blocked as missing', async () => {
   const rows = people('h-', 9);
   await runImport(app.key, csv(HEAD, ...rows), 'dataset=h');
   const run = await runImport(app.key, csv(HEAD, ...rows.slice(1)), 'dataset=h&missing=block');
@@ -111,7 +111,7 @@ test.each([
   expect([status, body.code]).toEqual([409, 'wrong_state']);
 });
 
-test('an import revert reports no conflict for a value that is already restored', async () => {
+test('an import revert reports no conflict for already restored values', async () => {
   const file = csv(HEAD, ...people('again', 12));
   const hired = await runImport(app.key, file, 'dataset=again');
   expect([hired.state, countsOf(hired), hired.problems]).toEqual(['completed', { created: 12 }, []]);

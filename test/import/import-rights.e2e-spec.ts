@@ -44,8 +44,8 @@ const apply = async (client: Client, id: string): Promise<void> => {
   expect((await client.post(`/imports/${id}/apply`)).status).toBe(202);
 };
 
-describe.each(INVALIDATIONS)('if %s', (_, make, end) => {
-  test('after starting an import that is still queued, the import is cancelled', async () => {
+describe.each(INVALIDATIONS)('%s', (_, make, end) => {
+  test('cancels a queued import', async () => {
     const starter = await make(app);
     const { file, first } = aFile();
     const { id } = await holdQueue(async () => {
@@ -59,7 +59,7 @@ describe.each(INVALIDATIONS)('if %s', (_, make, end) => {
     expect(await findUser(app.key, first)).toBeUndefined();
   });
 
-  test('after approving an import that is still queued, the import is cancelled', async () => {
+  test('cancels an approved dry run in the queue', async () => {
     const approver = await make(app);
     const { file, first } = aFile();
     const { id } = await runImport(app.key, file, `dry_run=true&${PRIVILEGED}`);
@@ -73,7 +73,7 @@ describe.each(INVALIDATIONS)('if %s', (_, make, end) => {
     expect(await findUser(app.key, first)).toBeUndefined();
   });
 
-  test('after starting an import that has written some batches, no further batch is written', async () => {
+  test('stops an import between two batches', async () => {
     const starter = await make(app);
     const { file, id: externalId } = aFile(2999);
     const rows = app.app.get(ImportRowsRepository);
@@ -94,7 +94,7 @@ describe.each(INVALIDATIONS)('if %s', (_, make, end) => {
     expect(await findUser(app.key, externalId(2999))).toBeUndefined();
   });
 
-  test('after requesting an import revert that is still queued, the revert is cancelled', async () => {
+  test('cancels a queued import revert', async () => {
     const { file, first } = aFile();
     const { id } = await runImport(app.key, file, PRIVILEGED);
     const starter = await make(app);
@@ -109,7 +109,7 @@ describe.each(INVALIDATIONS)('if %s', (_, make, end) => {
     expect((await awaitRun(app.key, again.id)).state).toBe('completed');
   });
 
-  test('after starting an import that has already written its last batch, the import completes', async () => {
+  test('does not cancel an import after the last batch', async () => {
     const starter = await make(app);
     const applier = app.app.get(Applier);
     const write = applier.apply.bind(applier);
@@ -123,7 +123,7 @@ describe.each(INVALIDATIONS)('if %s', (_, make, end) => {
   });
 });
 
-test('a queued import completes even if its user loses and regains the role Webmaster', async () => {
+test('a queued import completes if a demoted Webmaster is promoted again', async () => {
   const starter = await aWebmaster(app);
   const { id } = await holdQueue(async () => {
     const { body } = await upload(starter.client, aFile().file, PRIVILEGED);
@@ -147,22 +147,19 @@ test.each<[string, (interrupt: () => Promise<never>) => void]>([
       next.mockImplementationOnce(batches).mockImplementationOnce(batches).mockImplementationOnce(interrupt);
     },
   ],
-])(
-  'if an import with a revoked API key is interrupted while %s, the import is cancelled',
-  async (phase, interrupt) => {
-    const countUsers = async () => (await app.key.get('/users/search?limit=1')).body.Count as number;
-    const [starter, before] = [await aKey(app), await countUsers()];
-    interrupt(async () => {
-      await app.key.delete(`/api_keys/${starter.id}`);
-      throw createUnavailableError('The database is unavailable.');
-    });
-    const { id } = (await upload(starter.client, aFile(2999).file, PRIVILEGED)).body;
-    const run = await awaitRun(app.key, id);
-    expect(endOf(run)).toEqual(CANCELLED);
-    const { created = 0, skipped = 0 } = countsOf(run);
-    expect(created > 0).toBe(phase === 'writing');
-    expect(skipped > 0).toBe(phase === 'writing');
-    expect(created + skipped).toBe(phase === 'writing' ? 3000 : 0);
-    expect(await countUsers()).toBe(before + created);
-  },
-);
+])('a revoked API key ends an import that was interrupted while %s', async (phase, interrupt) => {
+  const countUsers = async () => (await app.key.get('/users/search?limit=1')).body.Count as number;
+  const [starter, before] = [await aKey(app), await countUsers()];
+  interrupt(async () => {
+    await app.key.delete(`/api_keys/${starter.id}`);
+    throw createUnavailableError('The database is unavailable.');
+  });
+  const { id } = (await upload(starter.client, aFile(2999).file, PRIVILEGED)).body;
+  const run = await awaitRun(app.key, id);
+  expect(endOf(run)).toEqual(CANCELLED);
+  const { created = 0, skipped = 0 } = countsOf(run);
+  expect(created > 0).toBe(phase === 'writing');
+  expect(skipped > 0).toBe(phase === 'writing');
+  expect(created + skipped).toBe(phase === 'writing' ? 3000 : 0);
+  expect(await countUsers()).toBe(before + created);
+});

@@ -54,7 +54,7 @@ const listExpected = (matches: (row: StagedRow) => boolean): string[] =>
     .sort((a, b) => a.line - b.line)
     .map(({ external_id }) => external_id);
 
-describe('the page links of GET /imports/{id}/rows', () => {
+describe('the page links of import rows', () => {
   test.each<[string, (row: StagedRow) => boolean]>([
     ['', () => true],
     ['outcome=error', ({ outcome }) => outcome === 'error'],
@@ -68,12 +68,12 @@ describe('the page links of GET /imports/{id}/rows', () => {
       ({ errors, outcome }) => errors[0]?.code === 'blocked_elsewhere' && outcome === 'unchanged',
     ],
     ['code=nothing', () => false],
-  ])('with the query %j lead to each matching row once, in line order', async (query, matches) => {
+  ])('return each matching row once for %j', async (query, matches) => {
     expect(await walk(`${query}&limit=7`)).toEqual(listExpected(matches));
   });
 });
 
-test('GET /imports/{id}/rows accepts offset, but not together with after, and refuses an invalid after', async () => {
+test('GET /imports/{id}/rows rejects offset together with after', async () => {
   const answer = await app.key.get(`/imports/${id}/rows?outcome=error&offset=50&limit=100`);
   const found = answer.body.Results.map((row: Json) => row.external_id);
   expect(found).toEqual(listExpected(({ outcome }) => outcome === 'error').slice(50));
@@ -81,7 +81,7 @@ test('GET /imports/{id}/rows accepts offset, but not together with after, and re
     expect((await app.key.get(`/imports/${id}/rows?${query}`)).body.code).toBe('invalid_parameter');
 });
 
-test('the problem list of an import contains its first 50 rows with an error or a warning', async () => {
+test('the problem list of an import contains its first 50 problems', async () => {
   const { problems } = (await app.key.get(`/imports/${id}`)).body;
   const first = rows.filter(({ errors }) => errors.length > 0).slice(0, 50);
   expect(problems.map(({ line, code }: Json) => [line, code])).toEqual(

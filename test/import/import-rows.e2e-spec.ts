@@ -17,7 +17,7 @@ const person = (name: string, ...more: string[]) => personOf(toId(name), ...more
 const outcomesOf = async (run: Json) =>
   (await rowsOf(app.key, run.id)).map(({ line, outcome, errors }) => [line, outcome, errors[0]?.code]);
 
-test('each import row has one outcome, and the counts of the outcomes add up to the number of rows', async () => {
+test('each import row counts towards one outcome', async () => {
   const first = csv(
     `${HEAD},Status,Phone`,
     person('a', 'Active', '1'),
@@ -61,7 +61,7 @@ test('each import row has one outcome, and the counts of the outcomes add up to 
   expect((await findUser(app.key, toId('d'))).status).toBe('Active');
 });
 
-test('updated import rows list their changes, and failed rows list each error with its value', async () => {
+test('import rows list changes and errors with values', async () => {
   await runImport(app.key, csv(`${HEAD},Phone`, person('a', '+44 1')));
   const run = await runImport(
     app.key,
@@ -96,7 +96,7 @@ describe('an import of an existing user', () => {
     status: 'Blocked',
     roles: ['Editor'],
   });
-  test('clears the fields of blank cells, except username, e-mail, status and roles', async () => {
+  test('clears fields with blank cells', async () => {
     expect(countsOf(await runImport(app.key, csv(FULL, blank())))).toEqual({ updated: 1 });
     expect(await findUser(app.key, toId('a'))).toMatchObject({
       ...kept(),
@@ -108,7 +108,7 @@ describe('an import of an existing user', () => {
       about_me: '',
     });
   });
-  test('with blank_cells=keep leaves the fields of blank cells unchanged', async () => {
+  test('with blank_cells=keep ignores blank cells', async () => {
     const before = await findUser(app.key, toId('a'));
     const run = await runImport(app.key, csv(FULL, blank().replace(/,$/, ',new')), 'blank_cells=keep');
     expect(countsOf(run)).toEqual({ updated: 1 });
@@ -116,27 +116,27 @@ describe('an import of an existing user', () => {
     expect([about_me, rest]).toEqual(['new', expect.objectContaining({ ...kept(), phone: '1' })]);
     expect(before).toMatchObject(rest);
   });
-  test('leaves the fields of missing columns unchanged', async () => {
+  test('keeps the fields of missing columns', async () => {
     const run = await runImport(app.key, csv('ExternalId,ForeName', `${toId('a')},Anne`));
     expect(countsOf(run)).toEqual({ updated: 1 });
     expect(await findUser(app.key, toId('a'))).toMatchObject({ ...kept(), firstname: 'Anne', phone: '1' });
   });
 });
 
-describe('an import of an existing and a new user', () => {
+describe('the import mode', () => {
   const file = (phone: string) => csv(`${HEAD},Phone`, person('old', phone), person('new', phone));
   beforeEach(() => runImport(app.key, csv(HEAD, person('old'))));
   test.each([
     ['upsert', { updated: 1, created: 1 }],
     ['create_only', { skipped: 1, created: 1 }],
     ['update_only', { updated: 1, skipped: 1 }],
-  ])('with mode=%s has the outcomes %j', async (mode, counts) => {
+  ])('%s results in %j', async (mode, counts) => {
     expect(countsOf(await runImport(app.key, file('7'), `mode=${mode}`))).toEqual(counts);
   });
 });
 
-describe('import rows with the same identifier', () => {
-  test('all fail if their other values differ', async () => {
+describe('duplicate import rows', () => {
+  test('all fail if other values differ', async () => {
     const run = await runImport(
       app.key,
       csv(`${HEAD},Phone`, person('a', '1'), person('a', '1'), person('a', '2'), person('b', '1')),
@@ -152,14 +152,14 @@ describe('import rows with the same identifier', () => {
       [4, 'error', duplicate(2)],
     ]);
   });
-  test('all fail if their other values differ, even if one row equals the stored user', async () => {
+  test('all fail if only one row equals the stored user', async () => {
     await runImport(app.key, csv(`${HEAD},Phone`, person('a', '1')));
     const run = await runImport(app.key, csv(`${HEAD},Phone`, person('a', '1'), person('a', '2')));
     expect(countsOf(run)).toEqual({ error: 2 });
     expect((await rowsOf(app.key, run.id)).map((row) => row.external_id)).toEqual([toId('a'), toId('a')]);
     expect((await findUser(app.key, toId('a'))).phone).toBe('1');
   });
-  test('all fail if one row has the username or e-mail of another row, ignoring case and field', async () => {
+  test('are found by username or e-mail, ignoring case', async () => {
     const [a, b, c, d, e, f] = ['a', 'b', 'c', 'd', 'e', 'f'].map(toId);
     const file = csv(
       HEAD,
@@ -180,8 +180,8 @@ describe('import rows with the same identifier', () => {
   });
 });
 
-describe('a user without external id', () => {
-  test('causes the error unlinked_conflict if an import row has the same username or e-mail', async () => {
+describe('an unlinked user', () => {
+  test('conflicts with rows of the same username or e-mail', async () => {
     const user = await create(app.key, { username: toId('u'), email: `${toId('u')}@example.org` });
     const run = await runImport(
       app.key,
@@ -197,7 +197,7 @@ describe('a user without external id', () => {
       ['email', 'unlinked_conflict', user.uuid],
     ]);
   });
-  test('is not adopted with adopt=email if only the username equals the e-mail of the row', async () => {
+  test('is not adopted by e-mail if only the username matches', async () => {
     const name = `${toId('u')}@example.org`;
     const user = await create(app.key, { username: name, email: `${toId('u')}@example.com` });
     const run = await runImport(app.key, csv(HEAD, `${toId('a')},${toId('a')},${name}`), 'adopt=email');

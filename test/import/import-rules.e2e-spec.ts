@@ -76,13 +76,13 @@ test.each(BAD)('imports and POST /users refuse %s with %s', async (column, _, ce
   expect(formatErrors(row.errors)).toEqual(formatErrors(api.body.errors));
 });
 
-test('an import refuses a new user without username and e-mail with the same errors as POST /users', async () => {
+test('an import reports the same missing fields as POST /users', async () => {
   const api = await app.key.post('/users', { external_id: 'new' });
   const [row] = await rowsOf(app.key, (await runImport(app.key, csv('ExternalId,Surname', 'new,Lee'))).id);
   expect(formatErrors(row.errors)).toEqual(formatErrors(api.body.errors));
 });
 
-test('an import normalizes values in the same way as POST /users', async () => {
+test('an import normalizes values like POST /users', async () => {
   const file = csv(
     'ExternalId,Username,Email,ForeName,Phone,Roles,Linkedin,AboutMe',
     ' ok , Jo   Doe ,JO@Example.org,  Jose\u0301 ,"  +44  20 ",editor; AUTHOR,https://l.example/x,"  two\r\nlines "',

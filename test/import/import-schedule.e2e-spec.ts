@@ -22,7 +22,7 @@ afterEach(async () => {
   await Process.killAll();
 });
 
-test('after a missed tick, the import schedule runs once and moves files to done/ or failed/', async () => {
+test('a missed tick runs the import schedule once', async () => {
   drop.addUser('a');
   drop.addFile('b.csv', 'b,,');
   drop.markDone('b.csv');
@@ -58,7 +58,7 @@ test('a new import schedule imports nothing before its first tick', async () => 
   expect(drop.list()).toContain('first.csv');
 });
 
-test('a dropped file without a .done marker is imported after it has been unchanged for ten seconds', async () => {
+test('a file without a .done marker is imported if unchanged for ten seconds', async () => {
   drop.addFile('still.csv', 'still,still,still@example.org');
   utimesSync(join(drop.folder, 'still.csv'), 0, 0);
   const written = Date.now();
@@ -71,7 +71,7 @@ test('a dropped file without a .done marker is imported after it has been unchan
   await scheduled.waitForFiles(1);
 });
 
-test('a file dropped after a tick of the import schedule is imported at the next tick', async () => {
+test('a file dropped after a tick is imported at the next tick', async () => {
   const nextMinute = Math.ceil(Date.now() / 60_000) * 60_000;
   jest.useFakeTimers({ now: nextMinute - 1000, advanceTimers: true, doNotFake: ALL_BUT_DATE });
   await recordTick(app, 0);
@@ -81,7 +81,7 @@ test('a file dropped after a tick of the import schedule is imported at the next
   expect(Date.now()).toBeGreaterThanOrEqual(nextMinute);
 });
 
-test('an import schedule whose last tick was recorded days in the future still imports at its next tick', async () => {
+test('an import schedule ignores a last tick in the future', async () => {
   await recordTick(app, 2 * 24 * 3600);
   drop.addUser('ahead');
   const clock = stopClock();
@@ -92,7 +92,7 @@ test('an import schedule whose last tick was recorded days in the future still i
   await scheduled.waitForFiles(1);
 });
 
-test('a dropped file that grows while it is being read is imported only after it is complete', async () => {
+test('a dropped file that grows is imported only when complete', async () => {
   drop.addUser('begun');
   const read = Reflect.get(DropFolder.prototype, 'read');
   jest.spyOn(DropFolder.prototype, 'read').mockImplementationOnce(async function* (
@@ -122,7 +122,7 @@ test('a dropped file that grows while it is being read is imported only after it
   expect((await findUser(app.key, 'more')).username).toBe('more');
 });
 
-test('a dropped file that a killed instance has moved to processing/ is imported at the next start', async () => {
+test('a file left in processing/ is imported at the next start', async () => {
   const id = '01a1fc00-0000-7000-8000-00000000dead';
   drop.addFile(join('processing', `${id}~late.csv`), 'late,late,late@example.org');
   await scheduled.start();
@@ -163,7 +163,7 @@ test.each([
   await expect(started).rejects.toThrow(`IMPORT_OPTIONS: ${options.split('=')[0]}`);
 });
 
-test('a service with invalid IMPORT_OPTIONS exits with code 1 and names the option', async () => {
+test('invalid IMPORT_OPTIONS end the service with code 1', async () => {
   const service = new Process('dist/main.js', {
     ...envOf(app.database),
     IMPORT_FOLDER: drop.folder,

@@ -15,7 +15,7 @@ afterAll(() => app.end());
 const store: FileStore['store'] = (...args) => app.app.get(FileStore).store(...args);
 const readParts = () => databaseOf(app).query('SELECT part FROM import_file_parts');
 
-test('if the same import file is stored again, the new file parts replace the old file parts', async () => {
+test('storing an import file again replaces all file parts', async () => {
   await store('a.csv', Readable.from([Buffer.alloc(PART_BYTES), Buffer.alloc(1)]), RUN);
   expect(await readParts()).toHaveLength(2);
   const file = await store('a.csv', Readable.from([Buffer.from('Extern'), Buffer.from('alId')]), RUN);
@@ -23,7 +23,7 @@ test('if the same import file is stored again, the new file parts replace the ol
   expect(await readParts()).toEqual([{ part: 0 }]);
 });
 
-test('storing an import file fails and leaves no parts if its stream fails before the first byte', async () => {
+test('an import file whose stream fails leaves no parts', async () => {
   const file = createReadStream('no-such-file.csv');
   // The database responds after the stream has failed, so the stream has no listener in the meantime.
   const files = app.app.get(ImportFilesRepository);

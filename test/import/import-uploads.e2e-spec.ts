@@ -41,7 +41,7 @@ const sendForm = (body: string, query = ''): Promise<Answer> =>
   });
 const newFile = () => fileOf(`m${++n}`);
 
-describe('an import upload as a multipart form', () => {
+describe('a multipart import upload', () => {
   test('replaces control characters in the file name', async () => {
     const named = filePart(newFile()).replace('filename="Nächte.csv"', "filename*=utf-8''a%00b%0a.csv");
     const { status, body: run } = await sendForm(named + END, '?dry_run=true');
@@ -100,7 +100,7 @@ describe('an import upload as a multipart form', () => {
       '',
       /dataset is longer than/,
     ],
-  ])('with %s is refused and stores nothing', async (_, body, query, why) => {
+  ])('with %s is refused', async (_, body, query, why) => {
     const answer = await sendForm(body(), query);
     expect(problemOf(answer)).toEqual([400, 'invalid_parameter']);
     expect(answer.body.detail).toMatch(why);
@@ -125,7 +125,7 @@ test.each([
   ['expected_rows', '0'],
   ['expected_rows', '-1'],
   ['shoe_size', '43'],
-])('an import upload with %s=%j is refused with an error that names the option', async (name, value) => {
+])('an import upload with %s=%j is refused', async (name, value) => {
   const answer = await upload(app.key, newFile(), `${name}=${encodeURIComponent(value)}`);
   expect(problemOf(answer)).toEqual([400, 'invalid_parameter']);
   expect(answer.body.detail).toContain(name);
@@ -167,8 +167,8 @@ async function flood(headers: Record<string, string>, megabytes: number): Promis
 }
 
 test.each<[string, Record<string, string>, number, number]>([
-  ['is refused early if Content-Length is too large', { 'content-length': String(101 * 2 ** 20) }, 101, 20],
-  ['is refused during the upload if it is chunked', { 'transfer-encoding': 'chunked' }, 300, 150],
+  ['is refused early with Content-Length', { 'content-length': String(101 * 2 ** 20) }, 101, 20],
+  ['is refused during a chunked upload', { 'transfer-encoding': 'chunked' }, 300, 150],
 ])('an import upload over the size limit %s', async (_, headers, size, most) => {
   const [status, megabytes] = await flood(headers, size);
   expect(status).toBe(413);

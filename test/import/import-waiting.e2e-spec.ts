@@ -50,8 +50,8 @@ const disableWorker = (): void => {
   jest.spyOn(app.app.get(ImportWorker), 'endRevokedRuns').mockResolvedValue(undefined);
 };
 
-describe.each(INVALIDATIONS)('if %s', (_, make, end) => {
-  test('after starting imports that wait for a decision, the imports are cancelled', async () => {
+describe.each(INVALIDATIONS)('%s', (_, make, end) => {
+  test('cancels imports that wait for a decision', async () => {
     const starter = await make(app);
     const [{ id, first }, plan] = [await createWaiting(starter), await createPlan(starter)];
     await end(app, starter.id);
@@ -69,7 +69,7 @@ describe.each(INVALIDATIONS)('if %s', (_, make, end) => {
     ]);
   });
 
-  test('after starting an import that waits for approval, the approval is refused with 409', async () => {
+  test('blocks the approval of a waiting import', async () => {
     const starter = await make(app);
     const { id, first } = await createWaiting(starter);
     disableWorker();
@@ -80,7 +80,7 @@ describe.each(INVALIDATIONS)('if %s', (_, make, end) => {
   });
 });
 
-test('the import worker regularly checks waiting imports and cancels the imports of a revoked key', async () => {
+test('the import worker cancels waiting imports of a revoked API key', async () => {
   const starter = await aKey(app);
   const { id } = await createWaiting(starter);
   await app.key.delete(`/api_keys/${starter.id}`);
@@ -93,7 +93,7 @@ test('the import worker regularly checks waiting imports and cancels the imports
   expect(endOf(await readRun(id))).toEqual(ENDED);
 });
 
-test('an import of a valid API key, or of a user who logged out, still waits for a decision', async () => {
+test('a logout does not cancel a waiting import', async () => {
   const [key, webmaster] = [await aKey(app), await aWebmaster(app)];
   const ids = [(await createWaiting(key)).id, (await createWaiting(webmaster)).id, await createPlan(key)];
   expect((await webmaster.client.post('/sessions/logout')).status).toBe(200);
@@ -102,7 +102,7 @@ test('an import of a valid API key, or of a user who logged out, still waits for
   expect(states).toEqual(['needs_approval', 'needs_approval', 'planned']);
 });
 
-test('the waiting import of a revoked key is cancelled even if 250 other imports wait', async () => {
+test('the import of a revoked key is cancelled among 250 waiting imports', async () => {
   const [starter, keeper] = [await aKey(app), await aKey(app)];
   const { id } = await createWaiting(starter);
   const columns = 'dataset, options, file_name, file_size, file_sha256, actor_kind, request_id, ip, created';
@@ -120,7 +120,7 @@ test('the waiting import of a revoked key is cancelled even if 250 other imports
   for (const copy of waiting) await databaseOf(app).execute('DELETE FROM import_runs WHERE id = ?', [copy]);
 });
 
-test('two instances that check waiting imports cancel the import of a revoked key only once', async () => {
+test('two instances cancel the waiting import of a revoked key once', async () => {
   const starter = await aKey(app);
   const { id } = await createWaiting(starter);
   await app.key.delete(`/api_keys/${starter.id}`);
@@ -129,11 +129,11 @@ test('two instances that check waiting imports cancel the import of a revoked ke
   expect(ends).toHaveLength(1);
 });
 
-describe('a Webmaster who applies or reverts an import', () => {
+describe('a Webmaster', () => {
   const COLUMNS = `${HEAD},Status,Roles`;
   const PRIVILEGED = 'allow_privileged=true';
 
-  test('cannot apply an import that blocks this Webmaster, but another user can', async () => {
+  test('cannot apply an import that blocks this Webmaster', async () => {
     const externalId = randomUUID();
     const { id: uuid, client } = await aWebmaster(app, { external_id: externalId });
     const file = csv(COLUMNS, `${externalId},,,Blocked,`);
@@ -145,7 +145,7 @@ describe('a Webmaster who applies or reverts an import', () => {
     expect((await app.key.get(`/users/${uuid}`)).body.status).toBe('Blocked');
   });
 
-  test('can apply an import that changes only the phone of this Webmaster', async () => {
+  test('can apply an import that changes the phone of this Webmaster', async () => {
     const externalId = randomUUID();
     const { client } = await aWebmaster(app, { external_id: externalId });
     const { id } = await runImport(
@@ -157,7 +157,7 @@ describe('a Webmaster who applies or reverts an import', () => {
     expect((await awaitRun(app.key, id)).state).toBe('completed');
   });
 
-  test('is not blocked by the revert, which reports self_block instead', async () => {
+  test('is not blocked by a revert that this Webmaster starts', async () => {
     const name = randomUUID();
     const run = await runImport(app.key, csv(COLUMNS, person(name, 'Active', 'Webmaster')), PRIVILEGED);
     const { uuid } = await findUser(app.key, name);

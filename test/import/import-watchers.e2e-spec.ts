@@ -30,7 +30,7 @@ function mockEndlessRun(): Promise<void> {
   });
 }
 
-test('while too many clients watch imports, GET /imports/{id}/events returns 503', async () => {
+test('GET /imports/{id}/events returns 503 if too many clients watch', async () => {
   void mockEndlessRun();
   const events = app.app.get(RunEvents);
   const abort = new AbortController();

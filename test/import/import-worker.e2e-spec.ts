@@ -39,7 +39,7 @@ async function startWriting(client: Client, rows: string): Promise<string> {
   }
 }
 
-test('the first import starts one import worker, whose log lines appear in the service output', async () => {
+test('the first import starts one import worker', async () => {
   const service = await start('info');
   expect(childrenOf(service.pid)).toEqual([]);
   const client = clientOf(service);
@@ -58,7 +58,7 @@ test('the first import starts one import worker, whose log lines appear in the s
   );
 });
 
-test('if the import worker is killed, the service still responds and a new worker completes the import', async () => {
+test('a new import worker completes the import of a killed worker', async () => {
   const service = await start();
   const client = clientOf(service);
   const id = await startWriting(client, file('k'));
@@ -73,7 +73,7 @@ test('if the import worker is killed, the service still responds and a new worke
   expect(service.out).toContain('"exit":"SIGKILL"');
 });
 
-test('SIGTERM stops an import at a checkpoint, and the next start of the service completes it', async () => {
+test('an import stopped by SIGTERM completes after the next start', async () => {
   const service = await start();
   const id = await startWriting(clientOf(service), file('t'));
   const [worker = 0] = childrenOf(service.pid);
@@ -97,7 +97,7 @@ async function startSuspended(of: TestDatabase) {
   return { service, client, id, worker };
 }
 
-test('a suspended import worker is replaced and does not delay the exit of the service', async () => {
+test('a suspended import worker is replaced', async () => {
   const [serving, ending] = [await startSuspended(database), await startSuspended(otherDatabase)];
   const exit = ending.service.stop();
   expect((await serving.client.post('/users', aUser())).status).toBe(201);

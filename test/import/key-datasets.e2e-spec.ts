@@ -25,7 +25,7 @@ const REFUSED = [403, 'insufficient_scope'];
 const decide = (client: Client, id: string, word: string): Promise<Answer> =>
   client.post(`/imports/${id}/${word}`);
 
-test.each(OTHERS)('an API key for the data set hr cannot upload with the query %j', async (query) => {
+test.each(OTHERS)('a key for the data set hr cannot upload with %j', async (query) => {
   const { Count } = (await app.key.get('/imports')).body;
   const refused = await upload(hr, file(), query);
   expect(problemOf(refused)).toEqual(REFUSED);
@@ -33,7 +33,7 @@ test.each(OTHERS)('an API key for the data set hr cannot upload with the query %
   expect((await app.key.get('/imports')).body.Count).toBe(Count);
 });
 
-test('an API key for the data set hr can upload an import form only with the field dataset=hr', async () => {
+test('an import form needs the data set of the API key', async () => {
   const sendForm = (dataset: string): Promise<Answer> => {
     const part = (head: string, text: string) =>
       `--b\r\nContent-Disposition: form-data; ${head}\r\n\r\n${text}\r\n`;
@@ -45,7 +45,7 @@ test('an API key for the data set hr can upload an import form only with the fie
 });
 
 test.each(['apply', 'cancel', 'reject', 'revert'])(
-  'an API key for the data set hr can %s only imports of this data set',
+  'a key for the data set hr can %s no other imports',
   async (word) => {
     const dryRun = `dry_run=${String(word !== 'revert')}`;
     const [own, other] = [
@@ -58,19 +58,19 @@ test.each(['apply', 'cancel', 'reject', 'revert'])(
   },
 );
 
-test('a key for one data set gets 403 for applying a completed import of another data set', async () => {
+test('applying a completed import of another data set returns 403', async () => {
   const ended = await runImport(app.key, file(), 'dataset=it');
   expect(problemOf(await decide(hr, ended.id, 'apply'))).toEqual(REFUSED);
 });
 
-test('a key with only imports:write cannot read imports, and a key with only imports:read cannot upload', async () => {
+test('imports:read permits no uploads and imports:write permits no reading', async () => {
   const { id } = (await upload(hr, file(), 'dataset=hr')).body;
   expect(problemOf(await hr.get(`/imports/${id as string}`))).toEqual(REFUSED);
   expect((await reader.get(`/imports/${id as string}`)).status).toBe(200);
   expect(problemOf(await upload(reader, file()))).toEqual(REFUSED);
 });
 
-test('in an import by a key for one data set, only rows with users of another data set fail', async () => {
+test('a key for one data set cannot change users of another data set', async () => {
   const people = ['a', 'b'].map((letter) => `F-${letter}-${++n}`);
   const lines = (phone: string, ids = people) => csv(`${HEAD},Phone`, ...ids.map((id) => person(id, phone)));
   expect((await runImport(app.key, lines('1'), 'dataset=it')).state).toBe('completed');

@@ -152,7 +152,7 @@ async function sendOneByOne(changes: readonly UserChange[]): Promise<boolean> {
 }
 
 test(
-  'for a random import file, the plan, the import and one request per row have the same results',
+  'a random import, its plan and single requests have the same results',
   async () => {
     const seen = new Map<string, number>();
     const count = (what: string): void => void seen.set(what, (seen.get(what) ?? 0) + 1);

@@ -102,7 +102,7 @@ const EXPECTED: Record<string, Record<string, object>> = {
 };
 
 describe.each(Object.entries(EXPECTED))('the built-in import profile %s', (name, users) => {
-  test('imports its sample export, and a second import of the same sample changes no user', async () => {
+  test('imports its sample export', async () => {
     const rows = Object.keys(users).length;
     const run = await runImport(app.key, readSample(name), `profile=${name}`);
     expect([run.problems, run.state, countsOf(run)]).toEqual([[], 'completed', { created: rows }]);

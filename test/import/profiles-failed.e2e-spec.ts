@@ -16,7 +16,7 @@ test.each([
   ['comma delimiter, apostrophe prefix', {}, ',', "'"],
   ['semicolon delimiter, apostrophe prefix', { delimiter: ';' }, ';', "'"],
   ['tab delimiter, minus prefix', { delimiter: 'tab', strip_prefix: '-' }, '\t', '-'],
-])('failed.csv can be imported with the profile of its import: %s', async (what, more, delimiter, prefix) => {
+])('failed.csv can be imported with the original profile: %s', async (what, more, delimiter, prefix) => {
   const name = `form-${what.length}`;
   await save(name, {
     strip_prefix: prefix,
@@ -58,7 +58,7 @@ test.each([
   });
 });
 
-test('if a row has a wrong cell count, failed.csv omits cells that may be of an ignored column', async () => {
+test('failed.csv omits cells of ignored columns if the cell count is wrong', async () => {
   const header = ['A', 'Login', 'Nr', 'Salary', 'Mail', 'Note'];
   await save('moved', { columns: { ...COLUMNS, Salary: 'ignore', A: 'KnownAs', Note: 'AboutMe' } });
   const good = (i: number) => [`a${i}`, `u${i}`, `m${i}`, 'SECRET', `m${i}@example.org`, 'n'];

@@ -12,7 +12,7 @@ const dropFile = (name: string, ...lines: string[]) => {
   writeFileSync(join(scheduled.drop.folder, name), csv(...lines));
   scheduled.drop.markDone(name);
 };
-test('a dropped file uses the profile with the longest matching pattern, else IMPORT_OPTIONS', async () => {
+test('a dropped file uses the profile with the longest matching pattern', async () => {
   await save('any-hr', {
     dataset: 'any',
     columns: { ...COLUMNS, Nr: 'Phone', Id: 'ExternalId' },
@@ -37,7 +37,7 @@ test('a dropped file uses the profile with the longest matching pattern, else IM
   for (const id of ['h1', 's1']) expect((await findUser(scheduled.app.key, id)).username).toBe(id);
 });
 
-test('a dropped file fails if its profile sets dry_run, and the other files are imported', async () => {
+test('a dropped file fails if its profile sets dry_run', async () => {
   await save('careless', { dry_run: true, columns: COLUMNS });
   await save('good', { columns: COLUMNS, pattern: 'z*' });
   dropFile('a.csv', 'Nr,Login,Mail', 'a1,a1,a1@example.org');

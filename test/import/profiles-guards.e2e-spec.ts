@@ -24,7 +24,7 @@ const guardOf = (run: Json, name: string) =>
 /** Returns a file that changes seven of ten phones. The default limit is two. */
 const changedFile = (name: string) => file(name, (i) => (i < 7 ? `2${i}` : `1${i}`));
 
-test('the guard limits of an import profile replace the limits of the service settings', async () => {
+test('guard limits of an import profile override the service settings', async () => {
   for (const name of ['usual', 'lax', 'strict']) {
     await save(name, undefined);
     await runImport(
@@ -52,7 +52,7 @@ test('the guard limits of an import profile replace the limits of the service se
   expect(guardOf(strict ?? {}, 'errors')?.hint).not.toContain('profile');
 });
 
-test('an applied dry run keeps the guard limits that its import profile had during the dry run', async () => {
+test('an applied dry run ignores later guard limits of its profile', async () => {
   await save('kept', undefined);
   await runImport(
     app.key,
@@ -75,7 +75,7 @@ test('an applied dry run keeps the guard limits that its import profile had duri
   ]);
 });
 
-test('guard limits of an import profile appear in previews, and changes of limits in the audit', async () => {
+test('previews and the audit show the guard limits of a profile', async () => {
   await save('shown', { errors: { rows: 1 } });
   const send = async (query: string) =>
     (await app.key.send('POST', `/imports/preview?${query}`, 'Nr\r\nx\r\n', { 'content-type': 'text/csv' }))

@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => stage.close());
 
 test.each(addSizes(DISASTERS))(
-  'a damaged import file changes no user: %s (data set of %i users)',
+  'a damaged import file changes no user: %s (%i users)',
   async (_, size, disaster) => {
     const { base, before, file, options, stops } = disaster;
     const untouched = fresh.get(base) ?? new Map<number, Dataset>();
@@ -46,7 +46,7 @@ test.each(addSizes(DISASTERS))(
 );
 
 test(
-  'if each of six nightly imports omits five more of 50 users, at most ten users are blocked in total',
+  'six shrinking nightly imports block at most ten of 50 users',
   async () => {
     const dataset = stage.addDataset(50, keep);
     await stage.begin(dataset);

@@ -28,7 +28,7 @@ async function beginNight(night: Night, size: number): Promise<Dataset> {
 }
 
 test.each(addSizes(NIGHTS))(
-  'an ordinary import file passes without approval: %s (data set of %i users)',
+  'an ordinary import file passes without approval: %s (%i users)',
   async (_, size, night) => {
     const dataset = await beginNight(night, size);
     const rows = night.file(dataset.people, dataset.name);

@@ -37,7 +37,7 @@ async function fill(app: TestApp, parts: number): Promise<void> {
 
 const ODD = 'Ω ü é "q" \\ ; , | \u2028 😀 \'x\' %_ NULL \\N';
 
-test('a restored backup contains every row except sessions, even on another database engine', async () => {
+test('a restored backup contains every row except sessions', async () => {
   const app = await TestApp.startOn(database);
   const { user, client } = await aPerson(app, { about_me: `${ODD}\n2`, firstname: 'Zoë' });
   await create(app.key, { manager_uuid: user.uuid, roles: ['Webmaster'], email: 'zoë@example.org' });
@@ -76,7 +76,7 @@ test('a restored backup contains every row except sessions, even on another data
   });
 });
 
-test('a backup excludes changes that are committed while it reads the tables', async () => {
+test('a backup excludes changes committed while it reads the tables', async () => {
   const app = await TestApp.startOn(database);
   await create(app.key);
   const snapshot = await openSnapshot(loadEnv({ DATABASE_URL: database.url }));
@@ -95,7 +95,7 @@ test('a backup excludes changes that are committed while it reads the tables', a
   await app.stop();
 });
 
-test('a backup of a busy service is consistent and does not block its writes', async () => {
+test('a backup of a busy service is consistent and blocks no writes', async () => {
   const app = await TestApp.startOn(database);
   await fill(app, 10);
   let going = true;
@@ -119,7 +119,7 @@ test('a backup of a busy service is consistent and does not block its writes', a
   });
 });
 
-test('backup needs --force to overwrite, and restore needs --replace and a database not in use', async () => {
+test('backup and restore overwrite data only with --force or --replace', async () => {
   const app = await TestApp.startOn(database);
   await create(app.key);
   expect((await run('backup', fileOf(database))).code).toBe(0);
@@ -143,7 +143,7 @@ test('backup needs --force to overwrite, and restore needs --replace and a datab
   expect((await readContents(database))['users']).toHaveLength(2);
 });
 
-test('restore --check reports a damaged file, and a restore from it changes nothing', async () => {
+test('restore and restore --check reject a damaged backup file', async () => {
   await (await TestApp.startOn(database)).stop();
   await run('backup', fileOf(database));
   const good = await run('restore', '--check', fileOf(database));

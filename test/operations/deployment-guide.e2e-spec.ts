@@ -24,7 +24,7 @@ afterEach(async () => {
   if (!isSqlite) await runAsAdministrator('DROP DATABASE IF EXISTS rollcall; DROP USER IF EXISTS rollcall');
 });
 
-test('the commands of docs/deployment.md install, upgrade, back up and restore the service', async () => {
+test('the commands of docs/deployment.md work as described', async () => {
   const machine = join(database.folder, 'machine');
   for (const folder of FOLDERS) mkdirSync(join(machine, folder), { recursive: true });
   const server = isSqlite ? '' : new URL(process.env['TEST_DATABASE_URL'] ?? '').host;

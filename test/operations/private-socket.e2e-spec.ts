@@ -26,7 +26,7 @@ describe('the private socket', () => {
   const isAnswered = async (): Promise<boolean> =>
     (await app.guest.fetch('GET', '/metrics')).text.includes(`route="${SEARCH}"`);
 
-  test('gives commands the same output and audit events as without a service', async () => {
+  test('gives commands the same output as without a service', async () => {
     const { uuid } = await create(app.key, { external_id: 'S-1' });
     const columns = { Nr: 'ExternalId', Name: 'Username', Mail: 'Email' };
     const profile = writeFile(app.database, 'payroll.json', JSON.stringify({ columns }));
@@ -65,7 +65,7 @@ describe('the private socket', () => {
     ]);
   });
 
-  test('is a file that only its owner can access, with a different path for each database', () => {
+  test('is a file that only its owner can access', () => {
     const env = app.app.get(Env);
     expect(statSync(getSocketPath(env)).mode & 0o777).toBe(0o600);
     const { DATA_DIR } = env;
@@ -73,7 +73,7 @@ describe('the private socket', () => {
     expect(getSocketPath(other)).not.toBe(getSocketPath(env));
   });
 
-  test('grants no rights to a TCP client that sends the headers of local commands', async () => {
+  test('grants no rights to TCP clients with forged headers', async () => {
     const headers = { 'x-local-user': 'root', 'x-request-id': 'cli', 'x-forwarded-for': 'unix:root' };
     expect(problemOf(await app.guest.get('/users/search', headers))).toEqual([401, 'unauthenticated']);
   });
@@ -92,12 +92,12 @@ describe('the private socket', () => {
   });
 });
 
-describe('the private socket of a service process', () => {
+describe('a private socket', () => {
   const database = setUpDatabase();
   const settings = () => ({ ...envOf(database), BOOTSTRAP_API_KEY: API_KEY });
   const findUsers = () => runCommand(database, FIND, settings());
 
-  test('is replaced at the next start after a crash, and commands work while no service runs', async () => {
+  test('is replaced after a crash', async () => {
     const path = getSocketPath(loadEnv(settings()));
     const crashed = await Process.startService(settings());
     expect((await findUsers()).code).toBe(0);
@@ -117,7 +117,7 @@ describe('the private socket of a service process', () => {
     expect(readdirSync(database.folder).filter((name) => name.endsWith('.sock'))).toEqual([]);
   });
 
-  test('is in a private folder below the temporary folder if its path is too long', async () => {
+  test('uses the temporary folder if its path is too long', async () => {
     const paths = { DATA_DIR: join(database.folder, 'x'.repeat(80)), TMPDIR: database.folder };
     const long = { ...settings(), DATABASE_URL: database.url, ...paths };
     const search = () => Process.startCommand(FIND, long).exit;

@@ -53,7 +53,7 @@ async function workOneDay(number: number): Promise<void> {
 
 const BUSY = ['sessions', 'login_failures', 'idempotent_requests', 'import_runs', 'import_rows'];
 
-test('with regular purges, only the tables of users and audit seals grow', async () => {
+test('with regular purges, only users and audit seals grow', async () => {
   const left: Record<string, number>[] = [];
   let sealed = 0;
   const start = Date.now();
@@ -98,7 +98,7 @@ test('the purge does not delete rows that have not expired', async () => {
   expect((await session.get('/users/me')).status).toBe(200);
 });
 
-test('the purge retains the actor of an import as long as an audit event of the import exists', async () => {
+test('the purge keeps start records of imports that have audit events', async () => {
   const audit = app.app.get(AuditService);
   const database = databaseOf(app);
   const caller = { actor: { kind: 'system', id: null }, requestId: 'r', ip: '' } as const;
@@ -123,7 +123,7 @@ test('the purge retains the actor of an import as long as an audit event of the 
   );
 });
 
-test('a deleted user is listed for 30 days and then removed by the purge', async () => {
+test('the purge removes a deleted user after 30 days', async () => {
   const { uuid } = await create(app.key);
   await writeUsers(app, [deletion(uuid)]);
   const isListed = async (): Promise<boolean> => {

@@ -30,7 +30,7 @@ async function expectOneFirstStart(instances: readonly Process[], url: string): 
   expect(Number(rows[0]?.n)).toBe(1);
 }
 
-test('instances that start together on an empty database create one schema, one Webmaster and one API key', async () => {
+test('concurrent first starts initialize an empty database once', async () => {
   const settings = { ...envOf(database), DATABASE_URL: database.url };
   const instances = await Promise.all([1, 2, 3].map(() => Process.startService(settings)));
   await expectOneFirstStart(instances, database.url);

@@ -23,7 +23,7 @@ const getToday = async () => (await fetchStats('?days=1')).days[0];
 const formatRow = (name: string) => `${name},${name},${name}@example.org`;
 const HEAD = 'ExternalId,Username,Email';
 
-test('the statistics of a new service show one user, overdue imports and otherwise zeros', async () => {
+test('the statistics of a new service count one user', async () => {
   const { users, imports, api_keys, failed_logins, days, time } = await fetchStats();
   expect(users).toEqual({ active: 1, blocked: 0 });
   expect(imports).toEqual({ overdue: true, needs_approval: 0, planned: 0, running: 0, datasets: [] });
@@ -53,7 +53,7 @@ test('the statistics count users by status and changes by day', async () => {
   expect((await fetchStats()).failed_logins).toEqual({ last_24_hours: 1, exact: true });
 });
 
-test('a failed login older than 24 hours is not counted in last_24_hours of the statistics', async () => {
+test('the statistics ignore failed logins older than 24 hours', async () => {
   const { last_24_hours: before } = (await fetchStats()).failed_logins;
   const [old = '', young = ''] = [
     ...(await insert(Date.now() - DAY - HOUR)),
@@ -68,7 +68,7 @@ test('a failed login older than 24 hours is not counted in last_24_hours of the 
 });
 
 describe('the import statistics', () => {
-  test('show the last run and the last completed run of each data set', async () => {
+  test('show the last completed run of each data set', async () => {
     const done = await runImport(app.key, csv(HEAD, formatRow('S1'), formatRow('S2')), 'dataset=staff');
     const plan = await runImport(app.key, csv(HEAD, formatRow('S1')), 'dataset=staff&dry_run=true');
     const failed = await runImport(app.key, csv('Wrong,Header', 'a,b'), 'dataset=pilots');
@@ -85,7 +85,7 @@ describe('the import statistics', () => {
     expect(staff.last_completed).toMatchObject({ id: done.id, state: 'completed', counts: { created: 2 } });
     expect(staff.last_completed.finished).toBe(done.finished);
   });
-  test('count runs that wait for approval, and completed and rejected runs by day', async () => {
+  test('count runs that wait for approval', async () => {
     const before = await getToday();
     const people = Array.from({ length: 30 }, (_, index) => formatRow(`G${index}`));
     await runImport(app.key, csv(HEAD, ...people), 'dataset=guarded');
@@ -101,7 +101,7 @@ describe('the import statistics', () => {
   });
 });
 
-test('the statistics list API keys that expire within 30 days, in the order of expiry', async () => {
+test('the statistics list API keys that expire within 30 days', async () => {
   const createKey = async (name: string, days: number) =>
     app.key.post('/api_keys', { name, expires: new Date(Date.now() + days * DAY).toISOString() });
   await createKey('in 31', 31);
@@ -117,7 +117,7 @@ test('the statistics list API keys that expire within 30 days, in the order of e
 
 describe('the days in the statistics', () => {
   const first = new Date(Date.now() - 89 * DAY).toISOString().slice(0, 10);
-  test('are consecutive, and the parameter days sets their number', async () => {
+  test('are consecutive and as many as requested', async () => {
     const { days } = await fetchStats('?days=90');
     expect(days).toHaveLength(90);
     expect(days[0].day).toBe(first);
@@ -138,7 +138,7 @@ describe('the days in the statistics', () => {
     'utc_offset=-13',
     'utc_offset=%2B2',
     'day=1',
-  ])('cannot be requested with the invalid query %s', async (query) => {
+  ])('cannot be requested with %s', async (query) => {
     expect(problemOf(await app.key.get(`/statistics?${query}`))).toEqual([400, 'invalid_parameter']);
   });
 });
@@ -174,7 +174,7 @@ describe('audit seals', () => {
 
 // Last, because a second service in the process replaces the first.
 describe('a new service', () => {
-  test('retains the daily statistics when the purge deletes the events of these days', async () => {
+  test('keeps daily statistics after the purge deletes the events', async () => {
     const other = await TestApp.start({ AUDIT_RETENTION_DAYS: '2' });
     try {
       await new SealedAudit(() => other).insert(Date.now() - 5 * DAY, 7);
@@ -193,7 +193,7 @@ describe('a new service', () => {
       await other.end();
     }
   });
-  test('lists no audit seals before the first seal is created', async () => {
+  test('lists no audit seals', async () => {
     const fresh = await TestApp.start();
     expect((await fresh.key.get('/audit/seals')).body).toEqual({ Count: 0, Results: [] });
     expect((await fresh.key.post('/users', aUser())).status).toBe(201);

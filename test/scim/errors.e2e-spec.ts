@@ -85,7 +85,7 @@ describe('an error response', () => {
     ...Object.entries(SCIM_ONLY).map(([code, [scimType, send]]): ErrorCase => {
       return [code, () => send(scim, group), isErrorCode(code) ? CATALOGUE[code].status : 0, scimType];
     }),
-  ])('of SCIM has status, scimType and detail: %s', async (_what, send, status, scimType) => {
+  ])('has the SCIM format: %s', async (_what, send, status, scimType) => {
     const answer = await send();
     expect(errorOf(answer).slice(0, 2)).toEqual([status, scimType]);
     expect(answer.body).toEqual({
@@ -98,12 +98,12 @@ describe('an error response', () => {
     expect(answer.headers['allow']).toBe(status === 405 ? 'GET, HEAD, POST' : undefined);
   });
 
-  test('outside of /scim/v2 has the format of the REST API', async () => {
+  test('outside of /scim/v2 has the REST format', async () => {
     for (const path of ['/api/0.3/nix', '/scim', '/scim/v3/Users', '/scim/v2x'])
       expect((await app.key.fetch('GET', path)).body).toMatchObject({ code: 'not_found' });
   });
 
-  test('of SCIM reports the field errors of the REST API with SCIM attribute names', async () => {
+  test('of SCIM uses SCIM attribute names', async () => {
     const broken = {
       userName: '',
       emails: [{ value: 'no address', primary: true }],

@@ -38,11 +38,11 @@ async function countReads(request: Promise<Answer>): Promise<number> {
 test.each([
   ['one user', () => Array.from({ length: 200 }, (_, n) => patch(id, 'title', `Title ${n}`))],
   ['groups', () => Array.from({ length: 100 }, (_, n) => group(`g${n}`, ...members.slice(0, 20)))],
-])('SCIM read requests get responses during a large Bulk with operations on %s', async (_, operations) => {
+])('SCIM reads get responses during a large Bulk on %s', async (_, operations) => {
   expect(await countReads(sendBulk(scim, operations()))).toBeGreaterThan(20);
 });
 
-test('a SCIM PATCH of a group is refused if its filters together scan more members than allowed', async () => {
+test('a SCIM group PATCH is refused if filters scan too many members', async () => {
   const { uuid } = await aGroup(app, { members });
   const buildRemove = (end: number) => ({ op: 'remove', path: `members[value ew "none ${end}"]` });
   const send = (count: number) =>
@@ -51,7 +51,7 @@ test('a SCIM PATCH of a group is refused if its filters together scan more membe
   expect(errorOf(await send(4)).slice(0, 2)).toEqual([400, 'tooMany']);
 });
 
-test('a SCIM PATCH of a user is refused if its filters together need more comparisons than allowed', async () => {
+test('a SCIM user PATCH is refused if filters need too many comparisons', async () => {
   const value = Array.from({ length: 50 }, (_, n) => ({ value: `Entitlement ${n}`, type: 'x' }));
   const parts = Array.from({ length: 20 }, (_, n) => `value co "none ${n}"`).join(' or ');
   const buildReplace = (count: number) => ({

@@ -40,7 +40,7 @@ describe('SCIM credentials', () => {
     }
   });
 
-  test('a session cookie is ignored, with or without an API key', async () => {
+  test('a session cookie is ignored', async () => {
     const { cookie = '' } = (await app.login()).headers;
     expect((await withHeaders({ cookie }).fetchChecked('GET', LIST)).status).toBe(401);
     const both = withHeaders({ cookie, authorization: `Bearer ${API_KEY}`, origin: 'https://evil.example' });
@@ -50,7 +50,7 @@ describe('SCIM credentials', () => {
 });
 
 describe('SCIM conditional requests', () => {
-  test('return 412 unless If-Match is * or the current ETag, with or without the prefix W/', async () => {
+  test('return 412 if If-Match is outdated', async () => {
     const { id } = await provision(scim);
     const put = (ifMatch: string, title: string) =>
       scim.put(`/Users/${id}`, { userName: `c-${id}`, title }, { 'if-match': ifMatch });
@@ -62,7 +62,7 @@ describe('SCIM conditional requests', () => {
     expect((await scim.delete(`/Users/${id}`, { 'if-match': '"4"' })).status).toBe(204);
   });
 
-  test('return 304 if If-None-Match is * or the current ETag, with or without the prefix W/', async () => {
+  test('return 304 if If-None-Match is * or the current ETag', async () => {
     const { id } = await provision(scim);
     for (const [tag, status] of [
       ['W/"1"', 304],
@@ -78,13 +78,13 @@ describe('SCIM conditional requests', () => {
 });
 
 describe('SCIM requests', () => {
-  test('that PATCH a user with the current values change neither the ETag nor lastModified', async () => {
+  test('keep the ETag of a user if a PATCH changes nothing', async () => {
     const user = await provision(scim, { title: 'x' });
     const same = await scim.patch(`/Users/${user.id}`, { op: 'replace', path: 'title', value: 'x' });
     expect([same.status, same.body]).toEqual([200, user]);
   });
 
-  test('may have a trailing slash, unknown query parameters or the media type application/json', async () => {
+  test('may use application/json, a trailing slash and unknown query parameters', async () => {
     expect((await scim.get('/Users/?count=0&api-version=2')).status).toBe(200);
     const body = JSON.stringify(aScimUser());
     const plain = { 'content-type': 'application/json; charset=utf-8', accept: 'application/json' };
@@ -92,7 +92,7 @@ describe('SCIM requests', () => {
     expect([answer.status, answer.headers['content-type']]).toEqual([201, 'application/json; charset=utf-8']);
   });
 
-  test('accept any case in attribute names, and ignore empty, unknown and read-only attributes', async () => {
+  test('ignore unknown attributes and the case of attribute names', async () => {
     const { body } = await scim.post('/Users', {
       USERNAME: `any-${Date.now()}@example.org`,
       Active: 'False',
@@ -116,7 +116,7 @@ describe('SCIM requests', () => {
     });
   });
 
-  test('return the X-Request-Id of the client, and take effect only once per Idempotency-Key', async () => {
+  test('take effect only once per Idempotency-Key', async () => {
     const body = aScimUser();
     const headers = { 'x-request-id': 'mine-1', 'idempotency-key': 'once-1' };
     const [one, two] = [await scim.post('/Users', body, headers), await scim.post('/Users', body, headers)];
@@ -128,7 +128,7 @@ describe('SCIM requests', () => {
     expect((await scim.post('/Users', aScimUser(), headers)).status).toBe(422);
   });
 
-  test('can set, change and remove a password, which is never returned', async () => {
+  test('can set, change and remove a password', async () => {
     const created = await provision(scim, { password: PASSWORD });
     expect(created.password).toBeUndefined();
     const login = async (password: string): Promise<number> =>

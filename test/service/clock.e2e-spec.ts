@@ -26,7 +26,7 @@ async function listAllUsers(sort: string): Promise<string[]> {
   return uuids;
 }
 
-test('after the system clock is set back, changes, logins and paged searches still work', async () => {
+test('changes, logins and searches still work after the clock is set back', async () => {
   const before = await Promise.all([1, 2, 3].map(() => create(app.key)));
   const session = await app.login();
   setClock(-2 * HOUR);
@@ -45,7 +45,7 @@ test('after the system clock is set back, changes, logins and paged searches sti
   expect((await app.key.get(`/users/${old.uuid}/history`)).body.Results).toHaveLength(2);
 });
 
-test('after the system clock is set back, an idempotent retry still returns the first response', async () => {
+test('an idempotent retry returns the first response after the clock is set back', async () => {
   const [user, headers] = [aUser(), { 'idempotency-key': 'the-clock-was-set' }];
   const first = await app.key.post('/users', user, headers);
   setClock(-2 * HOUR);

@@ -70,7 +70,7 @@ describe('metrics', () => {
     expect([status, headers['content-type']]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);
     expect(text).toContain('# HELP process_cpu_seconds_total');
   });
-  test('count requests by route and never contain the path of a request', async () => {
+  test('count requests by route and never show a path', async () => {
     await app.key.get('/users/00000000-0000-4000-8000-00000000dead');
     await app.key.fetch('GET', '/secret-of-a-client');
     const count = (route: string, status: number) =>
@@ -89,7 +89,7 @@ describe('metrics', () => {
     );
     expect(await Promise.all(logins)).toEqual([1, 5, 1]);
   });
-  test('report overdue and completed imports, and imports that wait for approval', async () => {
+  test('report overdue, completed and waiting imports', async () => {
     expect(await readMetric('rollcall_import_overdue')).toBe(1);
     expect(await readMetric('rollcall_import_last_completed_timestamp_seconds')).toBe(0);
     const people = (status: string) =>
@@ -104,7 +104,7 @@ describe('metrics', () => {
     await runImport(app.key, people('Blocked'));
     expect(await readMetric('rollcall_imports_parked')).toBe(1);
   });
-  test('report zero database connections in use and zero waiting requests when the service is idle', async () => {
+  test('report zero used connections while the service is idle', async () => {
     for (const name of [
       'rollcall_database_connections_in_use',
       'rollcall_database_requests_waiting',

@@ -119,23 +119,23 @@ test('the helper findSecrets finds plain and percent-encoded secrets', () => {
   expect(audited).toContain('session.login_failed');
 });
 
-test('every log line is JSON without a secret, and the log shows a sent API key in masked form', () => {
+test('every log line is JSON without a secret', () => {
   expect(logged.split('\n').filter((line) => findSecrets(line).length > 0)).toEqual([]);
   expect(logged).toContain(`/api/0.3/users/rollcall_${key.slice(9, 21)}_***`);
   for (const line of logged.trim().split('\n')) expect(() => JSON.parse(line) as unknown).not.toThrow();
 });
 
-test('audit events and login failures contain no secret, and the audit masks a sent API key', () => {
+test('audit events and login failures contain no secret', () => {
   expect(findSecrets(audited)).toEqual([]);
   expect(audited).toContain(`rollcall_${key.slice(9, 21)}_***`);
 });
 
-test('error responses and metrics contain no secret, whichever part of a request contained the secret', () => {
+test('error responses and metrics contain no secret of a request', () => {
   expect(answers.filter(([, text]) => findSecrets(text).length > 0)).toEqual([]);
   expect(findSecrets(metrics)).toEqual([]);
 });
 
-test('an X-Request-Id that contains a secret is replaced by a generated id', async () => {
+test('an X-Request-Id with a secret is replaced by a generated id', async () => {
   for (const id of [token, `a.${token}`, key.slice(0, 64)]) {
     const answer = await app.key.get('/users/search', { 'x-request-id': id });
     expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);

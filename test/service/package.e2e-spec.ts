@@ -29,7 +29,7 @@ afterEach(() => Process.killAll());
 const readPackage = (path: string): Record<string, Record<string, string>> =>
   JSON.parse(readFileSync(join(path, 'package.json'), 'utf8')) as Record<string, Record<string, string>>;
 
-test('the npm package contains the built files and only the dependencies that the bundle needs', () => {
+test('the npm package contains only the needed files and dependencies', () => {
   const { dependencies, devDependencies, optionalDependencies, scripts, version } = readPackage(
     join(installed, 'rollcall'),
   );
@@ -58,7 +58,7 @@ test('the npm package contains the built files and only the dependencies that th
 });
 
 test.each([[[]], [['start']]])(
-  '`rollcall` with the arguments %j serves Swagger UI and the console when started in an empty folder',
+  '`rollcall` with the arguments %j starts the service in an empty folder',
   async (args) => {
     const data = mkdtempSync(join(folder, 'data-'));
     const service = new Process('dist/rollcall.js', { PORT: '0' }, data, args, join(installed, 'rollcall/'));

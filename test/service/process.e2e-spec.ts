@@ -36,7 +36,7 @@ function parseLog({ out }: Process): Record<string, unknown>[] {
   return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-test('the first start prints working URLs and credentials, and the log records start and end', async () => {
+test('the first start prints working URLs and credentials', async () => {
   const service = await Process.startService({ ...envOf(database), BASE_URL: 'https://people.example.org' });
   expect(service.url).toMatch(/^http:\/\/127\.0\.0\.1:[1-9]\d*$/);
   expect(service.err).toMatch(new RegExp(`^ *Swagger UI +${service.url}/docs$`, 'm'));
@@ -73,7 +73,7 @@ test('the first start prints working URLs and credentials, and the log records s
   expect(lines.at(-1)?.['msg']).toBe('service ended');
 });
 
-test('the built service serves the committed OpenAPI file and all files of Swagger UI', async () => {
+test('the built service serves the committed OpenAPI file and Swagger UI', async () => {
   const service = await Process.startService(envOf(database));
   const nobody = new Client(service.url);
   const { body } = await nobody.fetch('GET', '/docs/openapi.json');
@@ -84,7 +84,7 @@ test('the built service serves the committed OpenAPI file and all files of Swagg
   }
 });
 
-test('the second start prints no secrets and does not apply new bootstrap credentials', async () => {
+test('the second start ignores new bootstrap credentials and prints no secrets', async () => {
   const first = await Process.startService(envOf(database));
   await first.stop();
   const { key, password } = readSecrets(first);
@@ -130,7 +130,7 @@ test('BOOTSTRAP_API_KEY is valid from the first response of the service', async 
   expect({ status: first.status, Count: first.body.Count }).toEqual({ status: 200, Count: 1 });
 });
 
-test('if the port is in use at the first start, the credentials are printed once in total', async () => {
+test('a port conflict at the first start neither loses nor repeats credentials', async () => {
   const { port, release } = await occupyPort();
   const refused = new Process('dist/main.js', { ...envOf(database), PORT: String(port) });
   expect(await refused.exit).toEqual({ code: 1, signal: null });

@@ -122,7 +122,7 @@ afterAll(() => app.end());
 const findSecrets = (text: string): string[] => [SECRET, ...others].filter((secret) => text.includes(secret));
 const idOf = ({ headers }: Answer) => headers['x-request-id'];
 
-test('the secret-leak tests have four real secrets and responses of every expected status', () => {
+test('the secret-leak tests cover four secrets and every expected status', () => {
   expect(others.map((secret) => secret.length > 10)).toEqual([true, true, true, true]);
   const statuses = new Set([...answers.values()].map(({ status }) => status));
   expect([...statuses].sort()).toEqual([200, 201, 202, 204, 400, 401, 403, 415, 422, 500]);
@@ -134,7 +134,7 @@ test('no response contains a secret in its body or headers', () => {
 });
 
 describe('the log', () => {
-  test('has one line with the id, path and status of each request', () => {
+  test('has one line for each request', () => {
     for (const answer of answers.values()) {
       const own = lines.filter(({ request_id, msg }) => request_id === idOf(answer) && msg === 'request');
       const path = expect.stringMatching(/^\/(api\/0\.3\/[\w/.-]+|metrics)$/);

@@ -39,7 +39,7 @@ test('a login never adopts a session id that the client sent', async () => {
   expect(await readStatus(cookie)).toBe(200);
 });
 
-test('every login creates a new session id, even with an active session', async () => {
+test('every login creates a new session id', async () => {
   const first = (await login()).cookie;
   const second = (await login({ cookie: first })).cookie;
   const third = (await login()).cookie;
@@ -62,7 +62,7 @@ test('a logout removes the session cookie from the browser', async () => {
   expect(attributes).toEqual(expect.arrayContaining(['Path=/', 'Expires=Thu, 01 Jan 1970 00:00:00 GMT']));
 });
 
-test('the database stores hashes of passwords, API keys and session tokens, but no plain secret', async () => {
+test('the database stores only hashes of passwords, API keys and session tokens', async () => {
   const token = (await login()).cookie.split('=')[1] ?? '';
   const database = databaseOf(app);
   const tables = [
@@ -81,7 +81,7 @@ test('the database stores hashes of passwords, API keys and session tokens, but 
   for (const secret of [token, API_KEY, ADMIN_PASSWORD]) expect(dump).not.toContain(secret);
 });
 
-test('a password is stored as an argon2id hash, and a login renews a hash with outdated parameters', async () => {
+test('a login renews a password hash with outdated parameters', async () => {
   const database = databaseOf(app);
   const readHash = async () => {
     const [row] = await database.query<{ password_hash: string }>(

@@ -35,7 +35,7 @@ test.each([
   });
 });
 
-test('two concurrent logins succeed even if one of them renews the password hash', async () => {
+test('concurrent logins succeed while one login renews the password hash', async () => {
   const user = await create(app.key);
   const old = await hash(PASSWORD, { memoryCost: 4096, timeCost: 1, parallelism: 1 });
   await databaseOf(app).execute('UPDATE users SET password_hash = ? WHERE uuid = ?', [old, user.uuid]);
@@ -56,7 +56,7 @@ test.each([
   ['changes the password', [{ password: 'set by a Webmaster' }], 'set by a Webmaster'],
   ['removes the password', [{ password: null }], undefined],
   ['blocks the user', [{ status: 'Blocked' }], undefined],
-])("a user's own password change fails if an operator %s at the same time", async (_what, changes, good) => {
+])("a user's own password change fails if an operator %s meanwhile", async (_what, changes, good) => {
   const { user, client } = await aPerson(app);
   const passwords = app.app.get(PasswordService);
   const hashNew = passwords.hash.bind(passwords);

@@ -28,8 +28,8 @@ const exhaustOffice = async () => {
 /** Returns an address of a different network for each number. */
 const ipOf = (time: number) => `198.51.100.${time}`;
 
-describe('from an IP address over its login limit', () => {
-  test('a username with a failed login from there gets 429 for up to an hour', async () => {
+describe('a throttled IP address', () => {
+  test('refuses usernames with failed logins', async () => {
     await exhaustOffice();
     const answer = await login('name-0', PASSWORD);
     expect(problemOf(answer)).toEqual([429, 'login_throttled']);
@@ -39,13 +39,13 @@ describe('from an IP address over its login limit', () => {
     expect(problemOf(await login('name-0'))).toEqual([401, 'login_failed']);
   });
 
-  test('a username with a failed login from there still gets 429 after 15 minutes', async () => {
+  test('still refuses usernames with failed logins after 15 minutes', async () => {
     await exhaustOffice();
     jest.setSystemTime(Date.now() + 16 * 60 * 1000);
     expect(problemOf(await login('name-0', PASSWORD))).toEqual([429, 'login_throttled']);
   });
 
-  test('only users who have not logged in there before must wait a second', async () => {
+  test('delays only users without a previous login there', async () => {
     const [regular, newcomer] = [
       await create(app.key, { password: PASSWORD }),
       await create(app.key, { password: PASSWORD }),
@@ -60,14 +60,14 @@ describe('from an IP address over its login limit', () => {
     expect(performance.now() - began).toBeGreaterThan(990);
   });
 
-  test('a user who has never logged in there has only one login attempt', async () => {
+  test('allows a user without previous logins only one attempt', async () => {
     const { username } = await create(app.key, { password: PASSWORD });
     await exhaustOffice();
     expect(problemOf(await login(username))).toEqual([401, 'login_failed']);
     expect(problemOf(await login(username, PASSWORD))).toEqual([429, 'login_throttled']);
   });
 
-  test('one new username per second can log in and up to ten can wait', async () => {
+  test('admits one new username per second', async () => {
     await exhaustOffice();
     const throttle = app.app.get(LoginThrottle);
     const client = new AbortController();
@@ -93,7 +93,7 @@ describe('from an IP address over its login limit', () => {
   });
 });
 
-test('nine failed logins from different IP addresses throttle a username, even if it is unknown', async () => {
+test('nine failed logins from different IP addresses throttle a username', async () => {
   for (const name of [(await create(app.key, { password: PASSWORD })).username, 'no such person']) {
     for (let time = 0; time < 9; time++) {
       expect(problemOf(await login(name, `wrong ${time}`, ipOf(time)))).toEqual([401, 'login_failed']);
@@ -104,7 +104,7 @@ test('nine failed logins from different IP addresses throttle a username, even i
   }
 });
 
-test('failed logins elsewhere do not throttle a user at an IP address of an earlier login', async () => {
+test('failed logins elsewhere do not throttle the usual IP address of a user', async () => {
   const { username } = await create(app.key, { password: PASSWORD });
   expect((await login(username, PASSWORD)).status).toBe(200);
   for (let time = 0; time < 9; time++) await login(username, `wrong ${time}`, ipOf(time));
@@ -121,7 +121,7 @@ test('all addresses of an IPv6 network share one limit of failed logins', async 
   expect((await login('somebody', 'wrong', '2001:db8:1:3::1')).status).toBe(401);
 });
 
-test('a successful login does not clear the failed logins of its IP address', async () => {
+test('a successful login keeps the failed logins of the IP address', async () => {
   const { username } = await create(app.key, { password: PASSWORD });
   for (let time = 0; time < 7; time++) {
     expect((await login(`name-${time}`)).status).toBe(401);
@@ -130,7 +130,7 @@ test('a successful login does not clear the failed logins of its IP address', as
   expect((await login('name-0')).status).toBe(429);
 });
 
-test('API keys and active sessions are not affected by the login limit of their IP address', async () => {
+test('API keys and sessions still work at a throttled IP address', async () => {
   const { client } = await aPerson(app);
   await exhaustOffice();
   const there = { 'x-forwarded-for': OFFICE };
@@ -139,7 +139,7 @@ test('API keys and active sessions are not affected by the login limit of their 
   expect((await app.key.get('/users/search', there)).status).toBe(200);
 });
 
-test('at most 20 IP addresses of logins are stored for each user, and old addresses are purged', async () => {
+test('at most 20 IP addresses of logins are stored for each user', async () => {
   const { username, uuid } = await create(app.key, { password: PASSWORD });
   const readRows = () =>
     databaseOf(app).query<{ network: string }>(

@@ -25,7 +25,7 @@ async function startSessions(user: Json, count: number): Promise<void> {
 const login = (user: Json) =>
   app.guest.post('/sessions/login', { username: user.username, password: PASSWORD });
 
-test('a login of a user with 20 sessions ends the oldest session of that user', async () => {
+test('a login of a user with 20 sessions ends the oldest session', async () => {
   const [user, other] = [
     await create(app.key, { password: PASSWORD }),
     await create(app.key, { password: PASSWORD }),

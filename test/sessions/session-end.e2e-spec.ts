@@ -35,7 +35,7 @@ async function startTwo(overrides: Record<string, unknown> = {}): Promise<Person
   return { ...person, second };
 }
 
-test('a logout ends its own session at once, and no other session', async () => {
+test('a logout ends only its own session', async () => {
   const { client, second } = await startTwo();
   const answer = await client.post('/sessions/logout');
   expect([answer.status, answer.body]).toEqual([200, {}]);
@@ -44,13 +44,13 @@ test('a logout ends its own session at once, and no other session', async () => 
 });
 
 describe('a logout with an API key', () => {
-  test('returns 401 like a logout without a session', async () => {
+  test('returns 401', async () => {
     const answer = await app.key.post('/sessions/logout');
     expect(problemOf(answer)).toEqual([401, 'unauthenticated']);
     expect(answer.headers['www-authenticate']).toMatch(/^ApiKey /);
   });
 
-  test('returns 401 and does not end the session of a cookie in the same request', async () => {
+  test('does not end the session of a cookie in the same request', async () => {
     const { client } = await aPerson(app);
     const both = await app.key.post('/sessions/logout', undefined, client.headers);
     expect(problemOf(both)).toEqual([401, 'unauthenticated']);
@@ -65,7 +65,7 @@ test.each<[string, object, object]>([
   ['loses the role Webmaster', { roles: ['Webmaster'] }, { roles: [] }],
   ['gets a new password', {}, { password: 'another long password' }],
   ['loses the password', {}, { password: null }],
-])('all sessions of a user end at once when the user %s', async (_, before, after) => {
+])('all sessions end when the user %s', async (_, before, after) => {
   const { user, client, second } = await startTwo({ ...before });
   const bystander = await aPerson(app);
   await change(user, after);
@@ -85,7 +85,7 @@ test.each<[string, object, string[]?]>([
   expect(await probe(client)).toEqual(ALIVE);
 });
 
-test('a user who was blocked and reactivated has to log in again', async () => {
+test('a reactivated user has to log in again', async () => {
   const { user, client } = await startTwo();
   await change(user, { status: 'Blocked' });
   await change(user, { status: 'Active' });
@@ -107,7 +107,7 @@ test('a rejected change of a user ends no session', async () => {
   expect({ one: await probe(client), two: await probe(second) }).toEqual({ one: ALIVE, two: ALIVE });
 });
 
-test('when users change their own password, all their sessions except the current one end', async () => {
+test("a user's own password change ends all other sessions", async () => {
   const { user, client, second } = await startTwo();
   const body = { password: 'another long password', current_password: PASSWORD };
   expect((await client.put(`/users/${user.uuid}`, body)).status).toBe(200);
@@ -115,13 +115,13 @@ test('when users change their own password, all their sessions except the curren
   expect(await probe(await app.login(user.username, 'another long password'))).toEqual(ALIVE);
 });
 
-test('all sessions of Webmasters end at once when they remove their own role Webmaster', async () => {
+test('Webmasters who remove their own role lose all sessions', async () => {
   const { user, client, second } = await startTwo({ roles: ['Webmaster'] });
   expect((await client.put(`/users/${user.uuid}`, { roles: ['Editor'] })).status).toBe(200);
   expect({ one: await probe(client), two: await probe(second) }).toEqual({ one: ENDED, two: ENDED });
 });
 
-test('the permissions of a session follow the current roles of the user, not the roles at the login', async () => {
+test('the permissions of a session follow the current roles of the user', async () => {
   const { user, client } = await startTwo();
   const colleague = await create(app.key);
   expect((await client.get(`/users/${colleague.uuid}`)).status).toBe(200);
@@ -131,7 +131,7 @@ test('the permissions of a session follow the current roles of the user, not the
   expect((await client.get(`/users/${colleague.uuid}`)).status).toBe(200);
 });
 
-test('the old password is refused on every instance after a password change', async () => {
+test('a password change takes effect on every instance', async () => {
   const { user } = await aPerson(app);
   const tryLogin = async (password: string) =>
     (await other.guest.post('/sessions/login', { username: user.username, password })).status;

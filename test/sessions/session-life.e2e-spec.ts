@@ -38,7 +38,7 @@ async function setEnds(client: Client, expires: number, absolute: number): Promi
 const toMillis = (time: string) => Date.parse(`${time.replace(' ', 'T')}Z`);
 const secondsBetween = (from: string, to: string) => (toMillis(to) - toMillis(from)) / 1000;
 
-test('a session expires after two hours without a request, and after twelve hours in any case', async () => {
+test('a session expires after two idle hours or twelve total hours', async () => {
   const { client } = await aPerson(app);
   const { created, expires, absolute_expires } = await readSession(client);
   expect(secondsBetween(created, expires)).toBe(2 * HOUR);
@@ -81,8 +81,8 @@ describe('a session', () => {
   });
 });
 
-describe('a request with a session', () => {
-  test('writes nothing before half of the idle time has passed', async () => {
+describe('a request', () => {
+  test('writes nothing before half the session idle time has passed', async () => {
     const { user, client } = await aPerson(app);
     const before = await setEnds(client, HOUR + 1, 10 * HOUR);
     const readRow = () => databaseOf(app).query('SELECT * FROM users WHERE uuid = ?', [user.uuid]);
@@ -93,7 +93,7 @@ describe('a request with a session', () => {
     expect(await readRow()).toEqual([userBefore]);
   });
 
-  test('extends the session when less than half of the idle time is left', async () => {
+  test('extends the session after half the idle time', async () => {
     const { client } = await aPerson(app);
     const before = await setEnds(client, HOUR - 1, 10 * HOUR);
     expect((await client.get('/users/me')).status).toBe(200);
@@ -109,7 +109,7 @@ describe('a request with a session', () => {
     expect(await readSession(client)).toEqual({ ...before, expires: before.absolute_expires });
   });
 
-  test('does not extend a session that has expired', async () => {
+  test('does not extend an expired session', async () => {
     const { client } = await aPerson(app);
     const before = await setEnds(client, -1, 10 * HOUR);
     expect((await client.get('/users/me')).status).toBe(401);

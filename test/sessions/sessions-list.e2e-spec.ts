@@ -18,7 +18,7 @@ const readSessions = async (client: Client, query = ''): Promise<Json[]> =>
   (await client.get(`/sessions${query}`)).body.Results;
 const isAlive = async (client: Client) => (await client.get('/users/me')).status === 200;
 
-test('users can list their own sessions, with the current one marked', async () => {
+test('users can list their own sessions', async () => {
   const { user, login } = await createPerson();
   const [first, second] = [await login(), await login()];
   const list = await readSessions(second);
@@ -30,7 +30,7 @@ test('users can list their own sessions, with the current one marked', async () 
   expect((await readSessions(first)).map(({ current }) => current)).toEqual([false, true]);
 });
 
-test('users can end one of their own sessions, but not the session of another user', async () => {
+test('users can end only their own sessions', async () => {
   const { login } = await createPerson();
   const other = await createPerson();
   const [first, second, foreign] = [await login(), await login(), await other.login()];
@@ -44,7 +44,7 @@ test('users can end one of their own sessions, but not the session of another us
   expect((await second.delete(`/sessions/${own.id as string}`)).status).toBe(404);
 });
 
-test('an API key can list the sessions of all users or of one user, and can end them', async () => {
+test('an API key can list and end the sessions of any user', async () => {
   const { user, login } = await createPerson();
   const client = await login();
   expect((await app.key.get('/sessions')).body.Count).toBeGreaterThan(1);
@@ -57,7 +57,7 @@ test('an API key can list the sessions of all users or of one user, and can end 
   expect(JSON.parse(ended?.changes ?? '')).toEqual([{ field: 'user_uuid', old: user.uuid }]);
 });
 
-test('DELETE /users/{uuid}/sessions ends all sessions of that user, including the current one', async () => {
+test('DELETE /users/{uuid}/sessions ends all sessions of the user', async () => {
   const { user, login } = await createPerson();
   const other = await (await createPerson()).login();
   const [first, second] = [await login(), await login()];

@@ -42,7 +42,7 @@ test.each([
   expect(normalizeAddress(text)).toBeUndefined();
 });
 
-test('any text is either normalized to the canonical form of an IP address or rejected', () => {
+test('random text is normalized to a canonical IP address or rejected', () => {
   const parts = fc.array(fc.integer({ min: 0, max: 0xffff }), { minLength: 8, maxLength: 8 });
   const spelled = parts.map((numbers) => numbers.map((each) => each.toString(16)).join(':'));
   const mapped = fc.ipV4().map((address) => `::ffff:${address}`);

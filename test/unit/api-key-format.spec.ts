@@ -1,13 +1,13 @@
 import { expect, test } from '@jest/globals';
 import { isMistyped, generateApiKey } from '../../src/api-keys/api-keys.service.js';
 
-test('a new API key has a prefix, a public id, 32 random bytes and a checksum', () => {
+test('a new API key contains 32 random bytes and a checksum', () => {
   const key = generateApiKey();
   const [, secret = ''] = /^rollcall_[0-9a-f]{12}_([A-Za-z0-9_-]{43})_[0-9a-f]{8}$/.exec(key) ?? [];
   expect(Buffer.from(secret, 'base64url')).toHaveLength(32);
 });
 
-test('new API keys differ in their public ids and in their secrets', () => {
+test('new API keys differ in public id and secret', () => {
   const keys = Array.from({ length: 100 }, () => generateApiKey());
   expect(new Set(keys.map((key) => key.slice(9, 21))).size).toBe(100);
   expect(new Set(keys.map((key) => key.slice(22, 65))).size).toBe(100);
@@ -17,7 +17,7 @@ test('a newly generated API key is not reported as mistyped', () => {
   for (let i = 0; i < 100; i++) expect(isMistyped(generateApiKey())).toBe(false);
 });
 
-test('an API key with one wrong character after the prefix is reported as mistyped', () => {
+test('one wrong character after the prefix marks an API key as mistyped', () => {
   const key = generateApiKey();
   for (let i = 'rollcall_'.length; i < key.length; i++) {
     if (key[i] === '_') continue;
@@ -27,7 +27,7 @@ test('an API key with one wrong character after the prefix is reported as mistyp
 });
 
 test.each(['', 'rollcall_', 'a-key-of-an-operator-0123456789-0123456789', `${'x'.repeat(31)}_`])(
-  'text in another format is not reported as a mistyped API key: %j',
+  'other text is not reported as a mistyped API key: %j',
   (key) => {
     expect(isMistyped(key)).toBe(false);
   },

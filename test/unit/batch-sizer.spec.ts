@@ -15,11 +15,11 @@ function countBatches(
   });
 }
 
-test('while other writers are active, a write transaction takes at most 12 ms', () => {
+test('a write transaction takes at most 12 ms alongside other writers', () => {
   expect(countBatches(6, () => 2)).toEqual([1, 2, 4, 6, 6, 6]);
 });
 
-test('a write transaction has 1 to 40 batches of rows, however slow or fast the database is', () => {
+test('a write transaction has 1 to 40 batches of rows', () => {
   expect(countBatches(4, () => 1000)).toEqual([1, 1, 1, 1]);
   expect(countBatches(8, () => 0)).toEqual([1, 2, 4, 8, 16, 32, 40, 40]);
 });
@@ -28,7 +28,7 @@ test('after a slow write transaction, the next transaction has only one batch', 
   expect(countBatches(6, (transaction) => (transaction === 4 ? 20 : 1))).toEqual([1, 2, 4, 8, 12, 1]);
 });
 
-test('after 20 write transactions without other writers, a transaction may take up to 40 ms', () => {
+test('after 20 transactions without other writers, a transaction may take 40 ms', () => {
   const alone = countBatches(
     30,
     () => 2,

@@ -23,7 +23,7 @@ const codeOf = (body: object): string => {
   }
 };
 
-describe('operations of a Bulk request', () => {
+describe('Bulk operations', () => {
   test('run in the order of the request', () => {
     expect(orderOf(post('a'), post('g', {}, '/Groups'), post('b'))).toEqual([0, 1, 2]);
   });
@@ -34,7 +34,7 @@ describe('operations of a Bulk request', () => {
     expect(orderOf(group, post('a'), post('b'))).toEqual([2, 1, 0]);
   });
 
-  test('run once each even if they reference themselves or each other', () => {
+  test('run only once despite circular references', () => {
     expect(orderOf(post('a', manager('b')), post('b', manager('a')), post('c', manager('c')))).toEqual([
       1, 0, 2,
     ]);
@@ -89,7 +89,7 @@ test.each<[string, object, string]>([
   expect(codeOf(body)).toBe(code);
 });
 
-test('bulkId references are resolved only in value, in $ref and in path filters', () => {
+test('bulkId references are resolved only in value, $ref and path filters', () => {
   const data = {
     displayName: 'bulkId:a',
     VALUE: 'bulkId:a',
@@ -109,7 +109,7 @@ test('bulkId references are resolved only in value, in $ref and in path filters'
   });
 });
 
-test('a PATCH counts as one Bulk operation for every ten of its own operations, rounded up', () => {
+test('every ten operations of a PATCH count as one Bulk operation', () => {
   const steps = (count: number) => Array.from({ length: count }, () => ({ op: 'remove', path: 'title' }));
   const patch = (data: unknown) => ({ method: 'PATCH', path: '/Users/a', data });
   const { operations } = readPlan(

@@ -9,7 +9,7 @@ const refusal = (status: number, code: string) => ({
 });
 
 /** A refusal without a reason at any time during the request is a decision on stale data. */
-describe('the history checker for refused changes', () => {
+describe('the refusal check', () => {
   let model: Model;
   let webmaster: { user: string };
   let first: { user: string };
@@ -26,22 +26,22 @@ describe('the history checker for refused changes', () => {
     second = model.create({ username: 'two' });
   });
 
-  it('accepts a refusal of a username, email or external id that another user has', () => {
+  it('accepts a refusal of an identifier that another user has', () => {
     expect(refuse(second, { username: 'ONE' }, 409, 'username_taken')).toEqual([]);
     expect(refuse(second, { email: 'one' }, 409, 'email_taken')).toEqual([]);
     expect(refuse(second, { external_id: 'E-1' }, 409, 'external_id_taken')).toEqual([]);
   });
 
-  it('reports a username_taken refusal after the other user has given up the username', () => {
+  it('reports a username_taken refusal after the username was released', () => {
     model.change(first, { username: 'other' });
     expect(refuse(second, { username: 'one' }, 409, 'username_taken')).toEqual(PROMISE);
   });
 
-  it('reports a refusal of an external id that another user has only in different case', () => {
+  it('reports an external_id_taken refusal for ids differing in case', () => {
     expect(refuse(second, { external_id: 'e-1' }, 409, 'external_id_taken')).toEqual(PROMISE);
   });
 
-  it('accepts a refusal of a username that a change with an unknown outcome may have taken', () => {
+  it('accepts a username_taken refusal after a change with unknown outcome', () => {
     model.change(
       first,
       { username: 'maybe' },
@@ -50,7 +50,7 @@ describe('the history checker for refused changes', () => {
     expect(refuse(second, { username: 'maybe' }, 409, 'username_taken')).toEqual([]);
   });
 
-  it('reports a 412 response unless the user has changed since the read', () => {
+  it('reports a 412 response for an unchanged user', () => {
     const seenAt = model.now();
     const stale = { ...refusal(412, 'precondition_failed'), seen: { about_me: null }, seenAt };
     model.change(second, { about_me: '1 a' }, stale);
@@ -61,7 +61,7 @@ describe('the history checker for refused changes', () => {
     expect(model.findBroken()).toEqual([]);
   });
 
-  it('reports a retry that is refused because its first attempt has changed the user', () => {
+  it('reports a retry refused because of its first attempt', () => {
     const answers = [[0, 'ECONNRESET'] as const, [412, 'precondition_failed'] as const];
     model.change(second, { known_as: 'a' }, { effect: 'unknown', answers, applied: true, seen: {} });
     const [row] = model.audit.slice(-1);
@@ -75,7 +75,7 @@ describe('the history checker for refused changes', () => {
     expect(refuse(webmaster, { status: 'Blocked' }, 409, 'last_webmaster')).toEqual(PROMISE);
   });
 
-  it('reports a refused manager change that would not create a management cycle', () => {
+  it('reports a refused manager change without a management cycle', () => {
     model.change(first, { manager_uuid: second.user });
     expect(refuse(second, { manager_uuid: first.user }, 422, 'validation_failed')).toEqual([]);
     expect(refuse(second, { manager_uuid: webmaster.user }, 422, 'validation_failed')).toEqual(PROMISE);

@@ -27,7 +27,7 @@ describe('the history checker', () => {
     model.walk();
   });
 
-  it('reports nothing for a history without faults, even if some requests have an unknown outcome', () => {
+  it('reports nothing for a history without faults', () => {
     model.change(first, { known_as: 'maybe' }, { effect: 'unknown', answers: [lost], applied: true });
     model.change(first, { phone: 'maybe' }, { effect: 'unknown', answers: [[503, 'outcome_unknown']] });
     model.create({}, { effect: 'unknown', answers: [lost], applied: true });
@@ -42,14 +42,14 @@ describe('the history checker', () => {
     expect(model.findBroken()).toEqual([]);
   });
 
-  it('reports an acknowledged change whose value and audit row are lost', () => {
+  it('reports a lost acknowledged change', () => {
     model.change(first, { known_as: 'two' });
     Object.assign(model.users.get(first.user) ?? {}, { known_as: 'one' });
     model.audit.pop();
     expect(model.findBroken()).toEqual(['nothing lost', 'audit']);
   });
 
-  it('reports service instances that return different values for the same user', () => {
+  it('reports instances that return different values for one user', () => {
     const final = model.toFinalState();
     const users = final.seen[1]?.users.map((user) =>
       user.uuid === first.user ? { ...user, fields: { ...user.fields, known_as: 'zero' } } : user,
@@ -58,21 +58,21 @@ describe('the history checker', () => {
     expect(model.findBroken({ ...final, seen })).toContain('nothing lost');
   });
 
-  it('reports an update that was overwritten by another request with the same If-Match', () => {
+  it('reports two successful updates with the same If-Match', () => {
     const seen = { about_me: '1 x' };
     model.change(first, { about_me: '2 a' }, { seen });
     model.change(first, { about_me: '2 b' }, { seen });
     expect(model.findBroken()).toEqual(['no lost update', 'audit']);
   });
 
-  it('reports a read that returns the value from before an acknowledged change', () => {
+  it('reports a read that misses an acknowledged change', () => {
     const before = model.fieldsOf(first.user);
     model.change(first, { known_as: 'two' });
     model.read(first, before);
     expect(model.findBroken()).toEqual(['reads see what was acknowledged']);
   });
 
-  it('reports reads that go back to an older state after a change with an unknown outcome', () => {
+  it('reports reads that go back to an older state', () => {
     const before = model.fieldsOf(first.user);
     model.change(first, { known_as: 'maybe' }, { effect: 'unknown', answers: [lost], applied: true });
     model.read(first);
@@ -80,7 +80,7 @@ describe('the history checker', () => {
     expect(model.findBroken()).toEqual(['reads see what was acknowledged']);
   });
 
-  it('reports a new user who is missing on another service instance', () => {
+  it('reports a new user who is missing on another instance', () => {
     model.miss(model.create());
     expect(model.findBroken()).toEqual(['reads see what was acknowledged']);
   });
@@ -111,7 +111,7 @@ describe('the history checker', () => {
   const change = (changes: readonly object[], key: string, value: string): unknown =>
     Object.assign(changes[0]!, { [key]: value });
 
-  it('reports changes that were applied in a different order than they were acknowledged', () => {
+  it('reports changes applied in another order than acknowledged', () => {
     model.change(first, { phone: '1' });
     model.change(first, { phone: '2' });
     const [one, two] = model.audit.slice(-2);
@@ -121,13 +121,13 @@ describe('the history checker', () => {
     expect(model.findBroken()).toContain('order of changes');
   });
 
-  it('reports an email that equals the username of another user except for case', () => {
+  it('reports an email that equals the username of another user', () => {
     model.change(first, { username: 'ONE@example.org' });
     model.change(second, { email: 'one@example.org' });
     expect(model.findBroken()).toEqual(['uniqueness']);
   });
 
-  it('reports a username that two users had at the same time', () => {
+  it('reports a username that two users shared temporarily', () => {
     model.change(first, { username: 'one' });
     model.change(second, { username: 'one' });
     model.change(second, { username: 'two' });
@@ -139,7 +139,7 @@ describe('the history checker', () => {
     expect(model.findBroken()).toEqual(['uniqueness']);
   });
 
-  it('reports a management cycle, even if a later change has resolved it', () => {
+  it('reports a management cycle that a later change resolved', () => {
     model.change(first, { manager_uuid: second.user });
     expect(model.findBroken()).toEqual([]);
     model.change(second, { manager_uuid: first.user });
@@ -148,7 +148,7 @@ describe('the history checker', () => {
     expect(model.findBroken()).toEqual(['no manager circle']);
   });
 
-  it('reports a period without an active Webmaster, even if a later change has ended it', () => {
+  it('reports a period without an active Webmaster', () => {
     const [webmaster] = model.history.filter('create');
     model.change(first, { roles: ['Webmaster'] });
     model.change(webmaster!, { roles: ['Author'] });
@@ -159,7 +159,7 @@ describe('the history checker', () => {
     expect(model.findBroken()).toEqual(['a Webmaster stays']);
   });
 
-  it('reports a wrong user count, both during the test run and at its end', () => {
+  it('reports a wrong user count', () => {
     const final = model.toFinalState();
     const [one, ...others] = final.seen;
     const seen = [{ ...one!, counts: { ...one!.counts, Active: 7 } }, ...others];
@@ -168,7 +168,7 @@ describe('the history checker', () => {
     expect(model.findBroken()).toEqual(['counts']);
   });
 
-  it('reports a wrong count of users with the status Blocked', () => {
+  it('reports a wrong count of blocked users', () => {
     model.change(second, { status: 'Blocked' });
     model.count(1, 'Blocked');
     expect(model.findBroken()).toEqual([]);
@@ -184,13 +184,13 @@ describe('the history checker', () => {
     expect(model.findBroken()).toEqual(['complete walks']);
   });
 
-  it('reports a list read by offset that differs from the list read by cursor', () => {
+  it('reports a difference between offset and cursor pages', () => {
     const final = model.toFinalState();
     const seen = final.seen.map((one) => ({ ...one, byOffset: one.byOffset.slice(1) }));
     expect(model.findBroken({ ...final, seen })).toEqual(['complete walks']);
   });
 
-  it('reports wrong search results, and an API key that was created twice', () => {
+  it('reports wrong search results and duplicate API keys', () => {
     const final = model.toFinalState();
     const lookup = { query: 'username=one', expected: ['n1'], exact: true, found: ['n1', 'n2'] };
     expect(model.findBroken({ ...final, lookups: [lookup] })).toEqual(['searches']);
@@ -199,7 +199,7 @@ describe('the history checker', () => {
     expect(model.findBroken({ ...final, keys: [...model.keys, ...model.keys] })).toEqual(['retried keys']);
   });
 
-  it('reports a session that is still accepted after its user was blocked', () => {
+  it('reports an accepted session of a blocked user', () => {
     const session = model.issue(first.user);
     const key = model.issue();
     for (const credential of [session, key]) model.use(credential, true);
@@ -211,7 +211,7 @@ describe('the history checker', () => {
     expect(model.findBroken()).toEqual(['ended credentials are refused']);
   });
 
-  it('reports a revoked API key that is accepted and a valid API key that is refused', () => {
+  it('reports an accepted revoked key and a refused valid key', () => {
     const [revoked, good] = [model.issue(), model.issue()];
     model.end(revoked, 'api_key');
     model.use(revoked, true);
@@ -222,14 +222,14 @@ describe('the history checker', () => {
     expect(model.findBroken()).toEqual(['ended credentials are refused']);
   });
 
-  it('reports a retried creation that conflicts with its own first attempt', () => {
+  it('reports a retried creation that conflicts with its first attempt', () => {
     const username = 'again';
     const answers = [lost, [409, 'username_taken'] as const];
     model.create({ username }, { effect: 'unknown', answers, applied: true });
     expect(model.findBroken()).toEqual(['retried keys']);
   });
 
-  it('reports a 500 response, and a 503 "unavailable" response to a change that was applied', () => {
+  it('reports 500 responses and applied changes with a 503 response', () => {
     model.call({ effect: 'unknown', answers: [[500, 'internal']] });
     expect(model.findBroken()).toEqual(['responses']);
     model.change(

@@ -31,7 +31,7 @@ test('every command has an example, and every example belongs to a command', () 
 });
 
 test.each(leaves.map(({ path, command }) => [path, command] as const))(
-  'the help of the command "%s" shows its examples and describes its options',
+  'the help of "%s" shows examples and describes all options',
   (path, command) => {
     let help = '';
     command.configureOutput({ writeOut: (text) => (help += text) });
@@ -56,7 +56,7 @@ test.each(Object.values(EXAMPLES).flat())('the help example runs exactly one com
 });
 
 test.each(leaves.map(({ path, command }) => [path, command] as const))(
-  'the options of the command "%s" have the same short flags as in other commands',
+  'the command "%s" uses the same short flags as other commands',
   (_path, command) => {
     for (const { long, description } of command.options) {
       const others = leaves.flatMap(({ command: other }) =>

@@ -39,14 +39,14 @@ describe.each([[['compose.yaml']], [['compose.yaml', 'compose.tls.yaml']]])('the
   const secrets = Object.assign({}, ...parts.map((part) => part.secrets)) as Compose['secrets'];
   const services = parts.flatMap((part) => Object.entries(part.services));
 
-  test('declare every secret of their services, and the deployment guide creates the secret files', () => {
+  test('declare every secret of their services', () => {
     for (const [name, { secrets: used = [] }] of services)
       for (const secret of used) expect([name, secret, secret in secrets]).toEqual([name, secret, true]);
     for (const { file } of Object.values(secrets))
       expect(readGuideSecrets()).toContain(file.replace('./secrets/', ''));
   });
 
-  test('use a path under /run/secrets only for secrets that the same service declares', () => {
+  test('use a path under /run/secrets only for declared secrets', () => {
     for (const [name] of services) {
       const all = services.filter(([other]) => other === name).map(([, service]) => service);
       const used = new Set(all.flatMap((service) => service.secrets ?? []));
@@ -57,7 +57,7 @@ describe.each([[['compose.yaml']], [['compose.yaml', 'compose.tls.yaml']]])('the
     }
   });
 
-  test('declare every volume, network and service that they refer to', () => {
+  test('declare every used volume, network and service', () => {
     const [base] = parts as [Compose];
     for (const [, { volumes = [], networks = [], depends_on: needs = {} }] of services) {
       for (const volume of volumes) expect(Object.keys(base.volumes ?? {})).toContain(volume.split(':')[0]);
@@ -73,7 +73,7 @@ describe.each([[['compose.yaml']], [['compose.yaml', 'compose.tls.yaml']]])('the
   });
 });
 
-test('compose.yaml exposes the service only to this machine and the database only to the service', () => {
+test('compose.yaml exposes no port to other machines', () => {
   const { services, networks } = readCompose('compose.yaml');
   expect(services['rollcall']?.ports).toEqual(['127.0.0.1:3000:3000']);
   expect(services['database']?.ports).toBeUndefined();

@@ -43,7 +43,7 @@ test('a CSV file of megabytes of empty lines is refused as empty', async () => {
   expect((await readCsv(source)).error?.code).toBe('empty_file');
 });
 
-test('a CSV file with 1,000,000 rows is read, and a file with one more row is refused', async () => {
+test('a CSV file may have at most 1,000,000 rows', async () => {
   function* createRows(count: number): Generator<Uint8Array> {
     yield Buffer.from('a\n');
     const some = Buffer.from('1\n'.repeat(10_000));

@@ -21,8 +21,8 @@ async function readAll(text: string, size: number, delimiter?: string) {
 
 const AB = ['a', 'b'];
 
-describe.each(CHUNKINGS)('the CSV reader, input %s', (_, size) => {
-  test('reads and marks rows with too few or too many cells', async () => {
+describe.each(CHUNKINGS)('the CSV reader (%s)', (_, size) => {
+  test('marks rows with a wrong number of cells', async () => {
     const { rows } = await readAll('a,b,c\n1\n1,2,3,4\n"1,2",3\n1,2,3\n', size);
     expect(rows).toEqual([
       [2, 3, '1'],
@@ -38,7 +38,7 @@ describe.each(CHUNKINGS)('the CSV reader, input %s', (_, size) => {
     ['refuses a file if 5 of 5', 5, 0, 'wrong_cell_count'],
     ['accepts a file if 30 of 300', 30, 270, undefined],
     ['refuses a file if 31 of 300', 31, 269, 'wrong_cell_count'],
-  ])('%s rows have a wrong number of cells', async (_name, misfits, others, code) => {
+  ])('%s rows have wrong cell counts', async (_name, misfits, others, code) => {
     const text = `a,b\n${'1,2,3\n'.repeat(misfits)}${'1,2\n'.repeat(others)}`;
     expect((await readCsv(new ByteSource(Buffer.from(text), size))).error?.code).toBe(code);
   });
@@ -57,7 +57,7 @@ describe.each(CHUNKINGS)('the CSV reader, input %s', (_, size) => {
     ]);
   });
 
-  test('marks rows with a cell in an unnamed column and rows without the final delimiter', async () => {
+  test('marks rows without the final delimiter of the header', async () => {
     const { rows } = await readAll('a;b;\n1;2;3\n1;2\n1;2;\n', size, ';');
     expect(rows).toEqual([
       [2, 2, '1', '2', '3'],
@@ -72,7 +72,7 @@ describe.each(CHUNKINGS)('the CSV reader, input %s', (_, size) => {
     ['\ufeffSEP=|\r', 'a|b\r1|2\r', undefined, AB],
     ['"sep=\t"\n', 'a\tb\n1\t2\n', undefined, AB],
     ['sep=,\n', 'a;b\n1;2\n', ';', AB],
-  ])('skips the first line if it names the delimiter: %j', async (line, text, delimiter, header) => {
+  ])('skips a first line that names the delimiter: %j', async (line, text, delimiter, header) => {
     expect(await readAll(line + text, size, delimiter)).toMatchObject({
       header,
       line: 1,
@@ -97,7 +97,7 @@ describe.each(CHUNKINGS)('the CSV reader, input %s', (_, size) => {
   });
 });
 
-test('a CSV file is refused before it is fully read if all rows have a wrong number of cells', async () => {
+test('a CSV file is refused early if all rows have wrong cell counts', async () => {
   function* rows(): Generator<Uint8Array> {
     yield Buffer.from('a,b\n');
     for (let i = 0; i < 200; i++) yield Buffer.from('1,2,3\n'.repeat(1000));

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { ByteSource, CHUNKINGS } from '../support/data/bytes.js';
 import { readCsv } from '../support/data/csv.js';
 
-describe.each(CHUNKINGS)('the CSV reader, input %s', (_, size) => {
+describe.each(CHUNKINGS)('the CSV reader (%s)', (_, size) => {
   test.each<[string, string, string[]]>([
     ['comma', 'ExternalId,Username\n1,2\n', ['ExternalId', 'Username']],
     ['semicolon', 'ExternalId;Username\n1;2\n', ['ExternalId', 'Username']],

@@ -6,7 +6,7 @@ import { openCsv, readCsv } from '../support/data/csv.js';
 const MIB = 1024 * 1024;
 const AB = ['a', 'b'];
 
-describe.each(CHUNKINGS)('the CSV reader, input %s', (_, size) => {
+describe.each(CHUNKINGS)('the CSV reader (%s)', (_, size) => {
   test.each<[string, string, Record<number, string[]>]>([
     ['LF line endings', 'a,b\n1,2\n3,4\n', { 2: ['1', '2'], 3: ['3', '4'] }],
     ['CRLF line endings', 'a,b\r\n1,2\r\n3,4\r\n', { 2: ['1', '2'], 3: ['3', '4'] }],
@@ -43,7 +43,7 @@ describe.each(CHUNKINGS)('the CSV reader, input %s', (_, size) => {
     expect(await readCsv(new ByteSource(Buffer.from(text), size))).toEqual({ header: ['a'], rows });
   });
 
-  test('uses the requested encoding, and refuses invalid bytes and unknown encodings', async () => {
+  test('uses the requested encoding and refuses invalid bytes', async () => {
     const text = Buffer.from('a,b\n1,Jos\xe9\n', 'latin1');
     expect((await readCsv(new ByteSource(text, size), { encoding: 'windows-1252' })).rows).toEqual({
       2: ['1', 'José'],
@@ -63,7 +63,7 @@ test.each([
   [2, [2, 2, 1]],
   [5, [5]],
   [6, [5]],
-])('the records of a CSV file are returned in batches of at most %d', async (size, lengths) => {
+])('CSV records are returned in batches of at most %d', async (size, lengths) => {
   for (const [, chunk] of CHUNKINGS) {
     const reader = openCsv(new ByteSource(Buffer.from(`a,b\n${'1,2\n'.repeat(5)}`), chunk));
     await reader.readHeader();
@@ -76,7 +76,7 @@ test.each([
 
 const endlessRows = repeatUpTo.bind(null, 'a,b\n', '1,2\n'.repeat(1_000), 100 * MIB);
 
-test('the CSV reader reads no more of a file than the requested batch needs', async () => {
+test('the CSV reader reads no more than the requested batch needs', async () => {
   const source = new ByteSource(endlessRows());
   const reader = openCsv(source);
   await reader.readHeader();
@@ -92,7 +92,7 @@ test('the CSV reader reads no more of a file than the requested batch needs', as
 test.each([
   ['in chunks', endlessRows],
   ['in one chunk', () => [Buffer.concat([...repeatUpTo('a,b\n', '1,2\n', MIB)])]],
-])('a CSV file is closed if a loop over its records ends early (input %s)', async (_name, chunks) => {
+])('a CSV file is closed if reading ends early (input %s)', async (_name, chunks) => {
   for (const delimiter of [undefined, ',']) {
     const source = new ByteSource(chunks());
     const reader = openCsv(source, { delimiter });
@@ -105,7 +105,7 @@ test.each([
   }
 });
 
-test('a CSV file with a blank header is refused before most of it is read', async () => {
+test('a CSV file with a blank header is refused early', async () => {
   const source = new ByteSource(repeatUpTo(' , \n', '1,2\n'.repeat(1_000), 100 * MIB));
   expect((await readCsv(source)).error?.code).toBe('empty_file');
   expect(source.bytesRead).toBeLessThan(100_000);

@@ -34,7 +34,7 @@ const EMPTY = empty('The file is empty. Add a header row and one row per user.')
 const NO_ROWS = empty('The file has a header but no rows. Add one row per user.', 1);
 const BLANK = empty('The first row of the file is blank. Put the column names in the first row.', 2);
 
-describe.each(CHUNKINGS)('the CSV reader, input %s', (_, size) => {
+describe.each(CHUNKINGS)('the CSV reader (%s)', (_, size) => {
   test.each<[string, string, ReadFile['error']]>([
     ['an unclosed quote', 'a,b\n1,2\n3,"4\n5,6\n', unclosedQuote(3)],
     ['an unclosed quote after multi-line rows', 'a,b\n"1\n\n1",2\n\n3,"4\n5,6\n', unclosedQuote(4)],
@@ -71,7 +71,7 @@ describe.each(CHUNKINGS)('the CSV reader, input %s', (_, size) => {
     expect(await readCsv(new ByteSource(Buffer.from(text), size))).toEqual({ rows: {}, error });
   });
 
-  test('returns the header even if a later row is invalid', async () => {
+  test('returns the header despite an invalid row', async () => {
     const reader = openCsv(new ByteSource(Buffer.from(`a,b\n1,2"\n${'1,2\n'.repeat(20)}`), size));
     expect(await reader.readHeader()).toEqual(['a', 'b']);
     await expect(reader.readRecords(10).next()).rejects.toMatchObject({ code: 'bad_quote' });

@@ -21,7 +21,7 @@ test.each([
   ['a failed certification', 'ER_LOCK_DEADLOCK', 'race', '1'],
   ['a locked SQLite file', 'SQLITE_BUSY', 'race', '1'],
   ['a unique key that another writer has used', 'SQLITE_CONSTRAINT_UNIQUE', 'duplicate', '1'],
-])('for %s, a client gets the error "unavailable" with Retry-After', (_, code, fault, retryAfter) => {
+])('%s leads to the error "unavailable" with Retry-After', (_, code, fault, retryAfter) => {
   const cause = driverError(code);
   const error = toDatabaseError(cause);
   expect(error).toBeInstanceOf(DatabaseError);
@@ -47,7 +47,7 @@ describe('the database error', () => {
     expect(toCommitError(error)).toBe(error);
     expect(toChangeError(error)).toBe(error);
   });
-  test.each([...lost, ...left])('%s leaves the outcome of a change unknown and is not retried', (code) => {
+  test.each([...lost, ...left])('%s leaves the outcome unknown and is not retried', (code) => {
     const error = toDatabaseError(driverError(code));
     for (const meant of [toCommitError(error), toChangeError(error)]) {
       expect(meant).toMatchObject({ ...unknown, cause: { code } });
@@ -55,7 +55,7 @@ describe('the database error', () => {
       expect(computeRetryDelay(meant, 'statement', 1, 0)).toBeUndefined();
     }
   });
-  test('with an unknown code leaves the outcome unknown at COMMIT, but not in a statement', () => {
+  test('with an unknown code makes only a COMMIT outcome unknown', () => {
     const error = driverError('ER_UNHEARD_OF');
     expect(toCommitError(error)).toMatchObject(unknown);
     expect(toChangeError(error)).toBe(error);
@@ -64,7 +64,7 @@ describe('the database error', () => {
 
 describe('a database operation', () => {
   const fault = (code: string) => toDatabaseError(driverError(code));
-  test('is retried after a deadlock at most 11 times, as a transaction or a single statement', () => {
+  test('is retried after a deadlock at most 11 times', () => {
     for (const work of ['transaction', 'statement'] as const) {
       for (let attempts = 1; attempts < 12; attempts++) {
         expect(computeRetryDelay(fault('ER_LOCK_DEADLOCK'), work, attempts, 100)).toBeLessThanOrEqual(200);
@@ -72,18 +72,18 @@ describe('a database operation', () => {
       expect(computeRetryDelay(fault('ER_LOCK_DEADLOCK'), work, 12, 100)).toBeUndefined();
     }
   });
-  test('that violates a unique key is retried as a transaction, but not as a single statement', () => {
+  test('violating a unique key is retried only as a transaction', () => {
     expect(computeRetryDelay(fault('ER_DUP_ENTRY'), 'transaction', 1, 0)).toBeGreaterThanOrEqual(0);
     expect(computeRetryDelay(fault('ER_DUP_ENTRY'), 'statement', 1, 0)).toBeUndefined();
   });
-  test('on a read-only server is retried at once, and again until 8 seconds have passed', () => {
+  test('on a read-only server is retried for 8 seconds', () => {
     expect(computeRetryDelay(fault('ER_OPTION_PREVENTS_STATEMENT'), 'statement', 1, 0)).toBe(0);
     expect(
       computeRetryDelay(fault('ER_OPTION_PREVENTS_STATEMENT'), 'statement', 50, 7999),
     ).toBeLessThanOrEqual(500);
     expect(computeRetryDelay(fault('ER_OPTION_PREVENTS_STATEMENT'), 'statement', 2, 8000)).toBeUndefined();
   });
-  test('is not retried after a full disk, an invalid statement or a long wait for a writable server', () => {
+  test('is not retried after a full disk or invalid statement', () => {
     const long = new DatabaseError('moved', driverError('ER_OPTION_PREVENTS_STATEMENT'), true);
     for (const error of [long, fault('ER_DISK_FULL'), driverError('ER_PARSE_ERROR')]) {
       expect(computeRetryDelay(error, 'transaction', 1, 0)).toBeUndefined();

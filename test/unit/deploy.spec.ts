@@ -25,14 +25,14 @@ test.each([
   expect(starts.filter((line) => !line.includes('--max-semi-space-size=4'))).toEqual([]);
 });
 
-describe('container', () => {
+describe('the container image', () => {
   const buildContext = (dockerfile: string) =>
     spawnSync(process.execPath, ['.ci/container-context.mjs', join(folder, 'context'), dockerfile], {
       cwd: ROOT,
       encoding: 'utf8',
     });
 
-  test('the image build copies the files that it needs and no ignored files', () => {
+  test('contains all needed files and no ignored files', () => {
     expect(buildContext('deploy/Dockerfile').stderr).toBe('');
     const files = readdirSync(join(folder, 'context'));
     const { scripts } = JSON.parse(read('package.json')) as { scripts: { build: string } };
@@ -49,7 +49,7 @@ describe('container', () => {
     ['src/cli\n!src\n', 0, ''],
     ['**/*.json\n', 1, 'package.json'],
     ['src\n# !src\n', 1, 'src'],
-  ])('with the ignore file %j, the check for missing files exits with code %d', (ignore, code, missing) => {
+  ])('check with the ignore file %j exits with code %d', (ignore, code, missing) => {
     const dockerfile = join(folder, 'Dockerfile');
     writeFileSync(
       dockerfile,
@@ -60,14 +60,14 @@ describe('container', () => {
     expect([status, stderr.includes(`not exist: ${missing}\n`)]).toEqual([code, code === 1]);
   });
 
-  test('the base images are pinned to exact versions, with an LTS release of Node.js', () => {
+  test('pins exact base images with an LTS release of Node.js', () => {
     const images = read('deploy/Dockerfile').match(/^FROM \S+/gm) ?? [];
     expect(images).toHaveLength(2);
     for (const image of images) expect(image).toMatch(/^FROM node:(22|24)\.\d+\.\d+-bookworm-slim$/);
     expect(read('deploy/compose.yaml')).toMatch(/image: mariadb:\d+\.\d+\.\d+$/m);
   });
 
-  test('the service runs as an unprivileged user with resource limits', () => {
+  test('runs as an unprivileged user with resource limits', () => {
     expect(read('deploy/Dockerfile')).toMatch(/^USER node$/m);
     for (const line of [
       'read_only: true',
@@ -107,7 +107,7 @@ test('every package in package-lock.json has a checksum', () => {
   expect(bare.map(([path]) => path)).toEqual([]);
 });
 
-test('the SBOM lists exactly the packages that are installed with the service, each with a checksum', () => {
+test('the SBOM lists exactly the packages installed with the service', () => {
   const file = join(folder, 'bom', 'rollcall.cdx.json');
   spawnSync(process.execPath, ['.ci/sbom.mjs', file], { cwd: ROOT, encoding: 'utf8' });
   const { bomFormat, components } = JSON.parse(readFileSync(file, 'utf8')) as {
@@ -148,7 +148,7 @@ describe('the advisory check', () => {
     return [stdout.trimEnd(), status];
   };
 
-  test('passes if npm audit reports no advisories, and fails if it reports some', () => {
+  test('fails if npm audit reports advisories', () => {
     expect(runCheck(createReport(none))).toEqual(['advisories: none for 170 packages', 0]);
     expect(runCheck(createReport({ ...none, high: 2, low: 1, total: 3 }, { a: {}, b: {} }))).toEqual([
       'advisories: 3 (1 low, 2 high): a, b',
@@ -175,7 +175,7 @@ describe('the advisory check', () => {
     ],
     ['an HTML page', '<html>', 'npm audit printed no report'],
     ['nothing', '', 'npm audit printed no report'],
-  ])('reports NOT CHECKED if npm audit prints %s, and fails if ADVISORIES=required', (_, printed, why) => {
+  ])('reports NOT CHECKED if npm audit prints %s', (_, printed, why) => {
     expect(runCheck(printed)).toEqual([`advisories: NOT CHECKED (${why})`, 0]);
     expect(runCheck(printed, { ADVISORIES: 'required' })[1]).toBe(1);
   });

@@ -73,7 +73,7 @@ test.each<[string, Record<string, string>, string, (env: ReturnType<typeof loadE
     expect(JSON.stringify(findings)).not.toContain(value);
 });
 
-test('the doctor warns about API keys that never expire, have all rights or are unused', () => {
+test('the doctor warns about permanent, unrestricted and unused API keys', () => {
   const now = '2026-11-22 00:00:00.000';
   const key: StoredKey = {
     id: '7',

@@ -30,13 +30,13 @@ test.each([
   [50, 3, 151, 'ok'],
   [50, 4, 151, 'warn'],
 ])(
-  'the doctor rates %d connections in each of %d instances with a server limit of %d as %s',
+  'the doctor rates %d connections per instance, %d instances, limit %d as %s',
   (size, workers, most, is) => {
     expect(levelOf(checkPool({ DATABASE_POOL_SIZE: size, WORKERS: workers }, most))).toBe(is);
   },
 );
 
-describe('the doctor for database servers', () => {
+describe('the doctor', () => {
   const DURABLE = {
     innodb_flush_log_at_trx_commit: '1',
     log_bin: 'ON',
@@ -69,12 +69,12 @@ describe('the doctor for database servers', () => {
   ])('advises against %s', (_, server, text) => {
     expect(listRecommendations(server)).toEqual([expect.stringMatching(text)]);
   });
-  test('has no advice for a correctly configured server or cluster', () => {
+  test('has no advice for correctly configured database servers', () => {
     for (const good of [node('a'), galera('a'), node('a', { log_bin: 'OFF', sync_binlog: '0' })]) {
       expect(listRecommendations(good)).toEqual([]);
     }
   });
-  test('requires one writable server, or several in the same cluster', () => {
+  test('requires one writable database server or cluster', () => {
     const replica = (name: string) => node(name, {}, { writability: 'read_only' });
     expect(findConflicts([node('a'), replica('b')])).toEqual([]);
     expect(findConflicts([galera('a'), galera('b')])).toEqual([]);

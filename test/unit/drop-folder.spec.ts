@@ -55,7 +55,7 @@ const kill = () => {
   throw new Error('killed');
 };
 
-test('a .done file marks a dropped file as complete, but a .done folder or link does not', async () => {
+test('only a .done file marks a dropped file as complete', async () => {
   for (const name of ['a.csv', 'b.csv', 'c.csv']) await fs.writeFile(join(folder, name), 'half');
   await fs.mkdir(join(folder, 'a.csv.done'));
   await fs.symlink('c.csv', join(folder, 'b.csv.done'));
@@ -68,7 +68,7 @@ test('a .done file marks a dropped file as complete, but a .done folder or link 
 });
 
 test.each(['unlink', 'rename'] as const)(
-  'if the claim of a file is interrupted at %s, the next file of the same name has no .done marker',
+  'a claim interrupted at %s leaves no .done marker for the next file',
   async (call) => {
     await fs.writeFile(join(folder, 'users.csv'), 'of today');
     await fs.writeFile(join(folder, 'users.csv.done'), '');
@@ -85,7 +85,7 @@ test.each(['unlink', 'rename'] as const)(
 test.each([
   ['one-byte characters', 'a', 250],
   ['four-byte characters', '😀', 62],
-])('a file whose name has the maximum length in %s is claimed and archived', async (_, letter, count) => {
+])('a file with the longest name in %s is claimed and archived', async (_, letter, count) => {
   const name = `${letter.repeat(count)}.csv`;
   await fs.writeFile(join(folder, name), '');
   const claimed = await claim(name);
@@ -109,22 +109,19 @@ const swap = async (kind: (typeof SWAPS)[number][1], path: string) => {
   await kind(path, secret);
 };
 
-test.each(SWAPS)(
-  '%s is not read if it replaces a dropped file between the check and the opening of the file',
-  async (reason, kind) => {
-    await deliver('of the deliverer');
-    const file = await claim('a.csv');
-    before = {
-      open: async (path) => {
-        if (!path.endsWith(file.entry)) return;
-        before = {};
-        await swap(kind, join(folder, 'processing', file.entry));
-      },
-    };
-    await expect(collect(drop.read(file, signal))).rejects.toMatchObject({ reason });
-    expect(before).toEqual({});
-  },
-);
+test.each(SWAPS)('%s is not read if it replaces a dropped file after the claim', async (reason, kind) => {
+  await deliver('of the deliverer');
+  const file = await claim('a.csv');
+  before = {
+    open: async (path) => {
+      if (!path.endsWith(file.entry)) return;
+      before = {};
+      await swap(kind, join(folder, 'processing', file.entry));
+    },
+  };
+  await expect(collect(drop.read(file, signal))).rejects.toMatchObject({ reason });
+  expect(before).toEqual({});
+});
 
 test.each(SWAPS)('%s is not read if it replaces a dropped file before the claim', async (reason, kind) => {
   await deliver('of the deliverer');
@@ -139,7 +136,7 @@ test.each(SWAPS)('%s is not read if it replaces a dropped file before the claim'
   await expect(collect(drop.read(file, signal))).rejects.toMatchObject({ reason });
 });
 
-test('a claim uses the original processing folder even if a link replaces the folder', async () => {
+test('a claim ignores a link that replaces the processing folder', async () => {
   await deliver('of the deliverer');
   await fs.mkdir(join(folder, 'elsewhere'));
   before = {
@@ -154,7 +151,7 @@ test('a claim uses the original processing folder even if a link replaces the fo
   expect(await fs.readdir(join(folder, 'moved'))).toEqual([`${ID}~a.csv`]);
 });
 
-test('reading a dropped file fails if the file grows during the read or if the read is aborted', async () => {
+test('reading a dropped file fails if the file grows', async () => {
   await deliver('one');
   const file = await claim('a.csv');
   const bytes = drop.read(file, signal);
@@ -164,7 +161,7 @@ test('reading a dropped file fails if the file grows during the read or if the r
   await expect(collect(drop.read(file, AbortSignal.abort(new Error('the end'))))).rejects.toThrow('the end');
 });
 
-test('thousands of dropped files are listed once each, in the order of their names', async () => {
+test('dropped files are listed once each, sorted by name', async () => {
   const names = Array.from({ length: 3500 }, (_, i) => `${10_000 + i}.csv`);
   await Promise.all(names.map((name) => fs.writeFile(join(folder, name), '')));
   await fs.writeFile(
@@ -176,7 +173,7 @@ test('thousands of dropped files are listed once each, in the order of their nam
   expect(found.at(-1)?.rejection?.reason).toBe('a file whose name is not UTF-8');
 });
 
-test('a work folder on another file system is refused with an error about IMPORT_WORK_FOLDER', async () => {
+test('a work folder on another file system is refused', async () => {
   const work = join(folder, 'work');
   drop = new DropFolder(folder, '*.csv', work);
   await drop.prepareWorkFolder();

@@ -9,7 +9,7 @@ const twice = ['username duplicate'];
 describe.each<[string, NumberStorage]>([
   ['map storage', MAP_STORAGE],
   ['list storage', LIST_STORAGE],
-])('the change-set validator with %s', (_, storage) => {
+])('the change-set validator (%s)', (_, storage) => {
   test.each<[string, Change[], World, string[][]]>([
     ['refuses a username that its owner keeps', [rename('a', 'x')], { owners: { x: 'b' } }, [taken]],
     [
@@ -145,12 +145,12 @@ describe.each<[string, NumberStorage]>([
     expect(codesOf(changes, world, storage)).toEqual(expected);
   });
 
-  test('neither assigns nor frees usernames for a change that has already failed', () => {
+  test('ignores the usernames of failed changes', () => {
     const changes = [rename('a', 'x'), rename('b', 'x', { releases: ['y'] }), rename('c', 'y')];
     expect(codesOf(changes, { owners: { y: 'b' } }, storage, [2])).toEqual([[], [], taken]);
   });
 
-  test.each([99, 300])('refuses all changes in a chain of %s dependent username conflicts', (length) => {
+  test.each([99, 300])('refuses a chain of %s username conflicts', (length) => {
     // c releases a name that the next a needs. c and d fail over x, so the next a fails, too.
     const changes = Array.from({ length }, (_, n): Change[] => [
       change(`a${n}`, { takes: { [`x${n}`]: 'username', ...(n > 0 && { [`own${n - 1}`]: 'email' }) } }),

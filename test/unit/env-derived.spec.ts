@@ -4,7 +4,7 @@ import { loadEnv } from '../../src/platform/config/env.js';
 type Variables = Record<string, string>;
 
 /** `login-cookie` and `login-https` test the cookie names without a certificate. */
-test('with a TLS certificate, the name of the session cookie has the prefix __Host-', () => {
+test('a TLS certificate gives the session cookie the prefix __Host-', () => {
   expect(loadEnv({ TLS_CERT_FILE: 'x.pem' }).sessionCookieName).toBe('__Host-rollcall_session');
 });
 

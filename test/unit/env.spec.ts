@@ -152,7 +152,7 @@ const REFUSED: Record<string, string[]> = {
 };
 
 describe.each(Object.entries(REFUSED))('the setting %s', (name, values) => {
-  test.each(values)('refuses the value %s and names the rule but not the value in its error', (value) => {
+  test.each(values)('refuses the value %s and names the rule', (value) => {
     const message = errorOf({ [name]: value });
     const [heading, ...rules] = message.split('\n');
     expect(heading).toBe('Invalid settings:');
@@ -168,7 +168,7 @@ test('the tests of refused values cover every setting', () => {
   expect(Object.keys(REFUSED).sort()).toEqual(Object.keys(SETTINGS).sort());
 });
 
-test.each(['2', '64'])('WORKERS=%s is accepted with MariaDB or MySQL and refused with SQLite', (WORKERS) => {
+test.each(['2', '64'])('WORKERS=%s is accepted only with MariaDB or MySQL', (WORKERS) => {
   for (const DATABASE_URL of ['mysql://db/x', 'mariadb://db/x']) {
     expect(loadEnv({ WORKERS, DATABASE_URL }).WORKERS).toBe(Number(WORKERS));
   }
@@ -218,7 +218,7 @@ describe('secret settings', () => {
     expect(secrets.sort()).toEqual(Object.keys(GOOD).sort());
   });
 
-  test.each(secrets)('%s is read from the file of its _FILE variable, without the final newline', (name) => {
+  test.each(secrets)('%s is read from the file of its _FILE variable', (name) => {
     const value = GOOD[name] ?? '';
     const expected = loadEnv({ [name]: value });
     expect(expected).not.toEqual(loadEnv({}));
@@ -231,7 +231,7 @@ describe('secret settings', () => {
     expect(message).toBe(`Invalid settings:\n- ${name}_FILE must not be set together with ${name}`);
   });
 
-  test.each(secrets)('the error for a file with an invalid %s does not show the content', (name) => {
+  test.each(secrets)('the error for an invalid %s omits the file content', (name) => {
     const content = REFUSED[name]?.at(-1) ?? '';
     const message = errorOf(writeSecret(name, content));
     expect(message).toBe(errorOf({ [name]: content }));
@@ -251,6 +251,6 @@ describe('secret settings', () => {
   });
 });
 
-test('a setting that is not a secret has no _FILE variable', () => {
+test('only secret settings have a _FILE variable', () => {
   expect(loadEnv({ PORT_FILE: '/nowhere' })).toEqual(loadEnv({}));
 });

@@ -10,7 +10,7 @@ import {
 import { toDatabaseError } from '../../src/platform/database/engine/database-error.js';
 import { toProblemDto, toProblemError } from '../../src/platform/http/problem.js';
 
-test('every error code fits into a URL and has a unique title and a remedy', () => {
+test('every error code has a unique title and a remedy', () => {
   const entries = Object.entries(CATALOGUE);
   for (const [code, { title, remedy }] of entries) {
     expect(code).toMatch(/^[a-z_]+$/);
@@ -39,7 +39,7 @@ describe('a thrown value', () => {
     ['a string', 'secret', 'internal'],
     ['the value undefined', undefined, 'internal'],
     ['the value null', null, 'internal'],
-  ])('is converted to an error of the error catalogue: %s', (_, thrown, code) => {
+  ])('is converted to a catalogue error: %s', (_, thrown, code) => {
     expect(toProblemError(thrown).code).toBe(code);
   });
 
@@ -55,7 +55,7 @@ describe('a thrown value', () => {
   });
 });
 
-test('a validation error names every invalid field in its detail and in its errors', () => {
+test('a validation error names every invalid field', () => {
   const errors = [
     { field: 'email', code: 'required', message: 'is required' },
     { field: 'x', code: 'unknown_field', message: 'is not a field' },

@@ -8,7 +8,7 @@ const USER = {
 };
 
 /** `users/etag` tests ETags over HTTP. */
-test('the ETag of a user for a colleague does not depend on last_access, which colleagues cannot see', () => {
+test('the user ETag for a colleague does not depend on last_access', () => {
   const seen = { ...USER, last_access: '2026-01-02 00:00:00.000' };
   expect(userEtagOf(seen, 'colleague')).toBe(userEtagOf(USER, 'colleague'));
 });

@@ -9,7 +9,7 @@ const NUMBERS = Array.from({ length: 21 }, (_, bit) => [2 ** bit - 1, 2 ** bit])
   .flat()
   .concat(2 ** 21 - 1);
 
-test('UUIDs of imported users have version 7, are in row order and are the same in a second plan', () => {
+test('every plan of an import assigns the same UUIDs in row order', () => {
   const numbers = [...new Set(NUMBERS)].sort((a, b) => a - b);
   const uuids = numbers.map(createUuidGenerator(RUN));
   expect(uuids.every((uuid) => validate(uuid) && version(uuid) === 7)).toBe(true);
@@ -18,11 +18,11 @@ test('UUIDs of imported users have version 7, are in row order and are the same 
   expect(numbers.map(createUuidGenerator(RUN))).toEqual(uuids);
 });
 
-test('two import runs that were created at the same time assign different UUIDs', () => {
+test('import runs created in the same millisecond assign different UUIDs', () => {
   const other = { ...RUN, id: '019a0000-0000-7000-8000-000000000002' };
   expect(createUuidGenerator(other)(1)).not.toBe(createUuidGenerator(RUN)(1));
 });
 
-test('the UUID of a new user contains the creation time of the import run', () => {
+test('UUIDs of new users contain the creation time of the import', () => {
   expect(parseInt(createUuidGenerator(RUN)(1).replace('-', '').slice(0, 12), 16)).toBe(RUN.created);
 });

@@ -51,7 +51,7 @@ test('the semaphore never grants more slots than it has', async () => {
   expect(semaphore.grantCount).toBe(3);
 });
 
-test('the semaphore limits the slots of one key and grants the remaining slots to other keys', async () => {
+test('the semaphore limits the slots of each key', async () => {
   const { began, call, end } = drive({ slots: 9, slotsPerKey: 2 });
   for (const name of ['a1', 'a2', 'a3', 'b1']) void call(name);
   await flushPromises();
@@ -60,7 +60,7 @@ test('the semaphore limits the slots of one key and grants the remaining slots t
   expect(began).toEqual(['a1', 'a2', 'b1', 'a3']);
 });
 
-test('the semaphore serves keys in rotation, so a key waits for at most one caller of each other key', async () => {
+test('the semaphore serves keys in rotation', async () => {
   const { began, call, end } = drive({ slots: 1 });
   for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1']) void call(name);
   for (let round = 0; round < 6; round++) await end();
@@ -71,7 +71,7 @@ test.each<[string, (index: number) => [account: string, network: string]]>([
   ['a flood from one account', () => ['flood', 'far']],
   ['a flood from many accounts in one network', (index) => [`flood ${index}`, 'far']],
   ['a flood from one account in many networks', (index) => ['flood', `far ${index}`]],
-])('during %s, another account in another network gets the next slot', async (_, caller) => {
+])('during %s, an unrelated account gets the next slot', async (_, caller) => {
   const { began, enter, end } = drive({ slots: 1, waiting: 200, waitingPerKey: 100 });
   repeat(90, (index) => enter(...caller(index)));
   void enter('Ann', 'near');
@@ -88,7 +88,7 @@ test('the semaphore serves the accounts of one network in rotation', async () =>
   expect(began).toEqual(['flood', 'Ann', 'Bob', 'flood', 'Ann', 'Bob']);
 });
 
-test('requests for an account from one network barely delay its requests from another network', async () => {
+test('requests for an account barely delay requests from another network', async () => {
   const { began, enter, end } = drive({ slots: 1 });
   repeat(20, () => enter('Ann', 'far'));
   const own = enter('Ann', 'home').then(() => 'served');
@@ -108,7 +108,7 @@ test.each<[string, (index: number) => [account: string, network: string]]>([
   expect({ waiting: semaphore.waiting, refused: refused.length }).toEqual({ waiting: 5, refused: 14 });
 });
 
-test('at the network limit, a caller of a new account replaces a caller of the busiest account', async () => {
+test('a full network queue drops a caller of the busiest account', async () => {
   const { semaphore, began, refused, enter, end } = drive({ slots: 1, waiting: 10, waitingPerKey: 5 });
   repeat(20, () => enter('flood', 'office'));
   await flushPromises();
@@ -121,7 +121,7 @@ test('at the network limit, a caller of a new account replaces a caller of the b
   expect(began).toEqual(['flood', 'Ann']);
 });
 
-test('in a full queue, a caller with a new key replaces a caller of the busiest key', async () => {
+test('a full queue drops a caller of the busiest key', async () => {
   const { semaphore, began, refused, enter, end } = drive({ slots: 1, waiting: 10, waitingPerKey: 5 });
   repeat(6, () => enter('flood', 'far'));
   repeat(5, () => enter('flow', 'farther'));
@@ -134,14 +134,14 @@ test('in a full queue, a caller with a new key replaces a caller of the busiest 
   expect(began).toContain('Ann');
 });
 
-test('a caller with a new key is refused if the queue is full and each key has only one caller', async () => {
+test('a full queue with one caller per key refuses a new key', async () => {
   const { semaphore, refused, enter } = drive({ slots: 1, waiting: 3, waitingPerKey: 2 });
   repeat(6, (index) => enter(`user ${index}`, `network ${index}`));
   await flushPromises();
   expect([semaphore.waiting, refused]).toEqual([3, ['user 4', 'user 5']]);
 });
 
-test('a caller over the limit of its key is refused, and the error marks the key as the cause', async () => {
+test('the error at the key limit marks the key as the cause', async () => {
   const { semaphore, refused, errors, call } = drive({ slots: 1, waitingPerKey: 3 });
   for (const name of ['a1', 'a2', 'a3', 'a4', 'a5', 'b1']) void call(name);
   await flushPromises();
@@ -152,7 +152,7 @@ test('a caller over the limit of its key is refused, and the error marks the key
   });
 });
 
-test('an aborted caller leaves the queue, and the next caller is served', async () => {
+test('an aborted caller leaves the queue', async () => {
   const { semaphore, began, refused, errors, call, end } = drive({ slots: 1 });
   const client = new AbortController();
   void call('a1');
@@ -167,7 +167,7 @@ test('an aborted caller leaves the queue, and the next caller is served', async 
   expect(errors).toMatchObject([{ message: 'gone' }, { message: 'gone' }]);
 });
 
-test('a slot that is released twice is granted only once, and failed work releases the slot', async () => {
+test('a slot that is released twice is granted only once', async () => {
   const semaphore = new FairSemaphore({ slots: 1 });
   const release = await semaphore.acquire();
   const second = semaphore.acquire();
@@ -180,7 +180,7 @@ test('a slot that is released twice is granted only once, and failed work releas
   expect(await semaphore.run([], () => Promise.resolve('served'))).toBe('served');
 });
 
-test('the error for a timed-out caller states whether the key of that caller held the slots', async () => {
+test('a timeout error states whether the key of the caller held slots', async () => {
   jest.useFakeTimers({ doNotFake: ['setImmediate'] });
   try {
     const { semaphore, errors, call } = drive({ slots: 1, waitMillis: 1000 });

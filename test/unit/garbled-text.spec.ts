@@ -55,7 +55,7 @@ test.each([
   expect(isGarbled(old, now)).toBe(false);
 });
 
-test('a long text with many accents is checked for garbled text in linear time', () => {
+test('a long accented text is checked for garbling in linear time', () => {
   for (const length of [100, 10_000])
     expect(isGarbled('é'.repeat(length), `${'?'.repeat(length - 1)}x`)).toBe(false);
   const createCheck = (length: number) => () => isGarbled('é'.repeat(length), `${'?'.repeat(length - 1)}x`);

@@ -5,7 +5,7 @@ import { ExchangedValues, FrequentValues, OldValues } from '../../src/import/gua
 /** Creates the example row of a line. */
 const row = (line: number) => () => ({ line, external_id: `e${line}`, old: null, new: null });
 
-test('the count of the most frequent value is exact up to 1,024 different values, then approximate', () => {
+test('the most frequent value is counted exactly up to 1,024 different values', () => {
   const few = new FrequentValues();
   for (let i = 0; i < 3000; i++) few.add(i % 3 === 0 ? 'same' : `v${i % 1000}`, row(i));
   expect(few.most.count).toBe(1000);
@@ -16,14 +16,14 @@ test('the count of the most frequent value is exact up to 1,024 different values
   expect(many.most.examples.map(({ line }) => line % 2)).toEqual(Array(10).fill(0));
 });
 
-test('a removed row is no longer counted or listed as an example of the most frequent value', () => {
+test('a removed row does not count for the most frequent value', () => {
   const values = new FrequentValues();
   for (const line of [2, 3, 4]) values.add('same', row(line));
   values.remove('same', 3);
   expect([values.most.count, values.most.examples.map(({ line }) => line)]).toEqual([2, [4]]);
 });
 
-test('a column has "many" old values if it has more than ten different old values', () => {
+test('over ten different old values of a column count as many', () => {
   const values = new OldValues('phone');
   for (let i = 0; i < 100; i++) values.add(`v${i % 10}`);
   expect(values.areMany).toBe(false);
@@ -31,7 +31,7 @@ test('a column has "many" old values if it has more than ten different old value
   expect(values.areMany).toBe(true);
 });
 
-test('the count of values that move between rows is exact for 30,000 rows and within 5 % for 100,000', () => {
+test('values that move between rows are counted exactly for 30,000 rows', () => {
   const countExchanged = (rows: number): number => {
     const values = new ExchangedValues();
     for (let i = 0; i < rows; i++) {
@@ -44,7 +44,7 @@ test('the count of values that move between rows is exact for 30,000 rows and wi
   expect(Math.abs(countExchanged(100_000) / 100_000 - 1)).toBeLessThan(0.05);
 });
 
-test('a new value that no other row loses does not count as moved between rows', () => {
+test('a value that no row loses does not count as moved', () => {
   const values = new ExchangedValues();
   for (let i = 0; i < 100_000; i++) {
     values.release(`old${i}`);
@@ -53,7 +53,7 @@ test('a new value that no other row loses does not count as moved between rows',
   expect(values.found).toEqual({ count: 0, examples: [] });
 });
 
-test('the line of a planned change is found by user, field and value until the change is removed', () => {
+test('a planned change is found by user, field and value', () => {
   const changes = new PlannedChanges();
   expect(changes.isEmpty).toBe(true);
   for (let i = 1; i <= 5000; i++) changes.add(`u${i}`, 'phone', `+${i}`, i);
@@ -66,7 +66,7 @@ test('the line of a planned change is found by user, field and value until the c
   expect(changes.findLine('u4711', 'phone', '+4711')).toBeUndefined();
 });
 
-test('over the memory limit, only the planned changes of a sample of users are kept', () => {
+test('over the memory limit, only sampled users keep planned changes', () => {
   const changes = new PlannedChanges();
   const count = 300_000;
   for (let i = 1; i <= count; i++) changes.add(`u${i}`, 'phone', i, i);

@@ -4,11 +4,11 @@ import type { ShapeTally } from '../../src/import/guards/plan-tally.js';
 import type { GuardOverrides } from '../../src/import/runs/guard-limits.js';
 import { LIMITS, evaluate, findHits, tally, change, updatedRow } from './guard-plans.js';
 
-describe('the guard limits of an import profile', () => {
+describe('profile guard limits', () => {
   test.each<[string, Partial<PlanNumbers>, GuardOverrides, unknown[]]>([
     ['allow more changed fields', { shape: change('phone', 201) }, { changed_field: { percent: 30 } }, []],
     [
-      'do not allow changed fields above the percentage that they set',
+      'do not allow changed fields above the set percentage',
       { shape: change('phone', 301) },
       { changed_field: { percent: 30 } },
       [['changed_field', 301, 300]],
@@ -27,13 +27,13 @@ describe('the guard limits of an import profile', () => {
       [['errors', 1, 0]],
     ],
     [
-      'apply to a small data set if they set the number of rows',
+      'with rows apply to a small data set',
       { linked: 19, activeInScope: 19, deactivations: tally(8) },
       { deactivations: { rows: 8 } },
       [],
     ],
     [
-      'do not apply to a small data set if they set only the total',
+      'without rows do not apply to a small data set',
       { linked: 19, activeInScope: 19, deactivations: tally(4) },
       { deactivations: { total: 9 } },
       [['deactivations', 4, 3]],
@@ -42,7 +42,7 @@ describe('the guard limits of an import profile', () => {
     expect(findHits(plan, 'keep', own)).toEqual(expected);
   });
 
-  test('make the hint of each guard that they trip name the profile', () => {
+  test('add the profile to the hint of a tripped guard', () => {
     const hint = 'The profile own sets the limit.';
     const all = Object.keys(LIMITS).filter((name) => name !== 'small_dataset');
     const overridesOf = (...names: string[]): GuardOverrides =>

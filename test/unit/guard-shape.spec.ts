@@ -3,19 +3,19 @@ import { ShapeTally } from '../../src/import/guards/plan-tally.js';
 import { EMPTY_USER } from '../../src/users/model/user.js';
 import { evaluate, shapeOf, updatedRow, createdRow } from './guard-plans.js';
 
-describe('the guards on the values of a column', () => {
+describe('column guards', () => {
   const find = (name: string, shape: ShapeTally, matched = 100) =>
     evaluate({ matched, shape }).find((guard) => guard.name === name);
   test.each<[string, number, number, boolean]>([
     ['do not trip if half of the users get the same value', 50, 20, false],
     ['trip if over half of the users get the same value', 51, 20, true],
-    ['do not trip if one value replaces ten old values for over half of the users', 51, 10, false],
-    ['trip if one value replaces eleven old values for over half of the users', 51, 11, true],
+    ['do not trip if a common value replaces ten old values', 51, 10, false],
+    ['trip if a common value replaces eleven old values', 51, 11, true],
   ])('%s', (_, rows, values, hit) => {
     const shape = shapeOf(rows, 'surname', (i) => [`n${i % values}`, 'Same']);
     expect(find('same_value', shape)?.hit ?? false).toBe(hit);
   });
-  test('trip if many empty values become the same value while other users have different values', () => {
+  test('trip if many empty values of a varied column become equal', () => {
     const shape = shapeOf(60, 'middle_name', () => ['', 'NULL']);
     expect(find('same_value', shape)).toBeUndefined();
     for (let i = 0; i < 11; i++) shape.sample({ ...EMPTY_USER, middle_name: `m${i}` });
@@ -30,12 +30,12 @@ describe('the guards on the values of a column', () => {
       shape.add(createdRow(i, { firstname: `f${i}`, surname: i < rows ? 'Same' : `n${i}` }));
     expect(find('same_value', shape)?.hit ?? false).toBe(hit);
   });
-  test('trip if all new users have the same first name and the same surname', () => {
+  test('trip if all new users have the same full name', () => {
     const shape = new ShapeTally();
     for (let i = 0; i < 12; i++) shape.add(createdRow(i, { firstname: 'Ann', surname: 'Lee' }));
     expect(find('same_value', shape)?.hit).toBe(true);
   });
-  test('count a phone number as moved between users only if another user loses the number', () => {
+  test('ignore a new phone number that no other user loses', () => {
     const slid = shapeOf(5, 'phone', (i) => [`p${i}`, `p${(i + 1) % 5}`]);
     const fresh = shapeOf(5, 'phone', () => ['old', 'new']);
     expect(slid.moved).toMatchObject({ count: 5, field: 'phone' });
@@ -52,7 +52,7 @@ describe('the guards on the values of a column', () => {
     expect(shape.columns.map((column) => column.changes.count)).toEqual([0]);
     expect(shape.columns.flatMap((column) => column.changes.examples)).toEqual([]);
   });
-  test('trip if the values of a boolean column are inverted, but not if all become true', () => {
+  test('trip if the values of a boolean column are inverted', () => {
     const turned = shapeOf(100, 'hide_email', (i) => [i < 5, i >= 5]);
     const first = shapeOf(100, 'hide_email', () => [false, true]);
     expect(find('changed_field', turned)?.hit).toBe(true);
@@ -70,7 +70,7 @@ test.each<[string, number, (i: number) => [string, string], boolean]>([
     false,
   ],
   ['five values cut after a word pass', 5, () => ['Smith-Jones', 'Smith'], false],
-])('in a file of 400 rows, %s the guard on truncated values', (_, cut, values, hit) => {
+])('among 400 rows, %s the truncation guard', (_, cut, values, hit) => {
   const all = evaluate({ rows: 400, matched: 400, shape: shapeOf(cut, 'surname', values) });
   expect(all.some((guard) => guard.name === 'garbled_text' && guard.hit)).toBe(hit);
 });

@@ -5,7 +5,7 @@ import type { PlanNumbers } from '../../src/import/guards/guards.js';
 import type { ShapeTally } from '../../src/import/guards/plan-tally.js';
 import { tally, evaluate, findHits, change, clear, type Missing } from './guard-plans.js';
 
-test('an import plan within all limits lists the checked guards and trips no guard', () => {
+test('an import plan within all limits trips no guard', () => {
   const all = evaluate(
     { lastRows: 1000, undone: { ...tally(0), of: 10 }, repeated: tally(0), shape: change('phone', 1) },
     'block',
@@ -37,7 +37,7 @@ describe.each(['deactivations', 'reactivations'] as const)('the guard on %s', (n
     [1000, 101, 100],
     [1_000_000, 200, 'none'],
     [1_000_000, 201, 200],
-  ])('with %d active users and %d changes, the exceeded limit is %s', (activeInScope, value, limit) => {
+  ])('with %d users and %d changes reports limit %s', (activeInScope, value, limit) => {
     expect(findHits({ activeInScope, [name]: tally(value) })).toEqual(
       limit === 'none' ? [] : [[name, value, limit]],
     );
@@ -50,7 +50,7 @@ describe.each(['deactivations', 'reactivations'] as const)('the guard on %s', (n
     [200, 200, 1_000_000, 'none'],
     [200, 201, 1_000_000, 400],
   ])(
-    'with %d changes now, %d in the past week and %d active users, the exceeded weekly limit is %s',
+    'with %d new and %d recent changes among %d users reports limit %s',
     (value, before, activeInScope, limit) => {
       const week = { deactivations: 0, reactivations: 0, [name]: before };
       expect(findHits({ activeInScope, [name]: tally(value), week })).toEqual(
@@ -60,7 +60,7 @@ describe.each(['deactivations', 'reactivations'] as const)('the guard on %s', (n
   );
 });
 
-describe('the guard limits for a small data set', () => {
+describe('a small data set', () => {
   const small = (plan: Partial<PlanNumbers>) => ({
     linked: 49,
     activeInScope: 8,
@@ -76,11 +76,11 @@ describe('the guard limits for a small data set', () => {
     [2, 'emptied phones', (count) => ({ shape: clear('phone', count) })],
     [2, 'changed roles', (count) => ({ shape: change('roles', count) })],
     [3, 'new and lost external ids', (count) => ({ linked: 8, newKeys: tally(count), lostKeys: count })],
-  ])('allow at most %d %s', (most, _, plan) => {
+  ])('allows at most %d %s', (most, _, plan) => {
     expect(findHits(small(plan(most)))).toEqual([]);
     expect(findHits(small(plan(most + 1)))).not.toEqual([]);
   });
-  test('no longer apply at 50 linked users', () => {
+  test('has fewer than 50 linked users', () => {
     expect(findHits(small({ linked: 50, deactivations: tally(5), shape: change('phone', 4) }))).toEqual([]);
   });
 });
@@ -90,12 +90,12 @@ test.each<[number, number, string]>([
   [201, 200, 'pass'],
   [200, 201, 'pass'],
   [201, 201, 'trip'],
-])('with 1000 linked users, %d new and %d lost external ids %s the guard', (count, lostKeys, outcome) => {
+])('for 1000 users, %d new and %d lost external ids %s the guard', (count, lostKeys, outcome) => {
   const hits = outcome === 'trip' ? [['changed_keys', count, 200]] : [];
   expect(findHits({ newKeys: tally(count), lostKeys })).toEqual(hits);
 });
 
-test('the first file of a data set does not trip the guard on shrunken files', () => {
+test('the guard on shrunken files ignores the first file', () => {
   expect(findHits({ lastRows: null, rows: 1 }, 'block')).toEqual([]);
 });
 
@@ -108,7 +108,7 @@ test.each<[number, number, Missing, number | 'none']>([
   [3, 1, 'block', 2],
   [8, 6, 'block', 7],
 ])(
-  'for a file that shrinks from %d to %d rows with missing=%s, the exceeded limit is %s',
+  'shrinking a file from %d to %d rows with missing=%s exceeds limit %s',
   (lastRows, rows, missing, limit) => {
     expect(findHits({ lastRows, rows }, missing)).toEqual(
       limit === 'none' ? [] : [['shrunken_file', rows, limit]],
@@ -167,7 +167,7 @@ test.each<[string, Partial<PlanNumbers>, [string, number, number] | undefined]>(
   expect(findHits(plan)).toEqual(hit ? [hit] : []);
 });
 
-test('only a tripped guard has examples, at most five, with truncated values', () => {
+test('a tripped guard has at most five examples', () => {
   const examples = Array.from({ length: 8 }, (_, i) => ({
     line: i - 1,
     external_id: `e${i}`,
@@ -196,7 +196,7 @@ test('every limit of the guards has a setting', () => {
   expect(values.sort()).toEqual(Object.values(numbers).sort());
 });
 
-test('the error for a retired setting names the new setting, but not the value', () => {
+test('the error for a retired setting names the new setting', () => {
   expect(() => loadEnv({ IMPORT_MAX_COLUMN: '4711' })).toThrow(EnvError);
   expect(() => loadEnv({ IMPORT_MAX_COLUMN: '4711' })).toThrow(
     /IMPORT_MAX_COLUMN is no longer supported. Set IMPORT_MAX_CHANGED/,

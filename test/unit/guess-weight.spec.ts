@@ -26,12 +26,12 @@ describe('a secret', () => {
     ['the name of the user', 'jane.doe', 1],
     ['the name of the user with digits', 'Jane.Doe1234', 3],
     ['letters outside the word list', 'żółć-øåñ', 8],
-  ])('with %s (%s) is as hard to guess as %d random characters', (_, text, weight) => {
+  ])('with %s (%s) counts as %d random characters', (_, text, weight) => {
     expect(computeGuessWeight(text, { isWord, known: ['jane.doe', 'x'] })).toBe(weight);
   });
 });
 
-test('the number of word look-ups is limited for a password that case folding makes longer', () => {
+test('word look-ups are limited if case folding lengthens the password', () => {
   const lookUps: string[] = [];
   computeGuessWeight('ﷺ'.repeat(128), { isWord: (text) => (lookUps.push(text), false) });
   expect(lookUps.length).toBeLessThan(256 * 17 * 3);

@@ -42,7 +42,7 @@ test('the guide runner accepts a document whose commands print the shown output'
   expect(done).toEqual({ run: 6, compared: 5 });
 });
 
-test('the guide runner replaces an example id by the printed id, also in later commands', async () => {
+test('the guide runner replaces example ids in later commands', async () => {
   await run(
     sh(`echo "${REAL} and ${REAL_OTHER}"`),
     shows(`${ID} and ${OTHER}`),

@@ -9,12 +9,12 @@ import {
 const charOf = (code: number): string => String.fromCodePoint(code);
 
 describe('the check for invisible characters', () => {
-  test.each([0xad, 0x200b, 0x202e, 0x2028, 0xfe0f, 0x10ffff])('finds code point %i in any place', (code) => {
+  test.each([0xad, 0x200b, 0x202e, 0x2028, 0xfe0f, 0x10ffff])('finds code point %i at any position', (code) => {
     for (const text of [`admin${charOf(code)}`, `${charOf(code)}é`, `a${charOf(code)}b`, charOf(code)])
       expect(findInvisible(text)).toBe(charOf(code));
   });
 
-  test('reports the code point of the first invisible character', () => {
+  test('reports the first invisible code point', () => {
     expect(formatCodePoint(findInvisible('x\u200by\u00ad') ?? '')).toBe('U+200B');
     expect(formatCodePoint('\u{e0041}')).toBe('U+E0041');
     expect(formatCodePoint('\u00ad')).toBe('U+00AD');
@@ -34,7 +34,7 @@ describe('the text checks', () => {
   ];
   const REFUSED_AS_TEXT = /\p{Cc}|\p{Cs}/u;
 
-  test('refuse exactly the invisible, control and surrogate code points of Unicode', () => {
+  test('refuse exactly the invisible, control and surrogate code points', () => {
     const wrong: string[] = [];
     let hidden = 0;
     for (let code = 0; code <= 0x10ffff; code++) {

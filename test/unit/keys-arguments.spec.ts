@@ -17,7 +17,7 @@ test('the API key expiry "90d" means 90 days from now', () => {
   expect(expires).toBeLessThanOrEqual(Date.now() + 90 * DAY);
 });
 
-test('the expiry date of an API key may be tomorrow, but not today', () => {
+test('the expiry date of an API key must be after today', () => {
   jest.useFakeTimers({ now: Date.parse('2026-02-28T23:59:59.999Z') });
   expect(() => parseExpiry('2026-02-28')).toThrow('Pass a future date');
   expect(parseExpiry('2026-03-01')).toBe('2026-03-01 00:00:00.000');

@@ -28,8 +28,8 @@ const TEXTS = [
   '\r\n',
 ];
 
-describe.each(TEXTS)('the lines to skip at the start and end of %j', (text) => {
-  test.each([1, 2, 3, 100])('are left out if the text is read in chunks of %d', async (size) => {
+describe.each(TEXTS)('the skipped lines of %j', (text) => {
+  test.each([1, 2, 3, 100])('are left out at chunk size %d', async (size) => {
     for (const first of [0, 1, 2, 5])
       for (const last of [0, 1, 2, 5])
         expect([first, last, await readLines(text, first, last, size)]).toEqual([
@@ -40,7 +40,7 @@ describe.each(TEXTS)('the lines to skip at the start and end of %j', (text) => {
   });
 });
 
-test('a file with one endless line is refused if the first or last line is to be skipped', async () => {
+test('skipping an endless line fails with row_too_long', async () => {
   const endless = async function* (): AsyncGenerator<string> {
     for (;;) yield 'x'.repeat(64 * 1024);
   };
@@ -55,7 +55,7 @@ test('a file with one endless line is refused if the first or last line is to be
   }
 });
 
-test('the first and last lines of a file of a million lines are skipped', async () => {
+test('the first and last lines of a huge file are skipped', async () => {
   const text = 'row\n'.repeat(1_000_000);
   expect((await readLines(text, 2, 3, 64 * 1024)).length).toBe(text.length - 20);
 });

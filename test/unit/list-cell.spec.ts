@@ -15,7 +15,7 @@ test.each<[string[], string]>([
   [['|', '|'], '\\||\\|'],
   [['\\', '\\'], '\\\\|\\'],
   [['a b', "it's", 'x;y,z"', 'é😀'], 'a b|it\'s|x;y,z"|é😀'],
-])('the list %j is written as the CSV cell %j and read back', (values, cell) => {
+])('the list %j is stored as the CSV cell %j', (values, cell) => {
   expect(joinList(values)).toBe(cell);
   expect(splitList(cell)).toEqual(values);
 });

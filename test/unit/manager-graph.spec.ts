@@ -40,7 +40,7 @@ test.each<[string, Row[], [string, string | null][], number[]]>([
   expect(sort(buildGraph(rows, known).findCycles().flat())).toEqual(lines);
 });
 
-test('the manager graph uses the existing manager of a user whose row has failed', () => {
+test('the manager graph restores the manager of a failed row', () => {
   const graph = buildGraph([
     [2, 'a', 'b', null],
     [3, 'b', null, 'a'],
@@ -53,7 +53,7 @@ test('the manager graph uses the existing manager of a user whose row has failed
   expect([...graph.listOrderPairs()]).toEqual([]);
 });
 
-test('the manager graph prefers a changed manager over a stored manager, whichever is added first', () => {
+test('the manager graph prefers a changed manager to a stored manager', () => {
   for (const rowFirst of [true, false]) {
     const graph = new ManagerGraph(rowFirst ? LIST_STORAGE : MAP_STORAGE);
     if (!rowFirst) graph.addExistingManager('b', 'a');
@@ -64,7 +64,7 @@ test('the manager graph prefers a changed manager over a stored manager, whichev
   }
 });
 
-test('a row with a new manager is applied after the row of an indirect manager of the user', () => {
+test('a manager change waits for the row of an indirect manager', () => {
   const graph = buildGraph(
     [
       [2, 'a', 'b', null],
@@ -76,7 +76,7 @@ test('a row with a new manager is applied after the row of an indirect manager o
   expect([...graph.listOrderPairs()]).toEqual([[2, 3]]);
 });
 
-test('the manager graph ignores a cycle of existing users that no row changes', () => {
+test('the manager graph ignores a cycle that no row changes', () => {
   const known: [string, string][] = [
     ['b', 'c'],
     ['c', 'b'],
@@ -93,7 +93,7 @@ const hasCircle = (managers: Managers): boolean =>
     return at !== null;
   });
 
-test('if rows in cycles are left out, applying random rows in order never creates a management cycle', () => {
+test('applying random rows in the planned order never creates a cycle', () => {
   const random = createRandom(20_250_104);
   let undone = 0;
   for (let round = 0; round < 3_000; round++) {

@@ -44,7 +44,7 @@ describe.each(FORMS)('a credential %s', (_, form) => {
   });
 });
 
-test('in a line without an API key, a session token is masked at any position', () => {
+test('a session token is masked at any position', () => {
   const words = 'words of a /path, and "more": '.repeat(8);
   for (let length = 0; length < 200; length++) {
     const token = createToken();
@@ -85,13 +85,13 @@ test.each([
   expect(hasSecret(text)).toBe(false);
 });
 
-test('a random identifier is masked by maskSecrets, but not by maskKeys', () => {
+test('only maskSecrets masks a random identifier', () => {
   const subject = createToken();
   expect(maskKeys(subject)).toBe(subject);
   expect(maskSecrets(subject)).toBe('***');
 });
 
-test('a line of JSON is still valid JSON after its secrets are masked', () => {
+test('masking secrets in a JSON line keeps the JSON valid', () => {
   const fields = {
     path: `/${escape(generateApiKey())}`,
     odd: '%22%5C"\\',

@@ -14,6 +14,6 @@ test.each([
   ['64:ff9b::203.0.113.7', '64:ff9b:0:0::/64'],
   ['1:2:3:4:5:6:203.0.113.7', '1:2:3:4::/64'],
   ['', ''],
-])('the IP address %j is counted as part of the network %j', (ip, network) => {
+])('the IP address %j belongs to the network %j', (ip, network) => {
   expect(toNetwork(ip)).toBe(network);
 });

@@ -3,13 +3,13 @@ import { isCleanText, toNormalForm } from '../../src/platform/common/text.js';
 
 const marks = (count: number) => `a${'\u0301\u0316'.repeat(count / 2)}`;
 
-test('text in any language is converted to the requested Unicode normal form', () => {
+test('text is converted to the requested Unicode normal form', () => {
   expect(toNormalForm('e\u0301', 'NFC')).toBe('é');
   expect(toNormalForm('ﬃ', 'NFKC')).toBe('ffi');
   expect(toNormalForm('กี่', 'NFC')).toBe('กี่'.normalize('NFC'));
 });
 
-test('a letter with 30 combining marks is normalized, and a letter with 32 is unchanged and refused', () => {
+test('a letter with more than 30 combining marks is refused', () => {
   expect(toNormalForm(marks(30), 'NFC')).toBe(marks(30).normalize('NFC'));
   expect(toNormalForm(marks(32), 'NFC')).toBe(marks(32));
   expect({ 30: isCleanText(marks(30)), 32: isCleanText(marks(32)) }).toEqual({ 30: true, 32: false });

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { loadEnv } from '../../src/platform/config/env.js';
 import { PasswordService } from '../../src/users/passwords/password.service.js';
 
-test('with more instances than cores, each instance hashes one password at a time', async () => {
+test('each of 64 instances hashes one password at a time', async () => {
   const settings = { WORKERS: '64', HASH_QUEUE_LIMIT: '128', DATABASE_URL: 'mysql://db/x' };
   const passwords = new PasswordService(loadEnv(settings));
   const hashes = Array.from({ length: 5 }, (_, index) =>
@@ -19,7 +19,7 @@ test('with more instances than cores, each instance hashes one password at a tim
   ]);
 });
 
-test('with a full hash queue, a password is refused after a delay or if the client disconnects', async () => {
+test('a full hash queue refuses a disconnected client at once', async () => {
   const passwords = new PasswordService(loadEnv({ HASH_QUEUE_LIMIT: '1' }));
   const hash = (name: string, signal?: AbortSignal) =>
     passwords.hash('a password', { account: name, network: name, signal }).catch(() => 'refused');

@@ -48,7 +48,7 @@ describe('the access level', () => {
   });
 });
 
-test('isSelf is true only for a user with the same uuid, not for an API key', () => {
+test('isSelf is true only for a user with the same uuid', () => {
   const user = withRoles();
   expect(isSelf(user, String(user.id))).toBe(true);
   expect(isSelf(user, KEY.id)).toBe(false);

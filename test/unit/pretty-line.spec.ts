@@ -33,7 +33,7 @@ test.each(['no JSON\n', '[1]\n', '\n'])('the log line %j without an event is pri
   expect(formatPrettyLine(text, true)).toBe(text);
 });
 
-test('a log line on a terminal is coloured, in red for the status 500', () => {
+test('a terminal log line for status 500 is red', () => {
   const failed = { ...REQUEST, path: '/', status: 500, ms: 1 };
   expect(formatPrettyLine(line(failed), true)).toContain('\u001b[31mINFO');
   expect(formatPrettyLine(line({ ...failed, status: 404 }), true)).toContain('\u001b[32mINFO');

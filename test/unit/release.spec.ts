@@ -12,12 +12,12 @@ describe('a release', () => {
     .split(/^## .*$/m)
     .slice(1);
 
-  test('is listed in the changelog after a section of unreleased changes', () => {
+  test('is listed in the changelog after the unreleased changes', () => {
     expect(headings[0]).toBe('## Unreleased');
     expect(sections[0]?.trim()).not.toBe('');
   });
 
-  test('is listed in the changelog with the version of package.json, a date and upgrade steps', () => {
+  test('is listed in the changelog with a date and upgrade steps', () => {
     const [, latest] = headings;
     if (latest === undefined) return;
     const [, named, day = ''] = /^## (\S+) \((\d{4}-\d{2}-\d{2})\)$/.exec(latest) ?? [];
@@ -26,7 +26,7 @@ describe('a release', () => {
     expect(sections[1]?.trimStart()).toMatch(/^Upgrade from \d+\.\d+\.\d+\n/);
   });
 
-  test('has its version in package-lock.json, which contains no registry URLs', () => {
+  test('has the same version in package-lock.json', () => {
     const text = read('package-lock.json');
     const lock = JSON.parse(text) as { version: string; packages: Record<string, { version?: string }> };
     expect(lock).toMatchObject({ version, packages: { '': { version } } });

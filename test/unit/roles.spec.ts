@@ -22,7 +22,7 @@ const PUBLISHED = [
   'Webmaster',
 ];
 
-test('the role catalogue contains the published roles, and the default role is Organisational user', () => {
+test('the role catalogue contains the published roles', () => {
   expect(new RoleCatalogue([]).names).toEqual(PUBLISHED);
   expect(DEFAULT_ROLES).toEqual(['Organisational user']);
 });
@@ -56,7 +56,7 @@ test('the role catalogue sorts roles into a fixed order', () => {
   expect(roles.sort(['Webmaster', 'Author', 'Press office'])).toEqual(sorted);
 });
 
-test('the role catalogue ignores an extra role with the name of a published role', () => {
+test('an extra role with the name of a standard role is ignored', () => {
   const roles = new RoleCatalogue(['webmaster', 'EDITOR', 'Press office']);
   expect(roles.names).toEqual([...PUBLISHED, 'Press office']);
   expect(roles.find('webmaster')).toBe('Webmaster');

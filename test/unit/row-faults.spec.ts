@@ -22,13 +22,13 @@ const rowOf = (id: string, millis = NOON) => ({
 const validate = (faults: RowFaults, id = ID, millis = NOON, { hasId = true, isIntact = true } = {}) =>
   faults.validateFormat({ row: rowOf(id, millis), hasId, isIntact });
 
-test.each([0, 1, -MINUTE, MINUTE])('an audit row is accepted if its time and id differ by %d ms', (by) => {
+test.each([0, 1, -MINUTE, MINUTE])('a difference of %d ms between audit time and id is accepted', (by) => {
   const faults = new RowFaults();
   expect([validate(faults, ID, NOON + by), faults.count]).toEqual([true, 0]);
 });
 
 test.each([-MINUTE - 1, MINUTE + 1, 2 * MINUTE, 60 * MINUTE])(
-  'an audit row is reported if its time and id differ by %d ms',
+  'a difference of %d ms between audit time and id is reported',
   (by) => {
     const faults = new RowFaults();
     expect([validate(faults, ID, NOON + by), faults.named]).toEqual([
@@ -38,19 +38,19 @@ test.each([-MINUTE - 1, MINUTE + 1, 2 * MINUTE, 60 * MINUTE])(
   },
 );
 
-test('an audit row with an invalid id and an audit row in an invalid form get different messages', () => {
+test('the report distinguishes invalid ids and invalid forms of audit rows', () => {
   const faults = new RowFaults();
   validate(faults, ID, NOON, { hasId: false, isIntact: false });
   validate(faults, ID, NOON, { isIntact: false });
   validate(faults, 'x');
   expect(faults.named.map(({ message }) => message.slice(0, 20))).toEqual([
-    'has an id that the s',
+    'was not written by t',
     'is stored in a forma',
-    'has an id that the s',
+    'was not written by t',
   ]);
 });
 
-test('all invalid audit rows are counted, and the first 100 are listed', () => {
+test('only the first 100 invalid audit rows are listed', () => {
   const faults = new RowFaults();
   for (let n = 0; n < 250; n++) validate(faults, `no id ${n}`);
   expect(faults.count).toBe(250);

@@ -28,8 +28,8 @@ describe.each([
   ['some rows change', tenths(0.1, 0), 90],
   ['only the last rows change', [0, 0, 0, 0, 0, 0, 0, 0, 1, 1], 80],
   ['only the first rows change', [1, 1, 0, 0, 0, 0, 0, 0, 0, 0], 71],
-])('the progress of an import run in which %s', (_, changed, afterPlan) => {
-  test('never decreases and ends at 100 % with all rows', () => {
+])('import progress if %s', (_, changed, afterPlan) => {
+  test('never decreases and ends at 100 %', () => {
     const { seen, planned } = simulateRun(changed);
     expect(planned.percent).toBe(afterPlan);
     for (const [index, at] of seen.entries()) {
@@ -41,14 +41,14 @@ describe.each([
     expect(seen.at(-1)).toEqual({ percent: 100, rows_done: 1000 });
   });
 
-  test('continues from the stored progress if the run is planned again', () => {
+  test('continues from the stored progress in a new plan', () => {
     const { seen } = simulateRun(changed, { ...NEW, percent: 25, rows_done: 250 });
     expect(seen.every(({ percent, rows_done }) => percent >= 25 && rows_done >= 250)).toBe(true);
     expect(seen.at(-1)).toEqual({ percent: 100, rows_done: 1000 });
   });
 });
 
-test('the progress of a dry run reaches 100 % at the end of its plan', () => {
+test('a dry run reaches 100 % after planning', () => {
   const plan = new RunProgress({ ...NEW, dry_run: true });
   expect(plan.recordPlanned(0.5, 500, 500)).toEqual({ percent: 50, rows_done: 500 });
   expect(plan.recordPlanned(1, 1000, 1000)).toEqual({ percent: 100, rows_done: 1000 });

@@ -22,7 +22,7 @@ test('an import run can leave every state except a final state', () => {
   expect(RUN_STATES.filter((state) => !edges.some(([, from]) => from === state))).toEqual(FINAL);
 });
 
-test('an invalid run transition throws LeaseLostError for a worker and wrong_state for other actors', () => {
+test('an invalid run transition by a worker throws LeaseLostError', () => {
   for (const name of names) {
     for (const state of RUN_STATES) {
       if (edges.some(([each, from]) => each === name && from === state)) continue;
@@ -33,7 +33,7 @@ test('an invalid run transition throws LeaseLostError for a worker and wrong_sta
   }
 });
 
-test('cancelling a planned run ends it at once, and cancelling an applying run sets its cancel flag', () => {
+test('cancelling a run that is being applied sets the cancel flag', () => {
   const cancel = (state: 'planned' | 'applying') => getStateChange('cancel', { id: 'r', state });
   expect(cancel('planned')).toEqual({ state: 'cancelled', finished: expect.any(String) });
   expect(cancel('applying')).toEqual({ cancel: true });

@@ -53,12 +53,12 @@ describe('an audit seal with a valid hash', () => {
   ])('%s is refused', (_, facts, message) => {
     expect(findFault(facts)).toMatch(message);
   });
-  test('in a form that the service never writes is refused', () => {
+  test('in an invalid form is refused', () => {
     expect(findFault({}, false)).toMatch(/was changed/);
   });
 });
 
-describe('a seal entry for a late audit event', () => {
+describe('a late seal entry', () => {
   const PASS = NOON + 65 * MINUTE;
   const BEFORE = NOON + 5 * MINUTE;
   const looks = (...times: number[]) => {
@@ -92,14 +92,14 @@ describe('a seal entry for a late audit event', () => {
     );
   test.each([
     ['from just before the end of the previous seal', NOON - 1],
-    ['that had the maximum age at the previous sealing pass', BEFORE - LATE_MILLIS],
+    ['of the maximum age', BEFORE - LATE_MILLIS],
   ])('%s is accepted', (_, millis) => {
     expect(check(idOf(millis))).toBeUndefined();
   });
   test.each([
-    ['that was one millisecond over the maximum age', idOf(BEFORE - LATE_MILLIS - 1), /it is not late/],
-    ['from the time span of its own seal', idOf(NOON), /was not written/],
-    ['from the end of the time span of its own seal', idOf(NOON + 59 * MINUTE), /was not written/],
+    ['over the maximum age', idOf(BEFORE - LATE_MILLIS - 1), /it is not late/],
+    ['from the start of its own seal', idOf(NOON), /was not written/],
+    ['from the end of its own seal', idOf(NOON + 59 * MINUTE), /was not written/],
     ['from the future', idOf(PASS + LATE_MILLIS + 1), /it is newer than the seal/],
     ['with an invalid id', `${idOf(NOON - 1).slice(0, 35)}z`, /has an invalid id/],
   ])('%s is refused', (_, id, message) => {
@@ -108,13 +108,13 @@ describe('a seal entry for a late audit event', () => {
   test('is refused in the first sealing pass', () => {
     expect(check(idOf(NOON - 1), { at: looks(PASS) })).toMatch(/was not written/);
   });
-  test('has its age checked against the previous sealing pass, even if one pass writes several seals', () => {
+  test('has an age relative to the previous sealing pass', () => {
     expect(check(idOf(NOON - 1), { at: looks(BEFORE, PASS, PASS, PASS) })).toBeUndefined();
     expect(check(idOf(BEFORE - LATE_MILLIS - 1), { at: looks(BEFORE, PASS, PASS) })).toMatch(
       /was not written/,
     );
   });
-  test('is accepted without the event only if the retention period of the event may be over', () => {
+  test('without its event needs an expired retention period', () => {
     const entry = { id: idOf(NOON - 1), seal: 5, row_hash: HASH };
     const faultFor = (deleted: string) =>
       findLateFault(

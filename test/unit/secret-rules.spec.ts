@@ -40,7 +40,7 @@ test.each([
   expect(await codeOf(password)).toBeUndefined();
 });
 
-test('a password that contains the username or email of the user is refused as too common', async () => {
+test('a password that contains the username is refused as too common', async () => {
   const known = ['Jane.Doe', 'jd@example.org'];
   for (const password of ['jane.doe2024', 'JANE.DOE123456', 'jd@example.org!', 'xjd@example.orgx'])
     expect([password, await codeOf(password, known)]).toEqual([password, 'too_common']);

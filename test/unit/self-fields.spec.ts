@@ -5,7 +5,7 @@ import { pickSelfFields } from '../../src/users/accepted-fields.js';
 
 const shown = { username: 'kim', status: 'Active', roles: ['Editor'], phone: '1', manager_uuid: null };
 
-test('fields that users cannot change themselves are ignored if they are sent with unchanged values', () => {
+test('unchanged values in fields that users cannot change are ignored', () => {
   const sent = readInput(ChangedUserInput, {
     username: 'kim',
     status: 'Active',

@@ -92,7 +92,7 @@ function countCharactersRead(work: () => void): number {
 const CASES = INPUTS.flatMap(([what, type]) =>
   HOSTILE.map(([kind, value]) => [what, kind, type, value] as const),
 );
-test.each(CASES)('reading %s with %s in every field takes no more work for longer values', (...row) => {
+test.each(CASES)('reading %s with %s takes no more work for longer values', (...row) => {
   const [, , type, value] = row;
   const measure = (count: number): number => {
     const raw = Object.fromEntries([...fieldsOf(type)].map((field) => [field, value(count)]));
@@ -101,7 +101,7 @@ test.each(CASES)('reading %s with %s in every field takes no more work for longe
   expect(measure(300_000)).toBe(measure(100_000));
 });
 
-test('with 85,000 unknown fields, the errors are limited and still include known fields', () => {
+test('many unknown fields do not hide errors of known fields', () => {
   const unknown = Object.fromEntries(Array.from({ length: 85_000 }, (_, i) => [`key${i}`, 1]));
   const { errors } = readInput(LoginInput, { ...unknown, username: 5 });
   expect(errors).toHaveLength(MAX_ERRORS);

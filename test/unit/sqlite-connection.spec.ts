@@ -34,7 +34,7 @@ test.each([
   else expect(check).toThrow(`contains SQLite ${version}, which can lose data`);
 });
 
-test('the code of a SQLite error is the name of the SQLite result code', () => {
+test('the code of a SQLite error names the SQLite result', () => {
   expect(() => openFile(folder)).toThrow(expect.objectContaining({ code: 'SQLITE_CANTOPEN' }));
 });
 
@@ -42,7 +42,7 @@ test('the code of a SQLite error is the name of the SQLite result code', () => {
 const logOf = (connection: SqliteConnection) =>
   connection.queryOne('PRAGMA wal_checkpoint(NOOP)', []) as { log: number; checkpointed: number };
 
-test('a SQLite commit does not run a checkpoint, and a checkpoint writes back the whole log', () => {
+test('a SQLite checkpoint writes back the whole log', () => {
   const connection = SqliteConnection.open(file);
   const checkpointer = new Checkpointer(connection, file);
   connection.exec('CREATE TABLE numbers (n integer)');
@@ -58,7 +58,7 @@ test('a SQLite commit does not run a checkpoint, and a checkpoint writes back th
   connection.close();
 });
 
-test('a SQLite checkpoint does not run while another connection has a transaction open', () => {
+test('a SQLite checkpoint does not run during an open transaction', () => {
   const connection = SqliteConnection.open(file);
   const checkpointer = new Checkpointer(connection, file);
   connection.exec('CREATE TABLE numbers (n integer)');
@@ -72,7 +72,7 @@ test('a SQLite checkpoint does not run while another connection has a transactio
   for (const each of [other, connection]) each.close();
 });
 
-test('another connection cannot begin a transaction while a SQLite checkpoint runs', () => {
+test('no transaction can begin while a SQLite checkpoint runs', () => {
   const connection = SqliteConnection.open(file);
   const checkpointer = new Checkpointer(connection, file);
   connection.exec('CREATE TABLE numbers (n integer)');

@@ -40,7 +40,7 @@ test.each(['klingon', '', 'x-user-defined', 'x'.repeat(300)])(
 );
 
 test.each([0, 1, 2, 3, 65_533, 65_534, 65_535, 65_536, 131_071])(
-  'after %d bytes, a multi-byte character is decoded and an invalid byte is reported at its position',
+  'a multi-byte character after %d bytes is decoded',
   async (before) => {
     const good = Buffer.concat([Buffer.alloc(before, 'a'), Buffer.from('é😀b')]);
     expect((await decode(new ByteSource(good))).text).toBe(`${'a'.repeat(before)}é😀b`);
@@ -53,7 +53,7 @@ test.each([0, 1, 2, 3, 65_533, 65_534, 65_535, 65_536, 131_071])(
   },
 );
 
-test('a chunk of 1,000,000 bytes is decoded in pieces of at most 65,536 characters', async () => {
+test('a large chunk is decoded in pieces of 65,536 characters', async () => {
   const sizes: number[] = [];
   for await (const piece of decodeText(new ByteSource(Buffer.alloc(1_000_000, 'a')), undefined))
     sizes.push(piece.length);

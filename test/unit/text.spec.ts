@@ -8,7 +8,7 @@ test.each([
   ['a\r\nb\rc\nd', 'a\nb\nc\nd'],
   ['a  b', 'a  b'],
   ['\u00a0x\u3000', 'x'],
-])('stored text is in NFC, trimmed and with \\n as line ending: %j becomes %j', (text, stored) => {
+])('the text %j is stored as %j', (text, stored) => {
   expect(normalizeText(text)).toBe(stored);
 });
 

@@ -76,6 +76,6 @@ test.each([
   'http://example.org/\u0000',
   'http://example.org/\u200b',
   'http://a\u00addmin.example/',
-])('the URL %j is left unchanged so that the text rules refuse its characters', (text) => {
+])('the URL %j with forbidden characters is left unchanged', (text) => {
   expect(normalizeUrl(text)).toBe(text);
 });

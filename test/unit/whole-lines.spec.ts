@@ -4,7 +4,7 @@ import { LineBuffer } from '../../src/platform/database/engine/worker-process.js
 /** Lines of another process arrive in pieces and are passed on whole, with their ends, in bounded memory. */
 const TEXT = 'one\n\nthree, and longer\nfour\n';
 
-test.each(Array.from(TEXT, (_, n) => n + 1))('output in chunks of %d is passed on in whole lines', (size) => {
+test.each(Array.from(TEXT, (_, n) => n + 1))('output in chunks of %d becomes whole lines', (size) => {
   const lines = new LineBuffer();
   const taken: string[] = [];
   for (let at = 0; at < TEXT.length; at += size) taken.push(lines.add(TEXT.slice(at, at + size)));
@@ -13,12 +13,12 @@ test.each(Array.from(TEXT, (_, n) => n + 1))('output in chunks of %d is passed o
   expect(lines.end()).toBe('');
 });
 
-test('if the last output line of a process has no line ending, one is added', () => {
+test('the last output line gets a missing line ending', () => {
   const lines = new LineBuffer();
   expect([lines.add('one\ntw'), lines.add('o'), lines.end()]).toEqual(['one\n', '', 'two\n']);
 });
 
-test('an output line of more than 64 KiB is dropped, and the next lines are passed on whole', () => {
+test('an output line of more than 64 KiB is dropped', () => {
   const lines = new LineBuffer();
   const piece = 'x'.repeat(16 * 1024);
   for (let n = 0; n < 4; n++) expect(lines.add(piece)).toBe('');

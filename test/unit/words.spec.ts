@@ -3,7 +3,7 @@ import { createEmptyUser } from '../../src/users/rules/user-rules.js';
 import { toWordRows, splitWords } from '../../src/users/model/user.js';
 
 /** `search-words` tests the words of texts and search terms. */
-describe('the search words of a user', () => {
+describe('user search words', () => {
   const user = {
     ...createEmptyUser('00000000-0000-4000-8000-000000000001', '2026-01-01 00:00:00.000'),
     username: 'jdoe',
@@ -17,13 +17,13 @@ describe('the search words of a user', () => {
   const wordsFor = (overrides: Partial<typeof user> = {}) =>
     new Map(toWordRows({ ...user, ...overrides }).map((row) => [row.word, row]));
 
-  test('are the whole names and identifiers, and the words within names and emails', () => {
+  test('come from names, username, email and external id', () => {
     const names = ['jane', 'mary', 'smith-doe', 'smith', 'doe', 'janey'];
     const identifiers = ['jdoe', 'jane.d', 'jane.d@example.org', 'hr-1'];
     expect([...wordsFor().keys()].sort()).toEqual([...names, ...identifiers].sort());
   });
 
-  test('contain a word of several fields once, with the rank of the most important field', () => {
+  test('rank a repeated word by the most important field', () => {
     const rows = toWordRows({ ...user, username: 'jane', external_id: 'jane' }).filter(
       ({ word }) => word === 'jane',
     );
@@ -31,14 +31,14 @@ describe('the search words of a user', () => {
     expect(rows[0]?.weight).toBe(wordsFor().get('jane')?.weight);
   });
 
-  test('rank names before usernames, and usernames before external ids', () => {
+  test('rank names first, then usernames, then external ids', () => {
     const weightOf = (word: string) => wordsFor().get(word)?.weight ?? 0;
     expect(weightOf('jane')).toBeGreaterThan(weightOf('jdoe'));
     expect(weightOf('jdoe')).toBeGreaterThan(weightOf('hr-1'));
     expect(weightOf('hr-1')).toBeGreaterThan(0);
   });
 
-  test('do not include a hidden email if a user who is not a Webmaster searches', () => {
+  test('exclude a hidden email if a member searches', () => {
     for (const word of ['jane.d', 'jane.d@example.org']) {
       expect(wordsFor({ hide_email: true }).get(word)).toMatchObject({ weight: 2, public_weight: 0 });
       expect(wordsFor().get(word)?.public_weight).toBe(2);

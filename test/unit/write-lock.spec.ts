@@ -13,7 +13,7 @@ const createRemoteLock = ({
     },
   });
 
-test('writers of all processes get the write lock one at a time, in the order of their requests', async () => {
+test('writers of all processes get the write lock in request order', async () => {
   const lock = new WriteLock();
   const other = createRemoteLock(createWriteLockCalls(lock));
   const seen: string[] = [];
@@ -36,7 +36,7 @@ test('writers of all processes get the write lock one at a time, in the order of
 test.each([
   ['holding', false],
   ['waiting for', true],
-])('a process that exits while %s the write lock does not block the next writer', async (_, waits) => {
+])('a process that exits while %s the lock blocks no writer', async (_, waits) => {
   const lock = new WriteLock();
   const lent = createWriteLockCalls(lock);
   const before = waits ? await lock.acquire() : undefined;
@@ -50,7 +50,7 @@ test.each([
   expect(lock.waiting).toBe(0);
 });
 
-test('a process learns whether other processes have written since its last write', async () => {
+test('a process detects writes by other processes', async () => {
   const lock = new WriteLock();
   const other = createRemoteLock(createWriteLockCalls(lock));
   const seen: boolean[] = [];

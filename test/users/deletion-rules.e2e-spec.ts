@@ -30,8 +30,8 @@ function buildKeyCaller(scopes: KeyActor['rights']['scopes']): Caller {
   return { ...SYSTEM, actor: { kind: 'key', id, ...limits } };
 }
 
-describe('a deletion in a change set', () => {
-  test('clears the manager of every report of the deleted user, with an audit event for each report', async () => {
+describe('a deletion', () => {
+  test('clears the manager of every report', async () => {
     const boss = await create(app.key);
     const reports = [await create(app.key), await create(app.key), await create(app.key)];
     const [a, b, c] = reports.map(({ uuid }) => uuid as string) as [string, string, string];
@@ -52,7 +52,7 @@ describe('a deletion in a change set', () => {
     expect((await read(a)).manager_uuid).toBe(null);
   });
 
-  test('prevents other changes from assigning the deleted user as manager, unless the deletion fails', async () => {
+  test('prevents other changes from assigning the deleted user as manager', async () => {
     const [boss, report] = [await create(app.key), await create(app.key)];
     const named = update(report.uuid, { manager_uuid: boss.uuid });
     expect(codesOf(await apply([named, deletion(boss.uuid)]))).toEqual(['validation_failed', 'deleted']);
@@ -62,7 +62,7 @@ describe('a deletion in a change set', () => {
     expect(codesOf(outcomes)).toEqual(['updated', 'precondition_failed']);
   });
 
-  test('of a user and the manager succeeds, and the user can be restored before the manager', async () => {
+  test('of a user together with the manager succeeds', async () => {
     const [boss, report] = [await create(app.key), await create(app.key)];
     await app.key.put(`/users/${report.uuid}`, { manager_uuid: boss.uuid });
     expect(codesOf(await apply([deletion(boss.uuid), deletion(report.uuid)]))).toEqual([
@@ -74,7 +74,7 @@ describe('a deletion in a change set', () => {
     await restore(boss.uuid);
   });
 
-  test('frees the username for another change of the set only if the deletion succeeds', async () => {
+  test('frees the username in the change set only on success', async () => {
     const [a, b] = [await create(app.key), await create(app.key)];
     const takeName = (name: string): UserChange => ({
       kind: 'create',
@@ -88,7 +88,7 @@ describe('a deletion in a change set', () => {
     ]);
   });
 
-  test('makes only the row of the deleted user fail in an import that is already planned', async () => {
+  test('during an import makes only the row of that user fail', async () => {
     const [gone, kept] = [uuidv7(), uuidv7()];
     const file = (surname: string) =>
       csv(
@@ -112,7 +112,7 @@ describe('a deletion in a change set', () => {
   });
 });
 
-describe('refused deletions', () => {
+describe('the deletion rules', () => {
   const toActor = (user: Json): Actor => ({
     kind: 'user',
     id: user.uuid as string,
@@ -121,7 +121,7 @@ describe('refused deletions', () => {
     sessionId: '',
   });
 
-  test('the last active Webmaster cannot be deleted, whether the role is direct or from a group', async () => {
+  test('protect the last active Webmaster', async () => {
     const admin = (await app.key.get('/users/search?username=admin')).body.Results[0].uuid as string;
     expect(codesOf(await apply([deletion(admin)]))).toEqual(['last_webmaster']);
     const other = await create(app.key);
@@ -136,7 +136,7 @@ describe('refused deletions', () => {
     expect(await app.app.get(UserCounts).countWebmasters()).toBe(1);
   });
 
-  test('users cannot delete themselves, directly or through an import', async () => {
+  test('prevent users from deleting themselves', async () => {
     const user = await create(app.key, { roles: ['Webmaster'] });
     const actor = toActor(user);
     const byImport: Actor = { kind: 'import', id: uuidv7(), initiator: actor, approver: null };
@@ -144,7 +144,7 @@ describe('refused deletions', () => {
       expect(codesOf(await apply([deletion(user.uuid)], { ...SYSTEM, actor: who }))).toEqual(['self_block']);
   });
 
-  test('a deletion needs the current version and, for Webmasters, the webmasters scope', async () => {
+  test('require the webmasters scope to delete a Webmaster', async () => {
     const user = await create(app.key, { roles: ['Webmaster'] });
     expect(codesOf(await apply([deletion(user.uuid, { ifVersions: [2] })]))).toEqual(['precondition_failed']);
     const narrow = buildKeyCaller(['users:write']);
@@ -153,7 +153,7 @@ describe('refused deletions', () => {
   });
 });
 
-test('the fuse of an API key counts deleted users together with blocked users', async () => {
+test('the key fuse counts deleted and blocked users together', async () => {
   const strict = await TestApp.startOn(app.database, { FUSE_MIN: '3', FUSE_PERCENT: '1' });
   const caller = buildKeyCaller(null);
   const people = [await create(app.key), await create(app.key), await create(app.key), await create(app.key)];

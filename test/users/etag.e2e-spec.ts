@@ -13,8 +13,8 @@ const etagOf = async (uuid: string): Promise<string> =>
   (await app.key.get(`/users/${uuid}`)).headers['etag'] ?? '';
 const pathOf = ({ uuid }: Json): string => `/users/${uuid}`;
 
-describe('a GET with If-None-Match', () => {
-  test('returns 304 without a body if the ETag of the user matches, and 200 otherwise', async () => {
+describe('GET with If-None-Match', () => {
+  test('returns 304 only if the ETag matches', async () => {
     const user = await create(app.key);
     const etag = await etagOf(user.uuid);
     expect(etag).toMatch(/^"[^"]+"$/);
@@ -28,13 +28,13 @@ describe('a GET with If-None-Match', () => {
     }
   });
 
-  test('returns 304 for /users/me if the ETag matches', async () => {
+  test('also returns 304 for /users/me', async () => {
     const { client } = await aPerson(app);
     const me = await client.get('/users/me');
     expect((await client.get('/users/me', { 'if-none-match': me.headers['etag'] ?? '' })).status).toBe(304);
   });
 
-  test('returns 200 with the new values and a new ETag if the user was changed', async () => {
+  test('returns 200 after the user was changed', async () => {
     const user = await create(app.key);
     const before = await etagOf(user.uuid);
     const changed = await app.key.put(pathOf(user), { surname: 'Doe' });
@@ -47,14 +47,14 @@ describe('a GET with If-None-Match', () => {
     ]);
   });
 
-  test('returns 200 if the ETag was read by a caller who can see more fields', async () => {
+  test('ignores an ETag from a caller who sees more fields', async () => {
     const user = await create(app.key, { hide_email: true });
     const { client: colleague } = await aPerson(app);
     const answer = await colleague.get(pathOf(user), { 'if-none-match': await etagOf(user.uuid) });
     expect([answer.status, answer.body.email]).toEqual([200, '']);
   });
 
-  test('returns 200 after a login, which changes last_access and therefore the ETag', async () => {
+  test('returns 200 after a login of the user', async () => {
     const user = await create(app.key, { password: PASSWORD });
     const before = await etagOf(user.uuid);
     await app.login(user.username, PASSWORD);
@@ -63,8 +63,8 @@ describe('a GET with If-None-Match', () => {
   });
 });
 
-describe('a PUT with If-Match', () => {
-  test('succeeds with the current ETag, with *, and with a list that contains the current ETag', async () => {
+describe('PUT with If-Match', () => {
+  test('accepts the current ETag, also in a list', async () => {
     const user = await create(app.key);
     const put = async (tag: string, surname: string) =>
       (await app.key.put(pathOf(user), { surname }, { 'if-match': tag })).status;
@@ -73,7 +73,7 @@ describe('a PUT with If-Match', () => {
     expect(await put(`"x", ${await etagOf(user.uuid)}`, 'c')).toBe(200);
   });
 
-  test('succeeds with the ETag of the previous PUT response', async () => {
+  test('accepts the ETag of the previous PUT response', async () => {
     const user = await create(app.key);
     const first = await app.key.put(pathOf(user), { surname: 'a' });
     const second = await app.key.put(
@@ -84,7 +84,7 @@ describe('a PUT with If-Match', () => {
     expect(second.status).toBe(200);
   });
 
-  test('changes nothing and returns 412 if the ETag is outdated, unknown, weak or unquoted', async () => {
+  test('returns 412 for an outdated, unknown, weak or unquoted ETag', async () => {
     const user = await create(app.key);
     const stale = await etagOf(user.uuid);
     const { body } = await app.key.put(pathOf(user), { surname: 'a' });
@@ -96,7 +96,7 @@ describe('a PUT with If-Match', () => {
   });
 });
 
-test('an invalid PUT returns 422 even if the username is taken and If-Match does not match', async () => {
+test('field errors of a PUT take precedence over conflicts and If-Match', async () => {
   const [user, other] = [await create(app.key), await create(app.key)];
   const unknown = '00000000-0000-0000-0000-000000000000';
   for (const [bad, expected] of [
@@ -110,7 +110,7 @@ test('an invalid PUT returns 422 even if the username is taken and If-Match does
 });
 
 test.each(['/status', '/users/search', '/imports/template.csv'])(
-  'GET %s ignores If-None-Match and returns 200 with a body',
+  'GET %s ignores If-None-Match',
   async (path) => {
     const { status, text } = await app.key.get(path, { 'if-none-match': '*' });
     expect([status, text !== '']).toEqual([200, true]);

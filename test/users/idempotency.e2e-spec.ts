@@ -27,7 +27,7 @@ test('ten concurrent POSTs with the same Idempotency-Key create one user', async
   expect(await readAuditRows(app, answers[0]?.body.uuid)).toHaveLength(1);
 });
 
-test('a rejected POST can be corrected and sent again with the same Idempotency-Key', async () => {
+test('a corrected POST can reuse the Idempotency-Key of a rejected POST', async () => {
   const [holder, key] = [await create(app.key), randomUUID()];
   const body = aUser();
   expect((await post({ ...body, phone: 5 }, key)).status).toBe(422);

@@ -118,11 +118,11 @@ async function send(method: string, path: string, body?: object): Promise<{ stat
   return { status: answer.status, body: await answer.json() };
 }
 
-test('adding a text field to users needs edits in only five files', () => {
+test('adding a user field needs edits in only five files', () => {
   expect(Object.keys(EDITS)).toHaveLength(5);
 });
 
-test('a text field that is added to users is stored, validated, audited and documented', async () => {
+test('an added user field is stored, validated, audited and documented', async () => {
   const users = '/api/0.3/users';
   const sam = { username: 'sam', email: 'sam@example.org', pronouns: ' they/them ' };
   const { status, body } = await send('POST', users, sam);

@@ -28,7 +28,7 @@ const buildNames = () => ({ username: NAME, email: `${NAME}@example.org` });
 const readStored = (uuid: string) =>
   databaseOf(app).queryOne('SELECT password_hash, version FROM users WHERE uuid = ?', [uuid]);
 
-describe('a password that breaks a rule', () => {
+describe('an invalid password', () => {
   let webmaster: Awaited<ReturnType<TestApp['login']>>;
   let person: Awaited<ReturnType<typeof aPerson>>;
   beforeAll(async () => {
@@ -36,7 +36,7 @@ describe('a password that breaks a rule', () => {
     person = await aPerson(app, buildNames());
   });
 
-  test.each(BAD)('is refused in a POST and in a PUT by any caller: %s', async (_, password, error) => {
+  test.each(BAD)('is refused from every caller: %s', async (_, password, error) => {
     const path = `/users/${person.user.uuid as string}`;
     const before = await readStored(person.user.uuid);
     const attempts: Promise<Answer>[] = [
@@ -53,13 +53,13 @@ describe('a password that breaks a rule', () => {
   });
 });
 
-test('a new password may not contain the new username of the same PUT', async () => {
+test('a new password may not contain the new username', async () => {
   const path = `/users/${(await create(app.key)).uuid as string}`;
   const both = await app.key.put(path, { username: 'dorothy.hodgkin', password: 'Dorothy.Hodgkin1910' });
   expect([both.status, formatFieldErrors(both)]).toEqual([422, ['password too_common']]);
 });
 
-test('a password of 12 to 128 characters is valid in any alphabet and is not trimmed', async () => {
+test('a password of 12 to 128 characters may use any alphabet', async () => {
   for (const password of [
     `  ${PASSWORD}  `,
     '😀😁😂😃😄😅😆😇😈😉😊😋',

@@ -50,7 +50,7 @@ function sortNames(sortBy: string, order: (typeof ORDERS)[number], users: User[]
 const build = (count: number): User[] => Array.from({ length: count }, (_, n) => buildPerson(n));
 const keepSeeded = (list: readonly string[]): string[] => list.filter((name) => /^u\d{7}$/.test(name));
 
-test('a SCIM cursor stays valid when the list grows past the scan limit', async () => {
+test('a SCIM cursor stays valid if the list outgrows the scan limit', async () => {
   const [scim] = scims;
   if (!scim) throw new Error('no client');
   const begun: [sortBy: string, sortOrder: (typeof ORDERS)[number], page: Json][] = [];
@@ -74,7 +74,7 @@ test('a SCIM cursor stays valid when the list grows past the scan limit', async 
 });
 
 test.each(SORTS.flatMap((sortBy) => ORDERS.map((order) => [sortBy, order] as const)))(
-  'a SCIM list of more users than the scan limit is sorted by %s in %s order',
+  'a SCIM list over the scan limit is sorted by %s, %s',
   async (sortBy, sortOrder) => {
     for (const scim of scims)
       for (const filter of ['', 'active eq true', 'userName sw "u0"']) {
@@ -88,7 +88,7 @@ test.each(SORTS.flatMap((sortBy) => ORDERS.map((order) => [sortBy, order] as con
   },
 );
 
-test('sorting more SCIM users than the scan limit by an unindexed attribute returns 400 tooMany', async () => {
+test('a SCIM list over the scan limit rejects sorting by unindexed attributes', async () => {
   const answer = await scims[0]?.get('/Users?sortBy=title');
   expect([answer?.status, answer?.body.scimType]).toEqual([400, 'tooMany']);
 });

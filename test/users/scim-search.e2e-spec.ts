@@ -21,7 +21,7 @@ afterAll(() => app.end());
 const idsOf = (resources: Json[]): string[] => resources.map(({ id }) => id);
 const readIds = ({ Resources }: Json): string[] => idsOf(Resources);
 
-test('a SCIM root search lists users before groups, in pages by index and by cursor', async () => {
+test('a SCIM root search lists users before groups', async () => {
   expect(all).toHaveLength(10);
   for (const count of [1, 3, 4, 5, 7, 10, 200]) {
     expect(idsOf(await walkByIndex(scim, '', { count }))).toEqual(all);
@@ -31,7 +31,7 @@ test('a SCIM root search lists users before groups, in pages by index and by cur
   expect(errorOf(await scim.get('?cursor=nix')).slice(0, 2)).toEqual([400, 'invalidCursor']);
 });
 
-test('a SCIM root search filters by resource type and by attributes that only one type has', async () => {
+test('a SCIM root search filters by resource type and by attribute', async () => {
   const find = async (filter: string): Promise<Json> => (await scim.post('/.search', { filter })).body;
   expect(readIds(await find('meta.resourceType eq "User"'))).toEqual(all.slice(0, 5));
   expect(readIds(await find('meta.resourceType eq "Group"'))).toEqual(all.slice(5));
@@ -43,7 +43,7 @@ test('a SCIM root search filters by resource type and by attributes that only on
   ]);
 });
 
-test('a SCIM root search lists only the resource types that the API key may read', async () => {
+test('a SCIM root search respects the scopes of the API key', async () => {
   const users = await createScimClient(app, { scopes: ['users:read', 'webmasters'] });
   const groups = await createScimClient(app, { scopes: ['groups:read'] });
   expect(readIds((await users.get('')).body)).toEqual(all.slice(0, 5));

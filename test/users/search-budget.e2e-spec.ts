@@ -85,8 +85,8 @@ function sendAbortable(client: Client, path: string): { leave: () => void; left:
   return { leave: () => void sent.destroy(), left };
 }
 
-describe('a search with ten prefixes that match almost all users', () => {
-  test('is stopped after SEARCH_TIMEOUT, also in the database, and the error names a prefix', async () => {
+describe('a broad search', () => {
+  test('is stopped in the database after SEARCH_TIMEOUT', async () => {
     const started = performance.now();
     const answer = await member.get(ATTACK);
     const seconds = (performance.now() - started) / 1000;
@@ -112,14 +112,14 @@ describe('a search with ten prefixes that match almost all users', () => {
     expect(answered).toBeGreaterThan(5);
   });
 
-  test('succeeds if only one of the prefixes is sent', async () => {
+  test('succeeds with a single common prefix', async () => {
     const { status, body } = await member.get('/users/search?fulltext_search=hr*');
     expect({ status, Count: body.Count }).toEqual({ status: 200, Count: USERS - 20 });
   });
 });
 
-describe('searches that run until SEARCH_TIMEOUT', () => {
-  test('delay a search of another user at most until the first long search ends', async () => {
+describe('long searches', () => {
+  test('delay another user by at most one search', async () => {
     const order: string[] = [];
     const note = (name: string) => (answer: Answer) => {
       order.push(name);
@@ -137,7 +137,7 @@ describe('searches that run until SEARCH_TIMEOUT', () => {
     await waitUntilWorking(false);
   });
 
-  test('run at most two at a time, and excess searches return 429 with Retry-After', async () => {
+  test('wait or return 429 while two others run', async () => {
     const answers = await Promise.all(Array.from({ length: 60 }, () => member.get(ENDLESS)));
     const refused = answers.filter(({ status }) => status === 429);
     expect(refused.length).toBeGreaterThanOrEqual(8);
@@ -153,7 +153,7 @@ describe('searches that run until SEARCH_TIMEOUT', () => {
     await waitUntilWorking(false);
   });
 
-  test('are stopped in the database or removed from the queue if their client disconnects', async () => {
+  test('are stopped or dequeued if the client disconnects', async () => {
     const searches = Array.from({ length: 6 }, () => sendAbortable(member, ENDLESS));
     await waitUntil(() => endless > 0);
     if (ENGINE === 'mariadb') await waitUntilWorking(true);

@@ -33,7 +33,7 @@ const put = async (uuid: string, body: object, status = 200) => {
   expect((await app.key.put(`/users/${uuid}`, body)).status).toBe(status);
 };
 
-describe('Count of a search right after a write', () => {
+describe('search Count after a write', () => {
   test('includes a new active or blocked user', async () => {
     expect(await track(() => create(app.key))).toEqual([1, 1, 0, 0, 0]);
     expect(await track(() => create(app.key, { status: 'Blocked' }))).toEqual([1, 0, 1, 0, 0]);
@@ -42,7 +42,7 @@ describe('Count of a search right after a write', () => {
     ]);
   });
 
-  test('changes only once if a user is blocked or reactivated twice', async () => {
+  test('changes once if a user is blocked twice', async () => {
     const { uuid } = await create(app.key, { surname: 'Zebra' });
     expect(await track(() => put(uuid, { status: 'Blocked' }))).toEqual([0, -1, 1, 0, 0]);
     expect(await track(() => put(uuid, { status: 'Blocked' }))).toEqual([0, 0, 0, 0, 0]);
@@ -86,20 +86,20 @@ describe('Count of a search right after a write', () => {
   });
 });
 
-describe('Count of a search after concurrent writes', () => {
-  test('includes thirty users that were created concurrently', async () => {
+describe('search Count after concurrent writes', () => {
+  test('includes all thirty new users', async () => {
     const bodies = Array.from({ length: 30 }, (_, index) => ({ status: index % 3 ? 'Active' : 'Blocked' }));
     expect(await track(() => createMany(app.key, bodies))).toEqual([30, 20, 10, 0, 0]);
   });
 
-  test('changes only once if ten requests block one user', async () => {
+  test('changes once if ten requests block one user', async () => {
     const { uuid } = await create(app.key);
     const block = () => put(uuid, { status: 'Blocked' });
     expect(await track(() => Promise.all(Array.from({ length: 10 }, block)))).toEqual([0, -1, 1, 0, 0]);
   });
 });
 
-test('Count of a search includes writes of another instance', async () => {
+test('search Count includes writes of another instance', async () => {
   const [all = 0, active = 0] = await readCounts(other.key);
   await create(app.key);
   expect((await readCounts(other.key)).slice(0, 2)).toEqual([all + 1, active + 1]);
@@ -107,7 +107,7 @@ test('Count of a search includes writes of another instance', async () => {
   expect((await readCounts()).slice(0, 3)).toEqual((await readCounts(other.key)).slice(0, 3));
 });
 
-test('Count of a search by a member includes only active users, whatever the status filter', async () => {
+test('search Count for a member includes only active users', async () => {
   await create(app.key, { username: 'counting member', password: 'a member password' });
   const member = await app.login('counting member', 'a member password');
   const [, active = 0] = await readCounts();

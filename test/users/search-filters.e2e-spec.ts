@@ -105,7 +105,7 @@ describe('a search with one filter', () => {
     expect(await findNames(app.key, query)).toEqual(usernames);
   });
 
-  test('finds the reports of a manager if manager_uuid is in upper or lower case', async () => {
+  test('ignores the letter case of manager_uuid', async () => {
     expect(await findNames(app.key, { manager_uuid: boss })).toEqual(['José', 'two words']);
     expect(await findNames(app.key, { manager_uuid: boss.toUpperCase() })).toEqual(['José', 'two words']);
     expect(await findNames(app.key, { manager_uuid: '00000000-0000-0000-0000-000000000000' })).toEqual([]);
@@ -138,7 +138,7 @@ describe('a search with several filters', () => {
     expect((await search(app.key, { ...query, limit: 1 })).body.Count).toBe(usernames.length);
   });
 
-  test('finds only the user who matches every filter if all parameters are sent', async () => {
+  test('finds only the user who matches every filter', async () => {
     const query = {
       external_id: 'É-2',
       username: 'two words',
@@ -160,14 +160,14 @@ describe('a search with several filters', () => {
   });
 });
 
-test('the fields created and updated include milliseconds, even if the milliseconds are 000', async () => {
+test('the times of a user always include milliseconds', async () => {
   const [admin] = (await search(app.key, { username: 'admin' })).body.Results;
   const time = '2020-01-01T00:00:00.000Z';
   expect({ created: admin.created, updated: admin.updated }).toEqual({ created: time, updated: time });
   expect((await app.key.get(`/users/${admin.uuid}`)).body).toEqual(admin);
 });
 
-test('a search finds usernames, external ids and authnames of 250 emoji', async () => {
+test('a search finds identifiers of 250 emoji', async () => {
   const emoji = '😀'.repeat(250);
   await createMany(app.key, [
     { username: emoji, external_id: emoji, authname: { emoji: [emoji] }, status: 'Blocked' },
@@ -177,7 +177,7 @@ test('a search finds usernames, external ids and authnames of 250 emoji', async 
   }
 });
 
-test('search filters find a changed user by the new values and not by the old values', async () => {
+test('search filters find a changed user only by new values', async () => {
   const manager = await create(app.key);
   const before = {
     external_id: 'old-1',

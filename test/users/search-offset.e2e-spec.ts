@@ -47,11 +47,11 @@ test.each(WALKS)('search pages by offset match a plain SQL query: %o', async (qu
 });
 
 const CHANGES: [string, () => Promise<unknown>][] = [
-  ['a user is created', () => app.key.post('/users', aUser())],
-  ['another instance changes a user', () => other.key.put(`/users/${seededUuid(3)}`, { phone: '1' })],
-  ['a user is blocked', () => app.key.put(`/users/${seededUuid(1500)}`, { status: 'Blocked' })],
+  ['creating a user', () => app.key.post('/users', aUser())],
+  ['changing a user on another instance', () => other.key.put(`/users/${seededUuid(3)}`, { phone: '1' })],
+  ['blocking a user', () => app.key.put(`/users/${seededUuid(1500)}`, { status: 'Blocked' })],
 ];
-test.each(CHANGES)('a page has the right users even if %s after the previous page', async (_, change) => {
+test.each(CHANGES)('the next search page stays correct after %s', async (_, change) => {
   for (const [query, where, order] of WALKS) {
     await search(app.key, { ...query, offset: 1000 });
     await change();
@@ -60,7 +60,7 @@ test.each(CHANGES)('a page has the right users even if %s after the previous pag
   }
 });
 
-test('a page has the right users even if an import links users after the previous page', async () => {
+test('the next search page stays correct after linking users by import', async () => {
   const walk = { managed_by: 'claims', sort: 'username', order: 'asc' } as const;
   const unlink = (from: number, to: number) =>
     databaseOf(app).execute('UPDATE users SET managed_by = NULL WHERE uuid >= ? AND uuid < ?', [

@@ -72,7 +72,7 @@ onSqlite('queries on SQLite', () => {
     expect(await usesReadWorker(`/users/search?${query}`)).toBe(true);
   });
 
-  test('a search for active users runs in the read worker if most users are blocked', async () => {
+  test('a member search uses the read worker if most users are blocked', async () => {
     expect(await usesReadWorker('/users/search', member)).toBe(false);
     const database = app.app.get<Database>(DATABASE);
     const block = `UPDATE users SET status = 'Blocked' WHERE username LIKE 'u%'`;

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.end());
 
-describe('offset and limit', () => {
+describe('a search response', () => {
   test.each([
     ['', 25],
     ['limit=1', 1],
@@ -29,33 +29,33 @@ describe('offset and limit', () => {
     ['offset=121', 0],
     ['offset=99999999999999999999', 0],
     ['offset=100&limit=100', 21],
-  ])('a search with ?%s returns the total Count and %d users', async (query, results) => {
+  ])('to the query "%s" contains %d users', async (query, results) => {
     const answer = await search(app.key, query);
     expect(answer).toMatchObject({ status: 200, body: { Count: USERS } });
     expect(answer.body.Results).toHaveLength(results);
   });
 
-  test('a search page starts at the requested offset', async () => {
+  test('starts at the requested offset', async () => {
     const page = await search(app.key, 'sort=username&order=asc&offset=11&limit=2');
     const names = page.body.Results.map((user: { username: string }) => user.username);
     expect(names).toEqual(['user 010', 'user 011']);
   });
 
-  test('a search response has only the properties Count and Results', async () => {
+  test('has only the properties Count and Results', async () => {
     const answer = await search(app.key, 'username=user%20000');
     expect(Object.keys(answer.body).sort()).toEqual(['Count', 'Results']);
     const [user] = answer.body.Results;
     expect((await app.key.get(`/users/${user.uuid}`)).body).toEqual(user);
   });
 
-  test('a search without matches returns Count 0, an empty list and no Link', async () => {
+  test('without matches is empty and has no Link', async () => {
     const answer = await search(app.key, 'username=nobody');
     expect([answer.status, answer.body]).toEqual([200, { Count: 0, Results: [] }]);
     expect(answer.headers['link']).toBeUndefined();
   });
 });
 
-describe('the Link to the next page', () => {
+describe('the next-page Link', () => {
   test('is sent with every page except the last', async () => {
     const page = async (offset: number) => search(app.key, { status: 'Active', limit: 100, offset });
     expect(nextOf(await page(0))).toBeDefined();
@@ -64,7 +64,7 @@ describe('the Link to the next page', () => {
     expect(nextOf(await page(USERS))).toBeUndefined();
   });
 
-  test('retains all other parameters and continues from an offset', async () => {
+  test('retains all other parameters', async () => {
     const first = await search(
       app.key,
       'offset=5&limit=10&sort=username&order=asc&role=Webmaster&role=organisational+user',
@@ -77,7 +77,7 @@ describe('the Link to the next page', () => {
     expect([names[0], names.length]).toEqual(['user 014', 10]);
   });
 
-  test('retains the parameters if the search term contains a question mark', async () => {
+  test('retains a question mark in the search term', async () => {
     const first = await search(app.key, 'fulltext_search=user?&limit=2&order=asc');
     expect(first.body.Results).toHaveLength(2);
     const query = new URLSearchParams((nextOf(first) ?? '').split('/search?')[1]);
@@ -85,13 +85,13 @@ describe('the Link to the next page', () => {
     expect([query.get('limit'), query.get('order')]).toEqual(['2', 'asc']);
   });
 
-  test('continues after 100 users if the limit is greater than 100', async () => {
+  test('continues after 100 users with a higher limit', async () => {
     const page = await search(app.key, 'limit=5000&status=Active');
     expect((await app.key.get(nextOf(page) ?? '')).body.Results).toHaveLength(USERS - 100);
   });
 
   test.each(['sort=surname&order=asc', 'sort=username&order=desc', 'order=asc'])(
-    'has a cursor that is refused with another sort order: %s',
+    'cannot be used with another sort order: %s',
     async (other) => {
       const page = await search(app.key, 'sort=username&order=asc&limit=1');
       const after = new URLSearchParams((nextOf(page) ?? '').split('?')[1]).get('after') ?? '';
@@ -101,7 +101,7 @@ describe('the Link to the next page', () => {
     },
   );
 
-  test('has a cursor that cannot be combined with offset', async () => {
+  test('cannot be combined with offset', async () => {
     const answer = await app.key.get(`${nextOf(await search(app.key, 'limit=1')) ?? ''}&offset=1`);
     expect([answer.status, answer.body.code]).toEqual([400, 'invalid_parameter']);
     expect(answer.body.detail).toMatch(/offset.*after/);
@@ -134,7 +134,7 @@ describe('an invalid search parameter', () => {
     ['__proto__']: ['1'],
     _: ['1763600000'],
   };
-  test.each(Object.entries(BAD))('returns 400 with an error that names it: %s', async (name, values) => {
+  test.each(Object.entries(BAD))('is named in the error: %s', async (name, values) => {
     for (const value of ['', ...values]) {
       const answer = await search(app.key, `${name}=${value}`);
       expect([value, answer.status, answer.body.code]).toEqual([value, 400, 'invalid_parameter']);
@@ -143,20 +143,20 @@ describe('an invalid search parameter', () => {
     }
   });
 
-  test('returns an error with the allowed values if the parameter is sort', async () => {
+  test('causes an error with the allowed sort values', async () => {
     const { body } = await search(app.key, 'sort=height');
     const names = ['firstname', 'surname', 'username', 'email', 'external_id', 'status'];
     for (const sort of [...names, 'updated', 'created', 'relevance']) expect(body.detail).toContain(sort);
   });
 
-  test('is reported together with all other invalid parameters of the request', async () => {
+  test('is reported together with other invalid parameters', async () => {
     const { body } = await search(app.key, 'limit=0&sort=height&colour=red');
     for (const name of ['limit', 'sort', 'colour']) expect(body.detail).toContain(name);
   });
 });
 
 // Must be the last test because it adds a user.
-test('creating a user before the cursor position neither repeats nor hides other users on later pages', async () => {
+test('a user created before the cursor changes no later page', async () => {
   const query = { sort: 'username', order: 'asc', limit: 40, fulltext_search: 'user' };
   const first = await search(app.key, { ...query });
   const [late = ''] = await createMany(app.key, [{ username: 'user 000a' }]);

@@ -25,7 +25,7 @@ const countRows = async () => (await databaseOf(app).query('SELECT id FROM user_
 const readCount = async (instance: TestApp) =>
   (await instance.key.get('/users/search?limit=1')).body['Count'];
 
-test('concurrent merges of user_counts rows on two instances count every change once', async () => {
+test('concurrent merges of user_counts count every change once', async () => {
   const before = Number(await readCount(app));
   await createMany(app.key, Array(200).fill({}));
   const folds = [app, second, app, second].map(({ app }) => app.get(UserCounts).mergeAllRows());
@@ -43,9 +43,9 @@ test('rows of user_counts are merged automatically soon after changes', async ()
   expect(await readCount(app)).toBe(before + 120);
 });
 
-const onMariadb = ENGINE === 'mariadb' ? describe : describe.skip;
+const onMariadb = ENGINE === 'mariadb' ? describe : describe.skip; // SQLite has one writer at a time
 
-onMariadb('concurrent transactions on MariaDB (SQLite has one writer at a time)', () => {
+onMariadb('on MariaDB', () => {
   const apply = (tx: Sql, change: UserChange): Promise<ChangeOutcome[]> =>
     app.app.get(UserWriter).apply(tx, [change], SYSTEM);
   const open = (): Promise<OpenTransaction> => databaseOf(app).begin();
@@ -73,7 +73,7 @@ onMariadb('concurrent transactions on MariaDB (SQLite has one writer at a time)'
   };
 
   test.each(Object.keys(CHANGES))(
-    'an open transaction (%s) does not block changes to other users',
+    'an open transaction (%s) blocks no change to other users',
     async (name) => {
       const buildChange = async (of: string): Promise<UserChange> => {
         const { uuid } = await create(app.key, { firstname: 'Kim', surname: 'Lee' });
@@ -97,7 +97,7 @@ onMariadb('concurrent transactions on MariaDB (SQLite has one writer at a time)'
     },
   );
 
-  test('removing the role Webmaster waits until its removal from another user is committed', async () => {
+  test('removing the role Webmaster waits for a concurrent removal', async () => {
     const [a, b] = await Promise.all(
       [create(app.key), create(app.key)].map(async (user) => (await user).uuid),
     );

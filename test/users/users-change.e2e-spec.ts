@@ -38,7 +38,7 @@ const createFull = (overrides: Record<string, unknown> = {}) =>
   });
 const read = async (uuid: string): Promise<Json> => (await app.key.get(`/users/${uuid}`)).body;
 
-test('a PUT changes only the fields of its body and returns the user', async () => {
+test('a PUT changes only the fields of the body', async () => {
   const before = await createFull();
   const answer = await app.key.put(`/users/${before.uuid}`, { surname: 'Doe' });
   expect([answer.status, answer.body]).toEqual([
@@ -81,7 +81,7 @@ describe('a PUT with an empty value', () => {
     expect((await app.key.put(`/users/${uuid}`, { user_avatar: value })).body.user_avatar).toBe(standard);
   });
 
-  test.each(['', null])('removes the password, so that a login fails: %j', async (value) => {
+  test.each(['', null])('removes the password: %j', async (value) => {
     const { uuid, username } = await createFull();
     await app.login(username, PASSWORD);
     expect((await app.key.put(`/users/${uuid}`, { password: value })).status).toBe(200);
@@ -99,13 +99,13 @@ describe('a PUT with an empty value', () => {
   });
 });
 
-describe('a PUT with unchanged values', () => {
+describe('an unchanged PUT', () => {
   const readers: [string, (user: Json) => Promise<Client> | Client][] = [
     ['an API key', () => app.key],
     ['a Webmaster', () => app.login()],
     ['the user', (user: Json) => app.login(user.username, PASSWORD)],
   ];
-  test.each(readers)('changes nothing if %s sends back the response of a GET', async (_, reader) => {
+  test.each(readers)('by %s after a GET changes nothing', async (_, reader) => {
     const { uuid, username } = await createFull();
     const client = await reader({ username });
     const before = await client.get(`/users/${uuid}`);
@@ -118,13 +118,13 @@ describe('a PUT with unchanged values', () => {
     expect((await client.get(`/users/${uuid}`)).body).toEqual(before.body);
   });
 
-  test('changes nothing if the user has no optional fields', async () => {
+  test('of a user without optional fields changes nothing', async () => {
     const before = await create(app.key);
     expect((await app.key.put(`/users/${before.uuid}`, before)).body).toEqual(before);
     expect(await readAuditRows(app, before.uuid)).toHaveLength(1);
   });
 
-  test('changes nothing if the body is empty or differs only in letter case, order and spaces', async () => {
+  test('ignores differences in letter case, order and spaces', async () => {
     const before = await createFull();
     const { uuid } = before;
     expect((await app.key.put(`/users/${uuid}`, {})).body).toEqual(before);
@@ -161,7 +161,7 @@ test('a PUT with invalid fields changes nothing and returns all errors', async (
   expect(await readAuditRows(app, before.uuid)).toEqual(rows);
 });
 
-test('a PUT ignores read-only fields, whatever their value', async () => {
+test('a PUT ignores read-only fields', async () => {
   const before = await create(app.key);
   const sent = {
     created: '1999-01-01T00:00:00.000Z',

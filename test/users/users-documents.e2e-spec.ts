@@ -12,7 +12,7 @@ const put = async (user: Json, body: object): Promise<Json> =>
   (await app.key.put(`/users/${user.uuid}`, body)).body;
 
 describe('authname in a PUT', () => {
-  test('replaces the names of the sent providers and leaves other providers unchanged', async () => {
+  test('replaces only the names of the sent providers', async () => {
     const user = await create(app.key, { authname: { saml: ['a1', 'a2'], ldap: ['b'] } });
     expect((await put(user, { authname: { saml: ['a3'] } })).authname).toEqual({ saml: ['a3'], ldap: ['b'] });
     expect((await put(user, { authname: { kerberos: ['k'] } })).authname).toEqual({
@@ -29,7 +29,7 @@ describe('authname in a PUT', () => {
     expect((await put(user, { authname: { ldap: [] } })).authname).toEqual({});
   });
 
-  test('frees removed names for other users, while the remaining names stay taken', async () => {
+  test('frees removed names for other users', async () => {
     await put(await create(app.key, { authname: { saml: ['e', 'f'] } }), { authname: { saml: ['f', 'g'] } });
     expect((await create(app.key, { authname: { saml: ['e'] } })).authname).toEqual({ saml: ['e'] });
     for (const name of ['f', 'g']) {
@@ -57,7 +57,7 @@ describe('authname in a PUT', () => {
 describe('social_media in a PUT', () => {
   const [a, b, c] = ['https://example.org/a', 'http://intranet/b', 'https://example.org/c'];
 
-  test('replaces the sent networks and leaves other networks unchanged', async () => {
+  test('replaces only the sent networks', async () => {
     const user = await create(app.key, { social_media: { facebook: a, linkedin: b } });
     expect(user.social_media).toEqual({ facebook: a, linkedin: b, twitter: '' });
     expect((await put(user, { social_media: { linkedin: c } })).social_media).toEqual({

@@ -26,7 +26,7 @@ test('an unknown manager_uuid returns 422', async () => {
   expect(refusalOf(created)).toEqual([422, 'manager_uuid unknown_reference']);
 });
 
-test('users cannot be their own manager, even if the uuid is sent in upper case', async () => {
+test('users cannot be their own manager', async () => {
   const user = await create(app.key);
   expect(refusalOf(await put(user, user.uuid))).toEqual([422, 'manager_uuid self_reference']);
   expect(refusalOf(await put(user, user.uuid.toUpperCase()))).toEqual([422, 'manager_uuid self_reference']);
@@ -46,14 +46,14 @@ test('a user can become the manager of their former manager', async () => {
   expect(refusalOf(await put(lower, upper.uuid))).toEqual([422, 'manager_uuid cycle']);
 });
 
-test('a user can get a new manager from the same hierarchy if this creates no cycle', async () => {
+test('a user can get a new manager from the same hierarchy', async () => {
   const [one, two, manager] = await createChain(3);
   const other = await create(app.key, { manager_uuid: manager.uuid });
   expect((await put(one, other.uuid)).status).toBe(200);
   expect((await put(two, one.uuid)).body.manager_uuid).toBe(one.uuid);
 });
 
-test('a user whose manager is blocked can be changed and keeps the manager', async () => {
+test('updating a user keeps the manager even if the manager is blocked', async () => {
   const [user, manager] = await createChain(2);
   await app.key.put(`/users/${manager.uuid}`, { status: 'Blocked' });
   const answer = await app.key.put(`/users/${user.uuid}`, { ...user, surname: 'Doe' });

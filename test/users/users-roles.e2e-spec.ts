@@ -20,7 +20,7 @@ test('the roles of EXTRA_ROLES are accepted in upper or lower case', async () =>
   expect((await create(app.key, { roles: [' gÄRTNER ', 'NIGHT shift'] })).roles).toEqual(EXTRA);
 });
 
-test('a PUT replaces all roles, and an empty list restores the default role', async () => {
+test('a PUT replaces the roles of a user', async () => {
   const { uuid } = await create(app.key, { roles: ['Editor'] });
   const put = async (roles: unknown) =>
     (await app.key.put(`/users/${uuid}`, { roles })).body.roles as string[];

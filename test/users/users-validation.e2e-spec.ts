@@ -41,7 +41,7 @@ describe('an invalid value', () => {
     expect((await app.key.get(`/users/${user.uuid}`)).body).toEqual(user);
   });
 
-  test("returns 422 also in a PUT of one's own profile", async () => {
+  test("returns 422 in a PUT of one's own profile", async () => {
     const { client, user: own } = await aPerson(app);
     const answer = await client.put(`/users/${own.uuid}`, { phone: 5, nickname: 'x', about_me: 'a\0b' });
     expect(refusalOf(answer)).toEqual([
@@ -57,7 +57,7 @@ test.each([
   ['ASCII', 'x'],
   ['letters of three bytes', '語'],
   ['emoji', '💥'],
-  ['letters outside the basic multilingual plane', '𠀀'],
+  ['letters outside the BMP', '𠀀'],
   ['letters that expand when folded', 'ﷺ'],
 ])('values of the maximum length fit into the database: %s', async (_, char) => {
   const domain = `${`${'d'.repeat(60)}.`.repeat(3)}example.org`;

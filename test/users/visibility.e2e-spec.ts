@@ -61,7 +61,7 @@ async function read(client: Client, { uuid, username }: Json): Promise<Json> {
 }
 
 describe('hidden fields', () => {
-  test('are empty for another member, while fields that are not hidden can be read', async () => {
+  test('are empty for another member', async () => {
     const {
       authname: _a,
       attributes: _s,
@@ -86,14 +86,14 @@ describe('hidden fields', () => {
     expect(await read(member, user)).toEqual({ ...rest, ...emptied });
   });
 
-  test('are visible to the user, to a Webmaster and to an API key', async () => {
+  test('are visible to the user, Webmasters and API keys', async () => {
     const { email, phone, mobile } = FULL;
     for (const client of [self, webmaster, app.key])
       expect(await read(client, hidden)).toMatchObject({ email, phone, mobile });
     expect((await self.get('/users/me')).body).toMatchObject({ email, phone, mobile });
   });
 
-  test('appear and disappear as soon as hide_email and hide_phone_numbers change', async () => {
+  test('follow changes of hide_email and hide_phone_numbers at once', async () => {
     const user = await create(app.key, { email: 'flag.flip@example.org', mobile: '5' });
     for (const hide of [true, false]) {
       await app.key.put(`/users/${user.uuid}`, { hide_email: hide, hide_phone_numbers: hide });
@@ -119,17 +119,17 @@ describe('a hidden email address', () => {
     expect(await findNames(member, query)).toEqual([]);
   });
 
-  test('does not prevent a search from finding the user by the same word in the surname', async () => {
+  test('does not hide an equal surname from a search', async () => {
     const user = await create(app.key, { surname: 'Unseen', email: 'unseen@example.org', hide_email: true });
     expect(await findNames(member, { fulltext_search: 'unseen' })).toEqual([user.username]);
     expect(await findNames(member, { fulltext_search: 'unseen@example.org' })).toEqual([]);
   });
 
-  test('is found by its owner with the filter email', async () => {
+  test('can be found by the owner', async () => {
     expect(await findNames(self, { email: FULL.email })).toEqual(['hidden']);
   });
 
-  test('does not affect the order of results for a member', async () => {
+  test('does not change the result order for members', async () => {
     const term = 'ranked';
     const plain = await create(app.key, { external_id: 'ranked' });
     const secret = await create(app.key, {
@@ -161,7 +161,7 @@ describe('blocked users', () => {
     expect(answer.body.Count).toBe(answer.body.Results.length);
   });
 
-  test('are visible to a Webmaster and to an API key, but not to a member', async () => {
+  test('are visible only to Webmasters and API keys', async () => {
     const unknown = await member.get('/users/0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10');
     const answer = await member.get(`/users/${blocked.uuid}`);
     expect([answer.status, answer.body.code]).toEqual([404, 'not_found']);
@@ -170,8 +170,8 @@ describe('blocked users', () => {
   });
 });
 
-describe('fields for Webmasters and API keys', () => {
-  test('authname is hidden from members, even in their own profile', async () => {
+describe('a member', () => {
+  test('cannot see authname, even in their own profile', async () => {
     for (const client of [webmaster, app.key])
       expect(await read(client, hidden)).toMatchObject({ authname: FULL.authname });
     for (const user of [hidden, shown, memberUser])
@@ -181,7 +181,7 @@ describe('fields for Webmasters and API keys', () => {
   });
 
   test.each(['authname=saml:harriet@idp', 'authname=saml:nobody', 'managed_by=default', 'sort=email'])(
-    'a search by a member with %s returns 403',
+    'gets 403 for a search with %s',
     async (query) => {
       expect(problemOf(await search(member, query))).toEqual([403, 'forbidden']);
     },
@@ -206,7 +206,7 @@ describe('an External user', () => {
     }
   });
 
-  test('gets 403 for a valid search and 400 for a search with an invalid parameter', async () => {
+  test('cannot search for users', async () => {
     for (const query of ['', 'username=external', 'limit=1']) {
       const answer = await search(external, query);
       expect([answer.status, answer.body.code]).toEqual([403, 'forbidden']);
@@ -221,7 +221,7 @@ describe('an External user', () => {
 });
 
 describe('last_access', () => {
-  test('is visible only to the user, to Webmasters and to API keys', async () => {
+  test('is visible only to the user, Webmasters and API keys', async () => {
     const before = Date.now();
     await app.login('hidden', PASSWORD);
     for (const client of [self, webmaster, app.key]) {
@@ -234,7 +234,7 @@ describe('last_access', () => {
   });
 });
 
-test('responses never contain the password, comparison keys, sort keys or version of a user', async () => {
+test('responses never contain the password or internal columns of a user', async () => {
   for (const client of [app.key, webmaster, member]) {
     expect((await search(client, 'limit=100')).text).not.toMatch(/password|argon2|_key"|_sort"|version/);
   }

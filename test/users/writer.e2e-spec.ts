@@ -57,7 +57,7 @@ const codesOf = (outcomes: ChangeOutcome[]): Json[] =>
 const shorten = (statement: string): string =>
   statement.replace(/^(UPDATE|INSERT INTO) users\b[^]*/, 'users');
 
-test('change sets of 1 and of 200 users run the same number of SQL statements', async () => {
+test('a change set of 200 users needs no extra SQL statements', async () => {
   const one = await apply(buildPeople('one', 1));
   const many = await apply(buildPeople('many', 200));
   expect(kindsOf(many.outcomes)).toEqual(Array(200).fill('created'));
@@ -78,7 +78,7 @@ test('change sets of 1 and of 200 users run the same number of SQL statements', 
   expect(unchanged.statements).toEqual([expect.stringMatching(/^SELECT/)]);
 });
 
-test('an invalid change in a change set does not affect the other changes', async () => {
+test('an invalid change does not affect other changes of the set', async () => {
   const [first] = idsOf((await apply(buildPeople('partial', 1))).outcomes);
   const { outcomes } = await apply([
     {
@@ -104,7 +104,7 @@ test('an invalid change in a change set does not affect the other changes', asyn
   ]);
 });
 
-test('the queries for change sets accept more values than one SQL statement can bind', async () => {
+test('change set queries accept more values than one statement can bind', async () => {
   const values = Array.from({ length: 70_000 }, () => uuidv7());
   const { repository, sessions } = {
     repository: app.app.get(UserWriteRepository),
@@ -118,7 +118,7 @@ test('the queries for change sets accept more values than one SQL statement can 
   });
 });
 
-test('within one change set, usernames and emails can be swapped and passed on to other users', async () => {
+test('a change set can swap usernames and emails', async () => {
   const [a, b, c] = idsOf((await apply(buildPeople('chain', 3))).outcomes) as [string, string, string];
   const { outcomes } = await apply([
     { kind: 'update', uuid: a, patch: { username: 'chain 1', email: 'chain.1@example.org' } },
@@ -131,7 +131,7 @@ test('within one change set, usernames and emails can be swapped and passed on t
   expect((await app.key.get('/users/search?username=chain%202')).body.Count).toBe(1);
 });
 
-test('if renaming a user fails, the old username stays taken within the change set', async () => {
+test('a failed rename keeps the old username taken in the set', async () => {
   const [a] = idsOf((await apply(buildPeople('stays', 1))).outcomes) as [string];
   const admin = (await app.key.get('/users/search?username=admin')).body.Results[0].uuid;
   const takeName = (name: string): UserChange => ({
@@ -167,7 +167,7 @@ test('users cannot block themselves, directly or through an import', async () =>
   }
 });
 
-test('counters, look-up tables and audit events match the table of users after several change sets', async () => {
+test('counters, look-up tables and audit events match the users table', async () => {
   const one = async (sql: string) => Number((await database.query<{ n: number }>(sql))[0]?.n);
   const users = await one('SELECT COUNT(*) AS n FROM users');
   expect(await one("SELECT SUM(value) AS n FROM user_counts WHERE name = 'Active'")).toBe(users);

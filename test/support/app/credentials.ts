@@ -31,12 +31,12 @@ export const INVALIDATIONS: [
   (app: TestApp) => Promise<Credential>,
   (app: TestApp, id: string) => Promise<unknown>,
 ][] = [
-  ['an API key is revoked', aKey, (app, id) => app.key.delete(`/api_keys/${id}`)],
+  ['revoking an API key', aKey, (app, id) => app.key.delete(`/api_keys/${id}`)],
   [
-    'an API key expires',
+    'the expiry of an API key',
     aKey,
     (app, id) => databaseOf(app).execute('UPDATE api_keys SET expires = ? WHERE id = ?', [inSeconds(-1), id]),
   ],
-  ['a user is blocked', aWebmaster, (app, id) => changeUser(app, id, { status: 'Blocked' })],
-  ['a user is demoted', aWebmaster, (app, id) => changeUser(app, id, { roles: ['Editor'] })],
+  ['blocking a Webmaster', aWebmaster, (app, id) => changeUser(app, id, { status: 'Blocked' })],
+  ['demoting a Webmaster', aWebmaster, (app, id) => changeUser(app, id, { roles: ['Editor'] })],
 ];

@@ -85,7 +85,7 @@ function createUser(random: Random, most: number): ScimObject {
   };
 }
 
-test('5,000 random SCIM filters match the same users as in an independent library', () => {
+test('random SCIM filters match the same users as an independent library', () => {
   const random = createRandom(20_26);
   const grammar = new Grammar(random);
   let found = 0;

@@ -55,7 +55,7 @@ describe('an invalid SCIM filter', () => {
     ['name.__proto__ pr', 1],
     ['emails[constructor pr]', 8],
     ['toString pr', 1],
-  ])('%j is refused with an error at position %d', (filter, position) => {
+  ])('%j is refused at position %d', (filter, position) => {
     const { code, detail } = problemIn(filter);
     expect(code).toBe('invalid_filter');
     expect(detail).toMatch(new RegExp(`^At position ${position} of the filter: `));
@@ -84,7 +84,7 @@ describe('a SCIM filter', () => {
   });
 });
 
-test('in a parsed SCIM filter, emails stands for emails.value, and times are in UTC', () => {
+test('a parsed SCIM filter replaces emails by emails.value', () => {
   expect(parseFilter('EMAILS eq "X"', USER)).toEqual({
     kind: 'compare',
     path: { attribute: USER.findAttribute('emails'), sub: USER.findAttribute('emails')?.findSub('value') },
@@ -97,6 +97,6 @@ test('in a parsed SCIM filter, emails stands for emails.value, and times are in 
   });
 });
 
-test('escapes in a SCIM filter have the same meaning as in JSON', () => {
+test('a SCIM filter decodes escapes like JSON', () => {
   expect(parseFilter('title eq "a\\\\b\\u0041\\/\\"\\n"', USER)).toMatchObject({ value: 'a\\bA/"\n' });
 });

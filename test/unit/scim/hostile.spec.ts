@@ -48,7 +48,7 @@ function isAccepted(run: () => void): boolean {
   }
 }
 
-test('20,000 hostile SCIM filters, paths and bodies cause only errors of the error catalogue', () => {
+test('hostile SCIM input causes only errors of the error catalogue', () => {
   const random = createRandom(14);
   const options = { resource: USER, ignoreUnknown: false, countDeviation: () => undefined };
   const before = Object.getOwnPropertyNames(service.Object.prototype).length;
@@ -72,7 +72,7 @@ test.each([
   ['quotes', (n: number) => '"\\'.repeat(n / 2)],
   ['blanks', (n: number) => ' '.repeat(n)],
   ['commas', (n: number) => ','.repeat(n)],
-])('SCIM attribute names and filters of a megabyte of %s are read in linear time', (_, make) => {
+])('long SCIM input of %s is read in linear time', (_, make) => {
   const createReader = (length: number) => () => {
     new Projection(USER, { attributes: make(length) }).apply(JANE);
     isAccepted(() => parseFilter(make(length), USER));

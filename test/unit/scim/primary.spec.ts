@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { BASE, HOME, WORK, patch } from './patched.js';
 
-test('if a SCIM PATCH makes an email primary, a later email in the list is no longer primary', () => {
+test('SCIM PATCH moves the primary mark from a later email', () => {
   const { after } = patch([
     { op: 'replace', path: 'emails', value: [HOME, WORK] },
     { op: 'replace', path: 'emails[type eq "home"].primary', value: true },
