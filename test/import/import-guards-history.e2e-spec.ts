@@ -132,7 +132,7 @@ test('the errors guard ignores errors repeated from the last import', async () =
   expectWaiting(await send(60, failRows(8, 16)), 'errors');
 });
 
-test('an import of users blocked by a revert needs approval', async () => {
+test('an import needs approval if a revert has blocked its users', async () => {
   expectPassed(await send(60));
   const hires = await send(62);
   expectPassed(hires);

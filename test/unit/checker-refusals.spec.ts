@@ -75,7 +75,7 @@ describe('the refusal check', () => {
     expect(refuse(webmaster, { status: 'Blocked' }, 409, 'last_webmaster')).toEqual(PROMISE);
   });
 
-  it('reports a refused manager change without a management cycle', () => {
+  it('reports a manager change refused although it creates no cycle', () => {
     model.change(first, { manager_uuid: second.user });
     expect(refuse(second, { manager_uuid: first.user }, 422, 'validation_failed')).toEqual([]);
     expect(refuse(second, { manager_uuid: webmaster.user }, 422, 'validation_failed')).toEqual(PROMISE);

@@ -229,7 +229,7 @@ describe('the history checker', () => {
     expect(model.findBroken()).toEqual(['retried keys']);
   });
 
-  it('reports 500 responses and applied changes with a 503 response', () => {
+  it('reports a 500 response, and a change applied despite a 503 response', () => {
     model.call({ effect: 'unknown', answers: [[500, 'internal']] });
     expect(model.findBroken()).toEqual(['responses']);
     model.change(

@@ -23,7 +23,7 @@ test('a removed row does not count for the most frequent value', () => {
   expect([values.most.count, values.most.examples.map(({ line }) => line)]).toEqual([2, [4]]);
 });
 
-test('over ten different old values of a column count as many', () => {
+test('more than ten different old values in a column are treated as many', () => {
   const values = new OldValues('phone');
   for (let i = 0; i < 100; i++) values.add(`v${i % 10}`);
   expect(values.areMany).toBe(false);

@@ -9,10 +9,13 @@ import {
 const charOf = (code: number): string => String.fromCodePoint(code);
 
 describe('the check for invisible characters', () => {
-  test.each([0xad, 0x200b, 0x202e, 0x2028, 0xfe0f, 0x10ffff])('finds code point %i at any position', (code) => {
-    for (const text of [`admin${charOf(code)}`, `${charOf(code)}é`, `a${charOf(code)}b`, charOf(code)])
-      expect(findInvisible(text)).toBe(charOf(code));
-  });
+  test.each([0xad, 0x200b, 0x202e, 0x2028, 0xfe0f, 0x10ffff])(
+    'finds code point %i at any position',
+    (code) => {
+      for (const text of [`admin${charOf(code)}`, `${charOf(code)}é`, `a${charOf(code)}b`, charOf(code)])
+        expect(findInvisible(text)).toBe(charOf(code));
+    },
+  );
 
   test('reports the first invisible code point', () => {
     expect(formatCodePoint(findInvisible('x\u200by\u00ad') ?? '')).toBe('U+200B');

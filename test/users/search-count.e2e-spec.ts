@@ -107,7 +107,7 @@ test('search Count includes writes of another instance', async () => {
   expect((await readCounts()).slice(0, 3)).toEqual((await readCounts(other.key)).slice(0, 3));
 });
 
-test('search Count for a member includes only active users', async () => {
+test('the search count for a member includes only active users', async () => {
   await create(app.key, { username: 'counting member', password: 'a member password' });
   const member = await app.login('counting member', 'a member password');
   const [, active = 0] = await readCounts();

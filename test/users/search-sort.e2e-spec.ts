@@ -127,7 +127,7 @@ test('sort=relevance returns every match once and the best matches first', async
   }
 });
 
-test('the default sort is relevance with a term and updated without', async () => {
+test('searches are sorted by relevance if they have a term, otherwise by updated', async () => {
   const plain = await search(app.key, { limit: 100 });
   for (const query of [{ sort: 'relevance' }, { order: 'desc' }, { sort: 'updated', order: 'desc' }]) {
     expect((await search(app.key, { ...query, limit: 100 })).body).toEqual(plain.body);

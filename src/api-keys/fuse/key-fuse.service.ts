@@ -102,7 +102,8 @@ export class KeyFuse {
   }
 
   /**
-   * Resets the fuse of a key and suspends it for an hour. Users that the key blocked before the reset no longer count.
+   * Resets the fuse of a key, and suspends the fuse for an hour. Users that the key blocked before the reset no longer
+   * count.
    * @returns the end of the suspension, or undefined if the key does not exist.
    * @throws ProblemError `forbidden` if a key tries to reset its own fuse.
    */

@@ -76,8 +76,8 @@ export class Applier {
   }
 
   /**
-   * Reads the batches after batch number `applied` and builds the changes to their users. Earlier batches may still be
-   * unwritten, because only the worker of this run changes staged rows.
+   * Reads the batches after batch number `applied` and builds the changes to their users. This is safe even
+   * before earlier batches are written, because only the worker of this run changes staged rows.
    */
   private async prepareBatches(run: ImportRun, applied: number, sizer: BatchSizer): Promise<PreparedBatches> {
     const last = Math.min(applied + sizer.batches, run.batches);

@@ -14,7 +14,7 @@ interface SemaphoreLimits {
 
 /** Thrown if a caller gets no slot, because the queue is full or the caller has waited too long. */
 export class NoSlotError extends Error {
-  /** @param isOwn true if callers with the same key use up the slots or the queue. */
+  /** @param isOwn true if callers with the same key occupy the slots or fill the queue. */
   constructor(readonly isOwn: boolean) {
     super('no slot');
   }

@@ -207,7 +207,7 @@ const WORD_FIELDS = [
   'external_id',
 ] as const satisfies (keyof User)[];
 
-/** Returns true if no field that determines the search words differs. */
+/** Returns true if all fields that determine the search words are equal. */
 export function hasSameWords(before: User, after: User): boolean {
   return (
     WORD_FIELDS.every((field) => before[field] === after[field]) &&

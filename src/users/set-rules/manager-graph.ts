@@ -29,7 +29,7 @@ export class ManagerGraph {
     this.moved.push(node);
   }
 
-  /** Adds an existing user with the current manager. */
+  /** Adds a user of the database with the current manager of this user. */
   addExistingManager(user: string, manager: string | null): void {
     const node = this.getNode(user);
     this.existing.set(node, 1);

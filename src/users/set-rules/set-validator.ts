@@ -136,8 +136,8 @@ export class SetValidator {
   }
 
   /**
-   * Adds an existing user with the current manager. Call it for all new managers and their direct and indirect
-   * managers.
+   * Adds a user of the database with the current manager of this user. Call it for every user whom a change makes a
+   * manager, and for all managers above that user.
    */
   addExistingManager(user: string, manager: string | null): void {
     this.managers.addExistingManager(user, manager);

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { BASE, HOME, WORK, patch } from './patched.js';
 
-test('SCIM PATCH moves the primary mark from a later email', () => {
+test('a SCIM PATCH that makes an email primary clears primary on later emails', () => {
   const { after } = patch([
     { op: 'replace', path: 'emails', value: [HOME, WORK] },
     { op: 'replace', path: 'emails[type eq "home"].primary', value: true },
