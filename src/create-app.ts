@@ -4,7 +4,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Express, NextFunction, Request, Response } from 'express';
 import { AppModule } from './app.module.js';
 import {
-  closeIdleOnShutdown,
+  createIdleCloser,
   compressResponse,
   limitConnections,
   createSecurityHeaders,
@@ -65,7 +65,7 @@ export async function createApp(
     abortOnError: false,
     ...(httpsOptions && { httpsOptions }),
   });
-  const end = closeIdleOnShutdown(app.getHttpServer());
+  const end = createIdleCloser(app.getHttpServer());
   adapter.closeConnectionsIfEnding(app.get(Readiness));
   limitConnections(app.getHttpServer(), env.MAX_CONNECTIONS, app.get(Log), app.get(Metrics));
   app.set('trust proxy', env.trustProxy);

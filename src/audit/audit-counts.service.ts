@@ -45,7 +45,7 @@ export class AuditCounts {
     const last = await this.seals.findLast();
     const end = last?.until_id ?? (await this.repository.findFirstId());
     const firstNew = end === undefined ? Infinity : hourOf(millisOf(end));
-    const tail = await this.countUnsealedByHour(actions, Math.max(from, firstNew), end);
+    const tail = await this.countUnsealedEvents(actions, Math.max(from, firstNew), end);
     if (!last) return tail;
     const range = {
       after: (await this.seals.findLastNumberBefore(toFirstIdOfHour(from))) ?? 0,
@@ -71,7 +71,7 @@ export class AuditCounts {
     if (seal !== undefined) await this.repository.deleteUntil(seal);
   }
 
-  private async countUnsealedByHour(
+  private async countUnsealedEvents(
     actions: readonly AuditAction[],
     from: number,
     firstId = MIN_ID,

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { selectIn } from '../platform/database/engine/sql.js';
+import { selectWhereIn } from '../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
 import type { ACTOR_KINDS, AuditChange, AuditRecord, Party, TARGET_KINDS } from './audit-event.js';
 
@@ -36,7 +36,7 @@ export class AuditNames {
     for (const [{ table, id, name }, ids] of idsBySource) {
       const columns = `${id} AS id, ${name} AS name`;
       const toSql = (list: string) => `SELECT ${columns} FROM ${table} WHERE ${id} IN (${list})`;
-      const rows = await selectIn<{ id: string; name: string }>(this.database, [...ids], toSql);
+      const rows = await selectWhereIn<{ id: string; name: string }>(this.database, [...ids], toSql);
       for (const row of rows) names.set(row.id, row.name);
     }
     return ({ id }) => names.get(id ?? '') ?? '';

@@ -7,7 +7,7 @@ import {
   type Sql,
   indexHintOf,
   deleteRows,
-  selectIn,
+  selectWhereIn,
   upsertRows,
 } from '../platform/database/engine/sql.js';
 import { type AuditEventEntity, AuditRunEntity, type RunPart } from './audit.entity.js';
@@ -47,7 +47,7 @@ export class AuditRunsRepository {
 
   /** Returns the parties that started or approved these imports. Skips invalid ids, which the service never creates. */
   async findParties(runs: readonly string[]): Promise<AuditRunEntity[]> {
-    return selectIn<AuditRunEntity>(
+    return selectWhereIn<AuditRunEntity>(
       this.database,
       runs.filter(isEventId),
       (list) => `SELECT ${COLUMNS.join(', ')} FROM audit_runs WHERE run_id IN (${list})`,
@@ -86,7 +86,7 @@ export class AuditRunsRepository {
    * Returns the events that recorded the start and the approval of these imports, oldest first. Invalid ids are ignored.
    */
   async findEvents(runs: readonly string[]): Promise<RunEvent[]> {
-    const rows = await selectIn<RunEvent>(
+    const rows = await selectWhereIn<RunEvent>(
       this.database,
       runs.filter(isEventId),
       (list) => `SELECT id, target_id, action, actor_kind, actor_id FROM audit_events
@@ -127,11 +127,11 @@ export class AuditRunsRepository {
    */
   private async filterReferenced(runs: readonly string[]): Promise<Set<string>> {
     const referenced = new Set<string>();
-    const addReferenced = (rows: readonly { id: string }[]) => {
+    const addReferencedRuns = (rows: readonly { id: string }[]) => {
       for (const { id } of rows) referenced.add(id);
     };
-    addReferenced(
-      await selectIn(this.database, runs, (list) => `SELECT id FROM import_runs WHERE id IN (${list})`),
+    addReferencedRuns(
+      await selectWhereIn(this.database, runs, (list) => `SELECT id FROM import_runs WHERE id IN (${list})`),
     );
     for (const [column, index] of REFERENCES) {
       // Looks up only the newest event of each import, because an import can have many events.
@@ -139,8 +139,8 @@ export class AuditRunsRepository {
       const toSql = (list: string) => `SELECT run_id AS id, (SELECT e.id FROM audit_events AS e${hint}
             WHERE e.${column} = audit_runs.run_id ORDER BY e.id DESC LIMIT 1) AS event
           FROM audit_runs WHERE run_id IN (${list})`;
-      const rows = await selectIn<{ id: string; event: string | null }>(this.database, runs, toSql);
-      addReferenced(rows.filter(({ event }) => event !== null));
+      const rows = await selectWhereIn<{ id: string; event: string | null }>(this.database, runs, toSql);
+      addReferencedRuns(rows.filter(({ event }) => event !== null));
     }
     return referenced;
   }

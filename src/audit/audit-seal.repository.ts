@@ -100,7 +100,7 @@ export class AuditSealRepository {
   }
 
   /** Returns the members of a seal, null if they were deleted, or undefined if they were manipulated. */
-  async findMembers(number: number): Promise<string | null | undefined> {
+  async findMemberText(number: number): Promise<string | null | undefined> {
     const found = await this.database.queryOne<{ members: string | null; stored: string | null }>(
       `SELECT members, ${buildStoredFormSql(this.database.dialect, ['members'])} AS stored FROM audit_seals WHERE number = ?`,
       [number],

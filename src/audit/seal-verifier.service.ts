@@ -131,7 +131,7 @@ export class SealVerifier {
     state.times.advanceTo(seal.sealed);
     // Reads the members before calling `findDeletionBound`. Otherwise, members that are deleted between the two calls
     // would look like tampering.
-    const members = await this.seals.findMembers(seal.number);
+    const members = await this.seals.findMemberText(seal.number);
     const isPurged = seal.until_id <= (await this.findDeletionBound());
     if (members === undefined || (members === null && !isPurged)) return 'its list of events was changed';
     if (members !== null && Members.hash(members) !== seal.members_hash)

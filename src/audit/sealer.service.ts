@@ -256,7 +256,10 @@ export class Sealer implements BeforeApplicationShutdown {
     for await (const { seal } of this.repository.readAll(
       (await this.repository.findLastNumberBefore(id)) ?? 0,
     )) {
-      ranges.push({ until: seal.until_id, members: (await this.repository.findMembers(seal.number)) ?? '' });
+      ranges.push({
+        until: seal.until_id,
+        members: (await this.repository.findMemberText(seal.number)) ?? '',
+      });
     }
     let range = ranges.shift();
     let isMember = Members.createMemberTest(range?.members ?? '');

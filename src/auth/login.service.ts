@@ -51,7 +51,7 @@ export class LoginService {
       stored,
       password,
       requester,
-      this.throttle.createHooks(login),
+      this.throttle.createVerifyHooks(login),
     );
     if (!user || stored === null || !matches) {
       await this.audit.recordFailedLogin(

@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import type { Duplex } from 'node:stream';
 import type { SealRef } from '../audit/seal-faults.js';
 import { SealVerifier, type AuditReport } from '../audit/seal-verifier.service.js';
-import { connectInternally, findService } from '../operations/start/private-socket.js';
+import { connectInternally, findConnector } from '../operations/start/private-socket.js';
 import type { Env } from '../platform/config/env.js';
 import { readSettings } from '../platform/config/settings.js';
 import { type EntityClasses, migrateAtStart } from '../platform/database/data-source.js';
@@ -43,7 +43,7 @@ export class Application {
     const { PASSWORD_MIN_LENGTH: passwordLength } = env;
     const runWithConnection = (connect: () => Duplex): Promise<void> =>
       work(new ServiceClient({ headers: localHeaders, connect, passwordLength }));
-    const connect = await findService(env);
+    const connect = await findConnector(env);
     if (!connect) assertDatabaseExists(env);
     if (!target.json) process.stderr.write(`Database: ${databaseNameOf(env).fullName}\n`);
     return connect

@@ -14,7 +14,7 @@ import { isUuid } from '../platform/common/uuid.js';
 import type { UserPageDto } from '../users/user.view.js';
 import type { Application } from './application.js';
 import { formatPreview, formatRows, formatRun, formatRuns, formatSummary } from './import-output.js';
-import { createProgressBar, print, printNextPage, printNextOffset, writeTextTo } from './output.js';
+import { createProgressBar, print, printNextPageHint, printOffsetHint, writeTextTo } from './output.js';
 import type { SentFile, ServiceClient } from './service-client.js';
 import {
   type Target,
@@ -95,7 +95,7 @@ const stringifyValues = (options: JsonObject): JsonObject =>
 
 const openFile = (file: string): Readable => (file === '-' ? process.stdin : createReadStream(file));
 const nameOf = (file: string): string => (file === '-' ? 'stdin.csv' : basename(file));
-const toFile = (file: string): SentFile => ({ type: 'text/csv', name: nameOf(file), bytes: openFile(file) });
+const toFile = (path: string): SentFile => ({ type: 'text/csv', name: nameOf(path), bytes: openFile(path) });
 
 /** Returns true for the path of a profile file, false for the name of a stored profile. */
 const isProfileFile = (profile: string): boolean => /\.json$|[/\\]/i.test(profile);
@@ -110,7 +110,7 @@ async function buildForm({ isLocal }: ServiceClient, file: string, profile: stri
     throw new Error(
       `With --url, the service cannot read the file ${profile}. Save the profile with PUT /import_profiles/NAME and pass its name.`,
     );
-  const document = readDocument(profile, await readFile(profile, 'utf8'));
+  const document = parseProfile(profile, await readFile(profile, 'utf8'));
   const name = basename(profile).replace(/\.json$/i, '');
   const profileName = PROFILE_NAME.test(name) ? name : 'file';
   const fields = { profile: profileName, profile_document: JSON.stringify(document) };
@@ -127,7 +127,7 @@ async function buildForm({ isLocal }: ServiceClient, file: string, profile: stri
   return { type: `multipart/form-data; boundary=${boundary}`, name, bytes: Readable.from(buildParts()) };
 }
 
-function readDocument(path: string, text: string): JsonObject {
+function parseProfile(path: string, text: string): JsonObject {
   let document: unknown;
   try {
     document = JSON.parse(text);
@@ -275,7 +275,7 @@ export const createImportsCommand = (application: Application) => {
           return application.runWithClient(flags, async (service) => {
             const page = await service.requestJson<ImportRunPageDto>('GET', 'imports', { query });
             print(flags, page, formatRuns(page.Results));
-            printNextOffset(page, query['offset']);
+            printOffsetHint(page, query['offset']);
           });
         }),
     )
@@ -299,7 +299,7 @@ export const createImportsCommand = (application: Application) => {
           return application.runWithClient(flags, async (service) => {
             const { next, ...page } = await service.getPage<ImportRowPageDto>(`imports/${id}/rows`, query);
             print(flags, page, formatRows(page.Results));
-            if (next !== undefined) printNextPage(page.Count, `--after ${next}`);
+            if (next !== undefined) printNextPageHint(page.Count, `--after ${next}`);
           });
         }),
     )

@@ -133,8 +133,8 @@ const createFuseCommand = (application: Application) =>
 /** Parses the name of a key by the rules of the API. @throws InvalidArgumentError for an invalid name. */
 export const parseKeyName = (text: string): string => parseInput({ name: text }).name;
 
-function parseInput(part: JsonObject): ApiKeyInput {
-  const { value, errors } = readInput(ApiKeyInput, { name: 'a key', ...part });
+function parseInput(fields: JsonObject): ApiKeyInput {
+  const { value, errors } = readInput(ApiKeyInput, { name: 'a key', ...fields });
   const [fault] = errors;
   if (fault) throw new InvalidArgumentError(`${fault.field} ${fault.message}.`);
   return value;

@@ -27,14 +27,14 @@ export function print({ json }: { json?: true }, value: object, text: string): v
   process.stdout.write(json ? `${JSON.stringify(value, null, 2)}\n` : text);
 }
 
-export function printNextPage(count: number, option: string): void {
+export function printNextPageHint(count: number, option: string): void {
   process.stderr.write(`${count} in total. Next page: ${option}\n`);
 }
 
 /** Prints the option `--offset` for the next page of a list, if there is a next page. */
-export function printNextOffset(page: { Count: number; Results: unknown[] }, offset: unknown): void {
+export function printOffsetHint(page: { Count: number; Results: unknown[] }, offset: unknown): void {
   const next = Number(offset) + page.Results.length;
-  if (next < page.Count && page.Results.length > 0) printNextPage(page.Count, `--offset ${next}`);
+  if (next < page.Count && page.Results.length > 0) printNextPageHint(page.Count, `--offset ${next}`);
 }
 
 export const formatMinute = (time: string): string => time.slice(0, 16).replace('T', ' ');

@@ -8,7 +8,7 @@ import { toCanonicalUuid, isUuid } from '../platform/common/uuid.js';
 import { UserQuery } from '../users/search/user.query.js';
 import { type DeletedPageDto, DeletedQuery, type UserDto, type UserPageDto } from '../users/user.view.js';
 import type { Application } from './application.js';
-import { formatMinute, print, printNextPage, printNextOffset, toTable, writeTextTo } from './output.js';
+import { formatMinute, print, printNextPageHint, printOffsetHint, toTable, writeTextTo } from './output.js';
 import type { ServiceClient } from './service-client.js';
 import { type Target, createWriteCommand, toQuery, createCommand } from './target.js';
 
@@ -42,7 +42,7 @@ export function createUsersCommand(application: Application): Command {
         .action((who: string, flags: Target) =>
           application.runWithClient(flags, async (service) => {
             const user = await findUser(service, who);
-            print(flags, user, toTable(Object.entries(user).flatMap(toTableRow)));
+            print(flags, user, toTable(Object.entries(user).flatMap(toTableRows)));
           }),
         ),
     )
@@ -82,7 +82,7 @@ const createFindCommand = (application: Application) =>
       return application.runWithClient(flags, async (service) => {
         const { next, ...page } = await service.getPage<UserPageDto>('users/search', query);
         print(flags, page, toTable([HEAD, ...page.Results.map(toRow)]));
-        if (next !== undefined) printNextPage(page.Count, `--after ${next}`);
+        if (next !== undefined) printNextPageHint(page.Count, `--after ${next}`);
       });
     });
 
@@ -119,7 +119,7 @@ const createDeletedCommand = (application: Application) =>
           row.external_id,
         ]);
         print(flags, page, toTable([DELETED_HEAD, ...rows]));
-        printNextOffset(page, query['offset']);
+        printOffsetHint(page, query['offset']);
       });
     });
 
@@ -193,7 +193,7 @@ function toRow(user: UserDto): string[] {
   return [user.uuid, user.status, user.username, user.email, name, user.external_id, user.roles.join(', ')];
 }
 
-function toTableRow([field, value]: [string, unknown]): [string, string][] {
+function toTableRows([field, value]: [string, unknown]): [string, string][] {
   if (typeof value === 'string') return value === '' ? [] : [[field, value]];
   if (typeof value === 'boolean') return value ? [[field, 'yes']] : [];
   if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) return [];

@@ -61,7 +61,7 @@ export class GroupMembers {
       : [...removed].filter((uuid) => members.has(uuid)).sort();
     const locked = await findInBatches(toAdd, (part) => this.directory.lock(tx, part));
     const unknown = toAdd.filter((uuid) => !locked.has(uuid));
-    await this.assertNoGroups(tx, unknown);
+    await this.assertNotGroups(tx, unknown);
     return {
       added: toAdd.filter((uuid) => locked.has(uuid)),
       removed: toRemove.filter((uuid) => !change.ignoredUsers.has(uuid)),
@@ -122,9 +122,9 @@ export class GroupMembers {
     return findInBatches(users, (part) => this.repository.filterMembers(tx, group, part));
   }
 
-  private async assertNoGroups(tx: Sql, unknownIds: readonly string[]): Promise<void> {
+  private async assertNotGroups(tx: Sql, unknownIds: readonly string[]): Promise<void> {
     for await (const part of toBatches(unknownIds)) {
-      const groups = await this.repository.filterGroups(tx, part);
+      const groups = await this.repository.findExistingIds(tx, part);
       if (groups.length === 0) continue;
       const message = `must contain users only, not groups: ${groups.slice(0, 5).join(', ')}`;
       throw createValidationError([{ field: 'members', code: 'invalid_value', message }]);

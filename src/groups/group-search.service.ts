@@ -63,11 +63,11 @@ export class GroupSearch {
 
   private async select(
     conditions: readonly Clause[],
-    rows = '',
+    tail = '',
     values: readonly SqlValue[] = [],
   ): Promise<Group[]> {
     const { sql, params } = buildWhere(conditions);
-    const text = `SELECT ${GROUP_COLUMNS} FROM user_groups u WHERE ${sql}${rows}`;
+    const text = `SELECT ${GROUP_COLUMNS} FROM user_groups u WHERE ${sql}${tail}`;
     return (await this.database.query<GroupRow>(text, [...params, ...values])).map(toGroup);
   }
 }

@@ -8,7 +8,7 @@ import {
   lockClauseOf,
   insertRows,
   toPlaceholders,
-  selectIn,
+  selectWhereIn,
   updateRow,
 } from '../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
@@ -53,9 +53,9 @@ export class GroupRepository {
     return (await tx.queryOne<{ uuid: string }>(sql, [key]))?.uuid;
   }
 
-  async filterGroups(tx: Sql, uuids: readonly string[]): Promise<string[]> {
-    const toSql = (list: string) => `SELECT uuid FROM user_groups WHERE uuid IN (${list})`;
-    return (await selectIn<{ uuid: string }>(tx, uuids, toSql)).map(({ uuid }) => uuid);
+  async findExistingIds(tx: Sql, uuids: readonly string[]): Promise<string[]> {
+    const toSql = (inList: string) => `SELECT uuid FROM user_groups WHERE uuid IN (${inList})`;
+    return (await selectWhereIn<{ uuid: string }>(tx, uuids, toSql)).map(({ uuid }) => uuid);
   }
 
   async insert(tx: Sql, group: Group): Promise<void> {
@@ -102,10 +102,10 @@ export class GroupRepository {
     groups: readonly string[],
     max: number,
   ): Promise<Map<string, string[]> | undefined> {
-    const toSql = (list: string) =>
-      `SELECT group_uuid, user_uuid FROM group_members WHERE group_uuid IN (${list})
+    const toSql = (inList: string) =>
+      `SELECT group_uuid, user_uuid FROM group_members WHERE group_uuid IN (${inList})
        ORDER BY group_uuid, user_uuid LIMIT ${max + 1}`;
-    const rows = await selectIn<GroupMemberEntity>(this.database, groups, toSql);
+    const rows = await selectWhereIn<GroupMemberEntity>(this.database, groups, toSql);
     if (rows.length > max) return undefined;
     const byGroup = Map.groupBy(rows, ({ group_uuid }) => group_uuid);
     return new Map([...byGroup].map(([group, own]) => [group, own.map(({ user_uuid }) => user_uuid)]));
@@ -119,10 +119,10 @@ export class GroupRepository {
     users: readonly string[],
     sql: Sql = this.database,
   ): Promise<Map<string, NamedGroup[]>> {
-    const toSql = (list: string) =>
+    const toSql = (inList: string) =>
       `SELECT m.user_uuid, g.uuid, g.display_name FROM group_members m JOIN user_groups g ON g.uuid = m.group_uuid
-       WHERE m.user_uuid IN (${list}) ORDER BY m.user_uuid, g.display_name_key`;
-    const rows = await selectIn<NamedGroup & { user_uuid: string }>(sql, users, toSql);
+       WHERE m.user_uuid IN (${inList}) ORDER BY m.user_uuid, g.display_name_key`;
+    const rows = await selectWhereIn<NamedGroup & { user_uuid: string }>(sql, users, toSql);
     return Map.groupBy(rows, ({ user_uuid }) => user_uuid);
   }
 
@@ -155,10 +155,10 @@ export class GroupRepository {
     tx: Sql,
     users: readonly string[],
   ): Promise<{ user: string; roles: readonly string[] }[]> {
-    const toSql = (list: string) =>
+    const toSql = (inList: string) =>
       `SELECT m.user_uuid, g.roles FROM group_members m JOIN user_groups g ON g.uuid = m.group_uuid
-       WHERE m.user_uuid IN (${list}) AND g.roles IS NOT NULL`;
-    const rows = await selectIn<GroupRoles>(tx, users, toSql);
+       WHERE m.user_uuid IN (${inList}) AND g.roles IS NOT NULL`;
+    const rows = await selectWhereIn<GroupRoles>(tx, users, toSql);
     return rows.map(({ user_uuid, roles }) => ({ user: user_uuid, roles: fromJson(roles) }));
   }
 }

@@ -73,7 +73,7 @@ export class IdempotentRequest implements RepeatableRequest {
     if (content === PENDING) return;
     const row = await this.repository.find(sql, id);
     if (!row) return;
-    this.hasExpiredRow = row.created < computeCutoff();
+    this.hasExpiredRow = row.created < computeExpiryCutoff();
     if (this.hasExpiredRow) return;
     if (row.request_mac !== this.getMac()) throw createKeyReuseError();
     throw new ReplayedResponseError(decryptResponse(row.answer, this.request.key, id));
@@ -142,7 +142,7 @@ export class IdempotentRequest implements RepeatableRequest {
       headers: this.collectHeaders(),
       body: body === undefined ? '' : JSON.stringify(body),
     };
-    if (this.hasExpiredRow) await this.repository.deleteExpired(transaction.sql, id, computeCutoff());
+    if (this.hasExpiredRow) await this.repository.deleteExpired(transaction.sql, id, computeExpiryCutoff());
     await this.repository.insert(transaction.sql, {
       id,
       request_mac: this.getMac(),
@@ -197,4 +197,4 @@ export class IdempotentRequest implements RepeatableRequest {
 
 export const PENDING = Symbol('pending');
 
-const computeCutoff = (): string => addSeconds(now(), -RETENTION_SECONDS);
+const computeExpiryCutoff = (): string => addSeconds(now(), -RETENTION_SECONDS);

@@ -10,7 +10,7 @@ import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { PageQuery, PageOf, toPageRange } from '../platform/http/page.js';
 import { ETAG, NULLABLE_TIME, createLinks } from '../platform/openapi/shared-schemas.js';
 import { ApiController, DescribeRoute, describeJson } from '../platform/openapi/route-docs.js';
-import { ImportProfiles, type KnownProfile, tagOf } from './mapping/import-profiles.service.js';
+import { ImportProfiles, type KnownProfile, etagOf } from './mapping/import-profiles.service.js';
 import { ProfileInput } from './mapping/profile.input.js';
 import { type ImportProfile, PROFILE_NAME } from './runs/import-options.js';
 
@@ -150,7 +150,7 @@ export class ImportProfilesController {
 }
 
 function presentWithETag(known: KnownProfile, response: Response): ImportProfileDto {
-  response.setHeader('ETag', tagOf(known.profile));
+  response.setHeader('ETag', etagOf(known.profile));
   return presentProfile(known);
 }
 

@@ -43,11 +43,11 @@ function rowDisplayNameOf({ user_uuid, changes, version }: StagedRow, users: Vis
 
 /**
  * Converts a run to its response. `problems` contains the reason why the file was rejected or the run ended early, and
- * the errors and warnings of the rows in `failed`.
+ * the errors and warnings of the rows in `problemRows`.
  */
 export function presentRun(
   run: ImportRun,
-  failed: readonly StagedRow[],
+  problemRows: readonly StagedRow[],
   revertedBy: string | null,
 ): ImportRunDto {
   const { id, state, dry_run, reverts, guards, starter, approver } = run;
@@ -78,7 +78,7 @@ export function presentRun(
     guards,
     problems: [
       ...(run.reason ? problemsOf(run.reason) : []),
-      ...failed.flatMap(({ line, errors }) =>
+      ...problemRows.flatMap(({ line, errors }) =>
         errors.map((error) => ({ line: line > 0 ? line : null, ...error })),
       ),
     ],

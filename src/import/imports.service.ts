@@ -64,7 +64,7 @@ export class ImportsService {
    * @param sql the transaction of the caller, if any.
    */
   async present(run: ImportRun, sql?: Sql): Promise<ImportRunDto> {
-    const problems = await this.rows.listProblems(run.id, MAX_PROBLEMS, sql);
+    const problems = await this.rows.listProblemRows(run.id, MAX_PROBLEMS, sql);
     const revert = (await this.runs.listRevertsOf(run.id, sql)).find(isEffectiveRevert);
     return presentRun(run, problems, revert?.id ?? null);
   }
@@ -97,7 +97,7 @@ export class ImportsService {
    * the starter if IMPORT_FOUR_EYES is on.
    */
   async apply(id: string, caller: Caller): Promise<ImportRun> {
-    await this.worker.endIfRevoked(id);
+    await this.worker.endRunIfRevoked(id);
     await this.rights.assertDifferentPerson(await this.get(id), caller);
     if (caller.actor.kind === 'user' && (await this.rows.isUserBlocked(id, caller.actor.id))) {
       const detail = `Import ${id} would block your own account. Another Webmaster or an API key must apply it.`;

@@ -53,7 +53,7 @@ export class LoginThrottleRepository {
     return this.database.execute('DELETE FROM login_failures WHERE window_ends <= ?', [time]);
   }
 
-  async hasAddress(userUuid: string, network: string): Promise<boolean> {
+  async isKnownNetwork(userUuid: string, network: string): Promise<boolean> {
     const row = await this.database.queryOne(
       'SELECT network FROM login_addresses WHERE user_uuid = ? AND network = ?',
       [userUuid, network],
@@ -65,7 +65,7 @@ export class LoginThrottleRepository {
    * Stores the network from which a user has logged in. The caller must have locked the row of the user, because
    * concurrent logins could otherwise store too many networks.
    */
-  async rememberAddress(tx: Sql, userUuid: string, network: string, time: DbTime): Promise<void> {
+  async rememberNetwork(tx: Sql, userUuid: string, network: string, time: DbTime): Promise<void> {
     const stored = await tx.query<LoginAddressEntity>(
       'SELECT network, last_login FROM login_addresses WHERE user_uuid = ? ORDER BY last_login DESC, network',
       [userUuid],
@@ -83,7 +83,7 @@ export class LoginThrottleRepository {
     await insertRows(tx, LoginAddressEntity, [{ user_uuid: userUuid, network, last_login: time }]);
   }
 
-  async deleteAddressesBefore(time: DbTime): Promise<void> {
+  async deleteNetworksBefore(time: DbTime): Promise<void> {
     await this.database.execute('DELETE FROM login_addresses WHERE last_login <= ?', [time]);
   }
 }

@@ -79,7 +79,7 @@ export class LoginThrottle {
    * Returns the hooks for `PasswordService.verify`. They check the limits before a password is hashed, and count a
    * failed login.
    */
-  createHooks(login: Login) {
+  createVerifyHooks(login: Login) {
     return {
       before: async (): Promise<void> => {
         await this.findLimitEnd(login);
@@ -94,13 +94,13 @@ export class LoginThrottle {
    */
   async recordSuccess(tx: Sql, uuid: string, login: Login): Promise<void> {
     await this.repository.clear(tx, scopesOf(login).pair);
-    await this.repository.rememberAddress(tx, uuid, toNetwork(login.ip), now());
+    await this.repository.rememberNetwork(tx, uuid, toNetwork(login.ip), now());
   }
 
   async purge(): Promise<void> {
     const time = now();
     await this.repository.deleteEnded(computeOldestWindowEnd(time));
-    await this.repository.deleteAddressesBefore(addSeconds(time, -ADDRESS_SECONDS));
+    await this.repository.deleteNetworksBefore(addSeconds(time, -ADDRESS_SECONDS));
   }
 
   /**
@@ -120,7 +120,7 @@ export class LoginThrottle {
     const ofUser = findWindowEnd(user, this.env.LOGIN_FAILURES_PER_USER);
     const ofNetwork = findWindowEnd(network, this.env.LOGIN_FAILURES_PER_IP);
     const ends = ofUser ?? ofNetwork;
-    if (ends === undefined || (await this.repository.hasAddress(login.uuid ?? '', toNetwork(login.ip))))
+    if (ends === undefined || (await this.repository.isKnownNetwork(login.uuid ?? '', toNetwork(login.ip))))
       return undefined;
     if (ofUser !== undefined || rows.some(({ scope }) => scope === pair)) throw createThrottledError(ends);
     return ends;
@@ -153,8 +153,8 @@ function scopesOf({ name, uuid, ip }: Login): { pair: string; user: string; netw
   };
 }
 
-function createThrottledError(ends: DbTime): ProblemError {
-  const seconds = Math.max(1, Math.ceil((toMillis(ends) - toMillis(now())) / 1000));
+function createThrottledError(limitEnd: DbTime): ProblemError {
+  const seconds = Math.max(1, Math.ceil((toMillis(limitEnd) - toMillis(now())) / 1000));
   return new ProblemError('login_throttled', `Too many failed logins. Try again in ${seconds} seconds.`, {
     headers: { 'Retry-After': String(seconds) },
   });

@@ -89,7 +89,7 @@ export class UsersService {
   ): Promise<User> {
     const password =
       input.value.password === undefined ? undefined : await this.preparePassword(uuid, input, caller);
-    const write = async (tx: Sql): Promise<User> => {
+    const writeChange = async (tx: Sql): Promise<User> => {
       const user = assertVisible(await this.lock(tx, uuid), uuid, caller);
       if (password?.proven) assertProofStillValid(user, password.proven);
       const change = this.validate(user, input, caller);
@@ -102,7 +102,7 @@ export class UsersService {
         caller,
       );
     };
-    return this.fuse.runWithFuse(caller, () => this.transactions.run(write, caller));
+    return this.fuse.runWithFuse(caller, () => this.transactions.run(writeChange, caller));
   }
 
   /**
@@ -133,7 +133,7 @@ export class UsersService {
       : pickSelfFields(writable, presentUser(user, 'self', this.settings.defaultAvatar));
     const fieldErrors = [...errors, ...findIdMismatch('uuid', value.uuid, user.uuid)];
     const isOwnPassword = isSelf(caller.actor, user.uuid) && sent.password !== undefined;
-    const isUnexpected = isSent(sent.current_password) && !isOwnPassword;
+    const isUnexpected = isPresent(sent.current_password) && !isOwnPassword;
     if (isUnexpected && !fieldErrors.some(isProofError)) fieldErrors.push(UNEXPECTED_PROOF);
     return this.changes.validate(user, { value: sent, errors: fieldErrors });
   }
@@ -158,7 +158,7 @@ export class UsersService {
     caller: Caller,
   ): Promise<FieldError[]> {
     if (password === undefined || !isSelf(caller.actor, user.uuid)) return [];
-    if (!isSent(current_password) && isWebmaster(caller.actor)) return [];
+    if (!isPresent(current_password) && isWebmaster(caller.actor)) return [];
     return this.ownPassword.validate(user, current_password, caller);
   }
 
@@ -189,7 +189,7 @@ const UNEXPECTED_PROOF: FieldError = {
 };
 
 const isProofError = ({ field }: FieldError): boolean => field === UNEXPECTED_PROOF.field;
-const isSent = (value: string | null | undefined): boolean => value !== undefined && value !== null;
+const isPresent = (value: string | null | undefined): boolean => value !== undefined && value !== null;
 
 /** @throws ProblemError `not_found` if the user is missing, or hidden from the caller. */
 function assertVisible(user: User | undefined, uuid: string, { actor }: Caller): User {

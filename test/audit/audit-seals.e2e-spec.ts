@@ -139,7 +139,7 @@ describe('audit retention', () => {
 
 describe('a seal created during verification', () => {
   test.each([
-    ['findMembers', AuditSealRepository],
+    ['findMemberText', AuditSealRepository],
     ['findLateIds', AuditSealRepository],
     ['findInvalidIds', SealedRowsRepository],
     ['findUnknownLateIds', AuditSealRepository],

@@ -23,10 +23,10 @@ const cancel = async (id: string) => app.key.post(`/imports/${id}/cancel`);
 test('a cancelled import completes the current batch', async () => {
   const before = await countUsers();
   const rows = app.app.get(ImportRowsRepository);
-  const batches = rows.listBatches.bind(rows);
+  const batches = rows.listBatchRows.bind(rows);
   const statuses: number[] = [];
   let reads = 0;
-  jest.spyOn(rows, 'listBatches').mockImplementation(async (id, ...range) => {
+  jest.spyOn(rows, 'listBatchRows').mockImplementation(async (id, ...range) => {
     // By now the first batches are committed, and the next ones have not begun.
     if (++reads === 3) statuses.push((await cancel(id)).status);
     return batches(id, ...range);

@@ -49,10 +49,10 @@ test.each([
   [
     'the rows of a batch',
     async (id: string) => {
-      expect(await app.app.get(ImportRowsRepository).listBatches(id, 3, 4)).toHaveLength(2 * BATCH);
+      expect(await app.app.get(ImportRowsRepository).listBatchRows(id, 3, 4)).toHaveLength(2 * BATCH);
     },
   ],
-  ['the first 50 problems', (id: string) => getRepository().listProblems(id, 50)],
+  ['the first 50 problems', (id: string) => getRepository().listProblemRows(id, 50)],
   ['failed rows without stored cells', (id: string) => getRepository().listFailedWithoutCells(id, 0, 50)],
   ['failed rows', (id: string) => getRepository().listFailed(id, 0, 50)],
   ...[{}, { outcome: ['created'] }, { outcome: ['error', 'created'] }, { code: '' }].map(

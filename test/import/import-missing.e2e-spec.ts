@@ -83,5 +83,5 @@ test('importing an API-created user sets the data set of the user', async () => 
 
 test('UserDirectory.countManaged() counts all users of a large data set', async () => {
   await seedUsers(app, 0, 4500);
-  expect(await app.app.get(UserDirectory).countManaged('default')).toEqual(new Map([['', 4500 - RARE]]));
+  expect(await app.app.get(UserDirectory).countByPart('default')).toEqual(new Map([['', 4500 - RARE]]));
 });

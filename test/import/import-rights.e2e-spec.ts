@@ -77,9 +77,9 @@ describe.each(INVALIDATIONS)('%s', (_, make, end) => {
     const starter = await make(app);
     const { file, id: externalId } = aFile(2999);
     const rows = app.app.get(ImportRowsRepository);
-    const batches = rows.listBatches.bind(rows);
+    const batches = rows.listBatchRows.bind(rows);
     let reads = 0;
-    jest.spyOn(rows, 'listBatches').mockImplementation(async (...args) => {
+    jest.spyOn(rows, 'listBatchRows').mockImplementation(async (...args) => {
       // By now the first batches are committed, and the next batches have not begun.
       if (++reads === 3) await end(app, starter.id);
       return batches(...args);
@@ -142,8 +142,8 @@ test.each<[string, (interrupt: () => Promise<never>) => void]>([
     'writing',
     (interrupt) => {
       const rows = app.app.get(ImportRowsRepository);
-      const batches = rows.listBatches.bind(rows);
-      const next = jest.spyOn(rows, 'listBatches');
+      const batches = rows.listBatchRows.bind(rows);
+      const next = jest.spyOn(rows, 'listBatchRows');
       next.mockImplementationOnce(batches).mockImplementationOnce(batches).mockImplementationOnce(interrupt);
     },
   ],

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { isGuessableKey, findPasswordFault } from '../../src/platform/common/secret-rules.js';
 import { createToken } from '../../src/platform/common/secrets.js';
-import { loadCommonPasswords } from '../../src/users/passwords/new-passwords.service.js';
+import { loadCommonPasswordTest } from '../../src/users/passwords/new-passwords.service.js';
 
 const codeOf = async (password: string, known: string[] = []) =>
-  findPasswordFault(password, { minLength: 12, known, isWord: await loadCommonPasswords() })?.code;
+  findPasswordFault(password, { minLength: 12, known, isWord: await loadCommonPasswordTest() })?.code;
 
 test.each([
   ['too_long', 'k7#Vq2!mZx9p'.repeat(11)],
@@ -48,7 +48,7 @@ test('a password that contains the username is refused as too common', async () 
 });
 
 test('random secrets are accepted as passwords and keys', async () => {
-  const isWord = await loadCommonPasswords();
+  const isWord = await loadCommonPasswordTest();
   for (let round = 0; round < 300; round++) {
     const token = createToken();
     const hex = Buffer.from(token).toString('hex').slice(0, 32);
@@ -67,5 +67,5 @@ test.each([
   '12121212121212121212121212121212',
   'aaaaaaaabbbbbbbbccccccccdddddddd',
 ])('the secret key %s is recognized as guessable', async (key) => {
-  expect(isGuessableKey(key, { isWord: await loadCommonPasswords() })).toBe(true);
+  expect(isGuessableKey(key, { isWord: await loadCommonPasswordTest() })).toBe(true);
 });

@@ -81,7 +81,7 @@ export class Applier {
    */
   private async prepareBatches(run: ImportRun, applied: number, sizer: BatchSizer): Promise<PreparedBatches> {
     const last = Math.min(applied + sizer.batches, run.batches);
-    const staged = last > applied ? await this.rows.listBatches(run.id, applied + 1, last) : [];
+    const staged = last > applied ? await this.rows.listBatchRows(run.id, applied + 1, last) : [];
     const newlyManaged = staged.flatMap(({ outcome, user_uuid }) =>
       outcome === 'unchanged' ? (user_uuid ?? []) : [],
     );

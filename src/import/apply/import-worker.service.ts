@@ -76,7 +76,7 @@ export class ImportWorkerProcess {
 
   /** Plans and applies all runnable runs. @throws an error if the process ends early. */
   async executeRuns(): Promise<void> {
-    await this.process?.runWithCalls((calls) => calls.executeRuns());
+    await this.process?.startAndCall((calls) => calls.executeRuns());
   }
 
   /** Stops the process at its next checkpoint and waits until it has ended. */
@@ -84,7 +84,7 @@ export class ImportWorkerProcess {
     this.stopping = true;
     if (!this.process?.isRunning) return;
     // This call fails only if the process has already ended.
-    await this.process.runWithCalls((calls) => calls.stop()).catch(() => undefined);
+    await this.process.startAndCall((calls) => calls.stop()).catch(() => undefined);
     await this.process.end();
   }
 
@@ -226,13 +226,13 @@ export class ImportWorker implements BeforeApplicationShutdown {
         const actorKey = `${starter.kind} ${starter.id ?? ''}`;
         const hasLost = checked.get(actorKey) ?? (await this.rights.hasLostRights(starter));
         checked.set(actorKey, hasLost);
-        if (hasLost) await this.endIfRevoked(id);
+        if (hasLost) await this.endRunIfRevoked(id);
       }
       this.lastChecked.set(state, page.length < RUNS_PER_PASS ? '' : (page.at(-1)?.id ?? ''));
     }
   }
 
-  async endIfRevoked(id: string): Promise<void> {
+  async endRunIfRevoked(id: string): Promise<void> {
     const ended = await this.endWaitingRun(id, 'disown', (tx, { starter }) =>
       this.rights.findLostRight(tx, { starter, approver: null }),
     );
@@ -242,17 +242,17 @@ export class ImportWorker implements BeforeApplicationShutdown {
   }
 
   /**
-   * Ends a run that waits for a decision if `reasonFor` returns a reason.
+   * Ends a run that waits for a decision if `findReason` returns a reason.
    * @returns false if there is no reason, or an operator has decided in the meantime.
    */
   async endWaitingRun(
     id: string,
     name: 'disown' | 'lapse',
-    reasonFor: (tx: Sql, run: ImportRun) => Promise<Reason | undefined>,
+    findReason: (tx: Sql, run: ImportRun) => Promise<Reason | undefined>,
   ): Promise<boolean> {
     const ended = await this.transactions.run(async (tx) => {
       const run = await this.runs.lock(tx, id);
-      const reason = run && WAITING.includes(run.state) ? await reasonFor(tx, run) : undefined;
+      const reason = run && WAITING.includes(run.state) ? await findReason(tx, run) : undefined;
       if (run && reason) await this.transitions.transition(tx, run, name, { reason });
       return reason !== undefined;
     });

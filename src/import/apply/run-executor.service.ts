@@ -130,7 +130,7 @@ export class RunExecutor {
    * such rows are applied.
    */
   private async countBlocked({ id, reverts }: ImportRun, { counts, missing_blocked }: Plan): Promise<number> {
-    const ofFailed = reverts === null ? 0 : await this.rows.countBlockedByFailed(id);
+    const ofFailed = reverts === null ? 0 : await this.rows.countBlockedByFailedRows(id);
     return counts.blocked + missing_blocked + ofFailed;
   }
 

@@ -112,7 +112,7 @@ export class RunQueue {
     const { profile: name } = value;
     let profile: NamedProfile | null = null;
     if (document !== undefined) profile = this.profiles.parseUnsaved(name ?? 'file', parseDocument(document));
-    else if (name !== undefined) profile = await this.profiles.getRequested(name);
+    else if (name !== undefined) profile = await this.profiles.getForImport(name);
     const options = applyProfile(profile, sent);
     this.assertOptionsAllowed(options, caller);
     return { profile, options };

@@ -88,7 +88,7 @@ export class CsvReader {
 
   private async *parseBatches(): AsyncGenerator<CsvRecord[]> {
     const { encoding, delimiter, isKnownColumn, skipped } = this.options;
-    const decoded = decodeText(this.readAndCount(), encoding, (name) => (this.detected.encoding = name));
+    const decoded = decodeText(this.readAndCountBytes(), encoding, (name) => (this.detected.encoding = name));
     const text = skipped ? skipLines(decoded, skipped) : decoded;
     let parser: RecordParser | undefined;
     try {
@@ -110,7 +110,7 @@ export class CsvReader {
     }
   }
 
-  private async *readAndCount(): AsyncGenerator<Uint8Array> {
+  private async *readAndCountBytes(): AsyncGenerator<Uint8Array> {
     for await (const chunk of this.file) {
       this.bytesRead += chunk.length;
       yield chunk;

@@ -72,7 +72,7 @@ function openMappedFile(
   profile: NamedProfile,
 ): OpenFile {
   const mapper = new RecordMapper(profile, names, options);
-  throwIfInvalid([...findColumnCountErrors(names), ...mapper.errors], reader.headerLine);
+  assertNoFaults([...findColumnCountErrors(names), ...mapper.errors], reader.headerLine);
   const { columns: header, targets, inputs, ignored } = mapper;
   const uses = usesOf(names, (index) => (targets.has(index) || inputs.has(index)) && !ignored.has(index));
   return { reader, readRecords: (batchSize) => mapRecords(reader, mapper, batchSize), names, header, uses };
@@ -95,12 +95,12 @@ export function readHeader(
   line = 1,
 ): Header {
   const header = names.map((name) => (name.trim().startsWith('_') ? undefined : findColumn(name)));
-  throwIfInvalid(findHeaderErrors(names, header, options), line);
+  assertNoFaults(findHeaderErrors(names, header, options), line);
   return header;
 }
 
 /** @throws FileError that lists all errors and has the code of the first one. */
-function throwIfInvalid(faults: readonly FileErrorDetails[], line: number): void {
+function assertNoFaults(faults: readonly FileErrorDetails[], line: number): void {
   const [first, ...others] = faults.map((fault) => ({ ...fault, line }));
   if (first) throw new FileError(first.code, first.message, line, others);
 }
@@ -131,9 +131,9 @@ function findHeaderErrors(
   return faults.slice(0, MAX_HEADER_ERRORS);
 }
 
-function toHeaderError(name: string, column: Column | undefined, first: string): FileErrorDetails {
+function toHeaderError(name: string, column: Column | undefined, firstName: string): FileErrorDetails {
   if (column) {
-    const both = `The columns ${quote(first)} and ${quote(name)} both mean ${column.name}`;
+    const both = `The columns ${quote(firstName)} and ${quote(name)} both mean ${column.name}`;
     return { code: 'duplicate_column', message: `${both}. Remove one of them.` };
   }
   if (!PASSWORDS.has(toHeaderKey(name)))

@@ -65,7 +65,7 @@ function detectEncoding(head: Uint8Array, encoding: string | undefined): string 
   if (other !== undefined) throw createFormatError(other);
   const marked = BOMS.find(([, bytes]) => startsWith(head, bytes))?.[0];
   if (marked !== undefined && named !== undefined && marked !== named)
-    throw createMarkMismatchError(marked, named);
+    throw createBomMismatchError(marked, named);
   return marked ?? named ?? 'utf-8';
 }
 
@@ -76,7 +76,7 @@ const createFormatError = (format: string) =>
     1,
   );
 
-const createMarkMismatchError = (marked: string, named: string) =>
+const createBomMismatchError = (marked: string, named: string) =>
   new FileError(
     'bad_encoding',
     `The byte order mark of the file indicates ${marked}, but encoding= is ${named}. Correct encoding=, or leave it out.`,
@@ -124,7 +124,7 @@ class StrictDecoder {
       // Discard this text, because it was already yielded.
       this.decodeValidPrefix(this.lastBytes);
       yield* this.yieldUntilNul(this.decodeValidPrefix(piece));
-      throw this.createByteError();
+      throw this.createBadByteError();
     }
     const bytes = Buffer.concat([this.lastBytes, piece]);
     this.decodeBytes(bytes.subarray(0, -CHARACTER_BYTES));
@@ -142,7 +142,7 @@ class StrictDecoder {
       text = this.decoder.decode();
     } catch {
       this.decodeValidPrefix(this.lastBytes);
-      throw this.createByteError();
+      throw this.createBadByteError();
     }
     yield* this.yieldUntilNul(text);
   }
@@ -164,7 +164,7 @@ class StrictDecoder {
     return text;
   }
 
-  private createByteError(): FileError {
+  private createBadByteError(): FileError {
     return new FileError(
       'bad_encoding',
       `Byte ${this.completeBytes} of the file, on line ${this.line}, is not valid ${this.encoding}. ` +

@@ -159,10 +159,10 @@ function mapColumns(
 ): ColumnMapping {
   const describeUse = (
     column: Column | undefined,
-    listed: boolean,
+    isIgnored: boolean,
   ): Pick<PreviewColumnDto, 'column' | 'use'> => ({
     column: column?.name ?? null,
-    use: column ? 'column' : listed ? 'ignored' : 'unknown',
+    use: column ? 'column' : isIgnored ? 'ignored' : 'unknown',
   });
   if (profile) {
     const mapper = new RecordMapper(profile, names, options);

@@ -68,7 +68,7 @@ export class ImportProfiles {
    * Returns the profile that the options of an import select.
    * @throws ProblemError `invalid_parameter` for an unknown name.
    */
-  async getRequested(name: string): Promise<NamedProfile> {
+  async getForImport(name: string): Promise<NamedProfile> {
     const found = await this.find(name);
     if (found) return { ...found.profile, name };
     const names = (await this.list()).map((each) => each.name);
@@ -185,20 +185,20 @@ export interface TagHeaders {
 const TAG_DIGITS = 32;
 
 /** Returns the `ETag` of a profile, which depends only on its content. */
-export const tagOf = (profile: ImportProfile): string =>
+export const etagOf = (profile: ImportProfile): string =>
   `"${createHash('sha256').update(JSON.stringify(profile)).digest('hex').slice(0, TAG_DIGITS)}"`;
 
 function assertPreconditions(profile: ImportProfile | undefined, { ifMatch, ifNoneMatch }: TagHeaders): void {
-  const tag = profile && tagOf(profile);
+  const tag = profile && etagOf(profile);
   const matchesTag = (header: string): boolean =>
     tag !== undefined && header.split(',').some((each) => ['*', tag].includes(each.trim()));
   if (ifMatch !== undefined && !matchesTag(ifMatch)) {
-    throw createTagError(
+    throw createEtagError(
       profile ? 'The profile has changed since it was read. Read it again.' : 'The profile does not exist.',
     );
   }
   if (ifNoneMatch !== undefined && matchesTag(ifNoneMatch))
-    throw createTagError('The profile already exists.');
+    throw createEtagError('The profile already exists.');
 }
 
-const createTagError = (detail: string) => new ProblemError('precondition_failed', detail);
+const createEtagError = (detail: string) => new ProblemError('precondition_failed', detail);

@@ -29,9 +29,9 @@ export function checkProfile(document: JsonObject, settings: RuleSettings): Chec
   const profile = Object.fromEntries(sent) as Partial<ImportProfile>;
   const invalidFields = new Set(errors.map(({ field }) => field));
   const check = new ProfileCheck(settings);
-  const membersOf = (name: 'columns' | 'values' | 'set' | 'guards'): [string, unknown][] => {
-    const given: unknown = profile[name];
-    return invalidFields.has(name) || !isObject(given) ? [] : Object.entries(given);
+  const membersOf = (property: 'columns' | 'values' | 'set' | 'guards'): [string, unknown][] => {
+    const given: unknown = profile[property];
+    return invalidFields.has(property) || !isObject(given) ? [] : Object.entries(given);
   };
   check.checkColumns(membersOf('columns'));
   check.checkTemplates(membersOf('set'));
@@ -194,8 +194,8 @@ class ProfileCheck {
 }
 
 /** Returns a hint with the most similar known name, or an empty string if no known name is similar. */
-function formatHint(name: string, others: readonly string[] = []): string {
+function formatHint(name: string, otherNames: readonly string[] = []): string {
   const known = COLUMNS.flatMap((column) => [column.name, ...column.aliases]);
-  const found = findNearest(name, [...known, ...others]);
+  const found = findNearest(name, [...known, ...otherNames]);
   return found === undefined ? '' : `; did you mean ${findColumn(found)?.name ?? found}?`;
 }

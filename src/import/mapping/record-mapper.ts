@@ -2,7 +2,7 @@ import { escapeFormula, unescapeFormula } from '../../platform/common/csv.js';
 import { truncate } from '../../platform/common/text.js';
 import { COLUMNS, type Column, findColumn, toHeaderKey, isPasswordHeader } from '../file/columns.js';
 import { type ImportOptions, IGNORED, type NamedProfile } from '../runs/import-options.js';
-import { FUNCTION_NAMES, splitFunction, sourcesOf, parseTemplate, renderTemplate } from './template.js';
+import { FUNCTION_NAMES, splitOffFunction, sourcesOf, parseTemplate, renderTemplate } from './template.js';
 
 /** Source value that stands for all unlisted values except blank ones. */
 const ANY_OTHER = '*';
@@ -32,8 +32,8 @@ function translate(cell: string, values: Translations, { kind }: Column): string
  */
 export function combineStatuses(cells: readonly string[]): string {
   const filled = cells.filter((cell) => cell.trim() !== '');
-  const isKey = (status: string) => (cell: string) => toValueKey(cell) === status;
-  return filled.find(isKey('blocked')) ?? filled.find((cell) => !isKey('active')(cell)) ?? filled[0] ?? '';
+  const toTest = (status: string) => (cell: string) => toValueKey(cell) === status;
+  return filled.find(toTest('blocked')) ?? filled.find((cell) => !toTest('active')(cell)) ?? filled[0] ?? '';
 }
 
 const quote = (name: string): string => `"${truncate(name, 100)}"`;
@@ -177,7 +177,7 @@ export class RecordMapper {
    * `upper` as a function.
    */
   private formatFunctionHint(names: readonly string[]): string {
-    const meant = names.flatMap((name) => splitFunction(name) ?? []);
+    const meant = names.flatMap((name) => splitOffFunction(name) ?? []);
     const found = meant.find(({ columns }) => columns.some((name) => this.indexes.has(toHeaderKey(name))));
     return found ? ` ${quote(found.name)} is not a function. The functions are ${FUNCTION_NAMES}.` : '';
   }

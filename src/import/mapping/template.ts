@@ -114,7 +114,7 @@ export function sourcesOf(template: FieldTemplate): string[] {
  * may contain colons.
  * @returns undefined for a name without a colon.
  */
-export function splitFunction(name: string): { name: string; columns: string[] } | undefined {
+export function splitOffFunction(name: string): { name: string; columns: string[] } | undefined {
   const pieces = name.split(':');
   const columns = pieces.slice(1).map((_, index) => pieces.slice(0, index + 1).join(':'));
   return columns.length > 0 ? { name: (pieces.at(-1) ?? '').trim(), columns } : undefined;

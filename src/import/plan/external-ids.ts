@@ -23,7 +23,7 @@ export class ExternalIds {
     const [content] = computeHash64(cells.join('\0'));
     const first = this.firstLines.at(number);
     if (first !== 0) {
-      this.addRepeated(line, first, this.contentHashes.at(number) !== content);
+      this.addRepeatedLine(line, first, this.contentHashes.at(number) !== content);
       return false;
     }
     this.firstLines.set(number, line);
@@ -31,7 +31,7 @@ export class ExternalIds {
     return true;
   }
 
-  private addRepeated(line: number, first: number, isDifferent: boolean): void {
+  private addRepeatedLine(line: number, first: number, isDifferent: boolean): void {
     const group = this.repeated.get(first) ?? { lines: [first], isDifferent: false };
     this.repeated.set(first, group);
     group.lines.push(line);

@@ -140,7 +140,7 @@ export class PlanBuilder {
       for (const [user, manager] of managers) setRules.addExistingManager(user, manager);
     }
     for (const { line, externalId } of this.adoptedManagers) {
-      setRules.requireManager(line, this.externalIds.findLine(externalId));
+      setRules.addManagerDependency(line, this.externalIds.findLine(externalId));
     }
     const webmasters = setRules.hasWebmasterLosses ? await this.directory.countWebmasters() : 0;
     for (const [line, failures] of setRules.validate(webmasters)) {
@@ -173,8 +173,8 @@ export class PlanBuilder {
     return constraint;
   }
 
-  private async failStagedRows(late: ReadonlyMap<number, RowError[]>): Promise<void> {
-    const lines = [...late.keys()].sort((a, b) => a - b);
+  private async failStagedRows(lateErrors: ReadonlyMap<number, RowError[]>): Promise<void> {
+    const lines = [...lateErrors.keys()].sort((a, b) => a - b);
     for (let from = 0; from < lines.length; from += LINES_AT_ONCE) {
       const part = lines.slice(from, from + LINES_AT_ONCE);
       const known = new Map(
@@ -189,7 +189,7 @@ export class PlanBuilder {
         const { username, email } = row?.changes.values ?? {};
         for (const name of [username, email]) this.failedNames.addLogin(name);
         return toFailedRow(row ?? { ...EMPTY_ROW, line, outcome: 'error' }, [
-          ...(late.get(line) ?? []),
+          ...(lateErrors.get(line) ?? []),
           ...(row?.errors ?? []),
         ]);
       });

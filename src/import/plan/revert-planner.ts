@@ -33,8 +33,8 @@ export class RevertPlanner {
    * @param initiator actor of the revert.
    */
   async plan(original: ImportRun, total: number, builder: PlanBuilder, initiator: Actor): Promise<void> {
-    const read = (after: number) => this.rows.listPage(original.id, after, ROWS_AT_ONCE);
-    for await (const page of readPages(MIN_LINE, lineOf, read)) {
+    const readRows = (after: number) => this.rows.listPage(original.id, after, ROWS_AT_ONCE);
+    for await (const page of readPages(MIN_LINE, lineOf, readRows)) {
       const applied = page.filter(
         (row) => row.outcome !== 'unchanged' && isApplied(row, original.applied_batches),
       );

@@ -14,7 +14,7 @@ import {
   checkPrivilege,
   validateChange,
 } from '../../users/rules/user-rules.js';
-import { diffUsers, listSetFields, type User } from '../../users/model/user.js';
+import { diffUsers, listFilledFields, type User } from '../../users/model/user.js';
 import { NewUserInput, UserInput } from '../../users/rules/user.input.js';
 import type { UserScope } from '../../users/search/user-scope.js';
 import type { DamagedCell, FileRow, RowKeys } from '../file/file-row.js';
@@ -61,13 +61,13 @@ const RETURNED: RowError = {
 const EPOCH = '1970-01-01 00:00:00.000';
 
 /** Plans a row by the rules of the API and of imports. Ignores the other rows of the file. */
-export function planRow(file: FileRow, context: RowContext): PlannedRow {
+export function planRow(row: FileRow, context: RowContext): PlannedRow {
   const { options, scope, before } = context;
-  const errors = findKeyErrors(file, context);
-  if (errors.length > 0) return createPlannedRow(file, context, 'error', { errors });
-  if (before && options.mode === 'create_only') return skipExistingUser(file, before, context);
-  if (!before && options.mode === 'update_only') return createPlannedRow(file, context, 'skipped', {});
-  const sent = { ...file.raw };
+  const errors = findKeyErrors(row, context);
+  if (errors.length > 0) return createPlannedRow(row, context, 'error', { errors });
+  if (before && options.mode === 'create_only') return skipExistingUser(row, before, context);
+  if (!before && options.mode === 'update_only') return createPlannedRow(row, context, 'skipped', {});
+  const sent = { ...row.raw };
   if (!before && sent['roles'] === undefined && options.default_roles) sent['roles'] = options.default_roles;
   const { value, errors: broken } = readInput<UserInput>(before ? UserInput : NewUserInput, sent);
   const current = before ?? createEmptyUser(context.uuid, EPOCH);
@@ -81,21 +81,21 @@ export function planRow(file: FileRow, context: RowContext): PlannedRow {
   // The source itself blocks the user, so a later row without a status must not reactivate the user.
   if (before?.status === 'Blocked' && value.status === 'Blocked') Object.assign(value, { blocked_by: null });
   const { errors: all, after } = validateChange(current, { value: input, errors: broken }, context.settings);
-  const lost = findDamageErrors(file, context);
+  const lost = findDamageErrors(row, context);
   const others = all.filter((error) => !lost.some(({ field }) => field === error.field));
-  const errorsOfRow = [...lost, ...others.map((error) => toRowError(error, file))];
-  if (errorsOfRow.length > 0) return createPlannedRow(file, context, 'error', { errors: errorsOfRow });
+  const errorsOfRow = [...lost, ...others.map((error) => toRowError(error, row))];
+  if (errorsOfRow.length > 0) return createPlannedRow(row, context, 'error', { errors: errorsOfRow });
 
   const refused =
     checkPrivilegedChange(before, after, context) ?? checkPrivilege(context.initiator, before, after);
-  if (refused) return createPlannedRow(file, context, 'error', { errors: [refused] });
-  if (!before) return createPlannedRow(file, context, 'created', { after, changes: listSetFields(after) });
+  if (refused) return createPlannedRow(row, context, 'error', { errors: [refused] });
+  if (!before) return createPlannedRow(row, context, 'created', { after, changes: listFilledFields(after) });
   const warnings = returned === undefined || returned === 'reactivate' ? [] : [returned];
   const changes = diffUsers(before, after);
-  if (changes.length === 0) return createPlannedRow(file, context, 'unchanged', { after, errors: warnings });
+  if (changes.length === 0) return createPlannedRow(row, context, 'unchanged', { after, errors: warnings });
   const isOurs = before.managed_by === null || before.managed_by === scope.dataset;
   const owned = isOurs ? { ...after, managed_by: scope.dataset, managed_part: scope.part } : after;
-  return createPlannedRow(file, context, outcomeOf(before, after), {
+  return createPlannedRow(row, context, outcomeOf(before, after), {
     after: owned,
     changes: Changes.fromList(diffUsers(before, owned)),
     errors: warnings,
@@ -118,13 +118,13 @@ function evaluateReturningUser(
   return returning === 'report' ? RETURNED : 'reactivate';
 }
 
-function skipExistingUser(file: FileRow, before: User, context: RowContext): PlannedRow {
-  const status = typeof file.raw['status'] === 'string' ? file.raw['status'] : undefined;
+function skipExistingUser(row: FileRow, before: User, context: RowContext): PlannedRow {
+  const status = typeof row.raw['status'] === 'string' ? row.raw['status'] : undefined;
   const returned = evaluateReturningUser({ status }, before, {
     dataset: context.options.dataset,
     returning: 'report',
   });
-  return createPlannedRow(file, context, 'skipped', {
+  return createPlannedRow(row, context, 'skipped', {
     errors: returned === undefined || returned === 'reactivate' ? [] : [returned],
   });
 }
@@ -156,24 +156,24 @@ function toPatchValue(field: string, value: unknown, otherValue: unknown): unkno
   return { ...Object.fromEntries(removed), ...(value ?? {}) };
 }
 
-function findKeyErrors(file: FileRow, context: RowContext): RowError[] {
-  if (file.externalId === '') {
+function findKeyErrors(row: FileRow, context: RowContext): RowError[] {
+  if (row.externalId === '') {
     return [{ field: 'external_id', code: 'required', message: 'is required to match rows to users' }];
   }
-  return findDamageErrors(file, context).filter(({ field }) => field === 'external_id');
+  return findDamageErrors(row, context).filter(({ field }) => field === 'external_id');
 }
 
 /** Returns the errors of damaged cells. A cell with the current value of the user is not an error. */
-function findDamageErrors(file: FileRow, { before, manager }: RowContext): RowError[] {
+function findDamageErrors(row: FileRow, { before, manager }: RowContext): RowError[] {
   const isCurrentValue = ({ column, cell }: DamagedCell): boolean => {
     if (!before) return false;
     return column.kind === 'manager' ? manager === before.manager_uuid : column.toCell(before, '') === cell;
   };
-  return file.damaged.filter((one) => !isCurrentValue(one)).map(({ error }) => error);
+  return row.damaged.filter((one) => !isCurrentValue(one)).map(({ error }) => error);
 }
 
-function toRowError({ field, code, message }: FieldError, file: FileRow): RowError {
-  const value = file.cells.get(field.split('.')[0] ?? field);
+function toRowError({ field, code, message }: FieldError, row: FileRow): RowError {
+  const value = row.cells.get(field.split('.')[0] ?? field);
   return { field, code, message, ...(value !== undefined && { value: truncate(value, MAX_VALUE) }) };
 }
 
@@ -200,7 +200,7 @@ function hasSameRoles(a: User, b: User): boolean {
 }
 
 function createPlannedRow(
-  file: FileRow,
+  fileRow: FileRow,
   { before, uuid }: RowContext,
   outcome: RowOutcome,
   result: { after?: User; changes?: StagedRow['changes']; errors?: RowError[] },
@@ -208,9 +208,9 @@ function createPlannedRow(
   const { after, ...details } = result;
   const row = {
     ...EMPTY_ROW,
-    line: file.line,
+    line: fileRow.line,
     outcome,
-    external_id: truncate(file.externalId, 255),
+    external_id: truncate(fileRow.externalId, 255),
     user_uuid: before?.uuid ?? (outcome === 'created' ? uuid : null),
     version: before?.version ?? 0,
     ...details,

@@ -80,24 +80,24 @@ export class RunPlanner {
   }
 
   private async countUnlisted({ dataset }: ImportRun, { tally }: PlanBuilder): Promise<UnlistedCounts> {
-    const managed = await this.directory.countManaged(dataset);
+    const managed = await this.directory.countByPart(dataset);
     return new Map(
       [...managed].map(([part, count]) => [part, Math.max(0, count - (tally.listed.get(part) ?? 0))]),
     );
   }
 
   /** Counts the missing users. Also stages them if the options report or block missing users. */
-  private async planMissing(run: ImportRun, left: UnlistedCounts, builder: PlanBuilder): Promise<number> {
+  private async planMissing(run: ImportRun, unlisted: UnlistedCounts, builder: PlanBuilder): Promise<number> {
     const { part, missing } = run.options;
-    const fewer = part === undefined ? sumCounts(left) : (left.get(part) ?? 0);
+    const fewer = part === undefined ? sumCounts(unlisted) : (unlisted.get(part) ?? 0);
     return fewer === 0 || missing === 'keep' ? fewer : this.stageMissing(run, builder);
   }
 
   private async stageMissing(run: ImportRun, builder: PlanBuilder): Promise<number> {
     const scope = userScopeOf(run);
     let count = 0;
-    const read = (after: string) => this.directory.listManaged(scope, after, PAGE_SIZE);
-    for await (const users of readPages('', ({ uuid }) => uuid, read)) {
+    const readUsers = (after: string) => this.directory.listManaged(scope, after, PAGE_SIZE);
+    for await (const users of readPages('', ({ uuid }) => uuid, readUsers)) {
       const gone = users.filter(
         (user) =>
           isInScope(scope, { managed_by: run.dataset, managed_part: user.managed_part }) &&

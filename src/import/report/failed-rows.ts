@@ -90,8 +90,8 @@ export class FailedRows {
     yield (
       BOM + title.repeat(above) + toDelimitedLine(isRevert ? CONFLICTS : [...run.header, ...ADDED], delimiter)
     );
-    const read = (after: number) => this.rows.listFailed(run.id, after, BATCH);
-    for await (const rows of readPages(0, lineOf, read)) {
+    const readRows = (after: number) => this.rows.listFailed(run.id, after, BATCH);
+    for await (const rows of readPages(0, lineOf, readRows)) {
       const lines = isRevert
         ? rows.flatMap(toConflictLines)
         : rows.map((row) => toFailedLine(row, run.header.length));

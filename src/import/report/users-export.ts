@@ -19,8 +19,8 @@ export class UsersExport {
   /** Yields the lines of the export, page by page. @param all true to include users without an external id. */
   async *streamLines(all: boolean): AsyncGenerator<string> {
     yield this.buildTemplate();
-    const read = (after: string) => this.directory.listPage(after, PAGE_SIZE, all);
-    for await (const users of readPages('', uuidOf, read)) {
+    const readUsers = (after: string) => this.directory.listPage(after, PAGE_SIZE, all);
+    for await (const users of readPages('', uuidOf, readUsers)) {
       const managers = await this.directory.findExternalIds(
         users.flatMap(({ manager_uuid }) => manager_uuid ?? []),
       );

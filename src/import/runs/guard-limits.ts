@@ -122,7 +122,7 @@ export const buildLimitSchemas = () =>
 export function validateLimits(guards: readonly [string, unknown][]): FieldError[] {
   return guards.flatMap(([name, limits]): FieldError[] => {
     const field = `guards.${name}`;
-    if (!isLimitName(name)) return [toUnknownError(field, 'is not a guard with limits', name, GUARD_LIMITS)];
+    if (!isLimitName(name)) return [toNameError(field, 'is not a guard with limits', name, GUARD_LIMITS)];
     const bounds = new Map(Object.entries<LimitRange>(GUARD_LIMITS[name]));
     if (!isObject(limits)) {
       const message = `must be an object with ${[...bounds.keys()].join(', ')}`;
@@ -131,7 +131,7 @@ export function validateLimits(guards: readonly [string, unknown][]): FieldError
     return Object.entries(limits).flatMap(([limit, value]) => {
       const bound = bounds.get(limit);
       const path = `${field}.${limit}`;
-      if (!bound) return [toUnknownError(path, `is not a limit of ${name}`, limit, GUARD_LIMITS[name])];
+      if (!bound) return [toNameError(path, `is not a limit of ${name}`, limit, GUARD_LIMITS[name])];
       const { least, most } = bound;
       const isValid = typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most;
       const message = `must be an integer from ${least} to ${most}`;
@@ -140,7 +140,7 @@ export function validateLimits(guards: readonly [string, unknown][]): FieldError
   });
 }
 
-function toUnknownError(field: string, message: string, name: string, names: object): FieldError {
+function toNameError(field: string, message: string, name: string, names: object): FieldError {
   const known = Object.keys(names);
   const meant = findNearest(name, known);
   const hint = meant === undefined ? `use one of ${known.join(', ')}` : `did you mean ${meant}?`;

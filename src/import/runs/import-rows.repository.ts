@@ -135,7 +135,7 @@ export class ImportRowsRepository {
       await tx.execute(`UPDATE import_rows SET batch = ? WHERE ${toLinesSql(part)}`, [batch, runId, ...part]);
   }
 
-  async listBatches(runId: string, first: number, last: number): Promise<StagedRow[]> {
+  async listBatchRows(runId: string, first: number, last: number): Promise<StagedRow[]> {
     const from = `import_rows${indexHintOf(this.database, 'ix_import_rows_batch')}`;
     const where = 'run_id = ? AND batch >= ? AND batch <= ? ORDER BY batch, line';
     return this.select(from, where, [runId, first, last]);
@@ -152,8 +152,8 @@ export class ImportRowsRepository {
   }
 
   async *readAll(runId: string, outcome: StagedOutcome): AsyncGenerator<StagedRow> {
-    const read = (after: number) => this.findRows(runId, outcome, after, PAGE_SIZE);
-    for await (const rows of readPages(MIN_LINE, lineOf, read)) yield* rows;
+    const readRows = (after: number) => this.findRows(runId, outcome, after, PAGE_SIZE);
+    for await (const rows of readPages(MIN_LINE, lineOf, readRows)) yield* rows;
   }
 
   /** Returns true if a plan blocks the user. The query runs in a separate process, because it may read many rows. */
@@ -169,7 +169,7 @@ export class ImportRowsRepository {
    * Counts the users whom failed rows block. A failed row of a revert is applied except for its conflicts, so it may
    * block a user.
    */
-  async countBlockedByFailed(runId: string): Promise<number> {
+  async countBlockedByFailedRows(runId: string): Promise<number> {
     let count = 0;
     for await (const row of this.readAll(runId, 'error')) if (blocksUser(row)) count++;
     return count;
@@ -205,7 +205,7 @@ export class ImportRowsRepository {
     );
   }
 
-  async listProblems(runId: string, limit: number, sql: Sql = this.database): Promise<StagedRow[]> {
+  async listProblemRows(runId: string, limit: number, sql: Sql = this.database): Promise<StagedRow[]> {
     const failures = ['error', 'missing'].map((outcome): RowSet => {
       const where = `run_id = ? AND outcome = '${outcome}' AND code <> ''`;
       return { from: this.byOutcome, where, params: [runId] };
@@ -266,16 +266,16 @@ export class ImportRowsRepository {
    */
   private async mergePage(
     runId: string,
-    parts: readonly RowSet[],
+    rowSets: readonly RowSet[],
     { after, offset, limit }: RowPosition,
     sql?: Sql,
   ): Promise<StagedRow[]> {
-    const selects = parts.map(
+    const selects = rowSets.map(
       ({ from, where }, index) =>
         `SELECT line FROM (SELECT line FROM ${from} WHERE ${where} AND line > ? ORDER BY line LIMIT ?) AS part${index}`,
     );
     const query = `SELECT line FROM (${selects.join(' UNION ALL ')}) AS every_line ORDER BY line LIMIT ? OFFSET ?`;
-    const params = [...parts.flatMap((part) => [...part.params, after, offset + limit]), limit, offset];
+    const params = [...rowSets.flatMap((part) => [...part.params, after, offset + limit]), limit, offset];
     const found = sql
       ? await sql.query<{ line: number }>(query, params)
       : await this.database.scan<{ line: number }>(query, params);

@@ -176,10 +176,10 @@ export class ImportRunsRepository {
     return row?.finished ?? null;
   }
 
-  async findNextDataset(name: string): Promise<string | undefined> {
+  async findNextDataset(previous: string): Promise<string | undefined> {
     const row = await this.database.queryOne<{ dataset: string | null }>(
       'SELECT MIN(dataset) AS dataset FROM import_runs WHERE dataset > ?',
-      [name],
+      [previous],
     );
     return row?.dataset ?? undefined;
   }

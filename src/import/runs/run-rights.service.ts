@@ -29,9 +29,9 @@ export class RunRights {
 
   /** Returns the reason why the run must stop, or undefined if its starter and approver have the required rights. */
   async findLostRight(sql: Sql, { starter, approver }: Principals): Promise<Reason | undefined> {
-    if (!(await this.hasImportRight(sql, starter))) return createReason(starter, 'started');
+    if (!(await this.hasImportRight(sql, starter))) return toRevokedReason(starter, 'started');
     if (!approver || isSameActor(starter, approver)) return undefined;
-    return (await this.hasImportRight(sql, approver)) ? undefined : createReason(approver, 'approved');
+    return (await this.hasImportRight(sql, approver)) ? undefined : toRevokedReason(approver, 'approved');
   }
 
   async hasLostRights(starter: Actor): Promise<boolean> {
@@ -81,7 +81,7 @@ export class RunRights {
 
 const isSameActor = (a: Actor, b: Actor): boolean => a.kind === b.kind && a.id === b.id;
 
-function createReason({ kind, id }: Actor, action: 'started' | 'approved'): Reason {
+function toRevokedReason({ kind, id }: Actor, action: 'started' | 'approved'): Reason {
   const subject =
     kind === 'key'
       ? `API key ${id}, which ${action} this import, was revoked or has expired`

@@ -12,7 +12,7 @@ import {
 } from '../runs/import-options.js';
 
 /** Returns the options in `IMPORT_OPTIONS` without validation. */
-export function getScheduleQuery({ IMPORT_OPTIONS }: Env): JsonObject {
+export function getRawOptions({ IMPORT_OPTIONS }: Env): JsonObject {
   return { ...parse(IMPORT_OPTIONS) };
 }
 
@@ -32,7 +32,7 @@ export function assertSchedulable(options: ImportOptions): void {
  * @throws Error that lists each unknown option and each invalid value.
  */
 export function readScheduleOptions(env: Env): ImportOptions {
-  const query = getScheduleQuery(env);
+  const query = getRawOptions(env);
   const { value, errors } = readInput(RequestedOptions, query);
   const roles = new RoleCatalogue(env.EXTRA_ROLES);
   const unknown = value.default_roles?.filter((role) => roles.find(role) === undefined) ?? [];

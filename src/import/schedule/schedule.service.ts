@@ -14,7 +14,7 @@ import { RUNNABLE, FINAL } from '../runs/run-states.js';
 import { Leases } from '../../platform/database/leases/leases.service.js';
 import { FileChangedError, type ProcessingFile, DropFolder, type FolderFile } from './drop-folder.js';
 import { EntryError } from './open-folder.js';
-import { assertSchedulable, readScheduleOptions, getScheduleQuery } from './schedule-options.js';
+import { assertSchedulable, readScheduleOptions, getRawOptions } from './schedule-options.js';
 
 /** Maximum number of files that are logged individually. */
 const MAX_NAMES = 100;
@@ -163,7 +163,7 @@ export class ScheduleService implements BeforeApplicationShutdown {
    */
   private async runPass(folder: DropFolder): Promise<void> {
     await this.leases.runUnderLease(LEASE, LEASE_SECONDS, async () => {
-      const capacity = MAX_PROCESSING - (await this.updateProcessingFolder(folder));
+      const capacity = MAX_PROCESSING - (await this.resumeOrArchiveAll(folder));
       const time = now();
       const last = await this.readLastTick(time);
       // Record the tick after the import of its files, so that it stays due if the process is killed.
@@ -231,13 +231,13 @@ export class ScheduleService implements BeforeApplicationShutdown {
    * Archives files in `processing/` whose runs have ended, and imports files without a run.
    * @returns the number of files whose runs are queued or in progress.
    */
-  private async updateProcessingFolder(folder: DropFolder): Promise<number> {
+  private async resumeOrArchiveAll(folder: DropFolder): Promise<number> {
     let waiting = 0;
     this.processingLog.startPass();
     for await (const file of folder.listProcessing()) {
       if (this.stopping.signal.aborted) return waiting;
       if (file.rejection) this.processingLog.add(file.entry, file.rejection.reason);
-      else if (await this.updateProcessingFile(folder, file)) waiting++;
+      else if (await this.resumeOrArchive(folder, file)) waiting++;
     }
     this.processingLog.endPass();
     return waiting;
@@ -247,10 +247,7 @@ export class ScheduleService implements BeforeApplicationShutdown {
    * Archives a file in `processing/` if its run has ended, and imports it if a crash has left it without a run.
    * @returns true if the run of the file is queued or in progress.
    */
-  private async updateProcessingFile(
-    folder: DropFolder,
-    file: ProcessingFile & FolderFile,
-  ): Promise<boolean> {
+  private async resumeOrArchive(folder: DropFolder, file: ProcessingFile & FolderFile): Promise<boolean> {
     const run = await this.runs.find(file.runId);
     if (run && FINAL.includes(run.state))
       await this.archive(folder, file, run.state.startsWith('completed') ? 'done' : 'failed');
@@ -265,7 +262,7 @@ export class ScheduleService implements BeforeApplicationShutdown {
     try {
       const { options, profile } = await this.queue.readOptionsForFile(
         file.name,
-        getScheduleQuery(this.env),
+        getRawOptions(this.env),
         CALLER,
       );
       assertSchedulable(options);

@@ -110,8 +110,8 @@ const isTable = (table: unknown): boolean =>
  * Rejects a backup with the schema of another release, because a migration may have changed the meaning of a column.
  */
 function assertSchema(header: BackupHeader, { tables, migrations }: BackupSchema): void {
-  const serializeTables = (list: readonly TableColumns[]) =>
-    JSON.stringify(list.map(({ name, columns }) => [name, columns]));
+  const serializeTables = (tableList: readonly TableColumns[]) =>
+    JSON.stringify(tableList.map(({ name, columns }) => [name, columns]));
   if (
     header.migrations.join() === migrations.join() &&
     serializeTables(header.tables) === serializeTables(tables)

@@ -82,7 +82,7 @@ class Primary {
       logStartAndEnd(this.log, this.env, url);
       // Standard output is reserved for log lines.
       process.stderr.write(formatWelcome(url, this.env.CONSOLE_ENABLED, first));
-      for (const started of [instance, ...others]) void this.replace(started);
+      for (const started of [instance, ...others]) void this.keepRunning(started);
     } catch (error) {
       if (!this.ending.signal.aborted) throw error;
     }
@@ -120,7 +120,7 @@ class Primary {
   }
 
   /** Replaces an instance each time it ends. The delay grows if instances end soon after their start. */
-  private async replace(instance: InstanceProcess): Promise<void> {
+  private async keepRunning(instance: InstanceProcess): Promise<void> {
     for (let wait = RESTART_MILLIS.first; ; wait = Math.min(wait * 2, RESTART_MILLIS.most)) {
       const how = await instance.ended;
       if (this.ending.signal.aborted) return;

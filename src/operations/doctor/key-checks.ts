@@ -29,13 +29,13 @@ const readApiKeys = (sql: Sql): Promise<StoredKey[]> => sql.query('SELECT * FROM
 const filterUsable = (keys: readonly StoredKey[], time: DbTime): StoredKey[] =>
   keys.filter(({ revoked, expires }) => revoked === null && (expires === null || expires > time));
 
-const isLimited = ({ scopes }: StoredKey): boolean => (scopes ?? null) !== null;
+const hasScopes = ({ scopes }: StoredKey): boolean => (scopes ?? null) !== null;
 
 export async function checkKeys(sql: Sql): Promise<Finding[]> {
   const all = await readApiKeys(sql);
   const usable = filterUsable(all, now());
   if (usable.length === 0) return warn('api keys', 'no key is usable. Run "rollcall keys create NAME"');
-  const limited = usable.filter(isLimited).length;
+  const limited = usable.filter(hasScopes).length;
   const counts = ok('api keys', `${usable.length} usable, ${limited} of them limited by scopes`);
   return [...counts, ...(await checkCreators(sql, all, usable))];
 }
@@ -44,18 +44,18 @@ export async function checkKeys(sql: Sql): Promise<Finding[]> {
  * Reports usable keys whose creator is no longer an active Webmaster. For a key that was created with another key,
  * checks the creator of that key.
  */
-async function checkCreators(sql: Sql, all: readonly StoredKey[], usable: StoredKey[]): Promise<Finding[]> {
+async function checkCreators(sql: Sql, keys: readonly StoredKey[], usable: StoredKey[]): Promise<Finding[]> {
   const query = `SELECT users.uuid AS uuid FROM user_roles JOIN users ON users.uuid = user_roles.user_uuid
     WHERE user_roles.role = ? AND users.status = 'Active'`;
   const webmasters = await sql.query<{ uuid: string }>(query, [WEBMASTER]);
   const active = new Set(webmasters.map(({ uuid }) => uuid));
-  const byId = new Map(all.map((key) => [key.id, key]));
+  const byId = new Map(keys.map((key) => [key.id, key]));
   const orphans = usable.filter((key) => {
     const creator = creatorOf(key, byId);
     return creator !== undefined && !active.has(creator);
   });
   if (orphans.length === 0) return [];
-  const message = `${orphans.length} created by users who are no longer active Webmasters: ${listNames(orphans)}`;
+  const message = `${orphans.length} created by users who are no longer active Webmasters: ${joinNames(orphans)}`;
   return warn('key creators', `${message}. Replace them if they are needed, then revoke them`);
 }
 
@@ -88,23 +88,23 @@ export async function checkKeyRisks(env: Env): Promise<Finding[]> {
 }
 
 /** Returns the risks of the keys that are usable at the given time, such as keys that never expire. */
-export function findKeyRisks(all: readonly StoredKey[], time: DbTime): Finding[] {
-  const keys = filterUsable(all, time);
+export function findKeyRisks(allKeys: readonly StoredKey[], time: DbTime): Finding[] {
+  const keys = filterUsable(allKeys, time);
   const limit = addSeconds(time, -UNUSED_DAYS * 24 * 60 * 60);
   const unused = keys.filter(({ last_used, created }) => (last_used ?? created) < limit);
   const lists: [keys: StoredKey[], what: string][] = [
     [keys.filter(({ expires }) => expires === null), 'never expire (create new keys with --expires)'],
-    [keys.filter((key) => !isLimited(key)), 'have all rights of a Webmaster'],
+    [keys.filter((key) => !hasScopes(key)), 'have all rights of a Webmaster'],
     [unused, `were not used for ${UNUSED_DAYS} days (revoke them if possible)`],
   ];
   const found = lists.flatMap(([some, what]) =>
-    some.length === 0 ? [] : warn('api keys', `${some.length} of ${keys.length} ${what}: ${listNames(some)}`),
+    some.length === 0 ? [] : warn('api keys', `${some.length} of ${keys.length} ${what}: ${joinNames(some)}`),
   );
   if (found.length > 0) return found;
   return ok('api keys', `${keys.length} usable, all with an expiry date and limited scopes`);
 }
 
-function listNames(keys: readonly StoredKey[]): string {
+function joinNames(keys: readonly StoredKey[]): string {
   const names = keys.slice(0, MAX_NAMED).map(({ id, name }) => `${JSON.stringify(name)} (${id})`);
   return names.join(', ') + (keys.length > MAX_NAMED ? ` and ${keys.length - MAX_NAMED} more` : '');
 }

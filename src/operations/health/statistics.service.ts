@@ -91,18 +91,18 @@ function computeFirstHour(millis: number, days: number, offset: number): number 
 
 /**
  * Creates one entry per day, oldest day first.
- * @param from first hour of the first day.
+ * @param firstHour first hour of the first day.
  */
-function toDays(from: number, days: number, offset: number, { counts, gaps }: DailyCounts): DayDto[] {
+function toDays(firstHour: number, days: number, offset: number, { counts, gaps }: DailyCounts): DayDto[] {
   const listed = Array.from({ length: days }, (_, index) => {
-    const begin = from + index * HOURS;
+    const begin = firstHour + index * HOURS;
     const complete = !gaps.some((gap) => gap.from < begin + HOURS && gap.until > begin);
     const day = new Date((begin + offset) * HOUR_MILLIS).toISOString().slice(0, 10);
     return Object.assign(new DayDto(), { day, complete });
   });
   const names = new Map<AuditAction, DailyName>(DAILY_NAMES.map((name) => [DAILY[name], name]));
   for (const { hour, action, value } of counts) {
-    const day = listed[Math.floor((hour - from) / HOURS)];
+    const day = listed[Math.floor((hour - firstHour) / HOURS)];
     const name = names.get(action);
     if (day && name) day[name] += value;
   }

@@ -20,12 +20,12 @@ export class StatisticsQuery {
   utc_offset: number = 0;
 }
 
-const describeCount = (description?: string, example = 0) =>
+const toCountSchema = (description?: string, example = 0) =>
   ({ type: 'integer', minimum: 0, example, ...(description !== undefined && { description }) }) as const;
 
 class UserNumbersDto {
-  @ApiProperty(describeCount(undefined, 980)) active!: number;
-  @ApiProperty(describeCount(undefined, 20)) blocked!: number;
+  @ApiProperty(toCountSchema(undefined, 980)) active!: number;
+  @ApiProperty(toCountSchema(undefined, 20)) blocked!: number;
 }
 
 class ImportRunSummaryDto extends PickType(ImportRunDto, [
@@ -55,9 +55,9 @@ class ImportNumbersDto {
     description: 'True if no import was completed within IMPORT_OVERDUE_HOURS. Missing without this setting.',
   })
   overdue?: boolean;
-  @ApiProperty(describeCount('Runs that wait for approval because a guard tripped.')) needs_approval!: number;
-  @ApiProperty(describeCount('Planned dry runs that can be applied.')) planned!: number;
-  @ApiProperty(describeCount('Runs in progress or queued.')) running!: number;
+  @ApiProperty(toCountSchema('Runs that wait for approval because a guard tripped.')) needs_approval!: number;
+  @ApiProperty(toCountSchema('Planned dry runs that can be applied.')) planned!: number;
+  @ApiProperty(toCountSchema('Runs in progress or queued.')) running!: number;
   @ApiProperty({ type: [DatasetDto], maxItems: MAX_DATASETS, description: 'Data sets by name, at most 100.' })
   datasets!: DatasetDto[];
 }
@@ -75,12 +75,12 @@ class KeyNumbersDto {
     description: 'At most 100 keys that expire within 30 days, soonest first.',
   })
   expiring!: ExpiringKeyDto[];
-  @ApiProperty(describeCount('Keys whose fuse has blown within the last hour.')) fuses_blown!: number;
+  @ApiProperty(toCountSchema('Keys whose fuse has blown within the last hour.')) fuses_blown!: number;
 }
 
 class FailedLoginsDto {
   @ApiProperty({
-    ...describeCount('Failed logins, counted at most once per minute for each name and address.', 3),
+    ...toCountSchema('Failed logins, counted at most once per minute for each name and address.', 3),
     maximum: 10_000,
   })
   last_24_hours!: number;
@@ -96,19 +96,19 @@ export class DayDto {
       'yet, or the last hour has more than 10,000 events of a kind.',
   })
   complete: boolean = true;
-  @ApiProperty(describeCount('Users created.')) created = 0;
-  @ApiProperty(describeCount('Number of changes made to users.', 12)) updated = 0;
-  @ApiProperty(describeCount()) blocked = 0;
-  @ApiProperty(describeCount()) reactivated = 0;
-  @ApiProperty(describeCount()) deleted = 0;
-  @ApiProperty(describeCount()) restored = 0;
-  @ApiProperty(describeCount(undefined, 7)) logins = 0;
-  @ApiProperty(describeCount('Failed logins, counted at most once per minute for each name and address.'))
+  @ApiProperty(toCountSchema('Users created.')) created = 0;
+  @ApiProperty(toCountSchema('Number of changes made to users.', 12)) updated = 0;
+  @ApiProperty(toCountSchema()) blocked = 0;
+  @ApiProperty(toCountSchema()) reactivated = 0;
+  @ApiProperty(toCountSchema()) deleted = 0;
+  @ApiProperty(toCountSchema()) restored = 0;
+  @ApiProperty(toCountSchema(undefined, 7)) logins = 0;
+  @ApiProperty(toCountSchema('Failed logins, counted at most once per minute for each name and address.'))
   failed_logins = 0;
-  @ApiProperty(describeCount('Completed imports, including imports with errors.', 1)) imports_completed = 0;
-  @ApiProperty(describeCount()) imports_failed = 0;
-  @ApiProperty(describeCount()) imports_rejected = 0;
-  @ApiProperty(describeCount()) imports_superseded = 0;
+  @ApiProperty(toCountSchema('Completed imports, including imports with errors.', 1)) imports_completed = 0;
+  @ApiProperty(toCountSchema()) imports_failed = 0;
+  @ApiProperty(toCountSchema()) imports_rejected = 0;
+  @ApiProperty(toCountSchema()) imports_superseded = 0;
 }
 
 export class StatisticsDto {

@@ -39,7 +39,7 @@ export function getSocketPath(env: Env): string {
  * Returns a function that connects to the private socket of the service with these settings. Returns undefined if no
  * such service is running.
  */
-export async function findService(env: Env): Promise<(() => Duplex) | undefined> {
+export async function findConnector(env: Env): Promise<(() => Duplex) | undefined> {
   const path = getSocketPath(env);
   return isTrusted(path, env) && (await isListening(path)) ? () => connect({ path }) : undefined;
 }

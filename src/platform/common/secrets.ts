@@ -52,13 +52,13 @@ export const hasSecret = (text: string): boolean => maskSecrets(text) !== text;
 const MASKED_KEY = 'rollcall_$1_***';
 
 function maskWith(text: string, mask: (plain: string) => string): string {
-  const plain = decodeTokens(text);
+  const plain = decodeEscapes(text);
   if (!plain.includes('rollcall_') && !LONG_RUN.test(plain)) return text; // nearly every log line returns here
   const clean = mask(plain);
   return clean === plain ? text : clean;
 }
 
-function decodeTokens(text: string): string {
+function decodeEscapes(text: string): string {
   if (!text.includes('%')) return text;
   return text.replace(ESCAPED, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 }

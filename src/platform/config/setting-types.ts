@@ -48,8 +48,8 @@ export function createCustomTextType(rule: string, test: (text: string) => boole
 export const createTextType = (max: number): SettingType<string> =>
   createCustomTextType(`have at most ${max} characters`, (value) => length(value, 0, max));
 
-export const createPatternType = (form: RegExp, rule: string): SettingType<string> =>
-  createCustomTextType(rule, (value) => form.test(value));
+export const createPatternType = (pattern: RegExp, rule: string): SettingType<string> =>
+  createCustomTextType(rule, (value) => pattern.test(value));
 
 export const createPathType = createTextType(4096);
 
@@ -69,14 +69,14 @@ export const createBooleanType: SettingType<boolean> = createType(
   [[() => true, '$property must be true or false']],
 );
 
-function createNumberType(form: RegExp, rule: string, min: number, max: number): SettingType<number> {
+function createNumberType(pattern: RegExp, rule: string, min: number, max: number): SettingType<number> {
   const limits: Rule<number>[] = [
     [(value) => value >= min, `$property must be at least ${min}`],
     [(value) => value <= max, `$property must be at most ${max}`],
   ];
   return {
     ...createType(
-      (text) => (form.test(text) ? Number(text) : undefined),
+      (text) => (pattern.test(text) ? Number(text) : undefined),
       [[() => true, `$property must be ${rule}`], ...limits.slice(0, max === Infinity ? 1 : 2)],
     ),
     range: max === Infinity ? `${min} or more` : `${min} to ${max}`,
@@ -95,11 +95,11 @@ export const createPercentType = createIntegerType(0, 100);
 
 export const createListType = (
   rule: string,
-  isItem: (item: string) => boolean,
+  isValidItem: (item: string) => boolean,
 ): SettingType<readonly string[]> =>
   createType(
     (text) => text.split(',').flatMap((item) => item.trim() || []),
-    [[(items) => items.every(isItem), `$property must ${rule}`]],
+    [[(items) => items.every(isValidItem), `$property must ${rule}`]],
   );
 
 export const createDatabaseUrlType = createCustomTextType(

@@ -5,7 +5,7 @@ import { removeCollation } from './engine/columns.js';
 import { type DatabaseSettings, type Server, serversOf, sqliteFileOf } from './engine/connection-options.js';
 import { chooseSession } from './mysql/choose-session.js';
 import { endSession } from './mysql/session.js';
-import { createParentFolder, openFile, addResultCodeToErrors } from './sqlite/sqlite-connection.js';
+import { createParentFolder, openFile, runAddingErrorCodes } from './sqlite/sqlite-connection.js';
 import { assertOwnSchema, findExecutedMigrations, hasPendingMigrations, migrate } from './migrate.js';
 import { MIGRATIONS } from './migrations/migrations.js';
 
@@ -21,11 +21,11 @@ class TypeormDriver {
   }
 
   prepare(sql: string) {
-    const statement = addResultCodeToErrors(() => this.connection.prepare(sql));
+    const statement = runAddingErrorCodes(() => this.connection.prepare(sql));
     return {
       reader: statement.columns().length > 0,
-      all: (...params: SQLInputValue[]) => addResultCodeToErrors(() => statement.all(...params)),
-      run: (...params: SQLInputValue[]) => addResultCodeToErrors(() => statement.run(...params)),
+      all: (...params: SQLInputValue[]) => runAddingErrorCodes(() => statement.all(...params)),
+      run: (...params: SQLInputValue[]) => runAddingErrorCodes(() => statement.run(...params)),
     };
   }
 

@@ -111,11 +111,11 @@ async function runInTransaction<T>(runner: QueryRunner, work: () => Promise<T>):
 async function runUnderLease<T>(lease: MigrationLease, runner: QueryRunner, work: () => Promise<T>) {
   await lease.acquire();
   const query = runner.query.bind(runner);
-  const renewAndQuery = async (...args: Parameters<typeof query>): Promise<unknown> => {
+  const renewLeaseAndQuery = async (...args: Parameters<typeof query>): Promise<unknown> => {
     if (!args[0].startsWith('SELECT')) await lease.renew();
     return query(...args);
   };
-  Object.assign(runner, { query: renewAndQuery });
+  Object.assign(runner, { query: renewLeaseAndQuery });
   try {
     return await work();
   } finally {

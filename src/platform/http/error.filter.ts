@@ -27,8 +27,8 @@ export class ErrorFilter implements ExceptionFilter {
 
   constructor(private readonly log: Log) {}
 
-  addFormat(form: ErrorFormat): void {
-    this.formats.push(form);
+  addFormat(format: ErrorFormat): void {
+    this.formats.push(format);
   }
 
   catch(thrown: unknown, host: ArgumentsHost): void {
@@ -72,12 +72,12 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
-function sendFormatted(form: ErrorFormat, error: ProblemError, request: Request, response: Response): void {
-  const { status, headers, body } = form.toResponse(error, request);
+function sendFormatted(format: ErrorFormat, error: ProblemError, request: Request, response: Response): void {
+  const { status, headers, body } = format.toResponse(error, request);
   response
     .status(status)
     .set({ ...error.extras.headers, ...headers })
-    .set('Content-Type', acceptsOnlyJson(request) ? 'application/json' : form.mediaType)
+    .set('Content-Type', acceptsOnlyJson(request) ? 'application/json' : format.mediaType)
     .send(maskSecrets(JSON.stringify(body)));
 }
 

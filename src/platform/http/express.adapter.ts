@@ -11,7 +11,7 @@ import {
 import { ProblemError } from '../common/errors.js';
 import { getPath } from '../telemetry/observe.js';
 import { isObject } from '../common/json.js';
-import { LOCAL_USER_HEADER, toLocalAddress, normalizeAddress } from './request-headers.js';
+import { LOCAL_USER_HEADER, toUnixAddress, normalizeAddress } from './request-headers.js';
 import { MIN_COMPRESSED_BYTES, type Preparation, createLimitedServer, addEncodingToVary } from './server.js';
 import { closeIfBodyUnread } from './body-reader.js';
 
@@ -74,7 +74,7 @@ export class FastExpressAdapter extends ExpressAdapter {
    */
   trustProxies(): void {
     const expressIp = Object.getOwnPropertyDescriptor(expressRequest, 'ip');
-    const getForwardedAddress = (each: Request): string => String(expressIp?.get?.call(each));
+    const getForwardedAddress = (request: Request): string => String(expressIp?.get?.call(request));
     this.getAddress = (each) => normalizeAddress(getForwardedAddress(each)) ?? getPeerAddress(each);
     this.checkForwarded = (each) => {
       if (each.headers['x-forwarded-for'] === undefined) return undefined;
@@ -134,7 +134,7 @@ export class FastExpressAdapter extends ExpressAdapter {
       const [request, response] = [incoming as Request, outgoing as Response];
       for (const prepare of this.preparations) prepare(request, response);
       request.isLocal = true;
-      if (incoming instanceof Incoming) incoming.address = toLocalAddress(request.headers[LOCAL_USER_HEADER]);
+      if (incoming instanceof Incoming) incoming.address = toUnixAddress(request.headers[LOCAL_USER_HEADER]);
       response.setHeader('Connection', 'close'); // an idle connection of a command would delay the shutdown
       if (rejection) refuse(rejection, request, response);
       else routeRequest(request, response);

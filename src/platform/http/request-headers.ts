@@ -35,8 +35,8 @@ const USER_NAME = /^[!-~]{1,59}$/;
  * Returns the address that the audit stores for a client of the private socket, such as `unix:alice`. Returns an empty
  * string for an invalid user name.
  */
-export const toLocalAddress = (user: unknown): string =>
-  typeof user === 'string' && USER_NAME.test(user) ? `unix:${user}` : '';
+export const toUnixAddress = (userName: unknown): string =>
+  typeof userName === 'string' && USER_NAME.test(userName) ? `unix:${userName}` : '';
 
 /** Returns the network whose addresses share limits: an IPv4 address itself, or the /64 network of an IPv6 address. */
 export function toNetwork(ip: string): string {
@@ -120,9 +120,9 @@ export function parseReason(text: string, name: string): string | undefined {
   throw new ProblemError('invalid_parameter', `${name} must be ${rule}.`);
 }
 
-function decodeReason(sent: string): string {
+function decodeReason(encoded: string): string {
   try {
-    return decodeURIComponent(sent);
+    return decodeURIComponent(encoded);
   } catch {
     throw new ProblemError('invalid_parameter', `${AUDIT_REASON} is not valid percent-encoded UTF-8.`);
   }

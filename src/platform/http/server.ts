@@ -49,7 +49,7 @@ export function readTlsOptions({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: Env) 
   };
 }
 
-export function closeIdleOnShutdown(server: Server): RequestObserver {
+export function createIdleCloser(server: Server): RequestObserver {
   return {
     onRequestEnd: () => {
       if (server.listening) return;
@@ -98,13 +98,13 @@ const WITHOUT_PAGE_HEADERS = {
  * @param https true if clients use HTTPS, directly or through a proxy.
  */
 export function createSecurityHeaders(https: boolean): Preparation {
-  const toHeaders = (directives: Record<string, string[]>, extra = {}) =>
+  const toHeaders = (directives: Record<string, string[]>, overrides = {}) =>
     computeHeaders({
       contentSecurityPolicy: { useDefaults: false, directives },
       strictTransportSecurity: https,
       // Responses cannot be embedded cross-origin. The default avatar route overrides this.
       crossOriginResourcePolicy: { policy: 'same-origin' },
-      ...extra,
+      ...overrides,
     });
   const pages = toHeaders(BASE_POLICY);
   const docs = toHeaders(DOCS_POLICY);

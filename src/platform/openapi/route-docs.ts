@@ -160,21 +160,21 @@ function listErrorCodes(route: Route, conventions: Conventions) {
   const { docs, body, file, scope, id, isUnsafe, isChange } = route;
   return [
     ...(conventions.firstErrors ?? []),
-    ...selectCodes(body, 'request_timeout', 'malformed_json', 'validation_failed'),
-    ...selectCodes(body ?? file, 'too_large', 'unsupported_media_type'),
-    ...selectCodes(scope, 'unauthenticated', 'forbidden'),
-    ...selectCodes(isUnsafe, ...(conventions.unsafeErrors ?? [])),
-    ...selectCodes(isChange, 'invalid_parameter', 'validation_failed'),
-    ...selectCodes(id?.endsWith('_id'), 'malformed_uuid'),
-    ...selectCodes(id, 'not_found'),
-    ...selectCodes(docs.ifMatch, 'precondition_failed'),
+    ...selectCodesIf(body, 'request_timeout', 'malformed_json', 'validation_failed'),
+    ...selectCodesIf(body ?? file, 'too_large', 'unsupported_media_type'),
+    ...selectCodesIf(scope, 'unauthenticated', 'forbidden'),
+    ...selectCodesIf(isUnsafe, ...(conventions.unsafeErrors ?? [])),
+    ...selectCodesIf(isChange, 'invalid_parameter', 'validation_failed'),
+    ...selectCodesIf(id?.endsWith('_id'), 'malformed_uuid'),
+    ...selectCodesIf(id, 'not_found'),
+    ...selectCodesIf(docs.ifMatch, 'precondition_failed'),
     ...(docs.errors ?? []),
-    ...selectCodes(scope, 'insufficient_scope', 'network_not_permitted'),
+    ...selectCodesIf(scope, 'insufficient_scope', 'network_not_permitted'),
     ...conventions.lastErrors,
   ];
 }
 
-const selectCodes = (condition: unknown, ...codes: ErrorCode[]): ErrorCode[] => (condition ? codes : []);
+const selectCodesIf = (condition: unknown, ...codes: ErrorCode[]): ErrorCode[] => (condition ? codes : []);
 
 function buildResponse({ docs: { answer, links }, status }: Route) {
   const response: ApiResponseNoStatusOptions = typeof answer === 'string' ? { description: answer } : answer;

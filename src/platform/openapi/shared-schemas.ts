@@ -33,9 +33,9 @@ export const ENTITY_TAGS = { type: 'string', maxLength: HEADER_BYTES } as const;
  * @param parameter parameter of the operations.
  * @param field field of the response that contains the value of this parameter.
  */
-export function createLinks(operations: readonly string[], parameter: string, field: string, extra?: object) {
+export function createLinks(operations: readonly string[], parameter: string, field: string, docs?: object) {
   const parameters = { [parameter]: `$response.body#/${field}` };
-  return Object.fromEntries(operations.map((id) => [id, { operationId: id, parameters, ...extra }]));
+  return Object.fromEntries(operations.map((id) => [id, { operationId: id, parameters, ...docs }]));
 }
 
 /**

@@ -48,7 +48,7 @@ export class LogOutput {
    */
   write(lines: string): number {
     const bytes = Buffer.from(lines);
-    const isWritten = this.buffered.length > 0 ? this.writeInOrder(bytes) : this.send(bytes);
+    const isWritten = this.buffered.length > 0 ? this.appendAndFlush(bytes) : this.send(bytes);
     if (!isWritten) return 0;
     const lost = this.dropped;
     this.dropped = 0;
@@ -59,7 +59,7 @@ export class LogOutput {
    * Appends bytes to the buffer, and flushes it unless a retry is pending.
    * @returns true if the buffer is empty afterwards.
    */
-  private writeInOrder(bytes: Buffer): boolean {
+  private appendAndFlush(bytes: Buffer): boolean {
     if (this.bufferedBytes + bytes.length > MAX_BUFFERED_BYTES) this.countDropped(bytes);
     else {
       this.buffered.push(bytes);
@@ -87,7 +87,7 @@ export class LogOutput {
     try {
       if (this.isLineCut) this.endTruncatedLine();
       while (rest.length > 0) {
-        const written = writeSync(this.getTarget(), rest);
+        const written = writeSync(this.getOpenFd(), rest);
         if (written > 0) this.isWithinLine = rest[written - 1] !== NEWLINE;
         rest = rest.subarray(written);
       }
@@ -114,7 +114,7 @@ export class LogOutput {
   }
 
   private endTruncatedLine(): void {
-    writeSync(this.getTarget(), '\n');
+    writeSync(this.getOpenFd(), '\n');
     this.isLineCut = this.isWithinLine = false;
   }
 
@@ -122,7 +122,7 @@ export class LogOutput {
     for (const byte of bytes) if (byte === NEWLINE) this.dropped++;
   }
 
-  private getTarget(): number {
+  private getOpenFd(): number {
     this.openedFd ??= reopenNonBlocking(this.fd);
     return this.openedFd;
   }

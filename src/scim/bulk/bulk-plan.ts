@@ -132,16 +132,16 @@ function sortOperations(operations: readonly BulkOperation[]): BulkOperation[] {
   }
   const seen = new Set<BulkOperation>();
   const sorted: BulkOperation[] = [];
-  const visit = (operation: BulkOperation): void => {
+  const addInOrder = (operation: BulkOperation): void => {
     if (seen.has(operation)) return;
     seen.add(operation);
     for (const bulkId of operation.references) {
       const other = named.get(bulkId);
-      if (other) visit(other);
+      if (other) addInOrder(other);
     }
     sorted.push(operation);
   };
-  for (const operation of operations) visit(operation);
+  for (const operation of operations) addInOrder(operation);
   return sorted;
 }
 

@@ -81,7 +81,7 @@ export class BulkRunner {
    */
   private selectNextItems(
     queue: readonly BulkOperation[],
-    at: number,
+    start: number,
     state: BulkState,
     actor: Actor,
   ): BulkItem[] {
@@ -90,7 +90,7 @@ export class BulkRunner {
     const ids = new Set<string>();
     const names = new Map<string, BulkItem>();
     let weight = 0;
-    for (let position = at; position < queue.length && weight < size; position++) {
+    for (let position = start; position < queue.length && weight < size; position++) {
       const operation = queue[position];
       if (!operation || state.isSkipped(operation)) break;
       weight += weightOf(operation);

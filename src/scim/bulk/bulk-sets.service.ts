@@ -50,12 +50,12 @@ export class BulkSets {
     const isFull = items.length >= this.size;
     await this.prepareChanges(items, state, caller);
     const set = new BulkSet(items, state);
-    const apply = () =>
+    const applyItems = () =>
       this.transactions.run((tx) => this.applyInTransaction(tx, set, state, caller), caller);
-    const attempt = () => this.fuse.runWithFuse(caller, apply);
+    const runAttempt = () => this.fuse.runWithFuse(caller, applyItems);
     for (;;) {
       try {
-        const part = await (caller.repeatable ? caller.repeatable.runOnce(attempt) : attempt());
+        const part = await (caller.repeatable ? caller.repeatable.runOnce(runAttempt) : runAttempt());
         const millis = performance.now() - set.startTime;
         if (isFull) this.sizer.recordDuration(Math.ceil(items.length / BATCH), millis, this.lock.isContended);
         return part;

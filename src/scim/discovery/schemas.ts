@@ -24,24 +24,24 @@ const UNIQUE_NAME: Options = { ...COLUMN, required: true, uniqueness: 'server', 
 /**
  * Options of an attribute that is stored in a field of the user. Other writable attributes are stored in `attributes`.
  */
-const mapToField = (name: keyof User, extra: Options = COLUMN): Options => ({ field: name, ...extra });
-const referTo = (target: string, extra: Options = {}): Options => {
-  return { type: 'reference', referenceTypes: [target], ...extra };
+const mapToField = (name: keyof User, options: Options = COLUMN): Options => ({ field: name, ...options });
+const toRefOptions = (target: string, options: Options = {}): Options => {
+  return { type: 'reference', referenceTypes: [target], ...options };
 };
 
-function defineAttribute(name: string, description: string, extra: Options = {}): AttributeDefinition {
-  return { name, description, ...extra };
+function defineAttribute(name: string, description: string, options: Options = {}): AttributeDefinition {
+  return { name, description, ...options };
 }
 
-const defineFlag = (name: string, description: string, extra: Options = {}): AttributeDefinition =>
-  defineAttribute(name, description, { type: 'boolean', ...extra });
+const defineFlag = (name: string, description: string, options: Options = {}): AttributeDefinition =>
+  defineAttribute(name, description, { type: 'boolean', ...options });
 
 const defineComplex = (
   name: string,
   description: string,
   subAttributes: readonly AttributeDefinition[],
-  extra: Options = {},
-): AttributeDefinition => defineAttribute(name, description, { type: 'complex', subAttributes, ...extra });
+  options: Options = {},
+): AttributeDefinition => defineAttribute(name, description, { type: 'complex', subAttributes, ...options });
 
 const defineQualifiers = (types: readonly string[]): AttributeDefinition[] => [
   defineAttribute('display', 'A human-readable name for the value.'),
@@ -55,7 +55,7 @@ const defineMultiValued = (
   description: string,
   types: readonly string[],
   value: Options = {},
-  extra: Options = {},
+  options: Options = {},
 ): AttributeDefinition =>
   defineComplex(
     name,
@@ -63,7 +63,7 @@ const defineMultiValued = (
     [defineAttribute('value', 'The value.', value), ...defineQualifiers(types)],
     {
       ...LIST,
-      ...extra,
+      ...options,
     },
   );
 
@@ -71,17 +71,17 @@ const defineRoles = (
   name: string,
   description: string,
   value: Options,
-  extra: Options = {},
+  options: Options = {},
 ): AttributeDefinition =>
   defineComplex(name, description, [defineAttribute('value', 'The name of the role.', value)], {
     ...LIST,
-    ...extra,
+    ...options,
   });
 
 /** Attributes that all resources have but no schema contains (RFC 7643 §3.1). */
 export const COMMON: readonly AttributeDefinition[] = [
   defineAttribute('schemas', 'The URNs of the schemas that the resource uses.', {
-    ...referTo('uri'),
+    ...toRefOptions('uri'),
     ...LIST,
     ...READ_ONLY,
     returned: 'always',
@@ -105,7 +105,7 @@ export const COMMON: readonly AttributeDefinition[] = [
       defineAttribute('resourceType', 'The resource type.'),
       defineAttribute('created', 'When the resource was created.', { type: 'dateTime' }),
       defineAttribute('lastModified', 'When the resource was last changed.', { type: 'dateTime' }),
-      defineAttribute('location', 'The URL of the resource.', referTo('uri')),
+      defineAttribute('location', 'The URL of the resource.', toRefOptions('uri')),
       defineAttribute('version', 'The version of the resource, as in its ETag.', { caseExact: true }),
     ],
     READ_ONLY,
@@ -128,7 +128,7 @@ export const describeUser = (roles: readonly string[]): SchemaDefinition => ({
     ]),
     defineAttribute('displayName', 'The display name of the user.', { compare: 'login' }),
     defineAttribute('nickName', 'The name that the user is usually called by.', mapToField('known_as')),
-    defineAttribute('profileUrl', 'The URL of a page about the user.', referTo('external')),
+    defineAttribute('profileUrl', 'The URL of a page about the user.', toRefOptions('external')),
     defineAttribute('title', 'The job title, such as Vice President.'),
     defineAttribute('userType', 'The relation of the user to the organisation, such as Employee.'),
     defineAttribute('preferredLanguage', 'The language that the user prefers, as in Accept-Language.'),
@@ -155,7 +155,7 @@ export const describeUser = (roles: readonly string[]): SchemaDefinition => ({
       'aim gtalk icq xmpp msn skype qq yahoo'.split(' '),
     ),
     defineMultiValued('photos', 'URLs of pictures of the user.', ['photo', 'thumbnail'], {
-      ...referTo('external'),
+      ...toRefOptions('external'),
       maxLength: URL,
     }),
     defineComplex(
@@ -177,7 +177,7 @@ export const describeUser = (roles: readonly string[]): SchemaDefinition => ({
       'The groups of the user. Returned only if `attributes` names them.',
       [
         defineAttribute('value', 'The id of the group.', { caseExact: true, compare: 'uuid' }),
-        defineAttribute('$ref', 'The URL of the group.', referTo('Group')),
+        defineAttribute('$ref', 'The URL of the group.', toRefOptions('Group')),
         defineAttribute('display', 'The displayName of the group.'),
       ],
       { ...LIST, ...ON_REQUEST },
@@ -221,7 +221,7 @@ export const ENTERPRISE: SchemaDefinition = {
         defineAttribute(
           '$ref',
           'The URL of the manager, if the manager is a user.',
-          referTo('User', READ_ONLY),
+          toRefOptions('User', READ_ONLY),
         ),
       ],
       mapToField('manager_uuid', {}),
@@ -230,7 +230,7 @@ export const ENTERPRISE: SchemaDefinition = {
 };
 
 const defineLink = (network: string) =>
-  defineAttribute(network, `The URL of the user's profile.`, referTo('external', COLUMN));
+  defineAttribute(network, `The URL of the user's profile.`, toRefOptions('external', COLUMN));
 
 export const ROLLCALL_USER: SchemaDefinition = {
   urn: ROLLCALL_USER_SCHEMA,
@@ -292,7 +292,7 @@ export const GROUP: SchemaDefinition = {
           caseExact: true,
           compare: 'uuid',
         }),
-        defineAttribute('$ref', 'The URL of the user.', referTo('User', READ_ONLY)),
+        defineAttribute('$ref', 'The URL of the user.', toRefOptions('User', READ_ONLY)),
       ],
       { ...LIST, maxItems: Infinity },
     ),

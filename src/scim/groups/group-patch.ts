@@ -45,7 +45,7 @@ export class MemberPatch {
       this.change.remove(named);
       return;
     }
-    const selected = named ? await this.findMembers(named) : await this.selectMembers(filter);
+    const selected = named ? await this.filterMembers(named) : await this.selectMembers(filter);
     const remaining = selected.filter((id) => this.change.isStillMember(id));
     if (op !== 'remove' && remaining.length === 0)
       throw new ProblemError('no_target', 'No member matches the filter in the path.');
@@ -53,7 +53,7 @@ export class MemberPatch {
     this.change.add(ids);
   }
 
-  private async findMembers(ids: readonly string[]): Promise<string[]> {
+  private async filterMembers(ids: readonly string[]): Promise<string[]> {
     const members = await this.members.filterMembers(this.tx, this.group, ids);
     return ids.filter((id) => members.has(id) || this.change.added.has(id));
   }

@@ -63,8 +63,8 @@ export class ScimGroupView {
     return `${this.resources.base}/Groups/${uuid}`;
   }
 
-  shouldShowMembers(shown: Projection): boolean {
-    return shown.hasAttribute(this.resources.group.findAttribute('members'));
+  shouldShowMembers(projection: Projection): boolean {
+    return projection.hasAttribute(this.resources.group.findAttribute('members'));
   }
 
   /**

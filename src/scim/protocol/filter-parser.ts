@@ -271,10 +271,10 @@ class FilterParser {
     const filter = this.parseBrackets(attribute);
     const sub = this.parseSubAttribute(attribute);
     if (!sub) return { kind: 'element', attribute, filter };
-    const toElementFilter = (extra: Filter): Filter => ({
+    const toElementFilter = (condition: Filter): Filter => ({
       kind: 'element',
       attribute,
-      filter: { kind: 'and', filters: [filter, extra] },
+      filter: { kind: 'and', filters: [filter, condition] },
     });
     const rest = this.parseComparison({ attribute, sub }, name);
     // `ne` and `eq null` negate the whole condition: it matches if none of the selected elements has the value.

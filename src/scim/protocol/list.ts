@@ -61,17 +61,17 @@ export function readListQuery(
   others: readonly ResourceDescription[] = [],
 ): ListQuery {
   const given = lowerCaseNames(parameters);
-  const read = (name: string): string | undefined => readString(name, given.get(name.toLowerCase()));
-  const cursor = read('cursor');
+  const readParam = (name: string): string | undefined => readString(name, given.get(name.toLowerCase()));
+  const cursor = readParam('cursor');
   const startIndex = readInteger('startIndex', given.get('startindex'), 'invalid_value');
   if (cursor !== undefined && startIndex !== undefined) {
     throw new ProblemError('invalid_value', 'cursor and startIndex cannot be used together.');
   }
   const code = cursor === undefined ? 'invalid_value' : 'invalid_count';
   const count = readInteger('count', given.get('count'), code);
-  const filter = read('filter');
-  const sortBy = readSortPath(read('sortBy'), resource, others);
-  const descending = isDescending(read('sortOrder'));
+  const filter = readParam('filter');
+  const sortBy = readSortPath(readParam('sortBy'), resource, others);
+  const descending = isDescending(readParam('sortOrder'));
   const order = sortBy ? `${(sortBy.sub ?? sortBy.attribute).path} ${String(descending)}` : '';
   return {
     ...(filter !== undefined && { filter: parseFilter(filter, resource, others) }),

@@ -127,12 +127,12 @@ class StepReader {
 
   private readWithoutPath(op: Op, value: unknown): PatchStep[] {
     if (op === 'remove') throw new ProblemError('no_target', 'The operation remove needs a path.');
-    if (isObject(value)) return this.readMembers(op, '', value);
+    if (isObject(value)) return this.readEntries(op, '', value);
     throw new ProblemError('invalid_value', 'The value of an operation without a path must be an object.');
   }
 
   /** Reads an operation whose value is an object with paths as names. Ignores unknown, invalid and read-only paths. */
-  private readMembers(op: 'add' | 'replace', prefix: string, value: object): PatchStep[] {
+  private readEntries(op: 'add' | 'replace', prefix: string, value: object): PatchStep[] {
     return Object.entries(value).flatMap(([name, content]) => {
       const target = this.parseLeniently(`${prefix}${name}`, () => true);
       if (!target) return [];
@@ -167,7 +167,7 @@ class StepReader {
       return writable.map((attribute) => ({ op: 'remove', target: { kind: 'attribute', attribute } }));
     }
     if (!isObject(value)) throw new ProblemError('invalid_value', `${schema.urn} must be an object.`);
-    return this.readMembers(op, isCore ? '' : `${schema.urn}:`, value);
+    return this.readEntries(op, isCore ? '' : `${schema.urn}:`, value);
   }
 
   private readStep(op: Op, target: AttributeTarget, raw: unknown): PatchStep[] {

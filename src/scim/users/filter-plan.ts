@@ -291,10 +291,10 @@ function findMatch(filter: CompareFilter, roles: RoleCatalogue): Match | undefin
 }
 
 /** Returns true if every database engine accepts the string as a parameter. */
-export const isBindable = (sent: string): boolean => sent.isWellFormed() && !sent.includes('\0');
+export const isBindable = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
 
 /**
  * Returns true if the string contains only printable ASCII characters. MariaDB rejects the comparison of an ASCII
  * column with other strings.
  */
-export const isAscii = (sent: string): boolean => /^[\x20-\x7e]*$/.test(sent);
+export const isAscii = (text: string): boolean => /^[\x20-\x7e]*$/.test(text);

@@ -165,19 +165,19 @@ export class ScimUserChanges {
   /**
    * Validates a change by the rules of the API.
    * @param current the user before the change, or an empty user for a creation.
-   * @param wrong errors that were found while the request was read. They replace other errors of the same attribute.
+   * @param inputErrors errors that were found while the request was read. They replace other errors of the same attribute.
    */
   private validate(
     edit: Edit,
     current: User,
-    wrong: readonly FieldError[],
+    inputErrors: readonly FieldError[],
     type: typeof UserInput = UserInput,
   ): ValidEdit {
     const change = this.changes.validate(current, readInput<UserInput>(type, edit.input));
-    const known = new Set(wrong.map(({ field }) => topLevelPathOf(field)));
+    const known = new Set(inputErrors.map(({ field }) => topLevelPathOf(field)));
     const others = change.errors.map(toScimError).filter(({ field }) => !known.has(topLevelPathOf(field)));
-    const tooLong = checkSize({ ...current.attributes, ...edit.attributes });
-    return { ...change, errors: [...wrong, ...others, ...tooLong], edit };
+    const tooLong = findSizeErrors({ ...current.attributes, ...edit.attributes });
+    return { ...change, errors: [...inputErrors, ...others, ...tooLong], edit };
   }
 
   private async hashPasswordFor(
@@ -297,13 +297,13 @@ function buildEdit(
   { ignoresPassword }: ProfileRules,
 ): Edit {
   const { password, ...resource } = requested;
-  const edit = computeEdit(current, addLoginAddress(resource));
+  const edit = computeEdit(current, addMissingEmail(resource));
   if (touchesPassword && !ignoresPassword) edit.input['password'] = password ?? null;
   return edit;
 }
 
 /** Adds the userName as an e-mail address, if it is a valid address and the user lacks an e-mail address. */
-function addLoginAddress(resource: ScimObject): ScimObject {
+function addMissingEmail(resource: ScimObject): ScimObject {
   const { userName, emails } = resource;
   const hasOne = objectsOf(emails).some(({ value }) => value !== undefined);
   if (hasOne || typeof userName !== 'string' || !isEmailAddress(userName.trim())) return resource;
@@ -324,7 +324,7 @@ function topLevelPathOf(path: string): string {
 /** Maximum size of all stored attributes of a user, in bytes of JSON. */
 const MAX_ATTRIBUTES_BYTES = 32 * 1024;
 
-function checkSize(attributes: object): FieldError[] {
+function findSizeErrors(attributes: object): FieldError[] {
   if (Buffer.byteLength(JSON.stringify(attributes)) <= MAX_ATTRIBUTES_BYTES) return [];
   const message = `may have at most ${MAX_ATTRIBUTES_BYTES / 1024} KiB in total`;
   return [{ field: 'attributes that are stored only for SCIM', code: 'too_long', message }];

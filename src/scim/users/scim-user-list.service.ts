@@ -32,7 +32,7 @@ import {
 } from '../protocol/list.js';
 import { type FilterPlan, INDEXED_NAMES, type UserTest, planFilter } from './filter-plan.js';
 import { ScimUsers } from './scim-users.service.js';
-import { BY_CREATION, type ListOrder, type ListRange, toIndexOrder, disableIndex } from './user-order.js';
+import { BY_CREATION, type ListOrder, type ListRange, toIndexOrder, toUnindexedOrder } from './user-order.js';
 import { shouldHideOperators } from '../http/profile-rules.js';
 
 type UserListPage = Omit<ResourcePage, 'resources'> & { users: readonly User[] };
@@ -162,7 +162,7 @@ export class ScimUserList {
       return { from: range.from, tests: [...toRangeTests(tests, range), ...(range.tests ?? [])] };
     };
     const { rows, last } = few
-      ? await this.pages.read(() => set, disableIndex(order), window, signal)
+      ? await this.pages.read(() => set, toUnindexedOrder(order), window, signal)
       : await this.pages.read(toUserSet, order, window, signal, (range) => this.isRangeEmpty(range, signal));
     return {
       users: rows.map(({ user }) => user),

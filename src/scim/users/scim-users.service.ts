@@ -6,7 +6,7 @@ import { ProblemError } from '../../platform/common/errors.js';
 import { isUuid } from '../../platform/common/uuid.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
-import { type Failure, getTakenCode, toFailureProblem } from '../../users/rules/failure.js';
+import { type Failure, getTakenErrorCode, toFailureProblem } from '../../users/rules/failure.js';
 import { UserWriter } from '../../users/writer/user-writer.service.js';
 import type { User } from '../../users/model/user.js';
 import { UsersService } from '../../users/users.service.js';
@@ -79,18 +79,18 @@ export class ScimUsers {
   }
 
   private async writeChange({ kind, uuid, buildChange }: PendingChange, caller: Caller): Promise<User> {
-    const apply = async (tx: Sql): Promise<User> => {
+    const applyChange = async (tx: Sql): Promise<User> => {
       const user = kind === 'create' ? undefined : await this.users.lock(tx, uuid);
       return this.writer.applyOne(tx, await buildChange(tx, user), caller, toScimProblem);
     };
-    return this.fuse.runWithFuse(caller, () => this.transactions.run(apply, caller));
+    return this.fuse.runWithFuse(caller, () => this.transactions.run(applyChange, caller));
   }
 }
 
 export function toScimProblem(failures: readonly Failure[]): ProblemError {
   const toScimFailure = (failure: Failure): Failure =>
     failure.code === 'duplicate'
-      ? { ...failure, code: getTakenCode(failure.field), field: scimNameOf(failure.field) }
+      ? { ...failure, code: getTakenErrorCode(failure.field), field: scimNameOf(failure.field) }
       : { ...failure, field: scimNameOf(failure.field) };
   return toFailureProblem(failures.map(toScimFailure));
 }

@@ -93,7 +93,7 @@ const buildLookUpRanges = (attribute: string, sql: Pick<Sql, 'dialect'>): ListRa
  * Returns the same order without an index, for sorting a few users. The plus sign keeps SQLite from using the index,
  * and MariaDB ignores it.
  */
-export const disableIndex = ({ order, ranges }: ListOrder): ListOrder => ({
+export const toUnindexedOrder = ({ order, ranges }: ListOrder): ListOrder => ({
   order,
   ranges: ranges.map((range) => ({ ...range, key: `+${range.key}`, tie: '+u.uuid' })),
 });

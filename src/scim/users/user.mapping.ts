@@ -67,7 +67,7 @@ const CONVERTERS: Partial<Record<keyof User, Converter>> = {
   manager_uuid: {
     show: ({ manager_uuid, attributes: { manager } }, base) => {
       if (manager_uuid !== null) return { value: manager_uuid, $ref: `${base}/Users/${manager_uuid}` };
-      return isStored(manager) ? { value: manager } : undefined;
+      return isDefined(manager) ? { value: manager } : undefined;
     },
     toInput: (manager) => (isScimObject(manager) ? (manager['value'] ?? null) : null),
   },
@@ -99,7 +99,7 @@ const CONVERTERS: Partial<Record<keyof User, Converter>> = {
 };
 
 /** Narrows the type of a value in `attributes`, where only `addValue` writes values. */
-const isStored = (value: unknown): value is ScimValue => value !== undefined;
+const isDefined = (value: unknown): value is ScimValue => value !== undefined;
 
 /**
  * The lists whose elements can be stored in columns of the user. `attributes` stores the order, the qualifiers and all
@@ -123,7 +123,7 @@ interface Column {
   qualifiers: ScimObject;
 }
 
-const hasType =
+const buildTypeTest =
   (...types: readonly string[]) =>
   ({ type = '' }: ScimObject): boolean =>
     types.includes(typeof type === 'string' ? type.toLowerCase() : '');
@@ -132,21 +132,21 @@ const hasType =
  * Returns the index of the primary e-mail address, otherwise of the first address of type work, otherwise of the first
  * address.
  */
-function findLoginIndex(elements: readonly ScimObject[]): number {
+function findEmailIndex(elements: readonly ScimObject[]): number {
   const primary = elements.findIndex((element) => element['primary'] === true);
   if (primary !== -1 || elements.length === 0) return primary;
-  return Math.max(0, elements.findIndex(hasType('work')));
+  return Math.max(0, elements.findIndex(buildTypeTest('work')));
 }
 
 const COLUMNS: Readonly<Record<ContactList, readonly Column[]>> = {
   emails: [
-    { field: 'email', owns: () => true, find: findLoginIndex, qualifiers: { type: 'work', primary: true } },
+    { field: 'email', owns: () => true, find: findEmailIndex, qualifiers: { type: 'work', primary: true } },
   ],
   phoneNumbers: [
-    { field: 'phone', owns: hasType('work'), qualifiers: { type: 'work' } },
-    { field: 'mobile', owns: hasType('mobile'), qualifiers: { type: 'mobile' } },
+    { field: 'phone', owns: buildTypeTest('work'), qualifiers: { type: 'work' } },
+    { field: 'mobile', owns: buildTypeTest('mobile'), qualifiers: { type: 'mobile' } },
   ],
-  photos: [{ field: 'user_avatar', owns: hasType('photo', ''), qualifiers: { type: 'photo' } }],
+  photos: [{ field: 'user_avatar', owns: buildTypeTest('photo', ''), qualifiers: { type: 'photo' } }],
 };
 
 function isContactList(name: string): name is ContactList {
@@ -156,7 +156,7 @@ function isContactList(name: string): name is ContactList {
 function buildContacts(listName: ContactList, user: User): ScimObject[] {
   const stored = user.attributes[listName];
   const left = COLUMNS[listName].filter(({ field }) => user[field] !== '');
-  const elements = isStored(stored) ? restoreContacts(objectsOf(stored), left, user) : [];
+  const elements = isDefined(stored) ? restoreContacts(objectsOf(stored), left, user) : [];
   for (const { field, qualifiers } of left) elements.push({ value: user[field], ...qualifiers });
   return elements;
 }
@@ -336,7 +336,7 @@ function valueOf({ field, key, list, converter }: Mapping, user: User, base: str
   if (converter) return converter.show(user, base);
   if (list) return buildContacts(list, user);
   const value: unknown = field ? user[field] : user.attributes[key];
-  return isStored(value) ? value : undefined;
+  return isDefined(value) ? value : undefined;
 }
 
 /** A resource while it is built. Setting members one by one is faster than creating objects from entries. */

@@ -96,7 +96,7 @@ export function rolesOf({ roles, group_roles }: Pick<User, 'roles' | 'group_role
  * Lists the non-empty fields of a new user for the audit. The user must not have a password, because its hash would be
  * listed.
  */
-export function listSetFields(user: User): Changes {
+export function listFilledFields(user: User): Changes {
   const set: Record<string, unknown> = {};
   for (const [field, name] of SET_NAMES) {
     const value = user[field];

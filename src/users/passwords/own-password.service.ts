@@ -27,7 +27,7 @@ export class OwnPassword {
       return [{ field: 'current_password', code: 'required', message: 'is required to change the password' }];
     }
     const login: Login = { name: toLoginKey(user.username), uuid: user.uuid, ip: caller.ip };
-    const hooks = this.throttle.createHooks(login);
+    const hooks = this.throttle.createVerifyHooks(login);
     return (await this.passwords.verify(user.password_hash, sent, toRequester(caller), hooks)) ? [] : [WRONG];
   }
 }

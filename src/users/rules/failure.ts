@@ -78,10 +78,10 @@ const TAKEN_CODE_BY_FIELD: Readonly<Record<string, ErrorCode>> = {
 /** Error codes for identifiers that belong to another user. */
 export const TAKEN_CODES = Object.values(TAKEN_CODE_BY_FIELD);
 
-export const getTakenCode = (field: string): ErrorCode => TAKEN_CODE_BY_FIELD[field] ?? 'internal';
+export const getTakenErrorCode = (field: string): ErrorCode => TAKEN_CODE_BY_FIELD[field] ?? 'internal';
 
 function toErrorCode({ code, field }: Failure): ErrorCode {
-  if (code === 'duplicate' || code === 'unlinked_conflict') return getTakenCode(field);
+  if (code === 'duplicate' || code === 'unlinked_conflict') return getTakenErrorCode(field);
   return isFieldCode(code) ? 'validation_failed' : code;
 }
 

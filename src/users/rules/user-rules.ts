@@ -50,7 +50,7 @@ export function applyConfiguredRules<T extends UserInput>(
   if (input.email && settings.emailRequiresTld && !hasTopLevelDomain(input.email) && isValid('email'))
     errors.push(NO_TLD);
   if (input.roles && isValid('roles')) {
-    const unknown = findUnknownRoles(input.roles, settings.roles);
+    const unknown = findRoleError(input.roles, settings.roles);
     if (unknown) errors.push(unknown);
     else canonical.roles = canonicalizeRoles(input.roles, settings.roles);
   }
@@ -60,7 +60,7 @@ export function applyConfiguredRules<T extends UserInput>(
 
 const NO_TLD = createFailure('email', 'invalid_format', 'must be an e-mail address with a top-level domain');
 
-function findUnknownRoles(sent: readonly string[], roles: RoleCatalogue): FieldError | undefined {
+function findRoleError(sent: readonly string[], roles: RoleCatalogue): FieldError | undefined {
   const unknown = sent.filter((role) => roles.find(role) === undefined);
   if (unknown.length === 0) return undefined;
   const message = `must contain only roles of this service, not ${unknown.join(', ').slice(0, 200)}`;

@@ -82,7 +82,7 @@ const UNIQUE_COLUMNS: ReadonlySet<string> = new Set(['username_key', 'email_key'
  * Returns `nothing` if a search is always fast, `words` if its cost depends on the number of word matches, undefined if
  * its cost is unlimited.
  */
-export function getCostBound({ words, tests }: UserFilter): 'nothing' | 'words' | undefined {
+export function getCostDriver({ words, tests }: UserFilter): 'nothing' | 'words' | undefined {
   const keys = tests.flatMap(({ key }) => key ?? []);
   if (words.length > 0) return keys.length === 0 ? 'words' : undefined;
   return keys.length === 0 || (keys.length === 1 && keys[0] === 'unique') ? 'nothing' : undefined;

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
 import { WEBMASTER } from '../../access/roles.js';
-import { type Sql, lockClauseOf, toPlaceholders, selectIn } from '../../platform/database/engine/sql.js';
+import { type Sql, lockClauseOf, toPlaceholders, selectWhereIn } from '../../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import { toExactKey } from '../model/comparison-keys.js';
 import { USER_COLUMNS, type User, type UserRow, toUser } from '../model/user.js';
@@ -75,7 +75,7 @@ export class UserDirectory {
 
   private select<T extends object>(key: string, values: readonly string[], columns: string): Promise<T[]> {
     const toSql = (list: string) => `SELECT ${columns} FROM users WHERE ${key} IN (${list})`;
-    return selectIn<T>(this.database, [...new Set(values)], toSql);
+    return selectWhereIn<T>(this.database, [...new Set(values)], toSql);
   }
 
   /** Returns the uuids of local operators: Webmasters without an external id, whom some API keys must not see. */
@@ -95,7 +95,7 @@ export class UserDirectory {
   async lock(tx: Sql, uuids: readonly string[]): Promise<string[]> {
     const toSql = (list: string) =>
       `SELECT uuid FROM users WHERE uuid IN (${list}) ORDER BY uuid${lockClauseOf(tx)}`;
-    return (await selectIn<{ uuid: string }>(tx, uuids.toSorted(), toSql)).map(({ uuid }) => uuid);
+    return (await selectWhereIn<{ uuid: string }>(tx, uuids.toSorted(), toSql)).map(({ uuid }) => uuid);
   }
 
   async findOwners(identifiers: readonly string[]): Promise<Map<string, Owner>> {
@@ -122,7 +122,7 @@ export class UserDirectory {
    * Counts the users of a data set that can be missing in a file: active users who are not Webmasters.
    * @returns the number of users by part, with an empty string for users without a part.
    */
-  async countManaged(dataset: string): Promise<Map<string, number>> {
+  async countByPart(dataset: string): Promise<Map<string, number>> {
     const counts = new Map<string, number>();
     for (let after: string | undefined = ''; after !== undefined;) {
       const rows: ManagedCount[] = await this.database.query(

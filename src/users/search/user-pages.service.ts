@@ -109,11 +109,11 @@ export class UserPages {
 
   /**
    * Returns true if looking up the matches is faster than reading users in sort order.
-   * @param all number of all users, if known.
+   * @param userCount number of all users, if known.
    */
-  async isLookUpFaster(count: number, all?: number): Promise<boolean> {
-    if (all === undefined && count <= ALWAYS_FEW) return true;
-    return count < FEW_SHARE * (all ?? (await this.counts.countUsers([])).all);
+  async isLookUpFaster(matchCount: number, userCount?: number): Promise<boolean> {
+    if (userCount === undefined && matchCount <= ALWAYS_FEW) return true;
+    return matchCount < FEW_SHARE * (userCount ?? (await this.counts.countUsers([])).all);
   }
 
   private async readNumber(

@@ -13,7 +13,7 @@ import { UserSettings } from '../rules/user-settings.js';
 import { UserCounts } from '../writer/user-counts.service.js';
 import { toUserFilter } from './filter.js';
 import { SearchBudget } from './search-budget.service.js';
-import { type UserFilter, getCostBound, toUserSet, listBroadParts, buildUserOrder } from './search-plan.js';
+import { type UserFilter, getCostDriver, toUserSet, listBroadParts, buildUserOrder } from './search-plan.js';
 import { MAX_SKIPPED_USERS, UserPages } from './user-pages.service.js';
 import { type Sort, type UserQuery, resolveSort } from './user.query.js';
 
@@ -93,7 +93,7 @@ export class UserSearch {
   }
 
   private async isBroad(filter: UserFilter): Promise<boolean> {
-    const bound = getCostBound(filter);
+    const bound = getCostDriver(filter);
     if (bound === 'words') return (await this.countMatches(filter.words)) > MAX_NARROW_MATCHES;
     return bound === undefined;
   }

@@ -32,7 +32,7 @@ export class IdentifierChanges {
   private readonly numbers = this.storage.createTexts();
   /**
    * Maps each identifier to the first change that assigns it (see `packAssignment`). Also maps each user, as text of
-   * `toLinkText`, to the change that sets the external id of this user.
+   * `toUserKey`, to the change that sets the external id of this user.
    */
   private readonly firstAssignments = this.storage.createIntegers();
   /** Maps each identifier to the change that releases it. */
@@ -55,7 +55,7 @@ export class IdentifierChanges {
 
   /** Returns the change that sets the external id of an existing user, or 0 if no change sets it. */
   getLinkingChange(user: string): number {
-    return this.firstAssignments.at(this.numbers.findNumber(toLinkText(user)));
+    return this.firstAssignments.at(this.numbers.findNumber(toUserKey(user)));
   }
 
   getReleasingChange({ number }: NeededRelease): number {
@@ -76,7 +76,7 @@ export class IdentifierChanges {
   }
 
   private addLink(user: string, change: number): void {
-    const number = this.numbers.assignNumber(toLinkText(user));
+    const number = this.numbers.assignNumber(toUserKey(user));
     const first = this.firstAssignments.at(number);
     if (first === 0) this.firstAssignments.set(number, change);
     else this.linkConflicts.push([first, change], [change, first]);
@@ -100,4 +100,4 @@ const changeOf = (packed: number): number => packed >> 1;
 const isForEmail = (packed: number): boolean => packed % 2 === 1;
 
 /** Creates the text under which the change of a user's external id is stored. It differs from every identifier. */
-const toLinkText = (user: string): string => `link:${user}`;
+const toUserKey = (user: string): string => `link:${user}`;

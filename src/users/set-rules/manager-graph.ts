@@ -37,7 +37,7 @@ export class ManagerGraph {
   }
 
   /** Lists changes whose manager is not in the database, each with the change that creates the manager, or 0. */
-  *listAwaitedManagers(): Generator<[change: number, creator: number]> {
+  *listManagerCreators(): Generator<[change: number, creator: number]> {
     for (let node = 1; node < this.changes.length; node++) {
       const manager = this.managers.at(node);
       if (this.changes.at(node) === 0 || manager === 0 || this.existing.at(manager) === 1) continue;
@@ -46,7 +46,7 @@ export class ManagerGraph {
   }
 
   /** Lists the changes that set one of the given users as manager. */
-  *findReports(managers: Iterable<string>): Generator<number> {
+  *findAssignments(managers: Iterable<string>): Generator<number> {
     const nodes = new Set(Array.from(managers, (user) => this.users.findNumber(user)));
     for (let node = 1; node < this.changes.length; node++) {
       if (this.changes.at(node) !== 0 && nodes.has(this.managers.at(node))) yield this.changes.at(node);

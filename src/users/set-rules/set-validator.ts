@@ -144,7 +144,7 @@ export class SetValidator {
   }
 
   /** Makes a change depend on `linker`, the change that assigns the external id of its manager. */
-  requireManager(change: number, linker: number): void {
+  addManagerDependency(change: number, linker: number): void {
     this.links.add(change, linker, MANAGER_TAG);
   }
 
@@ -162,7 +162,7 @@ export class SetValidator {
     const dependent = new Set<number>();
     for (const [change, other] of this.identifiers.linkConflicts)
       this.addFailure(change, this.createDuplicateFailure('external_id', other));
-    for (const [change, creator] of this.managers.listAwaitedManagers())
+    for (const [change, creator] of this.managers.listManagerCreators())
       this.links.add(change, creator, MANAGER_TAG);
     for (const need of this.identifiers.requiredReleases)
       this.links.add(need.change, this.identifiers.getReleasingChange(need), IDENTIFIER_TAG);
@@ -175,7 +175,7 @@ export class SetValidator {
       for (const change of added) dependent.add(change);
       more =
         added.length > 0 ||
-        this.failReportsOfDeleted() ||
+        this.failUsesOfDeletedManager() ||
         this.failConflictingChanges(webmasters, rounds++ < MAX_ORDERED_ROUNDS);
     }
     for (const [change, tag] of this.links.listBroken(this.failed)) {
@@ -215,10 +215,10 @@ export class SetValidator {
   }
 
   /** Marks changes as failed if they set a manager whom another change deletes. @returns true if a change failed. */
-  private failReportsOfDeleted(): boolean {
+  private failUsesOfDeletedManager(): boolean {
     if (this.deletions.size === 0) return false;
     const deleted = [...this.deletions].flatMap(([change, user]) => (this.failed.has(change) ? [] : user));
-    const orphans = [...this.managers.findReports(deleted)].filter((change) => !this.failed.has(change));
+    const orphans = [...this.managers.findAssignments(deleted)].filter((change) => !this.failed.has(change));
     for (const change of orphans) this.addFailure(change, UNKNOWN_MANAGER);
     return orphans.length > 0;
   }

@@ -9,7 +9,7 @@ import {
   insertRows,
   orderedJoinOperatorOf,
   toPlaceholders,
-  selectIn,
+  selectWhereIn,
 } from '../../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import { DeletedUserEntity } from '../model/deleted-user.entity.js';
@@ -40,7 +40,7 @@ export class DeletedUsersRepository {
   async lock(tx: Sql, uuids: readonly string[]): Promise<Map<string, User>> {
     const toSql = (list: string) =>
       `SELECT uuid, document FROM deleted_users WHERE uuid IN (${list}) ORDER BY uuid${lockClauseOf(tx)}`;
-    const rows = await selectIn<DeletedUserEntity>(tx, uuids.toSorted(), toSql);
+    const rows = await selectWhereIn<DeletedUserEntity>(tx, uuids.toSorted(), toSql);
     return new Map(rows.map(({ uuid, document }) => [uuid, parseStoredUser(document)]));
   }
 
@@ -52,7 +52,7 @@ export class DeletedUsersRepository {
     const columns = USER_COLUMNS.join(', ');
     const toSql = (list: string) =>
       `SELECT ${columns} FROM users WHERE manager_uuid IN (${list}) ORDER BY manager_uuid, uuid${lockClauseOf(tx)}`;
-    return (await selectIn<UserRow>(tx, managers, toSql)).map(toUser);
+    return (await selectWhereIn<UserRow>(tx, managers, toSql)).map(toUser);
   }
 
   /**
@@ -63,7 +63,7 @@ export class DeletedUsersRepository {
     const groups = new Map<string, string[]>();
     const toSql = (list: string) =>
       `SELECT group_uuid, user_uuid FROM group_members WHERE user_uuid IN (${list})`;
-    const rows = await selectIn<{ group_uuid: string; user_uuid: string }>(tx, users, toSql);
+    const rows = await selectWhereIn<{ group_uuid: string; user_uuid: string }>(tx, users, toSql);
     if (rows.length === 0) return groups;
     for (const { group_uuid, user_uuid } of rows)
       groups.set(user_uuid, [...(groups.get(user_uuid) ?? []), group_uuid]);

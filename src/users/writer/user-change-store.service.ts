@@ -106,7 +106,7 @@ export class UserChangeStore {
     const all = stored.filter(shouldEndAllSessions);
     const others = stored.filter((change) => !shouldEndAllSessions(change));
     const own = caller.actor.kind === 'user' ? caller.actor.sessionId : undefined;
-    const uuidsOf = (list: readonly StoredChange[]): string[] => list.map(({ user }) => user.uuid);
+    const uuidsOf = (changes: readonly StoredChange[]): string[] => changes.map(({ user }) => user.uuid);
     if (all.length > 0) await this.sessions.endForUsers(tx, uuidsOf(all));
     if (others.length > 0) await this.sessions.endForUsers(tx, uuidsOf(others), own);
   }

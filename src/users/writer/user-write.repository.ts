@@ -5,7 +5,7 @@ import {
   deleteRows,
   lockClauseOf,
   insertRows,
-  selectIn,
+  selectWhereIn,
   updateRow,
   upsertRows,
 } from '../../platform/database/engine/sql.js';
@@ -36,7 +36,7 @@ export class UserWriteRepository {
   async lock(tx: Sql, uuids: readonly string[]): Promise<Map<string, User>> {
     const toSql = (list: string) =>
       `SELECT ${USER_COLUMNS.join(', ')} FROM users WHERE uuid IN (${list}) ORDER BY uuid${lockClauseOf(tx)}`;
-    const rows = await selectIn<UserRow>(tx, uuids.toSorted(), toSql);
+    const rows = await selectWhereIn<UserRow>(tx, uuids.toSorted(), toSql);
     return new Map(rows.map((row) => [row.uuid, toUser(row)]));
   }
 
@@ -45,7 +45,7 @@ export class UserWriteRepository {
     const toSql = (list: string) =>
       `SELECT i.identifier, u.uuid, u.external_id FROM user_identifiers i JOIN users u ON u.uuid = i.user_uuid
        WHERE i.identifier IN (${list})`;
-    const rows = await selectIn<Owner & { identifier: string }>(sql, [...new Set(identifiers)], toSql);
+    const rows = await selectWhereIn<Owner & { identifier: string }>(sql, [...new Set(identifiers)], toSql);
     return new Map(rows.map(({ identifier, ...owner }) => [identifier, owner]));
   }
 
@@ -60,7 +60,7 @@ export class UserWriteRepository {
          UNION
          SELECT u.uuid, u.manager_uuid FROM users u JOIN chain c ON u.uuid = c.manager_uuid
        ) SELECT uuid, manager_uuid FROM chain`;
-    const rows = await selectIn<{ uuid: string; manager_uuid: string | null }>(sql, uuids, toSql);
+    const rows = await selectWhereIn<{ uuid: string; manager_uuid: string | null }>(sql, uuids, toSql);
     return new Map(rows.map((row) => [row.uuid, row.manager_uuid]));
   }
 

@@ -70,7 +70,7 @@ export class UserWriter {
     const deleted = new Set(
       validated.flatMap((each) => (isValidChange(each, 'delete') ? each.after.uuid : [])),
     );
-    const all = deleted.size > 0 ? await this.addReportUpdates(tx, validated, deleted) : validated;
+    const all = deleted.size > 0 ? await this.clearDeletedManagers(tx, validated, deleted) : validated;
     const outcomes = all.map((change) => toOutcome(change, time));
     const blocked = listBlockedUuids(all, outcomes);
     if (blocked.length > 0)
@@ -96,7 +96,7 @@ export class UserWriter {
   }
 
   /** Adds an update that clears `manager_uuid` for every user whose manager is deleted. */
-  private async addReportUpdates(
+  private async clearDeletedManagers(
     tx: Sql,
     validated: readonly CheckedChange[],
     deleted: ReadonlySet<string>,

@@ -142,13 +142,13 @@ async function rememberAddresses(app: TestApp, uuid: string): Promise<void> {
   const tx = await databaseOf(app).begin();
   try {
     for (let last = 1; last <= 21; last++)
-      await addresses.rememberAddress(tx, uuid, `192.0.2.${last}`, inSeconds(last));
-    await addresses.rememberAddress(tx, uuid, '192.0.2.21', inSeconds(90_000));
+      await addresses.rememberNetwork(tx, uuid, `192.0.2.${last}`, inSeconds(last));
+    await addresses.rememberNetwork(tx, uuid, '192.0.2.21', inSeconds(90_000));
     await tx.commit();
   } finally {
     await tx.rollback();
   }
-  await addresses.hasAddress(uuid, '192.0.2.21');
+  await addresses.isKnownNetwork(uuid, '192.0.2.21');
 }
 
 /** Finds the part of a search with the most matches, as for the error of a search that took too long. */

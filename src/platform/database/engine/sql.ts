@@ -175,7 +175,7 @@ function readTableMetadata(entity: Entity): Table {
  * the statement is prepared only once.
  * @param toSql builds the statement from the text between the brackets of `IN (…)`.
  */
-export async function selectIn<T extends object>(
+export async function selectWhereIn<T extends object>(
   sql: Sql,
   values: readonly string[],
   toSql: (list: string) => string,

@@ -86,10 +86,10 @@ export class WorkerProcess<Calls extends WorkerCalls, Handlers extends object> {
   ) {}
 
   /**
-   * Starts the worker process if necessary, and runs `work` with a proxy that calls its functions.
+   * Starts the worker process if necessary, and runs `makeCalls` with a proxy that calls its functions.
    * @throws WorkerEndedError if the process ends. Errors thrown in the worker process arrive as plain `Error` objects.
    */
-  async runWithCalls<T>(work: (calls: BirpcReturn<Calls, Handlers>) => Promise<T>): Promise<T> {
+  async startAndCall<T>(makeCalls: (calls: BirpcReturn<Calls, Handlers>) => Promise<T>): Promise<T> {
     clearTimeout(this.idleTimer);
     this.useCount++;
     this.running ??= this.start();
@@ -97,7 +97,7 @@ export class WorkerProcess<Calls extends WorkerCalls, Handlers extends object> {
       this.sendPing();
     }, PING_MILLIS).unref();
     try {
-      return await work(this.running.calls);
+      return await makeCalls(this.running.calls);
     } finally {
       if (--this.useCount === 0) {
         clearInterval(this.pingTimer);
@@ -177,13 +177,13 @@ export class WorkerProcess<Calls extends WorkerCalls, Handlers extends object> {
 
   private async waitForExit(
     child: ChildProcess,
-    printed: Promise<void>,
+    outputDone: Promise<void>,
     calls: BirpcReturn<Calls, Handlers>,
     link: WorkerLink<Handlers>,
   ): Promise<string> {
     const [code, signal] = (await once(child, 'exit')) as (number | string | null)[];
     const exit = String(signal ?? code);
-    await printed;
+    await outputDone;
     const wasSilent = this.running !== undefined && this.running.unanswered > this.running.maxUnanswered;
     this.running = undefined;
     calls.$close(new WorkerEndedError(exit, wasSilent));

@@ -135,8 +135,8 @@ export class Users1795600000000 extends TableMigration {
 }
 
 /** Inserts a row unless a killed migration has already inserted it. */
-async function insertOnce(runner: QueryRunner, table: string, values: string, row: string): Promise<void> {
-  const found: unknown = await runner.query(`SELECT 1 FROM ${table} WHERE ${row}`);
+async function insertOnce(runner: QueryRunner, table: string, values: string, where: string): Promise<void> {
+  const found: unknown = await runner.query(`SELECT 1 FROM ${table} WHERE ${where}`);
   if (Array.isArray(found) && found.length > 0) return;
   await runner.query(`INSERT INTO ${table} VALUES (${values})`);
 }

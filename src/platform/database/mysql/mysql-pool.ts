@@ -113,7 +113,7 @@ export class MysqlPool {
     const use = this.serverUses.get(connection);
     if (error.fault === 'moved' || error.fault === 'unknown') this.serverUses.delete(connection);
     if (use && isServerWide(error) && Date.now() - use.began > POLL_MILLIS) this.leaveServer(use);
-    return this.preventLateRetry(error);
+    return this.markFinalIfLate(error);
   }
 
   async close(): Promise<void> {
@@ -185,7 +185,7 @@ export class MysqlPool {
     const failing = [...this.waiters];
     this.waiters.clear();
     this.waitingForRelease.length = 0;
-    for (const { reject } of failing) reject(this.preventLateRetry(error));
+    for (const { reject } of failing) reject(this.markFinalIfLate(error));
   }
 
   /** Chooses the first writable server. Requests that wait at the same time share the result. */
@@ -216,7 +216,7 @@ export class MysqlPool {
         const now = await Promise.race([readState(connection), timeout]);
         if (!now) throw new Error('the server hangs');
         const hasChanged = writeStateOf(now) !== writeStateOf(state);
-        const isReturn = !hasChanged && polls % RETURN_POLLS === 0 && (await this.hasEarlierNode(use));
+        const isReturn = !hasChanged && polls % RETURN_POLLS === 0 && (await this.isEarlierNodeReady(use));
         if (hasChanged || isReturn) this.leaveServer(use);
       }
     } catch (error) {
@@ -228,7 +228,7 @@ export class MysqlPool {
    * Returns true if an earlier server of `DATABASE_URL` is in sync again. Returns false without Galera, because an old
    * primary that becomes writable by mistake has outdated data.
    */
-  private async hasEarlierNode({ server, watched }: ServerUse): Promise<boolean> {
+  private async isEarlierNodeReady({ server, watched }: ServerUse): Promise<boolean> {
     const earlier = this.servers.slice(0, this.servers.indexOf(server));
     if (!watched?.state.galera || earlier.length === 0) return false;
     const session = await chooseSession(earlier).catch(() => undefined);
@@ -256,7 +256,7 @@ export class MysqlPool {
   /**
    * Returns the error unchanged, or marked as final if no server has been writable for longer than a failover takes.
    */
-  private preventLateRetry(error: Error): Error {
+  private markFinalIfLate(error: Error): Error {
     if (!(error instanceof DatabaseError)) return error;
     if (!isStatementRefused(error) && !(error.cause instanceof NoWriterError)) return error;
     const now = Date.now();

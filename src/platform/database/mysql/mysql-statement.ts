@@ -43,18 +43,18 @@ export function sendStatement<T extends Result>(
   rows?: () => Readable,
 ): void {
   let isAnswered = false;
-  const markAnswered = (): boolean => {
+  const tryMarkAnswered = (): boolean => {
     clearTimeout(timer);
     const first = !isAnswered;
     isAnswered = true;
     return first;
   };
   const fail = (error: unknown): void => {
-    if (markAnswered()) reject(toDatabaseError(error));
+    if (tryMarkAnswered()) reject(toDatabaseError(error));
   };
   const handleResult = (error: QueryError | null, result: T, fields: FieldPacket[]): void => {
     if (error) fail(error);
-    else if (markAnswered()) {
+    else if (tryMarkAnswered()) {
       addMissingMillis(result, fields);
       resolve(result);
     }

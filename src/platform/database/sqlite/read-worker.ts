@@ -66,7 +66,7 @@ export class ReadWorker implements Reader {
     isLast = false,
   ): Promise<RawRows | SerializedError> {
     try {
-      return await this.worker.runWithCalls((calls) => calls.read(sql, params));
+      return await this.worker.startAndCall((calls) => calls.read(sql, params));
     } catch (error) {
       if (!(error instanceof WorkerEndedError) || signal?.aborted) throw error;
       if (isLast || error.wasSilent || this.isEnding) throw new DatabaseError('away', error);
@@ -80,7 +80,7 @@ export class ReadWorker implements Reader {
    */
   async runCheckpoint(lock: WriteLock): Promise<boolean> {
     return this.runAlone(undefined, () =>
-      this.worker.runWithCalls(async (calls) => {
+      this.worker.startAndCall(async (calls) => {
         await calls.ping();
         return lock.run(() => calls.runCheckpoint());
       }),

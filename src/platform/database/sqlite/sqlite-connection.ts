@@ -55,7 +55,7 @@ export function createParentFolder(file: string): void {
 export function openFile(file: string): DatabaseSync {
   createParentFolder(file);
   const { DatabaseSync } = loadDriver();
-  return addResultCodeToErrors(() =>
+  return runAddingErrorCodes(() =>
     configureConnection(new DatabaseSync(file, { timeout: BUSY_MILLIS }), file),
   );
 }
@@ -89,7 +89,7 @@ function enableWal(connection: DatabaseSync): void {
 }
 
 /** Runs `work`. Sets the `code` of the driver's errors to the name of SQLite's result code. */
-export function addResultCodeToErrors<T>(work: () => T): T {
+export function runAddingErrorCodes<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
@@ -162,7 +162,7 @@ export class SqliteConnection {
   }
 
   exec(sql: string): void {
-    convertErrors(() => {
+    runConvertingErrors(() => {
       this.connection.exec(sql);
     });
   }
@@ -174,7 +174,7 @@ export class SqliteConnection {
 
   queryOne(sql: string, params: Params): object | undefined {
     assertBindable(params);
-    return convertErrors(() => {
+    return runConvertingErrors(() => {
       const { statement, names } = this.prepare(sql);
       const row = statement.get(...params);
       return row === undefined ? undefined : toRowObject(names, row);
@@ -183,7 +183,7 @@ export class SqliteConnection {
 
   queryRaw(sql: string, params: Params): RawRows {
     assertBindable(params);
-    return convertErrors(() => {
+    return runConvertingErrors(() => {
       const { statement, names } = this.prepare(sql);
       return { names, rows: statement.all(...params) };
     });
@@ -196,7 +196,7 @@ export class SqliteConnection {
 
   run(sql: string, params: Params): number {
     assertBindable(params);
-    return convertErrors(() => Number(this.prepare(sql).statement.run(...params).changes));
+    return runConvertingErrors(() => Number(this.prepare(sql).statement.run(...params).changes));
   }
 
   /**
@@ -204,7 +204,7 @@ export class SqliteConnection {
    * time.
    */
   insert({ head, columns, tail }: InsertStatement, rows: readonly SqlValue[][]): void {
-    convertErrors(() => {
+    runConvertingErrors(() => {
       const { statement } = this.prepare(`${head}(${toPlaceholders(columns)})${tail}`);
       for (const row of rows) {
         assertBindable(row);
@@ -241,7 +241,7 @@ export class SqliteConnection {
  */
 const preventReplanning = (sql: string): string => sql.replaceAll('LIMIT ?', 'LIMIT ?+0');
 
-function convertErrors<T>(work: () => T): T {
+function runConvertingErrors<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {

@@ -41,7 +41,7 @@ export class WriteLock {
   }
 
   acquire(): Promise<Release> {
-    return this.owner ? this.acquireFrom(this.owner) : this.slot.acquire();
+    return this.owner ? this.requestFromOwner(this.owner) : this.slot.acquire();
   }
 
   async run<T>(work: () => Promise<T>): Promise<T> {
@@ -53,7 +53,7 @@ export class WriteLock {
     }
   }
 
-  private async acquireFrom(owner: LockOwner): Promise<Release> {
+  private async requestFromOwner(owner: LockOwner): Promise<Release> {
     const release = await this.slot.acquire();
     this.otherHolders = await owner.acquireLock();
     return () => {
