@@ -48,8 +48,8 @@ export class RunVerifier {
   }
 
   /**
-   * Compares each stored party with the newest event of the start or approval. Reports missing events and events of
-   * another party.
+   * Checks who is stored as having started and approved each run. Reports a party without an event of the start or
+   * approval, and a party that differs from the newest of these events.
    */
   async verify(faults: RowFaults, bounds: Bounds): Promise<void> {
     for await (const rows of this.repository.readAll()) {

@@ -58,7 +58,7 @@ export class SealingTimes {
   current: DbTime | undefined;
   previous: DbTime | undefined;
 
-  /** Continues with the next seal, created by the pass at the time `sealed`. One pass can create several seals. */
+  /** Moves on to the next seal. @param sealed time of its sealing pass. Several seals can share a pass. */
   advanceTo(sealed: DbTime): void {
     if (sealed === this.current) return;
     this.previous = this.current;

@@ -207,7 +207,7 @@ function toTableRows([field, value]: [string, unknown]): [string, string][] {
 const ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789';
 const GROUP_LENGTH = 4;
 const GROUP = new RegExp(`.{${GROUP_LENGTH}}(?!$)`, 'g');
-/** Minimum number of groups. Six groups have 120 bits of entropy. */
+/** Minimum number of character groups in a generated password. Six groups have 120 bits of entropy. */
 const MIN_GROUPS = 6;
 
 /** Generates a random password in groups, such as `h7qm-x3vb`. @param length minimum number of characters. */

@@ -175,8 +175,8 @@ export class ImportsService {
     const isDeletable = await this.transactions.run(async (tx) => {
       await this.runs.lock(tx, id);
       if ((await this.runs.listRevertsOf(id, tx)).some(({ finished }) => finished === null)) return false;
-      // Rows are deleted in several transactions. Prevent a revert from now on, because only a run with applied batches
-      // can be reverted.
+      // The rows are deleted in several transactions, and the run must not be reverted in between. A run without
+      // applied batches cannot be reverted.
       await this.runs.update(tx, id, { applied_batches: 0 });
       return true;
     });

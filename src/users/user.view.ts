@@ -10,7 +10,7 @@ import type { DeletedUser } from './deleted-users.service.js';
 import { MAX, MAX_ITEMS, NETWORKS, type Network, type SocialMedia, STATUSES } from './model/formats.js';
 import type { User } from './model/user.js';
 
-/** Documented maximum number of group roles, above any real number. */
+/** Maximum number of group roles in the OpenAPI file, higher than any number that occurs. */
 const MAX_GROUP_ROLES = 200;
 const HIDEABLE = { description: 'Empty if the user hides this field from the caller.' } as const;
 const Line = (maxLength: number, example: string, schema: ApiPropertyOptions = {}) =>

@@ -102,7 +102,7 @@ test('a logout does not cancel a waiting import', async () => {
   expect(states).toEqual(['needs_approval', 'needs_approval', 'planned']);
 });
 
-test('the import of a revoked key is cancelled among 250 waiting imports', async () => {
+test('an import with a revoked key is cancelled even if 250 imports wait', async () => {
   const [starter, keeper] = [await aKey(app), await aKey(app)];
   const { id } = await createWaiting(starter);
   const columns = 'dataset, options, file_name, file_size, file_sha256, actor_kind, request_id, ip, created';

@@ -60,7 +60,7 @@ onMariadb('two instances (MariaDB only)', () => {
       async () => [{ MIGRATE_ON_START: 'false' }, async () => undefined],
       /MIGRATE_ON_START=true\.\n$/,
     ],
-  ])('two instances fail like one instance with %s', async (_what, arrange, reason) => {
+  ])('with %s, two instances fail in the same way as one instance', async (_what, arrange, reason) => {
     const [wrong, undo] = await arrange();
     const [one, two] = await Promise.all(
       ['1', '2'].map(async (WORKERS) => {

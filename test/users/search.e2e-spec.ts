@@ -85,7 +85,7 @@ describe('the next-page Link', () => {
     expect([query.get('limit'), query.get('order')]).toEqual(['2', 'asc']);
   });
 
-  test('continues after 100 users with a higher limit', async () => {
+  test('continues after 100 users if the requested limit is higher', async () => {
     const page = await search(app.key, 'limit=5000&status=Active');
     expect((await app.key.get(nextOf(page) ?? '')).body.Results).toHaveLength(USERS - 100);
   });

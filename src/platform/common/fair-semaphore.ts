@@ -137,8 +137,8 @@ export class FairSemaphore {
   }
 
   /**
-   * Returns the waiting caller whose keys were served longest ago. Compares the latest grant of each caller's keys, then
-   * the earliest grant, then the arrival.
+   * Returns the waiting caller whose keys were served longest ago. Compares the newest grant to a key of each caller. If
+   * the newest grants are equal, compares the oldest grants, then the time of arrival.
    */
   private findNext(): Waiter | undefined {
     let [chosen, latest, earliest]: [Waiter | undefined, number, number] = [undefined, Infinity, Infinity];

@@ -219,8 +219,8 @@ export const SETTINGS = {
   /** IMPORT_MAX_GARBLED as a percentage of the rows. The higher of the two limits applies. */
   IMPORT_MAX_GARBLED_PERCENT: defineSetting(createPercentType, 1),
   /**
-   * Number of rows that may have a new external id. The limit applies only if more users than this number are missing
-   * or conflict with these rows, which suggests a changed key column.
+   * Number of rows that may have a new external id. The guard trips only if more users than this are also missing or in
+   * conflict. Both together suggest a changed key column.
    */
   IMPORT_MAX_NEW_KEYS: defineSetting(createRowsType, 5),
   /** IMPORT_MAX_NEW_KEYS as a percentage of the linked users. The higher of the two limits applies. */
@@ -254,8 +254,8 @@ export const SETTINGS = {
    */
   IMPORT_SMALL_DATASET: defineSetting(createRowsType, 50),
   /**
-   * Limit in a small data set for blocked users, moved values and new external ids. The limit for changed and emptied
-   * values is one lower.
+   * In a small data set, number of rows that may block users, move values or have new external ids. One row fewer may
+   * change or empty values.
    */
   IMPORT_SMALL_DATASET_ROWS: defineSetting(createIntegerType(1, 1000), 3),
 

@@ -171,9 +171,7 @@ export class ScimUserList {
     };
   }
 
-  /**
-   * Returns true if every user has a value for the attribute `without`, so the range of users without a value is empty.
-   */
+  /** Returns true for the range of users who lack a value of an attribute (`without`), if no user lacks the value. */
   private async isRangeEmpty({ without }: ListRange, signal: AbortSignal | undefined): Promise<boolean> {
     if (without === undefined) return false;
     const values = { from: toClause('user_values'), tests: [toClause('attribute = ?', without)] };

@@ -36,7 +36,10 @@ export class ManagerGraph {
     if (this.changes.at(node) === 0 && manager !== null) this.managers.set(node, this.getNode(manager));
   }
 
-  /** Lists changes whose manager is not in the database, each with the change that creates the manager, or 0. */
+  /**
+   * Lists the changes whose manager is not in the database, each with the change that creates this manager. The number
+   * of the second change is 0 if no change creates the manager.
+   */
   *listManagerCreators(): Generator<[change: number, creator: number]> {
     for (let node = 1; node < this.changes.length; node++) {
       const manager = this.managers.at(node);

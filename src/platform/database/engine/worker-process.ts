@@ -241,7 +241,7 @@ function relayLines(stream: Readable, onLines: (lines: string) => void): Promise
     const rest = lines.end();
     if (rest !== '') onLines(rest);
   });
-  stream.on('error', () => undefined); // `waitForExit` observes the exit of the process
+  stream.on('error', () => undefined); // an error needs no action, because `waitForExit` reports a failed process
   return new Promise((resolve) => void stream.once('close', resolve));
 }
 
