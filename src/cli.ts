@@ -5,7 +5,7 @@ import { runCommandLine } from './cli/program.js';
 import { ENTITIES } from './entities.js';
 
 const application = new Application(ENTITIES, async (env) => {
-  const { createApp } = await import('./create-app.js'); // the application is needed only if no service is running
+  const { createApp } = await import('./create-app.js'); // load these modules only if no service is running
   return createApp(env, undefined, false);
 });
 void runCommandLine(application, process.argv.slice(2));

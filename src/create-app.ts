@@ -48,7 +48,7 @@ const UNPREFIXED = [
 
 /**
  * Creates the application on a migrated schema (`migrateAtStart`). It does not listen yet.
- * @param programs paths of the worker programs. Without a path, this process does the work of that program.
+ * @param programs paths of the worker programs. If the path of a program is missing, this process does its work.
  * @param isService false for a command: the application starts no background work and ignores signals.
  * @throws Error if the application cannot start.
  */
@@ -72,7 +72,7 @@ export async function createApp(
   if (env.trustProxy === false) adapter.trustNoProxy();
   else adapter.trustProxies();
   app.disable('x-powered-by');
-  app.disable('etag'); // the routes of users set their own ETags (`users/user.view.ts`)
+  app.disable('etag'); // The routes of users set their own ETags (`users/user.view.ts`).
   // Prevents responses with status 304. Even without an ETag, Express would answer `If-None-Match: *` with 304 on every route.
   Object.defineProperty(adapter.getInstance<Express>().request, 'fresh', { value: false });
   adapter.setPreparations(

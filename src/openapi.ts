@@ -45,7 +45,7 @@ function createDocument(app: INestApplication): OpenAPIObject {
   completeDocument(document);
   for (const operation of listOperations(document)) {
     const { operationId, description, [REQUIRED_SCOPE]: scope } = operation;
-    // Ids that Swagger generates contain `_`.
+    // Without `@DescribeRoute`, Swagger generates an id, which contains `_`.
     if (operationId.includes('_')) throw new Error(`${operationId} lacks @DescribeRoute`);
     const note =
       SCOPE_NOTES[operationId] ?? SCOPE_NOTES[scope ?? ''] ?? `An API key needs the scope \`${scope}\`.`;
@@ -54,7 +54,7 @@ function createDocument(app: INestApplication): OpenAPIObject {
   return document;
 }
 
-/** Notes for Swagger UI about the required scope of a route, by operation id or scope. */
+/** Notes for Swagger UI about the scope that a route requires. The keys are operation ids and scopes. */
 const SCOPE_NOTES: Readonly<Record<string, string>> = {
   none: 'API keys cannot use this route.',
   any: 'Any valid API key can use this route.',
@@ -81,7 +81,7 @@ const SERVED: ReadonlySet<string> = new Set(
 
 export function serveDocs(app: INestApplication): void {
   const script = readScript();
-  // Document for the page. Downloads get the unchanged document.
+  // The document as the page shows it. Downloads get the unchanged document.
   let page: OpenAPIObject | undefined;
   app.use('/docs/page.js', (_request: Request, response: Response) => {
     response.type('text/javascript').send(script);

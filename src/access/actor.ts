@@ -145,7 +145,7 @@ export interface KeyRights {
 }
 
 export const FULL_RIGHTS: KeyRights = { scopes: null, networks: null, expires: null };
-/** Rights of a key without scopes, used while the rights of a key are unknown. */
+/** Rights with an empty list of scopes, for a key whose rights are not yet read from the database. */
 export const NO_RIGHTS: KeyRights = { ...FULL_RIGHTS, scopes: [] };
 
 export function grantsScope(granted: KeyRights['scopes'], required: Scope): boolean {

@@ -27,7 +27,10 @@ declare module 'express-serve-static-core' {
 
 export interface Requirement {
   permission: Permission;
-  /** Permission that is sufficient if the `user_id` in the path is the actor or is absent. */
+  /**
+   * Permission that is enough if the `user_id` in the path is the id of the caller, or if the path contains no
+   * `user_id`.
+   */
   self?: Permission;
 }
 

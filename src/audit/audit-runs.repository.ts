@@ -28,7 +28,7 @@ const MAX_INVALID = 20;
 
 export interface ReadRun {
   run: AuditRunEntity;
-  /** False if decoding changes the stored bytes. The service never writes such bytes. */
+  /** False if the driver does not return the stored bytes unchanged. The service never writes such bytes. */
   isIntact: boolean;
 }
 

@@ -29,7 +29,7 @@ export type Seal = Omit<AuditSealEntity, 'members'>;
 
 export interface ReadSeal {
   seal: Seal;
-  /** False if decoding changes the stored bytes. The service never writes such bytes. */
+  /** False if the driver does not return the stored bytes unchanged. The service never writes such bytes. */
   isIntact: boolean;
 }
 
@@ -43,7 +43,7 @@ const UNKNOWN = 20;
 /** Entry of `audit_late_events` with its audit event. `row` is undefined if the event is missing. */
 export interface LateEvent {
   entry: AuditLateEventEntity;
-  /** False if decoding changes the stored bytes. The service never writes such bytes. */
+  /** False if the driver does not return the stored bytes unchanged. The service never writes such bytes. */
   isIntact: boolean;
   row: AuditEventEntity | undefined;
 }
@@ -118,7 +118,7 @@ export class AuditSealRepository {
   ): Promise<void> {
     await insertRows(tx, AuditSealEntity, [seal]);
     await insertRows(tx, AuditLateEventEntity, late);
-    // These counts exist only if seals were deleted by tampering.
+    // Counts of this seal or later seals exist only if these seals were deleted by tampering.
     await tx.execute('DELETE FROM audit_counts WHERE seal >= ?', [seal.number]);
     await insertRows(tx, AuditCountEntity, counts);
   }

@@ -85,8 +85,7 @@ const MAX_COUNT_PARTS = 10;
 const COLUMNS = 'id, time, actor_kind, actor_id, action, target_kind, target_id, changes, request_id, ip';
 
 /**
- * Events to read, newest first, such as all events of one actor. Only events with ids less than `before` are still
- * unread.
+ * Events to read, newest first, such as all events of one actor. Events with ids less than `before` are not read yet.
  */
 interface Source {
   condition: Clause | undefined;

@@ -58,7 +58,8 @@ export class AuditRepository {
 
   /** Deletes up to `limit` of the oldest rows with an id less than `until`. @returns the number of deleted rows. */
   async deleteBefore(until: string, limit: number): Promise<number> {
-    // Looks up the last id first, because MariaDB would scan the whole table for a list of ids or a subquery.
+    // Looks up the last id of the batch first, because MariaDB would scan the table for a DELETE with a list of ids or
+    // a subquery.
     const [oldest] = await this.database.query<{ last: string | null }>(
       'SELECT MAX(id) AS last FROM (SELECT id FROM audit_events WHERE id < ? ORDER BY id LIMIT ?) AS oldest',
       [until, limit],

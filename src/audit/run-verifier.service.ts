@@ -9,7 +9,10 @@ const STEPS: Readonly<Record<string, string>> = { started: 'import.created', app
 const PARTS = new Map(Object.entries(STEPS).map(([part, action]) => [action, part]));
 const BATCH_SIZE = 200;
 
-/** Bounds of the imports that can be verified. Events of earlier imports may be deleted or were never recorded. */
+/**
+ * Lower bounds for the ids of imports that can be verified. Events of earlier imports may be deleted, or were never
+ * recorded.
+ */
 export interface Bounds {
   /** Returns the id before which the retention job may have deleted events. */
   findDeletionBound: () => Promise<string>;
@@ -30,7 +33,10 @@ type RunStep = Pick<SealedRow, 'id' | 'target_id' | 'action'>;
 export class RunVerifier {
   constructor(private readonly repository: AuditRunsRepository) {}
 
-  /** Starts a check that reports imports with a start or approval event but without the stored party. */
+  /**
+   * Starts a check that reports each import whose start or approval is recorded as an event, but whose party is not
+   * stored.
+   */
   startCheck(faults: RowFaults, bounds: Bounds): EventCheck {
     let events: RunStep[] = [];
     const checkBatch = async () => {
@@ -48,8 +54,8 @@ export class RunVerifier {
   }
 
   /**
-   * Checks who is stored as having started and approved each run. Reports a party without an event of the start or
-   * approval, and a party that differs from the newest of these events.
+   * Compares the parties that started or approved each import with the newest events of its start and approval. Reports
+   * missing events, and events of a different actor.
    */
   async verify(faults: RowFaults, bounds: Bounds): Promise<void> {
     for await (const rows of this.repository.readAll()) {

@@ -58,7 +58,7 @@ export class SealingTimes {
   current: DbTime | undefined;
   previous: DbTime | undefined;
 
-  /** Moves on to the next seal. @param sealed time of its sealing pass. Several seals can share a pass. */
+  /** Sets the time of the pass that created the next seal. Does nothing if the same pass created the current seal. */
   advanceTo(sealed: DbTime): void {
     if (sealed === this.current) return;
     this.previous = this.current;

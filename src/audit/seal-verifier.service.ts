@@ -50,7 +50,7 @@ interface State {
   verdict: Omit<AuditReport, 'fault' | 'bad_count' | 'bad'>;
   faults: RowFaults;
   times: SealingTimes;
-  open: string; // smallest id that an unsealed late event can have
+  open: string; // events with smaller ids can no longer be sealed as late events
   runs: EventCheck;
 }
 
@@ -107,7 +107,7 @@ export class SealVerifier {
     for await (const { row } of this.rows.readRows(undefined, MIN_ID)) state.faults.add(row.id, INVALID_ID);
     for await (const read of this.seals.readAll()) {
       const { seal } = read;
-      if (last && seal.number > last.number) break; // the seal was created during this verification
+      if (last && seal.number > last.number) break; // stop at a seal that was created during this verification
       const message =
         findChainFault(read, previous, this.keys, last?.number) ??
         findHashMismatch(seal, expected) ??

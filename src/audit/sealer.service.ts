@@ -37,7 +37,7 @@ interface SealingPass {
   millis: number;
   /** Smallest event id that this pass does not seal. */
   limit: string;
-  /** True if seals cover all late events since the previous pass. */
+  /** True if this pass has found all late events. False if the next seal must search for more of them. */
   isLateCovered: boolean;
 }
 
@@ -208,10 +208,11 @@ export class Sealer implements BeforeApplicationShutdown {
   }
 
   /**
-   * Finds late events: unsealed events in sealed ranges. Skips older events, which an earlier pass should have sealed.
+   * Finds late events: unsealed events in sealed ranges. Skips events that were already too old to be late at the
+   * previous pass.
    */
   private async findLateEvents(last: Seal, passTime: DbTime, limit: number): Promise<LateRow[]> {
-    // Finds the last seal of the previous pass, because the current pass may already have created several seals.
+    // Skip the seals of the current pass to find the last seal of the previous pass.
     let previous: Seal | undefined = last;
     while (previous && previous.sealed >= passTime)
       previous = await this.repository.find(previous.number - 1);
@@ -248,8 +249,8 @@ export class Sealer implements BeforeApplicationShutdown {
   }
 
   /**
-   * Creates a function that returns true if a seal covers an event id. Call it with ids from `id` on, in ascending
-   * order.
+   * Creates a function that returns true if a seal covers an event id. Call that function with ids in ascending order.
+   * The first one must be `id` or greater.
    */
   private async createSealedTest(id: string): Promise<(id: string) => boolean> {
     const ranges: { until: string; members: string }[] = [];

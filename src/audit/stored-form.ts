@@ -50,8 +50,8 @@ export const textOfHex: Record<Dialect, string> = {
 };
 
 /**
- * Builds the condition for the lower bound `from` of a text column. On SQLite, it always excludes values that are not
- * text and sort before texts. Do not add a second lower bound, because SQLite searches its index with only one of them.
+ * Builds the condition for the lower bound `from` of a text column. On SQLite, it also excludes null and numbers. Do
+ * not add a second lower bound, because SQLite uses only one lower bound to search an index.
  */
 export const buildMinCondition = (dialect: Dialect, column: string, from: string | undefined): Clause => {
   if (from !== undefined) return toClause(`${column} >= ?`, from);

@@ -68,7 +68,7 @@ export class Application {
    */
   private async openApp<T>(env: Env, work: (app: INestApplication) => Promise<T>): Promise<T> {
     if (!process.env['LOG_LEVEL']) env.LOG_LEVEL = 'silent';
-    // Only this command sends requests, so no load balancer needs this delay.
+    // No load balancer sends requests to this application, so it can shut down immediately.
     env.SHUTDOWN_DELAY_SECONDS = 0;
     env.TLS_CERT_FILE = undefined;
     env.TLS_KEY_FILE = undefined;

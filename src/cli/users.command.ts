@@ -174,7 +174,7 @@ async function findUser(service: ServiceClient, name: string): Promise<UserDto> 
     try {
       return await service.requestJson('GET', `users/${name.toLowerCase()}`);
     } catch (error) {
-      // The text may also be an external id that looks like a UUID.
+      // Continue, because the name may be an external id that looks like a UUID.
       if (error instanceof Error) unknown = error;
     }
   }

@@ -18,7 +18,7 @@ export interface GroupChange {
   toFields: (current: Group) => GroupFields;
   /** Returns the change of the members. Called in the transaction, because it can depend on the current members. */
   toMembers?: (tx: Sql, current: Group) => MemberChange | Promise<MemberChange>;
-  /** Versions that `If-Match` allows. */
+  /** Versions of the group that `If-Match` allows. Undefined if every version is allowed. */
   ifVersions?: readonly number[] | undefined;
 }
 

@@ -5,7 +5,7 @@ export class MemberChange {
   private readonly toAdd = new Set<string>();
   private readonly toRemove = new Set<string>();
   private isReplacing = false;
-  /** Users whose memberships must not change. */
+  /** Users whom this change neither adds nor removes, even if they are listed. */
   ignoredUsers: ReadonlySet<string> = new Set();
 
   static createReplacement(ids: readonly string[]): MemberChange {
@@ -40,7 +40,7 @@ export class MemberChange {
     return this.isReplacing;
   }
 
-  /** Returns true if this change does not remove the member with this uuid. */
+  /** Returns true if a current member with this uuid is still a member after the change. */
   isStillMember(uuid: string): boolean {
     return this.toAdd.has(uuid) || (!this.isReplacing && !this.toRemove.has(uuid));
   }

@@ -32,7 +32,7 @@ export class IdempotentRequest implements RepeatableRequest {
   private readonly guardHeaders: ReadonlySet<string>;
   private readonly hasFile: boolean;
   private hasExpiredRow = false;
-  /** The MAC of the current content. It is cached, because all parts of a Bulk request share it. */
+  /** MAC of `content`. It is cached, because each part of a Bulk request needs the same MAC. */
   private cachedMac: { content: unknown; mac: string } | undefined;
   private heldTransaction: HeldTransaction | undefined;
   private commitCallbacks: (() => Promise<void>)[] = [];
@@ -170,9 +170,8 @@ export class IdempotentRequest implements RepeatableRequest {
   }
 
   /**
-   * Throws the response to this request if it is stored. An equal request may have stored it, or this request did, and
-   * its commit succeeded despite the reported error. Ignores any other error of this check, because the caller rethrows
-   * the original error.
+   * Throws a ReplayedResponseError if a response is stored, by an equal request or by a commit of this request that
+   * succeeded despite its error. Ignores other errors, because the caller rethrows the original error.
    */
   private async assertNoStoredResponse(): Promise<void> {
     try {

@@ -175,8 +175,8 @@ export class ImportsService {
     const isDeletable = await this.transactions.run(async (tx) => {
       await this.runs.lock(tx, id);
       if ((await this.runs.listRevertsOf(id, tx)).some(({ finished }) => finished === null)) return false;
-      // The rows are deleted in several transactions, and the run must not be reverted in between. A run without
-      // applied batches cannot be reverted.
+      // Prevent a revert while the rows are deleted in several transactions. A run with 0 applied batches cannot be
+      // reverted.
       await this.runs.update(tx, id, { applied_batches: 0 });
       return true;
     });

@@ -60,8 +60,8 @@ export class LoginThrottle {
   ) {}
 
   /**
-   * Delays a login if its network has too many failed logins. Rejects the login at once if a login with the same name
-   * has already failed from this network. Called before the password is hashed.
+   * Rejects a login if there are too many failed logins with its name. If its network has too many failed logins,
+   * delays the login, or rejects it if the same name has already failed there. Called before the password is hashed.
    * @throws ProblemError `login_throttled` with `Retry-After` in seconds.
    */
   async delayOrReject(login: Login, signal?: AbortSignal): Promise<void> {
@@ -105,8 +105,8 @@ export class LoginThrottle {
 
   /**
    * Checks the limits.
-   * @returns the time at which the limit on the network ends if the login must only be delayed, or undefined if the
-   * login is not limited.
+   * @returns undefined if the login may continue at once. If it must be delayed, the time at which the limit on the
+   * network ends.
    * @throws ProblemError `login_throttled` if the login must be rejected.
    */
   private async findLimitEnd(login: Login): Promise<DbTime | undefined> {
@@ -138,8 +138,8 @@ export class LoginThrottle {
 }
 
 /**
- * Returns the earliest end of a window whose failed logins still matter. They matter for an hour, even if their window
- * is shorter.
+ * Returns the earliest window end to keep: a window that ended before this time is ignored and deleted. The shortest
+ * window takes 15 minutes, but its failed logins matter for an hour.
  */
 const computeOldestWindowEnd = (time: DbTime): DbTime => addSeconds(time, PAIR_WINDOW_SECONDS - HOUR_SECONDS);
 

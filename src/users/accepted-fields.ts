@@ -11,7 +11,8 @@ import { ChangedUserInput, NewUserInput, type WritableUserInput } from './rules/
 
 const IGNORED_FIELDS = 'X-Ignored-Fields';
 /**
- * Maximum length of the header `X-Ignored-Fields`, in characters. The number of further names is appended, as in `+3`.
+ * Maximum length of the header `X-Ignored-Fields`, in characters. If names are left out, their number follows, as in
+ * `+3`.
  */
 const MAX_HEADER = 1000;
 const MAX_NAME = 64;
@@ -23,7 +24,7 @@ export const IGNORED_HEADER = describeHeader(
   { maxLength: MAX_HEADER },
 );
 
-/** All fields that POST or PUT accepts. Other fields can be ignored, but `uuid` in a POST is an error. */
+/** Fields that POST or PUT accepts, and that are therefore never ignored. `uuid` in a POST is an error. */
 const KNOWN_FIELDS: ReadonlySet<string> = new Set([...fieldsOf(NewUserInput), ...fieldsOf(ChangedUserInput)]);
 const KNOWN_NETWORKS: ReadonlySet<string> = new Set(NETWORKS);
 
@@ -65,7 +66,8 @@ function splitFields(body: JsonObject): { known: JsonObject; ignored: string[] }
   if (!isObject(links)) return { known, ignored };
   const knownLinks = filterKnown(links, KNOWN_NETWORKS, 'social_media.');
   const isCleared = Object.keys(links).length === 0;
-  // Removes the field if the request contains only unknown networks, because an empty object would clear it.
+  // Removes `social_media` if the request contains only unknown networks, because an empty object would delete all
+  // networks.
   if (knownLinks.length > 0 || isCleared) known['social_media'] = Object.fromEntries(knownLinks);
   else delete known['social_media'];
   return { known, ignored };
@@ -100,7 +102,7 @@ const SELF_FIELDS = new Set([
   'hide_phone_numbers',
 ]);
 
-/** Fields that are accepted but never written, because clients send back what they have read. */
+/** Fields that requests may contain, because clients send back what they have read. Their values are never written. */
 const READ_ONLY = new Set(['uuid', 'created', 'updated', 'last_access', 'attributes', 'group_roles']);
 
 export function omitReadOnlyFields(sent: ChangedUserInput): WritableUserInput {
@@ -109,7 +111,7 @@ export function omitReadOnlyFields(sent: ChangedUserInput): WritableUserInput {
 
 /**
  * Returns the fields in the request that users may change in their own profile. Other fields are accepted only with
- * their current value. They are omitted, because writing them could undo a concurrent change by a Webmaster.
+ * their current value. The result omits them, because writing them could undo a concurrent change by a Webmaster.
  * @param sent the result of `readInput`.
  * @param shown the profile as its owner sees it.
  * @throws ProblemError `field_not_permitted` with the names of the other fields whose value differs.

@@ -5,7 +5,7 @@ import { PageOf } from '../platform/http/page.js';
 import { ApiController, DescribeRoute, describeJson } from '../platform/openapi/route-docs.js';
 import { UserSettings } from './rules/user-settings.js';
 
-/** Documented maximum number of roles, far above any real number. */
+/** Maximum length of the list of roles in the OpenAPI file. Actual lists are far shorter. */
 const MAX_ROLES = 10_000;
 
 class RoleDto {

@@ -70,7 +70,7 @@ export class KeyFuseRepository {
    * @returns true if more rows may remain.
    */
   async purge(time: string): Promise<boolean> {
-    // The upper bound needs its own query, because with a subquery MariaDB would scan the table.
+    // Looks up the last time of the batch first, because MariaDB would scan the table for a DELETE with a subquery.
     const [part] = await this.database.query<{ last: string | null }>(
       'SELECT MAX(time) AS last FROM (SELECT time FROM key_deactivations WHERE time <= ? ORDER BY time LIMIT ?) AS part',
       [time, PURGE_BATCH],

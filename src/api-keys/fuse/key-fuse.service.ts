@@ -133,8 +133,8 @@ export class KeyFuse {
   }
 
   /**
-   * Returns the API key that is responsible for the actor, if its fuse applies. It does not apply if it is switched
-   * off, or if the approver of an import may reset it.
+   * Returns the API key that is responsible for the actor. Returns undefined without such a key, if fuses are switched
+   * off, or if the approver of an import may reset the fuse.
    */
   private findResponsibleKey(actor: Actor): string | undefined {
     if (this.env.FUSE_MIN === 0) return undefined;
@@ -146,8 +146,8 @@ export class KeyFuse {
 
   /**
    * Returns the load of a key, or undefined while its fuse is suspended.
-   * @param countBefore returns the number of users that were active before the key blocked `count` of them.
-   * @param ignoresMinimum true to compute the share even if the key has blocked at most FUSE_MIN users.
+   * @param countBefore returns the number of active users before the key blocked `count` users.
+   * @param ignoresMinimum true to apply FUSE_PERCENT even if the key has blocked at most FUSE_MIN users.
    */
   private async computeKeyLoad(
     sql: Sql,

@@ -13,8 +13,8 @@ import { type ImportRun, missingCountsOf } from '../runs/import-run.js';
 const LEASE = 'alerts';
 const LEASE_SECONDS = 60;
 /**
- * Name of the lease entry that stores the time of the last alert about overdue imports. No instance ever holds this
- * lease.
+ * Name of an entry among the leases. It is never used as a lease, but stores the time of the last alert about overdue
+ * imports.
  */
 const OVERDUE = 'alerts.overdue';
 const REMINDER_SECONDS = 24 * 60 * 60;
@@ -42,7 +42,7 @@ export class Alerts implements BeforeApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
   private currentPass: Promise<void> | undefined;
   private failures = 0;
-  /** Time on the monotonic clock before which no alert is sent, because a delivery has failed. */
+  /** End of the pause after a failed delivery, on the monotonic clock. 0 before the first failure. */
   private pausedUntil = 0;
 
   constructor(
@@ -93,8 +93,7 @@ export class Alerts implements BeforeApplicationShutdown {
       }
       const hours = this.env.IMPORT_OVERDUE_HOURS;
       if (hours === undefined) return;
-      // Read the time only once, because another import may complete before a second read. The check and the alert
-      // would then contradict each other.
+      // The check and the alert use the same time, because another import may complete between them.
       const last = await this.summary.findLastCompleted();
       if ((await this.isReminderDue(last)) && (await this.deliver(createOverdueAlert(hours, last))))
         await this.leases.recordTime(OVERDUE, now());

@@ -54,13 +54,13 @@ export class Applier {
       for (let applied = run.applied_batches; applied < run.batches;) {
         const prepared = await waiting;
         waiting = this.prepareBatches(run, prepared.last, sizer);
-        // The next iteration awaits `waiting` and throws its error.
+        // Prevents an unhandled rejection. The next iteration awaits `waiting` and throws its error.
         waiting.catch(() => undefined);
         const reached = progress.recordApplied((prepared.last - run.applied_batches) / left);
         let startedAt = 0;
         await checkpoint.commit(
           async (tx) => {
-            // Set in each attempt, so the measured time excludes earlier attempts and the wait for locks.
+            // Measure only the last attempt, without the wait for the write lock.
             startedAt = performance.now();
             await this.writeBatches(tx, run, prepared, caller);
           },
@@ -70,7 +70,7 @@ export class Applier {
         applied = prepared.last;
       }
     } finally {
-      // Do not return while the next batches are being read.
+      // After an error, wait until the next batches are read, so that no query runs after the return.
       await waiting.catch(() => undefined);
     }
   }

@@ -83,7 +83,7 @@ export class ImportWorkerProcess {
   async stop(): Promise<void> {
     this.stopping = true;
     if (!this.process?.isRunning) return;
-    // This call fails only if the process has already ended.
+    // Ignore errors, because the call fails only if the process has already ended.
     await this.process.startAndCall((calls) => calls.stop()).catch(() => undefined);
     await this.process.end();
   }
@@ -110,8 +110,8 @@ export class ImportWorkerProcess {
 /** Interval at which an idle instance looks for runs that other instances have left unfinished, in milliseconds. */
 const POLL_MILLIS = 1000;
 /**
- * Maximum number of times that POLL_MILLIS doubles, up to about a minute. It doubles after each crash, because one file
- * may crash every process that reads it.
+ * Maximum number of doublings of POLL_MILLIS, up to about a minute. The interval doubles after each crash of the worker
+ * process, because the same file may crash it again.
  */
 const MAX_DOUBLINGS = 6;
 

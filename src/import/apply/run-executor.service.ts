@@ -105,7 +105,7 @@ export class RunExecutor {
       return this.transition(checkpoint, 'present', plan);
     }
     if (fuse?.hit === true || (hit && !run.approved)) {
-      // Remove the approval, because a key cannot approve a run that would blow the fuse of this key.
+      // Remove the approval, because an API key cannot approve a run that would blow its own fuse.
       const unapproved = { approved: false, approver: null };
       return this.transition(checkpoint, 'park', { ...plan, ...unapproved });
     }
@@ -126,8 +126,8 @@ export class RunExecutor {
   }
 
   /**
-   * Counts the users whom a plan blocks. For a revert, includes the users of failed rows, because the valid changes of
-   * such rows are applied.
+   * Counts the users whom a plan blocks. In a revert, failed rows can block users too, because the valid changes of a
+   * failed row are applied.
    */
   private async countBlocked({ id, reverts }: ImportRun, { counts, missing_blocked }: Plan): Promise<number> {
     const ofFailed = reverts === null ? 0 : await this.rows.countBlockedByFailedRows(id);
@@ -135,8 +135,8 @@ export class RunExecutor {
   }
 
   /**
-   * Returns the guard `key_fuse`. It parks a run that would blow the fuse of its API key, because the run would
-   * otherwise be stopped halfway. Reverts have no other guard. Only a different credential can approve the run.
+   * Returns the guard `key_fuse`, which is the only guard of a revert. It requires approval of a run that would blow
+   * the fuse of its API key and stop halfway. Only a different credential can approve the run.
    * @returns undefined if the users whom the run blocks do not count towards a fuse.
    */
   private async buildKeyFuseGuard(run: ImportRun, blocked: number): Promise<Guard | undefined> {

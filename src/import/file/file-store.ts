@@ -160,8 +160,8 @@ export async function storeForm(
   const ended = new Promise<void>((resolve, reject) => {
     form.on('file', (_field, stream, { filename }) => {
       const storing = store.store(filename || 'upload.csv', stream);
-      stream.on('error', () => undefined); // `storing` reports the error, but without a listener it would also end the process
-      storing.catch(reject); // fail now: the form would wait forever for the unread bytes of the file
+      stream.on('error', () => undefined); // Without a listener, the error would end the process. `storing` reports it.
+      storing.catch(reject); // Fail now. Otherwise, the form would wait forever for the unread bytes of the file.
       stored.push(storing);
     });
     form.on('close', resolve);

@@ -54,16 +54,15 @@ export class ImportFilesRepository {
 
   async deleteUnused(tx: Sql, runId: string): Promise<void> {
     if ((await this.lockParts(tx, runId)) === 0) return;
-    // Lock the parts before reading the run. A transaction that creates a run holds this lock until the run is visible.
+    // The parts are locked, so no concurrent transaction can create a run for this file after this query.
     const run = await tx.queryOne('SELECT id FROM import_runs WHERE id = ? AND finished IS NULL', [runId]);
     if (run) return;
     await tx.execute('DELETE FROM import_file_parts WHERE run_id = ?', [runId]);
   }
 
   /**
-   * Finds the run ids of files that no run needs. These are files of finished runs, and uploads with a run id lower than
-   * `before` that never became a run. The condition `run_id > ''` lets SQLite read the index without the bytes of the
-   * files.
+   * Finds the run ids of files that no run needs: files of finished runs, and files without a run whose id is lower
+   * than `before`. With the condition `run_id > ''`, SQLite reads only the index, not the bytes of the files.
    */
   async findOrphans(before: string): Promise<string[]> {
     const rows = await this.database.query<{ run_id: string }>(

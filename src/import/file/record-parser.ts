@@ -146,7 +146,10 @@ export class RecordParser {
     );
   }
 
-  /** Returns the error for a row that is too long. Ends the parser, which reports an unclosed quote only at its end. */
+  /**
+   * Returns the error for a row that is too long. Ends the parser to find out if the cause is an unclosed quote, which
+   * csv-parse reports only at the end.
+   */
   private async createOverlongError(): Promise<FileError> {
     const line = this.lineCount + 1;
     const failure = await captureError((done) => this.parser.end(done));

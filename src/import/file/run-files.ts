@@ -20,7 +20,7 @@ const quote = (name: string): string => `"${truncate(name, 100)}"`;
 export type Header = readonly (Column | undefined)[];
 
 /**
- * Treatment of a source column in `failed.csv`, which contains only `stored` columns. `added` columns come from an
+ * Determines if `failed.csv` contains a source column. It contains only `stored` columns. `added` columns come from an
  * earlier `failed.csv`. `private` columns are not imported and may contain confidential data.
  */
 export type SourceUse = 'stored' | 'added' | 'private';

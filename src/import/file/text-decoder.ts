@@ -95,16 +95,16 @@ function resolveEncoding(encoding: string): string {
 class StrictDecoder {
   private readonly decoder: TextDecoder;
   /**
-   * Second decoder, which reads the last few bytes later. After an error, it decodes byte by byte to find the invalid
-   * byte.
+   * Second decoder, which reads the last few bytes later than `decoder`. After an error of `decoder`, it decodes
+   * the remaining bytes one by one to find the invalid byte.
    */
   private readonly lagging: TextDecoder;
-  /** The last few bytes that only `decoder` has read. */
+  /** Bytes that `decoder` has already decoded, but `lagging` has not. */
   private lastBytes = Buffer.alloc(0);
   private line = 1;
   private endsWithReturn = false;
   private bytes = 0;
-  /** Position after the last complete character that `lagging` has read, in bytes. */
+  /** Number of bytes from the start of the file to the end of the last complete character that `lagging` decoded. */
   private completeBytes = 0;
 
   constructor(private readonly encoding: string) {
@@ -121,7 +121,7 @@ class StrictDecoder {
     try {
       text = this.decoder.decode(piece, { stream: true });
     } catch {
-      // Discard this text, because it was already yielded.
+      // Bring `lagging` to the start of `piece`. The text of `lastBytes` was already yielded.
       this.decodeValidPrefix(this.lastBytes);
       yield* this.yieldUntilNul(this.decodeValidPrefix(piece));
       throw this.createBadByteError();

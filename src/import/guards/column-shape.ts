@@ -3,7 +3,7 @@ import { truncate } from '../../platform/common/text.js';
 import { type GuardExample, MAX_EXAMPLES } from '../runs/guard-limits.js';
 import { computeHash64 } from '../plan/compact-collections.js';
 
-/** Example row of a guard. `line` is negative for a missing user. */
+/** Example row of a guard. If the example is a user missing from the file, `line` is negative. */
 export interface Example {
   line: number;
   external_id: string;
@@ -20,8 +20,8 @@ export interface Found {
 export const NO_ROWS: Found = { count: 0, examples: [] };
 
 /**
- * Maximum number of examples that are stored for a guard. It exceeds the number of examples that are shown, because
- * some of these rows may fail later.
+ * Maximum number of examples that are stored for a guard. It is twice the number that is shown, because example rows
+ * may fail later.
  */
 const KEPT = 2 * MAX_EXAMPLES;
 const MAX_VALUE = 200;
@@ -74,7 +74,7 @@ const COUNTERS = 1024;
  */
 export class FrequentValues {
   private readonly counters = new Map<number, number>();
-  /** Maps the hash of a value to examples of its rows. A value gets an entry when it occurs for the second time. */
+  /** Example rows by the hash of their value. Contains no values that occurred only once. */
   private readonly examples = new Map<number, FoundRows>();
 
   add(value: string, example: () => Example): void {
@@ -114,12 +114,12 @@ export class FrequentValues {
   }
 }
 
-/** A column counts as different for each user only if it has more distinct values than this. */
+/** Users count as different in a column if they have more distinct values than this number. */
 const FEW_VALUES = 10;
 
 /**
- * Distinct values that users have in a column before the plan. Stores only a few values, which suffice to know that
- * users differ.
+ * Collects the distinct values that users have in a column before the import, only until there are more than
+ * `FEW_VALUES`.
  */
 export class OldValues {
   private readonly known = new Set<number>();
@@ -144,8 +144,8 @@ interface Moved {
 }
 
 /**
- * Counts the rows that take a value that another row gives up. The count is exact for up to 32,768 values. For more
- * values, it is an estimate from a sample of the values. The sample is halved whenever it is full.
+ * Counts the rows that take over a value from another row of the same plan. The count is exact for up to 32,768 values.
+ * For more values, it is an estimate from a sample of the values. The sample is halved whenever it is full.
  */
 export class ExchangedValues {
   private readonly values = new Map<number, Moved>();
@@ -268,8 +268,8 @@ export class ColumnShape {
   }
 
   /**
-   * Users whose value is replaced by another value. In a boolean column, empty if every change sets `true`, because an
-   * inverted column would also set `false`.
+   * Users whose value is replaced by another value. Empty for a boolean column in which every change sets `true`,
+   * because an inverted column would have changes in both directions.
    */
   get replaced(): Found {
     return this.isFlag && this.clearings.count === 0 ? NO_ROWS : this.changes;
@@ -292,8 +292,8 @@ const isDamage = (old: unknown, now: unknown): boolean =>
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 /**
- * Returns true if the value of a field is not empty. An empty list of roles counts as a value, because a first role
- * would add permissions.
+ * Returns true if the value of a field is not empty. Also returns true for an empty list of roles, so that the guards
+ * count the first role of a user as a changed value.
  */
 function isFilled(field: string, value: unknown): boolean {
   if (field === 'roles') return true;

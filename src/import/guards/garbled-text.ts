@@ -96,8 +96,8 @@ function matches(old: readonly string[], now: readonly string[]): boolean {
 }
 
 /**
- * Returns the length of the HTML entity at position `at`, as a list. The list is empty if no entity there can stand for
- * the letter. A non-ASCII letter accepts any entity name.
+ * Returns a list with the length of the HTML entity at position `at`, or an empty list without an entity that can stand
+ * for the letter. Any named entity can stand for a non-ASCII letter.
  */
 function entity(letter: string, now: readonly string[], at: number): number[] {
   const [text, decimal, hex, name] = ENTITY.exec(now.slice(at, at + MAX_ENTITY).join('')) ?? [];

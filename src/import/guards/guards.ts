@@ -56,7 +56,7 @@ export interface PlanNumbers {
    * Approved runs do not count.
    */
   week: { deactivations: number; reactivations: number };
-  /** Number of active users in other parts of the data set who are not in the file. */
+  /** Number of active users who belong to other parts of the data set and are not in the file. */
   elsewhere: number;
   /** Rows whose ExternalId is new. These rows create users, or fail because they conflict with existing users. */
   newKeys: Found;
@@ -162,7 +162,8 @@ function evaluateGuards(
     over(
       'foreign_dataset',
       plan.foreign,
-      // If the last run was above the limit, an operator has accepted its foreign users, so only additional ones count.
+      // If the last run was above the limit, an operator has accepted its foreign users. Apply the limit only to
+      // additional foreign users.
       plan.foreign.known > foreign ? plan.foreign.known + foreign : foreign,
     ),
     ...(plan.repeated ? [over('after_revert', plan.repeated, limits.after_revert.rows)] : []),
@@ -252,7 +253,9 @@ function limitNames({ name, field, hint }: Guard): (keyof GuardLimits)[] {
   return isLimitName(name) ? [name] : [];
 }
 
-/** Guards that allow fewer rows in a small data set: `small_dataset.rows` minus the number in this list. */
+/**
+ * Guards with a lower limit in a small data set: at most `small_dataset.rows`, minus the number listed for the guard.
+ */
 const LOWERED = [
   ['deactivations', 0],
   ['moved_values', 0],

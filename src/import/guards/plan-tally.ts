@@ -272,7 +272,10 @@ function namesOf({ changes }: Row): [string, string][] {
   });
 }
 
-/** Returns the changes of a row by column, without the fields in `ASIDE`. Each social network counts as a column. */
+/**
+ * Returns the changes of a row by column, without the fields in `ASIDE`. Each social network counts as a separate
+ * column.
+ */
 function changesOf({ changes }: Row): FieldChange[] {
   return changes.list.flatMap((change) => {
     if (ASIDE.has(change.field)) return [];

@@ -207,7 +207,9 @@ function findMismatchProblems(record: CsvRecord): PreviewProblemDto[] {
   return [{ line, field: '', code: 'wrong_cell_count', message, refuses: false }];
 }
 
-/** Finds values that must be unique but occur in several rows. Reports each of these rows except the first. */
+/**
+ * Finds values that must be unique but occur in several rows. Reports each row that repeats a value of an earlier row.
+ */
 function findDuplicates(rows: readonly FileRow[]): PreviewProblemDto[] {
   const problems: PreviewProblemDto[] = [];
   const addDuplicates = (field: string, keyOf: (row: FileRow) => string): void => {

@@ -118,7 +118,7 @@ class ProfileCheck {
   }
 
   checkOptions(profile: Partial<ImportProfile>): void {
-    // `readInput` has already reported a value that is not a list.
+    // If `default_roles` is not a list, `readInput` has already reported an error. Check no roles in this case.
     const sent: unknown = profile.default_roles;
     const roles: readonly unknown[] = Array.isArray(sent) ? sent : [];
     const unknown = roles.filter((role) => typeof role !== 'string' || !this.settings.roles.find(role));

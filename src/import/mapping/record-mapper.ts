@@ -55,7 +55,8 @@ export function toPlainCell({ strip_prefix: prefix }: NamedProfile, cell: string
 }
 
 /**
- * Returns a test for the names of the columns that a profile reads. The test helps to detect the delimiter of a file.
+ * Returns a function that returns true for the names of the columns that a profile reads. The function helps to detect
+ * the delimiter of a file.
  */
 export function createColumnTest(profile: NamedProfile): (name: string) => boolean {
   const templates = Object.values(profile.set ?? {}).map(parseTemplate);

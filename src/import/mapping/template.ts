@@ -41,7 +41,7 @@ interface Placeholder {
 
 export type FieldTemplate = readonly (string | Placeholder)[];
 
-/** Thrown for an invalid template. The message follows the name of the field, such as `set.Email`. */
+/** Thrown for an invalid template. Callers put the name of the field, such as `set.Email`, before the message. */
 export class TemplateError extends Error {}
 
 /**
@@ -53,7 +53,7 @@ export function parseTemplate(text: string): FieldTemplate {
   if (text.length > MAX_TEMPLATE) throw new TemplateError(`may have at most ${MAX_TEMPLATE} characters`);
   const parts: (string | Placeholder)[] = [];
   let literal = '';
-  /** Alternatives of the open placeholder. Each alternative is split at its colons. */
+  /** Alternatives of the open placeholder, each split at its colons. Undefined outside a placeholder. */
   let open: string[][] | undefined;
   const addCharacter = (character: string): void => {
     const pieces = open?.at(-1);
@@ -110,8 +110,8 @@ export function sourcesOf(template: FieldTemplate): string[] {
 }
 
 /**
- * Splits a name such as `Surname:upper` into an unknown function and the possible column names before it. Column names
- * may contain colons.
+ * Splits a name such as `Surname:upper` into the unknown function `upper` and the possible column `Surname`. Column
+ * names may contain colons, so `A:B:upper` has two possible columns, `A` and `A:B`.
  * @returns undefined for a name without a colon.
  */
 export function splitOffFunction(name: string): { name: string; columns: string[] } | undefined {

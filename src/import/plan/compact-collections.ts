@@ -65,8 +65,8 @@ type TextHash = readonly [high: number, low: number];
 
 /**
  * Assigns the numbers 1, 2, 3 … to different texts. Other lists can store data about a text at the index of its number.
- * Stores 64-bit hashes instead of texts, which need about 16 bytes per text. For a million texts, the probability of a
- * collision is below one in ten million. A random seed prevents a file from provoking collisions.
+ * Stores 64-bit hashes instead of the texts, and needs about 16 bytes per text. For a million texts, the probability of
+ * a collision is below one in ten million. A random seed prevents a file from provoking collisions.
  */
 export class TextNumbers implements TextNumbering {
   private readonly seed = randomInt(2 ** 31);
@@ -143,8 +143,8 @@ export function computeHash64(text: string, seed = 0): TextHash {
 /** Maximum number of stored changes. Each change needs about 48 bytes. */
 const MAX_CHANGES = 2 ** 18;
 /**
- * Number of bits in a key for the hash of the change. The other 32 bits contain the hash of the user. JavaScript
- * represents 53 bits exactly.
+ * Number of bits for the change in a key, which also contains 32 bits for the user. JavaScript represents integers of
+ * up to 53 bits exactly.
  */
 const CHANGE_BITS = 21;
 

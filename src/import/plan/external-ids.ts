@@ -66,15 +66,15 @@ export class ExternalIds {
 export const formatLine = (line: number): string => `line ${line}`;
 
 /**
- * Number of bits of a UUID that contain the number of an ExternalId. They suffice for a million users and a million
- * managers.
+ * Number of bits for the number of an ExternalId in a UUID. 21 bits suffice for a million users and a million managers.
  */
 const NUMBER_BITS = 21;
 
 /**
  * Returns a function that creates the UUID of a new user from the number of its ExternalId. The UUID of a manager is
  * therefore known before the row of the manager is read. A run that is planned again creates the same UUIDs. The UUIDs
- * have version 7 (RFC 9562, section 6.2) and contain the time of the run, the number and a hash of the run.
+ * have version 7 (RFC 9562, section 6.2) and contain the creation time of the run, a hash of the id of the run, and the
+ * number of the ExternalId.
  */
 export function createUuidGenerator(run: { id: string; created: number }): (number: number) => string {
   const random = hash('sha256', run.id, 'buffer').subarray(0, 16);

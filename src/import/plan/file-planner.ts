@@ -75,7 +75,7 @@ export class FilePlanner {
         .map(({ row }) => row.line);
       await staging;
       staging = builder.add(planned, new Set(newlyManaged), toPercent(passes, chunk.bytes));
-      // This error is thrown later, where `staging` is awaited.
+      // Prevent an unhandled rejection. The error is thrown later, where `staging` is awaited.
       staging.catch(() => undefined);
     };
     let previous: Chunk | undefined;
@@ -112,7 +112,7 @@ export class FilePlanner {
       rows.map(({ keys }) => keys),
       adopted,
     );
-    // `planRows` awaits this promise later and throws its error.
+    // Prevent an unhandled rejection. `planRows` awaits this promise later and throws its error.
     users.catch(() => undefined);
     return { rows, users, bytes };
   }

@@ -182,10 +182,11 @@ export class PlanBuilder {
       );
       const failed = part.map((line): StagedRow => {
         const row = known.get(line);
-        // This row was counted as unchanged before it failed.
+        // Until now, this row was counted as unchanged.
         if (!row || row.outcome === 'unchanged') this.tally.unchanged--;
         if (row) this.tally.withdraw(row);
-        // Unchanged names need no record, because the user of the row does not count as missing.
+        // Record only changed names. Unchanged names belong to the user of this row, who does not count as missing
+        // anyway.
         const { username, email } = row?.changes.values ?? {};
         for (const name of [username, email]) this.failedNames.addLogin(name);
         return toFailedRow(row ?? { ...EMPTY_ROW, line, outcome: 'error' }, [
@@ -232,8 +233,8 @@ export function findApplyOrder(links: () => RowLinks): number[][] {
 }
 
 /**
- * Returns the rows that cannot be applied in the order of the file. Each of them requires a later row or another of
- * these rows.
+ * Returns the rows that cannot be applied in the order of the file, because they require a later row, directly or
+ * through other rows.
  */
 function findRowsToReorder(links: () => RowLinks): LineSet {
   const late = new LineSet();

@@ -69,7 +69,7 @@ function planRestore(row: StagedRow, user: User | undefined): PlannedRow {
     return createRestoredRow(row, user, applyPatch(user, { status: 'Blocked', managed_by: null }), []);
   const now: Record<string, unknown> = { ...user };
   const untouched = row.changes.list.filter((change) => isEqual(now[change.field], change.new));
-  // A value that already equals the old value is not a conflict.
+  // A value that already equals the value before the original run is not a conflict.
   const touched = row.changes.list.filter(
     (change) => !untouched.includes(change) && !isEqual(now[change.field], change.old),
   );

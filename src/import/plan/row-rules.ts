@@ -78,7 +78,7 @@ export function planRow(row: FileRow, context: RowContext): PlannedRow {
     : Object.assign(value, { managed_by: scope.dataset, managed_part: scope.part });
   const returned = before && evaluateReturningUser(value, before, options);
   if (returned === 'reactivate') value.status = 'Active';
-  // The source itself blocks the user, so a later row without a status must not reactivate the user.
+  // The source itself blocks this user, so a later import without a status must not reactivate the user.
   if (before?.status === 'Blocked' && value.status === 'Blocked') Object.assign(value, { blocked_by: null });
   const { errors: all, after } = validateChange(current, { value: input, errors: broken }, context.settings);
   const lost = findDamageErrors(row, context);

@@ -40,7 +40,7 @@ export class Adoptions {
 /** Matches a manager cell that contains a UUID, as in exports. */
 const UUID_CELL = /^uuid:(.*)$/i;
 
-/** An existing user who is the manager in a cell. `isAdopted` is true if a row of this file adopts the user. */
+/** Existing user whom a manager cell names. `isAdopted` is true if a row of this file adopts the user. */
 interface NamedManager {
   uuid: string;
   isAdopted: boolean;
@@ -92,7 +92,7 @@ export class RowUserLookup {
     const users = await this.directory.findByUuids(candidates.map(({ uuid }) => uuid));
     return unlinked.flatMap((row): [FileRow, User][] => {
       const user = users.get(owners.get(toLoginIdentifier(nameOf(row)))?.uuid ?? '');
-      // The owner may have this name in the other field, because usernames and email addresses share one namespace.
+      // Ignore an owner who has this name in the other field. Usernames and email addresses share one namespace.
       return user && toLoginKey(user[field]) === toLoginKey(nameOf(row)) ? [[row, user]] : [];
     });
   }

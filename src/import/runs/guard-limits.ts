@@ -19,7 +19,7 @@ const createPercentLimit = (setting: LimitRange['setting']): LimitRange => ({ se
 
 /**
  * Limits of the guards, by their names in profiles. Each number is the highest value that passes, except in
- * `shrunken_file`, where it is the lowest. Of `rows` and `percent`, the one that allows more rows applies, but never
+ * `shrunken_file`, where it is the lowest. If a guard has `rows` and `percent`, the higher limit applies, but never
  * more than `total`.
  */
 const GUARD_LIMITS = {

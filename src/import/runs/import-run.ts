@@ -27,11 +27,11 @@ export interface ImportRun extends Values<Omit<ImportRunEntity, ActorColumn | 'g
   approver: Actor | null;
 }
 
-/** Values of properties that are missing in the guards of older runs. */
+/** Defaults for properties that are missing in the guards of older runs. */
 const GUARD_DEFAULTS = { field: null, examples: [], hint: '' };
 
 type FixedColumn = 'id' | 'dataset' | 'part' | 'options' | 'profile' | 'reverts' | 'starter' | 'created';
-/** Changes to a run, without its state, which only transitions change. */
+/** Changes to a run that do not affect its state. Only transitions change the state. */
 export type RunChange = Partial<Omit<ImportRun, FixedColumn | 'state' | 'finished'>>;
 /** Changes to a run that only transitions may make. */
 export type StateChange = Partial<Pick<ImportRun, 'state' | 'finished' | 'cancel'>>;
@@ -168,8 +168,8 @@ export class RunProgress {
   }
 
   /**
-   * @param share applied share of the changes that were left when the phase started, 0 to 1. After a crash, the phase
-   * starts again.
+   * @param share applied share of the changes, 0 to 1. Counts only changes that remained when the phase started, or
+   * started again after a crash.
    */
   recordApplied(share: number): Progress {
     return this.advance(share, this.run.rows_total ?? 0);

@@ -53,7 +53,7 @@ export class ImportRunEntity {
   @Column(int()) missing_blocked = 0;
   @Column({ ...longText(), nullable: true }) guards: JsonText<Guard[]> | null = toJson<Guard[]>([]);
   @Column({ ...longText(), nullable: true }) reason: JsonText<Reason> | null = null;
-  /** Header of the file without private columns, for `failed.csv`. Stored if rows have failed. */
+  /** Header of the file without private columns, for `failed.csv`. Empty or null unless rows have failed. */
   @Column({ ...longText(), nullable: true }) header: JsonText<string[]> | null = toJson<string[]>([]);
   /** 1 if the file ends with a line ending, otherwise 0. Null until the whole file was read. */
   @Column({ ...int(), nullable: true, default: null }) line_ended: number | null = null;

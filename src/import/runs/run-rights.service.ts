@@ -44,8 +44,8 @@ export class RunRights {
   }
 
   /**
-   * Returns an actor with its current rights, or undefined if the key is not valid or the user is not active. The
-   * session of the user may have ended.
+   * Returns an actor with its current rights, or undefined if the key is not valid or the user is not active. Does not
+   * check the session of a user, which may have ended.
    * @param sql current transaction, if any.
    */
   async findCurrentActor(actor: Actor, sql?: Sql): Promise<Actor | undefined> {

@@ -57,7 +57,7 @@ export const TRANSITIONS = {
     by: 'worker',
     audit: 'import.completed',
   },
-  /** The file was rejected, or the service has failed. */
+  /** The file was rejected, or an internal error occurred. */
   fail: { from: RUNNABLE, to: 'failed', by: 'worker', audit: 'import.failed' },
   /** An operator has requested to stop the run, a credential was revoked, or the fuse of a key has blown. */
   stop: { from: RUNNABLE, to: 'cancelled', by: 'worker', audit: 'import.cancelled' },

@@ -50,7 +50,8 @@ export class DropFolder {
   ) {}
 
   /**
-   * Creates the work folder unless it is the drop folder, and moves an empty file there as a test.
+   * Creates the work folder, and moves an empty file from the drop folder into it as a test. Does nothing if both are
+   * the same folder.
    * @throws Error if the folders are on different file systems, or a system error if one of them cannot be used.
    */
   async prepareWorkFolder(): Promise<void> {

@@ -17,7 +17,7 @@ export function getRawOptions({ IMPORT_OPTIONS }: Env): JsonObject {
 }
 
 /**
- * Rejects options that scheduled imports do not support. They may come from a profile.
+ * Rejects options of a profile that scheduled imports do not support.
  * @throws ProblemError `invalid_parameter`
  */
 export function assertSchedulable(options: ImportOptions): void {

@@ -45,7 +45,9 @@ export class SkippedFileLog {
     }
   }
 
-  /** Ends a pass. A file that disappears and returns is logged again. */
+  /**
+   * Ends a pass. Forgets files that were not skipped in this pass, so that they are logged if they are skipped again.
+   */
   endPass(): void {
     if (this.unlisted > 0 && !this.hasLoggedUnlisted)
       this.log.warn('more files skipped', { folder: this.folder, files: this.unlisted });
@@ -85,7 +87,7 @@ export class ScheduleService implements BeforeApplicationShutdown {
   private cron: Cron | undefined;
   private timer: NodeJS.Timeout | undefined;
   private currentPass: Promise<void> | undefined;
-  /** Time on the monotonic clock at which the current tick first found incomplete files. */
+  /** Monotonic time at which the current tick first found incomplete files. Undefined if it waits for no files. */
   private waitingSince: number | undefined;
   private lastFault: string | undefined;
 
@@ -173,8 +175,8 @@ export class ScheduleService implements BeforeApplicationShutdown {
   }
 
   /**
-   * Returns the time of the last tick. If a clock was set back and this time is in the future, replaces it with the
-   * current time. Otherwise, the schedule would pause.
+   * Returns the time of the last tick, or undefined before the first tick. If this time is in the future, because a
+   * clock was set back, replaces it with the current time. Otherwise, the schedule would pause until then.
    */
   private async readLastTick(time: DbTime): Promise<DbTime | undefined> {
     const last = await this.leases.findRecordedTime(TICK);

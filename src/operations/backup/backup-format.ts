@@ -17,7 +17,7 @@ interface BackedUpTable extends TableColumns {
 export interface BackupHeader {
   rollcall_backup: number;
   version: string;
-  /** Start of the backup, ISO 8601, UTC. */
+  /** Time at which the backup was started, in ISO 8601 (UTC). */
   created: string;
   engine: 'sqlite' | 'mysql';
   /** Names of the migrations that were applied to the schema, in order. */
@@ -37,7 +37,7 @@ export const CHECKSUM_BYTES = buildChecksum(createHash('sha256').digest('hex')).
 export function buildChecksum(sha256: string): Buffer {
   const line = Buffer.from(`${JSON.stringify({ sha256 })}\n`);
   const header = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
-  // Header of a single uncompressed block (RFC 1951, 3.2.4).
+  // Header of the only DEFLATE block, which is uncompressed (RFC 1951, 3.2.4).
   const block = Buffer.alloc(5);
   block[0] = 1;
   block.writeUInt16LE(line.length, 1);

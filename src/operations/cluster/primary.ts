@@ -19,7 +19,7 @@ const STEADY_MILLIS = 60_000;
  * that is still starting.
  */
 const CLEAN_EXITS: readonly string[] = ['0', ...SIGNALS];
-/** Additional time to finish responses during a shutdown. After this time, hanging instances are killed. */
+/** Time to send responses during a shutdown, after all requests have arrived. Hanging instances are killed after it. */
 const ANSWER_SECONDS = 10;
 /** A second signal kills the instances only after this time, because npm and terminals may send a signal twice. */
 const SECOND_SIGNAL_MILLIS = 1000;
@@ -145,7 +145,7 @@ class Primary {
   }
 }
 
-/** Prints first credentials that were created too late for the welcome text. */
+/** Prints the first credentials if an instance created them after the welcome text was printed. */
 function showCredentials(first: FirstCredentials | undefined): void {
   if (first) process.stderr.write(`${formatCredentials(first).join('\n')}\n`);
 }
@@ -178,6 +178,6 @@ class InstanceMetrics {
 
 const aggregateMetrics = (shares: InstanceMetricsData[]) => AggregatorRegistry.aggregate(shares);
 
-/** Returns counters and histograms. Omits gauges, which describe only running instances. */
+/** Returns only counters and histograms. Gauges are omitted, because their last values are out of date. */
 const selectCounters = (share: InstanceMetricsData = []): InstanceMetricsData =>
   share.filter(({ type }) => ['counter', 'histogram'].includes(String(type)));

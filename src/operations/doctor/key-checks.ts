@@ -65,7 +65,7 @@ async function checkCreators(sql: Sql, keys: readonly StoredKey[], usable: Store
  */
 function creatorOf(key: StoredKey, byId: ReadonlyMap<string, StoredKey>): string | undefined {
   let current: StoredKey | undefined = key;
-  // A manually edited database may contain a cycle.
+  // In a manually edited database, two keys may have created each other.
   const seen = new Set<StoredKey>();
   while (current?.maker_kind === 'key' && !seen.has(current)) {
     seen.add(current);

@@ -8,7 +8,8 @@ import { ImportSummary } from '../../import/report/import-summary.service.js';
 import { PasswordService } from '../../users/passwords/password.service.js';
 
 /**
- * Registers the gauges for the state of other features. Their values are read whenever Prometheus requests the metrics.
+ * Registers gauges with values from other features, such as the number of imports that wait for approval. Each value is
+ * read when Prometheus requests the metrics.
  */
 @Injectable()
 export class Gauges implements OnModuleInit {

@@ -22,7 +22,7 @@ export interface Guide {
   body: string;
 }
 
-/** Returns the guide with a name in `GUIDES`, or undefined for an unknown name. Reads each file only once. */
+/** Returns a guide by its name, or undefined if `GUIDES` does not list the name. Reads each file only once. */
 export async function loadGuide(name: string): Promise<Guide | undefined> {
   if (!Object.hasOwn(GUIDES, name)) return undefined;
   const known = loadedGuides.get(name);

@@ -91,7 +91,7 @@ function computeFirstHour(millis: number, days: number, offset: number): number 
 
 /**
  * Creates one entry per day, oldest day first.
- * @param firstHour first hour of the first day.
+ * @param firstHour start of the first day, in hours since 1970 (UTC).
  */
 function toDays(firstHour: number, days: number, offset: number, { counts, gaps }: DailyCounts): DayDto[] {
   const listed = Array.from({ length: days }, (_, index) => {

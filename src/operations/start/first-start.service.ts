@@ -42,8 +42,8 @@ export class FirstStart {
   /**
    * Creates the first credentials.
    * @returns undefined if users exist, or if another instance has just created them.
-   * @throws EnvError if a secret in the settings is easy to guess. The check is here, because it needs the password
-   * list.
+   * @throws EnvError if a secret in the settings is easy to guess. `loadEnv` cannot check this, because the list of
+   * common passwords is not available there.
    */
   async createCredentials(): Promise<FirstCredentials | undefined> {
     if (!(await this.users.isEmpty())) return undefined;

@@ -104,8 +104,8 @@ async function isListening(path: string): Promise<boolean> {
 }
 
 /**
- * Returns true if only the user of the service can create a socket at this path. In the temporary folder, this requires a
- * private subfolder.
+ * Returns true if other users cannot create a socket at this path. The path must be in the data folder, or in a folder
+ * that only the user of the service can access.
  */
 function isTrusted(path: string, { DATA_DIR }: Env): boolean {
   const folder = dirname(path);

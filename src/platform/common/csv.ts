@@ -3,7 +3,7 @@ export const BOM = '\ufeff';
 
 /**
  * Pattern of text that a spreadsheet would run as a formula, including the full-width signs that some programs accept.
- * It includes leading `'`, because otherwise `unescapeFormula` would remove a `'` of the original text.
+ * Also matches a formula after `'`. Otherwise, `unescapeFormula` would remove a `'` that belongs to the text.
  */
 const FORMULA = /^'*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
 /**

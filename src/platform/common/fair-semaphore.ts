@@ -94,8 +94,8 @@ export class FairSemaphore {
   }
 
   /**
-   * Returns true if a caller with these keys gets a slot at once. While a slot is free, every caller in the queue has a
-   * key at its limit.
+   * Returns true if a caller with these keys gets a slot at once. The queue is not checked: if a slot is free, every
+   * waiting caller has a key at its limit.
    */
   private hasFreeSlot(keys: readonly string[]): boolean {
     const { slots, slotsPerKey = Infinity } = this.limits;
@@ -137,8 +137,8 @@ export class FairSemaphore {
   }
 
   /**
-   * Returns the waiting caller whose keys were served longest ago. Compares the newest grant to a key of each caller. If
-   * the newest grants are equal, compares the oldest grants, then the time of arrival.
+   * Returns the next caller to serve, or undefined if no waiting caller can get a slot. Chooses the caller whose most
+   * recently served key was served longest ago. If callers are equal, compares their other keys, then their arrival.
    */
   private findNext(): Waiter | undefined {
     let [chosen, latest, earliest]: [Waiter | undefined, number, number] = [undefined, Infinity, Infinity];
@@ -155,8 +155,9 @@ export class FairSemaphore {
   }
 
   /**
-   * Rejects a waiting caller if there is no room for a new caller.
-   * @throws NoSlotError if the narrow key has reached its limit, or no other key has at least two more waiting callers.
+   * Makes room for a new caller with these keys: if the queue is full, rejects a waiting caller.
+   * @throws NoSlotError if the narrow key has reached its limit, or if every other key has at most one more waiting
+   * caller than the keys of the new caller.
    */
   private evictIfFull(keys: readonly string[]): void {
     const { waiting = Infinity, waitingPerKey = Infinity } = this.limits;

@@ -8,8 +8,8 @@ export interface FieldChange {
 }
 
 /**
- * JSON text with the changes of a record, normally a list. If all changed fields were empty before, the text is an
- * object that maps `+field` to the new value.
+ * JSON text with the changes of a record: a list, or an object if all changed fields were empty before. The object maps
+ * `+field` to the new value.
  */
 export type ChangesText = JsonText<FieldChange[] | Record<string, unknown>>;
 

@@ -53,7 +53,7 @@ const MASKED_KEY = 'rollcall_$1_***';
 
 function maskWith(text: string, mask: (plain: string) => string): string {
   const plain = decodeEscapes(text);
-  if (!plain.includes('rollcall_') && !LONG_RUN.test(plain)) return text; // nearly every log line returns here
+  if (!plain.includes('rollcall_') && !LONG_RUN.test(plain)) return text; // most log lines contain nothing to mask
   const clean = mask(plain);
   return clean === plain ? text : clean;
 }

@@ -18,7 +18,7 @@ export function countCharacters(text: string): number {
 
 /** Returns true if a text has at most `max` code points. */
 export function isWithin(text: string, max: number): boolean {
-  return text.length <= max || countCharacters(text) <= max; // a text never has more code points than code units
+  return text.length <= max || countCharacters(text) <= max; // `length` is never less than the number of code points
 }
 
 /** Cuts a text to its first `max` code points. */

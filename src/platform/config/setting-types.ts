@@ -19,7 +19,7 @@ export interface SettingType<Value> {
 
 type Rule<Value> = readonly [isValid: (value: Value) => boolean, error: string];
 
-/** Creates a setting type. If the text cannot be parsed, it reports the errors of all rules. */
+/** Creates a setting type. A text that cannot be parsed gets the error texts of all rules. */
 function createType<Value>(
   parse: (text: string) => Value | undefined,
   rules: readonly Rule<Value>[],

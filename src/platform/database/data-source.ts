@@ -69,7 +69,7 @@ export function buildDataSourceOptions(
 /** Opens a TypeORM data source for work on the schema. The caller must destroy it after use. */
 export async function openDataSource(env: Env, entities: EntityClasses): Promise<DataSource> {
   const file = sqliteFileOf(env);
-  if (file !== undefined) createParentFolder(file); // TypeORM would create the folder with the default permissions
+  if (file !== undefined) createParentFolder(file); // otherwise TypeORM creates it with default permissions
   const dataSource = new DataSource(buildDataSourceOptions(env, entities, await chooseServer(env)));
   const embedded = isEmbedded(dataSource);
   // SQLite accepts any type name, but TypeORM's list of SQLite types lacks MySQL's type for long text.
@@ -98,7 +98,7 @@ function isEmbedded(dataSource: DataSource): boolean {
 /**
  * Checks the schema when the service starts, and runs pending migrations if `MIGRATE_ON_START` allows it.
  * @throws Error if migrations are pending but must not run.
- * @throws ForeignSchemaError for tables of another program, a newer version or an unreleased build.
+ * @throws ForeignSchemaError if the tables belong to another program, a newer version or an unreleased build.
  */
 export async function migrateAtStart(env: Env, entities: EntityClasses): Promise<void> {
   const dataSource = await openDataSource(env, entities);

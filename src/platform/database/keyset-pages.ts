@@ -82,7 +82,7 @@ export async function readPage<R extends KeyRange, T>(
 }
 
 /**
- * Reads all rows page by page. The last page is always empty.
+ * Yields the rows page by page, and an empty page at the end.
  * @param first a key that sorts before the keys of all rows.
  */
 export async function* readPages<T, K>(
@@ -190,8 +190,8 @@ function isValidRangeKey({ only, holds }: KeyRange, key: unknown): key is SqlVal
 }
 
 /**
- * Returns the conditions for the rows of a range after a position: first the rows with the same key, then the rows with
- * later keys. With a single condition, the database could not start at the position in the index.
+ * Returns conditions for the rows after a position: first for rows with the same key, then for rows with later keys.
+ * They are separate, because with a combined condition the database would not start at the position in the index.
  */
 function conditionsOf(
   range: KeyRange,
@@ -206,8 +206,7 @@ function conditionsOf(
   const { sql, params } = buildKeyCondition(key, after.key, dialect);
   const same = { sql: `${sql} AND ${tie} ${comparison} ?`, params: [...params, after.uuid] };
   if (only !== undefined || after.key === null) return [same];
-  // In descending order, rows with empty keys come last. They belong to a separate range, so this condition excludes
-  // them.
+  // In descending order, `key < ?` also matches empty keys. They belong to a separate range, so `test` excludes them.
   const filled = order === 'desc' && test === "> ''" ? ` AND ${key} ${test}` : '';
   const others = { sql: `${key} ${comparison} ?${filled}`, params: [after.key] };
   return unique ? [others] : [same, others];

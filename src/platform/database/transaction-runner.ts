@@ -37,8 +37,8 @@ interface RepeatableCaller {
 }
 
 /**
- * Maximum age of a transaction at its commit. The audit treats rows that appear much later than their time as forged
- * (`LATE_MILLIS`). Transactions get that old only in a process that was suspended.
+ * Maximum age of a transaction at its commit. Transactions get that old only in a process that was suspended. The audit
+ * treats events that are committed much later than their time as tampering (`LATE_MILLIS`).
  */
 const MAX_MILLIS = 4 * 60_000;
 
@@ -83,7 +83,7 @@ export class TransactionRunner {
     const tx = await this.database.begin();
     const began = performance.now();
     try {
-      if (repeatable && attempt > 1) await repeatable.assertFirstRequest(tx); // the same request may have been answered meanwhile
+      if (repeatable && attempt > 1) await repeatable.assertFirstRequest(tx); // the same request may have been answered since the first attempt
       const result = await work(tx);
       if (repeatable) repeatable.setHeldTransaction(toHeldTransaction(tx, began));
       else await commit(tx, began);

@@ -52,7 +52,7 @@ const JSON_DEPTH = 32;
  */
 export const IN_FLIGHT_BYTES = 64 * MIB;
 
-/** Memory that an upload reserves for one chunk, and for the copy of the chunk for the database. */
+/** Memory that an upload reserves. It holds one chunk of the file, and the copy that is sent to the database. */
 export const UPLOAD_BYTES = MIB;
 
 /**
@@ -212,7 +212,7 @@ export class BodyReader {
         fail(createIncompleteError());
       };
       request.on('data', add).on('end', end).on('error', failIncomplete).on('close', failIncomplete);
-      if (request.destroyed) failIncomplete(); // the client disconnected before the listeners were added
+      if (request.destroyed) failIncomplete(); // no event follows if the client disconnected before the listeners were added
     });
   }
 

@@ -43,8 +43,8 @@ export class ErrorFilter implements ExceptionFilter {
     }
     // If the request was incomplete or late, the server has already rejected it.
     if (response.writableEnded) return;
-    // Ignores the disconnect of the client. A database connection can also fail with ECONNRESET, so the errors are
-    // compared by identity.
+    // Ignores the disconnect of the client. An error code cannot identify this error, because a database connection can
+    // also fail with ECONNRESET.
     if (thrown !== undefined && thrown === request.errored) return;
     const error = toRoutingError(thrown, request);
     if (error.status >= 500 && error.code !== 'not_implemented')

@@ -135,7 +135,7 @@ export class FastExpressAdapter extends ExpressAdapter {
       for (const prepare of this.preparations) prepare(request, response);
       request.isLocal = true;
       if (incoming instanceof Incoming) incoming.address = toUnixAddress(request.headers[LOCAL_USER_HEADER]);
-      response.setHeader('Connection', 'close'); // an idle connection of a command would delay the shutdown
+      response.setHeader('Connection', 'close'); // closes the connection of a command after the response, because an idle connection would delay the shutdown
       if (rejection) refuse(rejection, request, response);
       else routeRequest(request, response);
     };
@@ -145,7 +145,7 @@ export class FastExpressAdapter extends ExpressAdapter {
     };
     this.httpServer = createLimitedServer(options.httpsOptions, classes, serve, refuse);
     this.localServer = createLimitedServer(undefined, classes, serveLocalRequest, refuse);
-    this.localServer.requestTimeout = 0; // no limit, because a command may read a file slowly from standard input and send it
+    this.localServer.requestTimeout = 0; // 0 turns the limit off, because a command may send a file that it reads slowly from standard input
   }
 
   override async close(): Promise<void> {
@@ -241,6 +241,6 @@ function matchesPath(layer: Layer, path: string): boolean {
   try {
     return layer.match(path);
   } catch {
-    return true; // a path with malformed percent-encoding in a parameter still matches
+    return true; // the path matches, but a parameter has malformed percent-encoding
   }
 }

@@ -20,7 +20,7 @@ export function normalizeAddress(text: string): string | undefined {
 
 function normalizeNonCanonicalAddress(text: string): string | undefined {
   const [, inBrackets, beforePort] = WITH_PORT.exec(text) ?? [];
-  const [address = ''] = (inBrackets ?? beforePort ?? text).split('%', 1); // a zone is meaningful only on its own host
+  const [address = ''] = (inBrackets ?? beforePort ?? text).split('%', 1); // removes the zone, which is meaningful only on its own host
   if (isIPv4(address)) return inBrackets === undefined ? address : undefined;
   if (isIP(address) !== 6) return undefined;
   const { address: normal } = new SocketAddress({ address, family: 'ipv6' });

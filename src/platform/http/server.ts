@@ -115,7 +115,7 @@ export function createSecurityHeaders(https: boolean): Preparation {
   const prefixes = { '/api/': api, '/scim': api, '/docs': docs, '/cons': consolePage };
   const headersOfPrefix: Partial<Record<string, [string, string][]>> = prefixes;
   return (request, response) => {
-    const headers = headersOfPrefix[request.url.slice(0, 5).toLowerCase()] ?? pages; // route matching ignores case
+    const headers = headersOfPrefix[request.url.slice(0, 5).toLowerCase()] ?? pages; // in lower case, because routes match in any case
     for (const [name, value] of headers) response.setHeader(name, value);
     if (headers === docs) addEncodingToVary(response); // caches must separate compressed and uncompressed files
   };
@@ -193,7 +193,7 @@ export function createLimitedServer(
     response.assignSocket(socket);
     response.once('finish', () => {
       response.detachSocket(socket);
-      response.emit('close'); // Node.js emits this event itself only for its own responses
+      response.emit('close'); // Node.js emits `close` only for responses that it created itself
       closeGracefully(socket);
     });
     validateAndServe(request, response, rejection);

@@ -12,8 +12,8 @@ export async function streamText(response: Response, text: AsyncGenerator<string
   const first = await text.next();
   addEncodingToVary(response);
   let failure: { error: unknown } | undefined;
-  // `failure` must contain only errors of `text`. The pipeline also throws an error into its source when the client
-  // disconnects.
+  // Catches only errors of `text`. A `catch` around `yield` would also receive the error with which the pipeline reports
+  // that the client has disconnected.
   const readNext = async (): Promise<IteratorResult<string, unknown>> => {
     try {
       return await text.next();
@@ -29,7 +29,7 @@ export async function streamText(response: Response, text: AsyncGenerator<string
       await text.return(undefined);
     }
   }
-  await pipeline(Readable.from(readPieces()), response, { end: false }).catch(() => undefined); // the client has disconnected
+  await pipeline(Readable.from(readPieces()), response, { end: false }).catch(() => undefined); // ignores the disconnect of the client
   if (failure) throw failure.error;
   response.end();
 }

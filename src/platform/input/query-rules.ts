@@ -97,7 +97,7 @@ export const ChoicesParam = (choices: readonly string[], schema: QuerySchema = {
   );
 };
 
-/** Declares a text parameter that may be repeated. The caller validates values that depend on settings. */
+/** Declares a text parameter that may be repeated. If the allowed values depend on settings, the caller validates them. */
 export const TextsParam = (max: number, schema: QuerySchema = {}) => {
   const rule = { message: `must have 1 to ${max} characters, repeated at most ${MAX_REPEATS} times` };
   const each = { ...rule, each: true };

@@ -34,7 +34,7 @@ export class InputPipe<T extends object> implements PipeTransform<JsonObject, Ch
 interface StandardRule {
   code: FieldCode;
   message: (limit: unknown) => string;
-  /** Replaces the test of class-validator if the API counts characters differently. */
+  /** Replaces the test of class-validator, which counts characters differently. Undefined if that test is used. */
   test?: (value: unknown, limit: unknown) => boolean;
 }
 

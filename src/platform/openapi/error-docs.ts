@@ -19,8 +19,8 @@ export interface Conventions {
   mediaType: string;
   buildExample: (code: ErrorCode) => { status: number | string };
   /**
-   * Members of an error body whose possible values depend on the status. The last member in the list identifies the
-   * error.
+   * Names of members of the error body. The document lists their possible values for each status. The last member
+   * identifies the error.
    */
   restrictedMembers: readonly string[];
 }
@@ -73,7 +73,7 @@ const EXTRAS: Readonly<Record<number, ProblemError['extras']>> = {
 
 export const REST_CONVENTIONS: Conventions = {
   getSecurity: (scope) => {
-    if (scope === undefined) return [ApiSecurity({})]; // states explicitly that the route needs no credentials
+    if (scope === undefined) return [ApiSecurity({})]; // the empty requirement states that the route needs no credentials
     return scope === 'none' ? [ApiCookieAuth('session')] : [ApiSecurity('api_key'), ApiCookieAuth('session')];
   },
   firstErrors: ['invalid_parameter'],

@@ -67,8 +67,8 @@ export function describeCsv(description: string) {
 }
 
 /**
- * OpenAPI extension with the scope that an API key needs. `any`: every valid key is accepted. `full`: only a key that
- * is not limited to scopes. `none`: no key.
+ * OpenAPI extension with the scope that an API key needs. The route accepts every valid key for `any`, only keys without
+ * scope limits for `full`, and no key for `none`.
  */
 export const REQUIRED_SCOPE = 'x-required-scope';
 

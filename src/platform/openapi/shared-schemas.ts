@@ -52,7 +52,7 @@ export const describeAnyValue = (items: object, maxItems: number) => ({
   ],
 });
 
-/** Schema of an old or new field value. A list contains roles, or elements of an attribute such as addresses. */
+/** Schema of an old or new field value. Roles and attributes with several elements, such as addresses, are lists. */
 export const FIELD_VALUE = {
   ...describeAnyValue({ oneOf: [{ type: 'string', maxLength: 10_000 }, { type: 'object' }] }, 1000),
   example: '+44 20 7946 0958',

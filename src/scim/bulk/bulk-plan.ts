@@ -24,7 +24,7 @@ export interface BulkOperation {
    * operation.
    */
   readonly id: string;
-  /** The version to which the operation is limited, as with `If-Match`. */
+  /** The version that the resource must have, as with `If-Match`. */
   readonly version?: string;
   readonly data?: unknown;
   /** The `bulkId` of each operation whose resource this operation refers to. */

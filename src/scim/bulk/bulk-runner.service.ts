@@ -142,7 +142,10 @@ export class BulkRunner {
 
 const isGroup = ({ operation, error }: BulkItem): boolean => !error && operation.type === 'Groups';
 
-/** Adds the id of its resource to an operation, and an error if the API key lacks the required scope. */
+/**
+ * Converts an operation to an item that also contains the id of the resource. Sets an error if the API key lacks the
+ * required scope.
+ */
 function toItem(operation: BulkOperation, position: number, state: BulkState, actor: Actor): BulkItem {
   const { type, method, error } = operation;
   if (error) return { position, operation, id: '', error };

@@ -55,8 +55,8 @@ export class BulkState {
   }
 
   /**
-   * Returns the index, within the request, of the operation with the last allowed error. Returns Infinity if
-   * `failOnErrors` allows more errors.
+   * Returns the index in the request of the operation with the last allowed error. Returns Infinity if there are fewer
+   * errors than `failOnErrors`.
    * @param furtherErrors indexes of operations whose errors are not yet stored here
    */
   findStopIndex(furtherErrors: readonly number[]): number {
@@ -70,8 +70,8 @@ export class BulkState {
   }
 
   /**
-   * Lists the responses in the order of the request. After the last allowed error, lists only operations that already
-   * succeeded because an earlier operation referred to them.
+   * Lists the responses in the order of the request. After the last allowed error, includes only successful operations,
+   * which were executed early because an earlier operation refers to them.
    */
   listResponses(): BulkAnswerDto[] {
     const last = this.findStopIndex([]);
@@ -129,8 +129,8 @@ export async function executeOperation<T>(
 
 /**
  * Converts an error to the error in the response to an operation.
- * @throws the error itself if it is internal, or if the client should repeat the request. An idempotent request must
- * not store such an error.
+ * @throws the error itself if it is internal. With an `Idempotency-Key`, also throws other errors with status 5xx,
+ * which must not be stored, because the client should repeat the request.
  */
 export function toItemError(error: unknown, { repeatable }: Caller): ProblemError {
   if (error instanceof ProblemError && (error.status < 500 || (!repeatable && error.code !== 'internal')))

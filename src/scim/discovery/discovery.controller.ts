@@ -23,8 +23,8 @@ import { Resources } from './resources.js';
 const AnyKey = () => applyDecorators(Requires('scim.discover'), AcceptsScim());
 
 /**
- * Declares a documented route that any valid API key may call.
- * @param docs the documentation of the path parameter.
+ * Declares a documented GET route that any valid API key may call.
+ * @param docs the documentation of the path parameter, if the path contains one.
  */
 const Discovery = (
   path: string,

@@ -8,8 +8,8 @@ import type { PatchStep } from '../protocol/patch.js';
 import { listElementValues } from './group.mapping.js';
 
 /**
- * Applies the steps of a PATCH to `members`, one after another. Reads members only for a filter, and for `value eq "…"`
- * only the listed members.
+ * Applies the steps of a PATCH to `members`, one after another. Reads members only if a step has a filter.
+ * For the filter `value eq "…"`, reads only the members in the filter.
  */
 export class MemberPatch {
   private readonly change = new MemberChange();

@@ -21,7 +21,7 @@ import { ROLLCALL_GROUP_SCHEMA } from '../protocol/urns.js';
 import { MemberPatch } from './group-patch.js';
 import { type SentGroup, toSentGroup, toGroupResource } from './group.mapping.js';
 
-/** The fields of a group, under their SCIM names. Their texts follow the same rules as texts of users. */
+/** The fields of a group with their SCIM names. Texts are validated like the text fields of users. */
 class ScimGroupInput {
   @Required()
   @Line({ max: MAX_GROUP_NAME, example: 'Newsroom' })
@@ -101,7 +101,7 @@ export class ScimGroups {
     const countDeviation = this.deviations.createCounter(caller.actor);
     const ignoreUnknown = rulesOf(caller.actor).ignoresUnknown;
     const steps = readPatch(body, { resource, ignoreUnknown, countDeviation });
-    // Changes members separately, so that the list of all members is not needed.
+    // Applies the steps on `members` separately, because the other steps then do not need the list of all members.
     const isMemberStep = ({ target }: (typeof steps)[number]) => target.attribute.name === 'members';
     const memberSteps = steps.filter(isMemberStep);
     const others = steps.filter((step) => !isMemberStep(step));

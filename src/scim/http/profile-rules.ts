@@ -25,7 +25,7 @@ export function rulesOf(actor: Actor) {
   };
 }
 
-/** Counts deviations from SCIM by kind and key profile, for operators. */
+/** Counts deviations from SCIM in the metrics, by kind and key profile. */
 @Injectable()
 export class Deviations {
   constructor(private readonly metrics: Metrics) {}

@@ -106,9 +106,9 @@ const ON_PATCH = [
 ] as const;
 
 /**
- * Builds the OpenAPI descriptions of the routes that list resources, GET and `POST .search`.
- * @param target noun for the resources in the summaries
- * @param resourceNames noun for the resources in the description of the response
+ * Builds the decorators that document the two routes of a list: GET and `POST .search`.
+ * @param target noun for the summaries, as in `Find users`
+ * @param resourceNames noun for the description of the response, as in `A page of users.`
  */
 export function buildListDocs(target: string, resourceNames: string, type: Type<unknown>) {
   const listed = { answer: describeJson(`A page of ${resourceNames}.`, type), errors: ON_LIST };
@@ -196,7 +196,7 @@ export function buildResourceDocs({ description, resource, list, taken, ofChange
   };
 }
 
-/** Maximum length in the OpenAPI file for attributes whose limit depends on a user field. */
+/** Maximum length in the OpenAPI file for attributes whose actual limit is a rule of a user field. */
 const MAX_COLUMN = 10_000;
 const MAX_MEMBERS = 100_000;
 

@@ -65,7 +65,7 @@ export function toErrorBody(error: ProblemError): ScimErrorDto {
 }
 
 function statusOf({ code, status, extras: { errors } }: ProblemError): number {
-  // The status is 422 if the `Idempotency-Key` belongs to a different request, as in the draft of this header.
+  // The Internet draft for this header requires 422 if the `Idempotency-Key` belongs to a different request.
   if (errors?.length === 1 && errors[0]?.field === 'Idempotency-Key') return 422;
   if (code === 'malformed_uuid') return 404; // a text that is not a UUID cannot be the id of a resource
   return status === 422 ? 400 : status;

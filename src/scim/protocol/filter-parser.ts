@@ -277,7 +277,8 @@ class FilterParser {
       filter: { kind: 'and', filters: [filter, condition] },
     });
     const rest = this.parseComparison({ attribute, sub }, name);
-    // `ne` and `eq null` negate the whole condition: it matches if none of the selected elements has the value.
+    // The comparison is `not (… eq …)` for `ne`, and `not (… pr)` for `eq null`. Moves `not` to the front, so that the
+    // condition matches only if no selected element satisfies `eq` or `pr`.
     return rest.kind === 'not'
       ? { kind: 'not', filter: toElementFilter(rest.filter) }
       : toElementFilter(rest);

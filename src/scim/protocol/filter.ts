@@ -144,8 +144,8 @@ export function countComparisons(filter: Filter): number {
 }
 
 /**
- * Returns an object that satisfies the filter, or undefined unless the filter consists of `eq` comparisons joined by
- * `and`.
+ * Returns an object that satisfies a filter of `eq` comparisons joined by `and`. Returns undefined for any other
+ * filter.
  */
 export function toRequiredValues(filter: Filter): ScimObject | undefined {
   if (filter.kind === 'compare' && filter.op === 'eq' && filter.path.sub) {
@@ -157,7 +157,9 @@ export function toRequiredValues(filter: Filter): ScimObject | undefined {
   return parts.reduce((made, part) => ({ ...made, ...part }), {});
 }
 
-/** Returns the compared values, or undefined unless the filter consists of `value eq "…"` joined by `or`. */
+/**
+ * Returns the values in a filter of `value eq "…"` comparisons joined by `or`. Returns undefined for any other filter.
+ */
 export function getComparedValues(filter: Filter): string[] | undefined {
   if (filter.kind === 'compare') {
     const isValue = filter.op === 'eq' && filter.path.sub?.name === 'value';

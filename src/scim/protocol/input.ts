@@ -119,7 +119,7 @@ class ResourceReader {
       this.unassigned.delete(attribute.path);
       this.values.set(attribute, value);
     } else if (this.errors.length === faults) {
-      // Another spelling of the name may have set a value before.
+      // The body may contain the attribute twice, with names that differ in case. The last value counts.
       this.values.delete(attribute);
       this.unassigned.add(attribute.path);
     }
@@ -278,7 +278,7 @@ function reportError(report: Report, field: string, code: FieldCode, message: st
 }
 
 /**
- * Keeps only one primary element: the last new one, otherwise the last one.
+ * Keeps only one primary element: the last one that is not in `before`, otherwise the last one.
  * @param before the elements of the list before the change
  */
 export function clearOtherPrimaries(

@@ -140,7 +140,7 @@ type ListId = Pick<ListQuery, 'fingerprint'>;
 
 /**
  * Encodes the cursor for a page that starts after the given resource.
- * @param range index of the range that contains the resource
+ * @param range index of the range that contains the resource, within the ranges of the list order
  */
 export function encodeListCursor({ fingerprint }: ListId, { key, uuid }: Position, range: number): string {
   return encodeArray([fingerprint, String(range), JSON.stringify(key), uuid]);

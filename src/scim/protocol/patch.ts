@@ -79,7 +79,7 @@ function findOperations(body: unknown, countDeviation: CountDeviation): unknown 
 
 interface Operation {
   op: Op;
-  /** The path of the attribute, or an empty string if it is missing. */
+  /** The path of the attribute, or an empty string if the operation lacks a path. */
   path: string;
   value: unknown;
 }
@@ -131,7 +131,10 @@ class StepReader {
     throw new ProblemError('invalid_value', 'The value of an operation without a path must be an object.');
   }
 
-  /** Reads an operation whose value is an object with paths as names. Ignores unknown, invalid and read-only paths. */
+  /**
+   * Reads an operation whose value is an object, in which each name is a path. Ignores unknown, invalid and read-only
+   * paths.
+   */
   private readEntries(op: 'add' | 'replace', prefix: string, value: object): PatchStep[] {
     return Object.entries(value).flatMap(([name, content]) => {
       const target = this.parseLeniently(`${prefix}${name}`, () => true);

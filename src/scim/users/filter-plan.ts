@@ -14,8 +14,8 @@ import { ENTERPRISE_SCHEMA } from '../protocol/urns.js';
 type Breadth = 'one' | 'some' | 'many';
 
 /**
- * A condition on the table `users u`. On a page that is sorted by the column `key`, the equivalent condition `inOrder`
- * makes the database read only a part of the index.
+ * A condition on the table `users u`. `inOrder` is an equivalent condition for a page that is sorted by the column
+ * `key`. It lets the database read only a part of the index on this column.
  */
 export interface UserTest extends Clause {
   inOrder?: { key: string; sql: string };
@@ -65,8 +65,8 @@ function combineConditions(parts: readonly (Match | undefined)[]) {
 }
 
 /**
- * Returns the query `source`, extended by all conditions on the same column. With both limits of a range, the database
- * reads only a part of the index.
+ * Returns the query `source`, or a query with all conditions on its column if there are several. With both limits of a
+ * range, the database reads only a part of the index.
  */
 function buildSource({ source, test: { inOrder } }: Match, parts: readonly Match[]): Clause {
   const ofColumn = parts.flatMap(({ test }) =>
@@ -105,8 +105,8 @@ function planPart(filter: Filter, roles: RoleCatalogue): Match | undefined {
       return { source: toClause(all, ...source.params, ...params), test, breadth: best.breadth, isExact };
     }
     case 'element': {
-      // With an index, each part of the filter can match a different element. Every user that is found must therefore
-      // be checked against the whole filter.
+      // The conditions that use an index can each match a different element. Every user that is found must therefore be
+      // checked against the whole filter.
       const inside = planPart(filter.filter, roles);
       return inside && { ...inside, isExact: false };
     }

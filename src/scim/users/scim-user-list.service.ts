@@ -171,7 +171,10 @@ export class ScimUserList {
     };
   }
 
-  /** Returns true for the range of users who lack a value of an attribute (`without`), if no user lacks the value. */
+  /**
+   * Returns true if the range is for users without a value for an attribute, but every user has a value. Returns false
+   * for all other ranges.
+   */
   private async isRangeEmpty({ without }: ListRange, signal: AbortSignal | undefined): Promise<boolean> {
     if (without === undefined) return false;
     const values = { from: toClause('user_values'), tests: [toClause('attribute = ?', without)] };

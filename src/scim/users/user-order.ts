@@ -19,9 +19,7 @@ export interface ListOrder extends PageOrder<ListRange> {
 export interface ListRange extends KeyRange {
   from?: Clause;
   tests?: readonly Clause[];
-  /**
-   * If this is the range of users without a value for an attribute, the name of this attribute in the look-up table.
-   */
+  /** Name, in the look-up table, of the attribute that all users in this range lack. Undefined for other ranges. */
   without?: string;
 }
 
@@ -39,7 +37,9 @@ const RANGES: Readonly<Record<string, readonly KeyRange[]>> = {
   'name.familyName': splitByEmptyKey({ key: 'u.surname_sort', unique: false }, ''),
 };
 
-/** Maps the path of each attribute that is sorted by a look-up table to its name in the table. */
+/**
+ * Maps the path of each attribute that is sorted through a look-up table to the name of the attribute in this table.
+ */
 const LOOK_UPS: Readonly<Record<string, string>> = {
   displayName: 'displayName',
   [`${ENTERPRISE_SCHEMA}:employeeNumber`]: 'employeeNumber',

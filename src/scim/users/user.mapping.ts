@@ -98,18 +98,21 @@ const CONVERTERS: Partial<Record<keyof User, Converter>> = {
   },
 };
 
-/** Narrows the type of a value in `attributes`, where only `addValue` writes values. */
+/**
+ * Narrows a value from `attributes` to ScimValue. Only `addValue` writes these values, so every defined value has this
+ * type.
+ */
 const isDefined = (value: unknown): value is ScimValue => value !== undefined;
 
 /**
  * The lists whose elements can be stored in columns of the user. `attributes` stores the order, the qualifiers and all
- * values without a column. Other values are read from the columns, so that changes through the API are visible at once.
+ * values without a column. Values with a column are read from it, so that changes through the API are visible at once.
  */
 type ContactList = 'emails' | 'phoneNumbers' | 'photos';
 
 /**
- * A column of the user that stores the value of one element. If `attributes` does not contain the list, for example for
- * an imported user, this element gets the `qualifiers`.
+ * A column of the user that stores the value of one element. If `attributes` does not store this element, for example
+ * for an imported user, the element consists of the value and the `qualifiers`.
  */
 interface Column {
   field: 'email' | 'phone' | 'mobile' | 'user_avatar';
@@ -162,8 +165,9 @@ function buildContacts(listName: ContactList, user: User): ScimObject[] {
 }
 
 /**
- * Returns the stored elements with values from the columns.
- * @param unusedColumns columns without an element. Columns that this function uses are removed from the array.
+ * Returns the stored elements. An element without a value gets the value of an unused column that owns it, or is
+ * omitted if there is no such column.
+ * @param unusedColumns columns whose value is not yet in an element. This function removes each column that it uses.
  */
 function restoreContacts(stored: readonly ScimObject[], unusedColumns: Column[], user: User): ScimObject[] {
   return stored.flatMap((element): ScimObject[] => {

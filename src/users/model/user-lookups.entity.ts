@@ -22,8 +22,8 @@ export class UserRoleEntity {
 }
 
 /**
- * A search word of a user, with its highest weight in any field. The user writer uses `toWordRows` to find the rows of
- * the old user. If `toWordRows` changes, a migration must therefore rebuild all rows.
+ * A search word of a user, with its highest weight in any field. To find the rows to delete, the user writer calls
+ * `toWordRows` with the user before the change. If `toWordRows` changes, a migration must therefore rebuild all rows.
  */
 @Entity('user_words', { withoutRowid: true })
 export class UserWordEntity {
@@ -35,8 +35,9 @@ export class UserWordEntity {
 }
 
 /**
- * The value of an attribute by which identity providers search for users. The user writer uses `toValueRows` to find
- * the rows of the old user. If `toValueRows` changes, a migration must therefore rebuild all rows.
+ * The value of an attribute by which identity providers search for users. To find the rows to delete, the user writer
+ * calls `toValueRows` with the user before the change. If `toValueRows` changes, a migration must therefore rebuild all
+ * rows.
  */
 @Entity('user_values', { withoutRowid: true })
 export class UserValueEntity {
@@ -57,8 +58,8 @@ export class UserCountEntity {
 }
 
 /**
- * A set rule, with the number of changes that had to obey it. These changes run one after another, because each of them
- * updates the row.
+ * A set rule, which applies to several users together. Each change that must obey the rule increases `changes`, so that
+ * the row is locked and such changes run one after another.
  */
 @Entity('user_rules', { withoutRowid: true })
 export class UserRuleEntity {

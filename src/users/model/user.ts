@@ -26,7 +26,8 @@ export interface User extends Omit<UserRow, keyof ParsedFields>, ParsedFields {}
 const FIXED = ['uuid', 'created', 'updated', 'last_access', 'version'] as const;
 type Changeable = Exclude<keyof User, (typeof FIXED)[number]>;
 
-// All users without attributes or group roles share these two instances, so that they can be compared by identity.
+// All users without attributes share `NO_ATTRIBUTES`, and all users without group roles share `NO_ROLES`, so that these
+// values can be compared by identity.
 const NO_ATTRIBUTES: Attributes = Object.freeze({});
 const NO_ROLES: readonly string[] = Object.freeze([]);
 

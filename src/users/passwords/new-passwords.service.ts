@@ -8,8 +8,8 @@ import { toLoginKey } from '../model/comparison-keys.js';
 let list: Promise<(text: string) => boolean> | undefined;
 
 /**
- * Loads the function that recognizes common passwords in lower case. The list of 49,000 passwords takes 4 MiB, so it is
- * loaded only when needed.
+ * Loads the function that returns true for a common password in lower case. The list of 49,000 passwords takes 4 MiB,
+ * so it is loaded only when needed.
  */
 export function loadCommonPasswordTest(): Promise<(text: string) => boolean> {
   list ??= import('@zxcvbn-ts/language-common').then(({ dictionary }) => {

@@ -33,7 +33,7 @@ export class OwnPassword {
 }
 
 /**
- * Throws an error if the user was blocked or has a new password since the check of the current password.
+ * Throws an error if the user was blocked or got a new password after the check of the current password.
  * @param proven the user at the time of the check.
  * @throws ProblemError `validation_failed`.
  */

@@ -27,7 +27,10 @@ const generateRandomBase64 = (byteCount: number): string =>
 
 const REFUSAL_DELAY_MILLIS = 1000;
 
-/** The client that needs a password hash. `account` stands for a user, an API key or an unknown username. */
+/**
+ * The client for which a password is hashed or verified. `account` identifies a user, an API key or an unknown
+ * username.
+ */
 export interface Requester {
   account: string;
   network: string;
@@ -49,7 +52,7 @@ interface Hooks {
 /**
  * Hashes and verifies passwords, at most one per CPU core at a time. Other requests wait in a queue, and one account or
  * network can fill at most half of it. Accounts and networks are served in turn, so that a flood of logins does not
- * delay other users. The instances divide the slots and the queue equally.
+ * delay other users. Each instance gets an equal share of the slots and the queue.
  */
 @Injectable()
 export class PasswordService {

@@ -19,7 +19,7 @@ import { type Failure, createFailure } from './failure.js';
 export interface RuleSettings {
   roles: RoleCatalogue;
   emailRequiresTld: boolean;
-  /** URL of the default avatar. A request with this `user_avatar` clears the field. */
+  /** URL of the default avatar. A request that sends this URL as `user_avatar` clears the field. */
   defaultAvatar: string;
 }
 
@@ -31,12 +31,12 @@ export type UserPatch = Omit<UserInput, 'password'> & {
   blocked_by?: string | null;
   /** Attributes to change. A null or empty value removes the attribute, and omitted attributes keep their value. */
   attributes?: Attributes | null;
-  /** All roles from groups. They replace the previous group roles. */
+  /** Complete list of the roles from the user's groups. It replaces the previous list. */
   group_roles?: readonly string[] | null;
 };
 
 /**
- * Applies the rules that depend on settings to the fields without errors.
+ * Validates and normalizes fields by the rules that depend on settings. Skips fields with known errors.
  * @returns the input in its canonical form, and the new errors.
  */
 export function applyConfiguredRules<T extends UserInput>(
@@ -114,7 +114,10 @@ function mergeAttributes(current: Attributes, sent: Attributes): Attributes {
   return Object.fromEntries(Object.entries({ ...current, ...sent }).filter(([, value]) => isSet(value)));
 }
 
-/** Returns the stored URL if the client only sends back its normalized form, which must not count as a change. */
+/**
+ * Returns `stored` if `sent` is only its normalized form, otherwise `sent`. Sending back a normalized URL must not
+ * count as a change.
+ */
 function preferStoredUrl(stored: string, sent: string): string {
   return stored !== sent && normalizeUrl(stored) === sent ? stored : sent;
 }
@@ -181,8 +184,8 @@ export interface ValidatedChange<T extends UserInput> {
 }
 
 /**
- * Validates a change by the rules that depend on settings and the rules about several fields. The result also contains
- * the known errors of the input.
+ * Validates a change by the rules that depend on settings and by the rules about several fields. The result also
+ * contains the errors that the input already has.
  */
 export function validateChange<T extends UserInput>(
   current: User,
@@ -236,8 +239,8 @@ const createForeignDatasetFailure = (dataset: string): Failure => ({
 });
 
 /**
- * Returns a failure if the actor lacks a scope: `webmasters` to change a Webmaster, or the scope of a data set to
- * import its users.
+ * Returns a failure if the actor lacks a scope. A change of a Webmaster needs `webmasters`, and an import needs the
+ * scope of the data set that manages the user.
  * @param before undefined for a new user.
  * @param after undefined for a deleted user.
  * @param byProvider true for an identity provider, which needs `webmasters` only to change `PROTECTED_FIELDS`.
@@ -258,8 +261,8 @@ export function checkPrivilege(
 }
 
 /**
- * Fields with which a client could obtain the privileges of a Webmaster (scim.md, section 3). By the external id,
- * imports find the user whose roles they set.
+ * Fields with which a client could obtain the privileges of a Webmaster (scim.md, section 3). The external id is one of
+ * them, because imports find users by it and set their roles.
  */
 const PROTECTED_FIELDS: readonly string[] = [
   'external_id',

@@ -47,8 +47,8 @@ const STATUSES: readonly string[] = ['Active', 'Blocked'];
 const NO_MATCH = buildCondition('1 = 0');
 
 /**
- * Builds the condition on the status. For active users it is `<> 'Blocked'`, which uses no index, because most users
- * are active.
+ * Builds the condition on the status. Most users are active, so the condition for active users is `<> 'Blocked'`, which
+ * uses no index.
  */
 function buildStatusConditions(statuses: readonly string[], sort: Sort): Condition[] {
   if (STATUSES.every((status) => statuses.includes(status))) return [];
@@ -114,7 +114,7 @@ function buildRoleCondition(names: readonly string[], roles: RoleCatalogue): Con
   if (known.length === 0) return NO_MATCH;
   const test = `role IN (${toPlaceholders(known.length)})`;
   const sql = `u.uuid IN (SELECT user_uuid FROM user_roles WHERE ${test})`;
-  // Uses COUNT, because MariaDB would convert EXISTS to an IN condition.
+  // Uses COUNT instead of EXISTS, because MariaDB would convert EXISTS to IN, as in the form `few`.
   const many = `(SELECT COUNT(*) FROM user_roles r WHERE r.user_uuid = u.uuid AND r.${test}) > 0`;
   return { ...buildCondition(sql, ...known), many, key: 'some', parameter: 'role' };
 }

@@ -36,8 +36,8 @@ export interface WordMatch extends Clause {
 export interface UserFilter extends UserSet {
   tests: readonly Condition[];
   /**
-   * Statuses to find in a search without other conditions, so that `UserCounts` can count the matches. Otherwise
-   * undefined.
+   * The statuses that a search without other conditions finds. `UserCounts` then counts the matches. Undefined for a
+   * search with other conditions.
    */
   countedStatuses: readonly string[] | undefined;
   /** SQL expression for the sum of the weights of the matched words. */

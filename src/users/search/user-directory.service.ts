@@ -119,7 +119,8 @@ export class UserDirectory {
   }
 
   /**
-   * Counts the users of a data set that can be missing in a file: active users who are not Webmasters.
+   * Counts the active users of a data set who are not Webmasters. Only these users count as missing if an import file
+   * does not contain them.
    * @returns the number of users by part, with an empty string for users without a part.
    */
   async countByPart(dataset: string): Promise<Map<string, number>> {

@@ -16,7 +16,7 @@ export interface UserSet {
   /** Tables to read, by default `users u`. A join must include `users u`. */
   from?: Clause | undefined;
   tests: readonly Clause[];
-  /** Conditions for counting the users, by default `tests`. */
+  /** Equivalent conditions that are faster for counting, by default `tests`. */
   counted?: readonly Clause[];
 }
 
@@ -28,7 +28,7 @@ export interface Hit extends Position {
 export const MAX_SKIPPED_USERS = 10_000;
 /** Up to this number of matches, `isLookUpFaster` returns true without counting all users. */
 const ALWAYS_FEW = 500;
-/** Share of matches below which looking them up is faster than reading users in sort order. */
+/** Share of matching users below which looking up the matches is faster than reading all users in sort order. */
 const FEW_SHARE = 1 / 10;
 
 const PAGE_COLUMNS = USER_COLUMNS.map((column) => `v.${column}`).join(', ');
@@ -47,7 +47,7 @@ export class UserPages {
 
   /**
    * Reads a page of users.
-   * @param usersOf returns the users of a range of the order.
+   * @param usersOf returns the tables and conditions for one range of the order.
    * @param isEmpty returns true if a range is known to be empty.
    * @param signal stops the statement when it aborts. Set it for slow reads, which SQLite then runs in the read worker.
    */

@@ -6,7 +6,9 @@ export interface UserScope {
   part: string | null;
 }
 
-/** Returns true if the user belongs to this scope, and can therefore be missing in the file of an import. */
+/**
+ * Returns true if the user is in this scope. Only such users count as missing if an import file does not contain them.
+ */
 export function isInScope(
   { dataset, part }: UserScope,
   { managed_by, managed_part }: Pick<User, 'managed_by' | 'managed_part'>,

@@ -9,7 +9,9 @@ export interface Owner {
   external_id: string;
 }
 
-/** A change that sets an identifier of another user, so another change must release it. */
+/**
+ * A change that assigns an identifier of another user. It is valid only if a different change releases this identifier.
+ */
 export interface NeededRelease {
   change: number;
   field: Identifier['field'];
@@ -31,13 +33,13 @@ export class IdentifierChanges {
   readonly linkConflicts: [change: number, other: number][] = [];
   private readonly numbers = this.storage.createTexts();
   /**
-   * Maps each identifier to the first change that assigns it (see `packAssignment`). Also maps each user, as text of
-   * `toUserKey`, to the change that sets the external id of this user.
+   * Maps each identifier to the first change that assigns it (see `packAssignment`). The keys of `toUserKey` map to the
+   * change that sets the user's external id.
    */
   private readonly firstAssignments = this.storage.createIntegers();
   /** Maps each identifier to the change that releases it. */
   private readonly releases = this.storage.createIntegers();
-  /** Maps each identifier that several changes assign to these changes. */
+  /** Conflicting assignments. The key is the number of an identifier that several changes assign. */
   private readonly contested = new Map<number, Assignment[]>();
 
   constructor(private readonly storage: NumberStorage) {}

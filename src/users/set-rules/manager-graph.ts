@@ -10,7 +10,7 @@ export class ManagerGraph {
   private readonly managers = this.storage.createIntegers();
   /** Maps the node of each user to the previous manager, which the user keeps if the change fails. */
   private readonly fallbacks = this.storage.createIntegers();
-  /** Maps the node of each user to the change that creates the user or sets the manager, or to 0. */
+  /** Maps the node of each user to the change that creates the user or sets the manager. 0 without such a change. */
   private readonly changes = this.storage.createIntegers();
   /** Contains 1 for the node of each user who is in the database. */
   private readonly existing = this.storage.createIntegers();
@@ -37,8 +37,8 @@ export class ManagerGraph {
   }
 
   /**
-   * Lists the changes whose manager is not in the database, each with the change that creates this manager. The number
-   * of the second change is 0 if no change creates the manager.
+   * Lists the changes that set a manager who is not in the database. Each is paired with the change that creates this
+   * manager, or with 0 if no change does.
    */
   *listManagerCreators(): Generator<[change: number, creator: number]> {
     for (let node = 1; node < this.changes.length; node++) {
@@ -65,7 +65,10 @@ export class ManagerGraph {
     }
   }
 
-  /** Finds cycles of managers, and returns the changes in each cycle. Breaks cycles without a change. */
+  /**
+   * Finds cycles of managers, and returns the changes in each cycle. A cycle without changes is not returned, but one
+   * manager in it is removed.
+   */
   findCycles(): number[][] {
     const state = new Uint8Array(Math.max(this.managers.length, this.changes.length)); // 0: not visited, 1: visited on the current walk, 2: finished
     const found: number[][] = [];
@@ -80,8 +83,8 @@ export class ManagerGraph {
       if (node !== 0 && state[node] === 1) {
         const changes = walk.slice(walk.indexOf(node)).map((member) => this.changes.at(member));
         const causes = changes.filter((change) => change !== 0);
-        // Concurrent changes in the database can look like a cycle. It is broken, because `listOrderPairs` would never
-        // end.
+        // Managers that other transactions change meanwhile can appear to form a cycle. One manager is removed, because
+        // `listOrderPairs` would never end in a cycle.
         if (causes.length === 0) this.managers.set(node, 0);
         else found.push(causes);
       }
@@ -91,8 +94,8 @@ export class ManagerGraph {
   }
 
   /**
-   * Yields pairs of changes. The second change must be applied first: a manager changes before the manager's reports,
-   * so that no temporary cycle appears.
+   * Yields pairs of a change and a change that must be applied earlier. Changes of managers come before changes of
+   * their reports, to avoid temporary cycles.
    */
   *listOrderPairs(): Generator<[change: number, earlier: number]> {
     for (let index = 0; index < this.moved.length; index++) {
@@ -106,7 +109,7 @@ export class ManagerGraph {
 
   private getNode(user: string): number {
     const node = this.users.assignNumber(user);
-    if (node >= this.changes.length) this.changes.set(node, 0); // extends `changes`, because the loops over all nodes end at its length
+    if (node >= this.changes.length) this.changes.set(node, 0); // extends `changes`, because the loops over all nodes stop at `changes.length`
     return node;
   }
 }

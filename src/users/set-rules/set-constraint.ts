@@ -13,7 +13,9 @@ export interface SetConstraint {
   released: readonly Identifier[];
   /** Identifiers that the user has only after the change. */
   taken: readonly Identifier[];
-  /** The manager before and after the change. Set for each new user, and if the manager changes. */
+  /**
+   * The manager before and after the change. Set for every new user, and for an existing user whose manager changes.
+   */
   manager?: ManagerChange;
   /**
    * `gained` if the user becomes an active Webmaster, or the cause if the user stops being one. Otherwise undefined.

@@ -86,14 +86,17 @@ export interface SetOptions {
 }
 
 /**
- * Number of rounds that resolve conflicts in the order of their dependencies. Further rounds ignore the order, because
- * a crafted file could take quadratic time.
+ * Maximum number of rounds that resolve conflicts in the order of their dependencies. Later rounds ignore this order,
+ * because a crafted file could otherwise take quadratic time.
  */
 const MAX_ORDERED_ROUNDS = 100;
 
 type Conflict = (readonly [change: number, failure: Failure])[];
 
-/** Provider of a dependency that no change satisfies. It counts as failed, so that the dependent change also fails. */
+/**
+ * Stands for a missing provider, such as a manager whom no change creates. It counts as failed, so that the dependent
+ * change also fails.
+ */
 const NO_CHANGE = 0;
 const MANAGER_TAG = 1;
 const IDENTIFIER_TAG = 2;
@@ -136,14 +139,14 @@ export class SetValidator {
   }
 
   /**
-   * Adds a user of the database with the current manager of this user. Call it for every user whom a change makes a
-   * manager, and for all managers above that user.
+   * Adds an existing user and the user's current manager. Call it for each user who becomes a manager, and for all
+   * direct and indirect managers of this user.
    */
   addExistingManager(user: string, manager: string | null): void {
     this.managers.addExistingManager(user, manager);
   }
 
-  /** Makes a change depend on `linker`, the change that assigns the external id of its manager. */
+  /** Makes a change depend on `linker`, the change that assigns the external id to its manager. */
   addManagerDependency(change: number, linker: number): void {
     this.links.add(change, linker, MANAGER_TAG);
   }

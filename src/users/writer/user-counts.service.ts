@@ -80,7 +80,7 @@ export class UserCounts implements OnApplicationBootstrap, BeforeApplicationShut
     private readonly log: Log,
   ) {}
 
-  /** Merges rows at the start, because a killed process may have left many. */
+  /** Merges rows at the start, because many rows may remain after a process was killed. */
   onApplicationBootstrap(): void {
     this.scheduleMerge();
   }
@@ -103,12 +103,12 @@ export class UserCounts implements OnApplicationBootstrap, BeforeApplicationShut
     return { matching, all: Object.values(totals).reduce((sum, count) => sum + count, 0) };
   }
 
-  /** @param sql the transaction whose own changes are included, if any. */
+  /** @param sql the transaction whose uncommitted changes must count. By default, only committed changes count. */
   async countActive(sql?: Sql): Promise<number> {
     return (await this.repository.readTotals(sql))['Active'] ?? 0;
   }
 
-  /** @param sql the transaction whose own changes are included, if any. */
+  /** @param sql the transaction whose uncommitted changes must count. By default, only committed changes count. */
   async countWebmasters(sql?: Sql): Promise<number> {
     return (await this.repository.readTotals(sql))['webmasters'] ?? 0;
   }

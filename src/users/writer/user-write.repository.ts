@@ -115,7 +115,7 @@ export class UserWriteRepository {
   /**
    * Updates search words.
    * @param added words of new and restored users.
-   * @param changed words of existing users that are new or have a new weight.
+   * @param changed words of existing users, if the word or its weight is new.
    */
   async updateWords(
     tx: Sql,

@@ -279,7 +279,7 @@ function validateDeletion(before: User, { actor }: Caller): Failure[] {
 
 /**
  * Evaluates a restore by the rules for new users.
- * @param emptyUser user for the result if the deleted user is missing.
+ * @param emptyUser user to return if there is no deleted user to restore.
  */
 function evaluateRestore(
   deleted: User | undefined,

@@ -73,7 +73,7 @@ function openSqliteTransaction(file: string, begin: string): Snapshot & RestoreT
       connection.insert(buildInsert(table), rows);
     },
     commit: async () => {
-      connection.exec('COMMIT'); // SQLite checkpoints the write-ahead log on close
+      connection.exec('COMMIT'); // needs no checkpoint, because SQLite makes one on close
     },
     close: async () => {
       connection.close();
@@ -129,7 +129,7 @@ export async function isInUse(settings: DatabaseSettings): Promise<boolean> {
   return file === undefined ? hasOtherSessions(settings) : isFileOpen(file);
 }
 
-/** Returns true if another process has the file open. SQLite then refuses to leave the WAL mode. */
+/** Returns true if another process has the file open. In this case, SQLite refuses the attempt to leave WAL mode. */
 function isFileOpen(file: string): boolean {
   const connection = openFile(file);
   try {

@@ -66,8 +66,8 @@ function connectionOptionsOf(url: DatabaseUrl, { host, port }: DatabaseHost, set
     supportBigNumbers: true,
     bigNumberStrings: false,
     connectTimeout: 5000,
-    // The server limits the prepared statements of all connections together, and searches use many different
-    // statements.
+    // Searches use many different statements, and the server limits the total number of prepared statements over all
+    // connections.
     maxPreparedStatements: 100,
     ...buildTlsOptions(host, settings),
   } satisfies ConnectionOptions;

@@ -171,8 +171,8 @@ const hasCode = (error: unknown, codes: readonly unknown[]): boolean =>
 export const isStatementRefused = (error: DatabaseError): boolean => hasCode(error, REFUSED);
 
 /**
- * Returns true if the error affects all connections to the server. Denied privileges count, because a connection keeps
- * the privileges that it had when it was opened.
+ * Returns true if the error affects all connections to the server. This includes a missing privilege, because open
+ * connections do not notice when the privilege is granted.
  */
 export const isServerWide = (error: DatabaseError): boolean =>
   hasCode(error, [...REFUSED, ...DENIED, 'PROTOCOL_SEQUENCE_TIMEOUT']);

@@ -6,7 +6,8 @@ import { SqliteEngine } from '../sqlite/sqlite.engine.js';
 import { WriteLock } from '../sqlite/write-lock.js';
 
 /**
- * Runs the statements of repositories outside of transactions. Inside a transaction, `TransactionRunner` provides an `Sql`.
+ * Runs statements outside of transactions. Inside a transaction, repositories use the `Sql` that `TransactionRunner`
+ * provides.
  */
 export type Database = Engine;
 export const DATABASE = Symbol('Database');

@@ -244,7 +244,7 @@ export async function deleteByKeys<E extends Row<E>>(
   const keyCondition = `(${columns.map((column) => `${column} = ?`).join(' AND ')})`;
   for (let from = 0; from < keys.length; from += MAX_KEYS) {
     const part = keys.slice(from, from + MAX_KEYS);
-    // Each engine uses the index of the primary key for only one of the two forms.
+    // SQLite uses the index of the primary key only for `IN`, and MariaDB and MySQL use it only for `OR`.
     const condition =
       sql.dialect === 'sqlite'
         ? `(${columns.join(', ')}) IN (VALUES ${part.map(() => values).join(', ')})`
@@ -272,11 +272,11 @@ async function insertAsJson(sql: Sql, target: string, values: readonly SqlValue[
 }
 
 /**
- * Maximum number of columns of rows that SQLite gets as one JSON text. For such short rows, this is cheaper than one
- * call for each row.
+ * Maximum number of columns for which rows are inserted into SQLite as one JSON text. For so few columns,
+ * this is cheaper than one call for each row.
  */
 const MAX_JSON_COLUMNS = 4;
-/** Minimum number of rows, or of values in a list, that SQLite gets as one JSON text. */
+/** Minimum number of rows or list values that are passed to SQLite as one JSON text. */
 const MIN_JSON_ROWS = 10;
 
 const valueOf = <E extends Row<E>>(row: E, name: string): SqlValue => (isField(row, name) ? row[name] : null);

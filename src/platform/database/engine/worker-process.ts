@@ -38,7 +38,7 @@ export class WorkerEndedError extends Error {
   }
 }
 
-/** The calls that every worker process answers. While a statement runs, the process does not answer. */
+/** Calls that every worker process answers. While it runs a statement, they wait. */
 export interface WorkerCalls {
   ping(): boolean;
 }
@@ -135,7 +135,7 @@ export class WorkerProcess<Calls extends WorkerCalls, Handlers extends object> {
     const { running } = this;
     if (!running) return;
     if (++running.unanswered > running.maxUnanswered) this.kill();
-    else void Promise.resolve(running.calls.ping()).catch(() => undefined); // `waitForExit` handles a process that has ended
+    else void Promise.resolve(running.calls.ping()).catch(() => undefined); // rejects after an exit, which `waitForExit` handles
   }
 
   private start(): RunningWorker<Calls, Handlers> {
@@ -241,7 +241,7 @@ function relayLines(stream: Readable, onLines: (lines: string) => void): Promise
     const rest = lines.end();
     if (rest !== '') onLines(rest);
   });
-  stream.on('error', () => undefined); // an error needs no action, because `waitForExit` reports a failed process
+  stream.on('error', () => undefined); // without a listener, a stream error would end this process
   return new Promise((resolve) => void stream.once('close', resolve));
 }
 

@@ -10,8 +10,8 @@ const buildIndex = (name: string, field: string) => ({
 /** Names of the user counts. A count may be divided among several rows (ADR 7). */
 const COUNTS = ['Active', 'Blocked', 'webmasters'];
 /**
- * Rules that have a row to lock. A change locks the row of each rule that it affects, so that only one change at a time
- * affects a rule.
+ * Names of the rules that have a row in `user_rules`. A change locks the row of each rule that it affects, so that only
+ * one change at a time affects a rule.
  */
 const RULES = ['managers', 'webmasters'];
 

@@ -4,7 +4,7 @@ import { DatabaseError } from '../engine/database-error.js';
 import type { WriteState } from '../engine/sql.js';
 import { type ServerSession, endSession, openSession, writeStateOf } from './session.js';
 
-/** Maximum time to wait for a preferred server, which may be unreachable, while another server is writable. */
+/** Maximum time to wait for earlier servers of the list, which may be unreachable, if a later server is usable. */
 const PREFERENCE_MILLIS = 1000;
 
 /** Thrown if at least one server answers, but no server is writable. */
@@ -44,8 +44,8 @@ export async function chooseSession(
 }
 
 /**
- * Returns the matching session of the earliest server. After a second, returns the first matching session of any
- * server.
+ * Returns the matching session of the earliest server in the list. After a second, returns the session that matches
+ * first. Returns undefined if no session matches.
  */
 async function findSession(
   attempts: readonly Promise<ServerSession>[],

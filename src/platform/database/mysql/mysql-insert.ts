@@ -96,12 +96,12 @@ const SEPARATOR = ', ';
  */
 const MAX_CHARACTERS = 2_000_000;
 
-/** Average length of a value, in characters. If values are longer, a prepared statement is cheaper than plain SQL. */
+/** Average length of the values, in characters, above which a prepared statement is cheaper than plain SQL. */
 const MIN_PREPARED_WIDTH = 64;
 
 /**
- * Builds as few multi-row INSERT statements as the limits of the server allow. Rows with long values get short
- * statements with the same text, which can stay prepared.
+ * Builds as few multi-row INSERT statements as the limits of the server allow. If the values are long, each statement
+ * has fewer rows, so that it can be prepared once and reused.
  */
 export function* buildMultiRowInserts(
   { head, columns, tail }: InsertStatement,

@@ -25,8 +25,8 @@ import {
 /** Time for which requests wait for a writable server. After this time, requests fail at once. */
 const FAILOVER_MILLIS = 5000;
 /**
- * Interval of the state checks of the current server. In the first interval, a failed statement does not make the pool
- * leave the server.
+ * Interval of the state checks of the current server. A failed statement makes the pool leave a server only if the pool
+ * has used the server for longer than this interval.
  */
 const POLL_MILLIS = 1000;
 /**
@@ -169,14 +169,14 @@ export class MysqlPool {
   }
 
   /**
-   * Handles a failed connection attempt. All waiting requests fail, unless the server has only reached its connection
-   * limit.
+   * Handles a failed connection attempt. If the pool has left the server, the request tries again. At the connection
+   * limit, the request waits for a released connection. Otherwise, all waiting requests fail.
    */
   private retryOrRejectWaiters(use: ServerUse, waiter: Waiter, error: Error): void {
     if (use !== this.currentUse) this.requestConnection(waiter);
     else if (isConnectionLimit(error) && this.inUse.size > 0) this.waitingForRelease.push(waiter);
     else if (this.servers.length > 1 && !isConnectionLimit(error)) {
-      // Statements on an unreachable server would never get a response, so the pool breaks their connections.
+      // The message breaks the connections in use, because their statements would never get a response.
       this.leaveServer(use, error.message);
     } else this.rejectWaiters(error);
   }

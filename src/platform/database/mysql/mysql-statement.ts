@@ -73,7 +73,7 @@ export function sendStatement<T extends Result>(
       connection.query<T>(sql, [...params], handleResult);
     else connection.execute<T>(sql, [...params], handleResult);
   } catch (refused) {
-    fail(refused); // without this call, the timer would close the connection while another request uses it
+    fail(refused); // also stops the timer, which would otherwise close the connection while another request uses it
   }
 }
 
@@ -138,8 +138,8 @@ export function killStatement(connection: Connection): void {
     other.destroy();
   };
   other.on('error', closeConnection);
-  // The host name may now lead to another server, where this connection number belongs to another client. The query
-  // therefore also compares the port of this client.
+  // The host name may now lead to a different server, where `threadId` is the connection of another client. The query
+  // therefore also compares the client port.
   const same = `SELECT 1 FROM information_schema.processlist WHERE id = ${threadId} AND host LIKE '%:${port}'`;
   other.query<RowDataPacket[]>(same, (error, rows) => {
     if (error || rows.length === 0) closeConnection();

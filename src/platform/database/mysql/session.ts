@@ -51,7 +51,7 @@ const STATE = `SELECT VERSION() AS version, @@global.read_only AS read_only /*M!
 
 /**
  * Statements for every new connection. The strict mode prevents silent truncation. Only MariaDB runs the SQL in `M!`
- * comments, and only MySQL runs the SQL in `!50708` comments. MySQL limits only the duration of reads.
+ * comments, and only MySQL runs the SQL in `!50708` comments. MySQL applies its time limit only to reads.
  */
 const SETTINGS = [
   `SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', time_zone = '+00:00', innodb_lock_wait_timeout = 5

@@ -75,8 +75,8 @@ export class ReadWorker implements Reader {
   }
 
   /**
-   * Checkpoints the write-ahead log in the worker process. Takes the lock only when the process is running and idle, so
-   * that writers wait less.
+   * Checkpoints the write-ahead log in the worker process. Waits until the process is running and idle before it takes
+   * the lock, so that writers wait less.
    */
   async runCheckpoint(lock: WriteLock): Promise<boolean> {
     return this.runAlone(undefined, () =>

@@ -271,8 +271,8 @@ export class Checkpointer {
   }
 
   /**
-   * Checkpoints the log, except pages that a running read needs. A second connection holds the write lock meanwhile,
-   * because versions before 3.51.3 can lose a commit that runs during a checkpoint.
+   * Checkpoints the log, except pages that a running read needs. A second connection holds the write lock, to block
+   * commits, because SQLite before 3.51.3 could lose a commit during a checkpoint.
    * @returns false, without a checkpoint, if another program holds the write lock.
    */
   runCheckpoint(): boolean {

@@ -3,7 +3,7 @@ import { FairSemaphore, type Release } from '../../common/fair-semaphore.js';
 /** The calls with which another process of the service takes and releases the write lock. */
 export interface WriteLockCalls {
   /**
-   * Waits for the lock. Returns the number of times that other callers have held it since the last call of this caller.
+   * Waits for the lock. Returns how many times other callers have acquired it since this caller last acquired it.
    */
   acquireLock: () => Promise<number>;
   releaseLock: () => void;
