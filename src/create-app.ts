@@ -72,8 +72,8 @@ export async function createApp(
   if (env.trustProxy === false) adapter.trustNoProxy();
   else adapter.trustProxies();
   app.disable('x-powered-by');
-  app.disable('etag'); // The routes of users set their own ETags (`users/user.view.ts`).
-  // Prevents responses with status 304. Even without an ETag, Express would answer `If-None-Match: *` with 304 on every route.
+  app.disable('etag'); // The user routes set their own ETags (`users/user.view.ts`).
+  // Stops Express from sending 304. Without this, `If-None-Match: *` would get 304 even on routes without an ETag.
   Object.defineProperty(adapter.getInstance<Express>().request, 'fresh', { value: false });
   adapter.setPreparations(
     ...(env.trustProxy === false ? [] : [truncateForwardedFor]),

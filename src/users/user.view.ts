@@ -10,7 +10,7 @@ import type { DeletedUser } from './deleted-users.service.js';
 import { MAX, MAX_ITEMS, NETWORKS, type Network, type SocialMedia, STATUSES } from './model/formats.js';
 import type { User } from './model/user.js';
 
-/** Maximum number of group roles in the OpenAPI file. In practice, no user has this many. */
+/** Maximum number of group roles of a user, as documented in the OpenAPI file. In practice, no user has this many. */
 const MAX_GROUP_ROLES = 200;
 const HIDEABLE = { description: 'Empty if the user hides this field from the caller.' } as const;
 const Line = (maxLength: number, example: string, schema: ApiPropertyOptions = {}) =>

@@ -74,7 +74,7 @@ test('concurrent copies of an idempotent password change all return 200', async 
   expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
 });
 
-test('only one of different concurrent requests with one Idempotency-Key succeeds', async () => {
+test('if different requests share an Idempotency-Key, only one succeeds', async () => {
   const key = { 'idempotency-key': randomUUID() };
   const answers = await Promise.all(
     Array.from({ length: TIMES }, (_, index) => (index % 2 ? app : second).key.post('/users', aUser(), key)),

@@ -25,7 +25,7 @@ async function send(dataset: string, from: number): Promise<string[]> {
 }
 const repeatState = (state: string) => Array.from({ length: OFFICES }, () => state);
 
-test('ten imports of parts with one missing user each need no approval', async () => {
+test('imports of ten parts need no approval if each part lacks one user', async () => {
   expect(await send('ordinary', 0)).toEqual(repeatState('completed'));
   expect(await send('ordinary', 1)).toEqual(repeatState('completed'));
   expect(await send('ordinary', 2)).toEqual(repeatState('completed'));

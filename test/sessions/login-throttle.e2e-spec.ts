@@ -108,7 +108,7 @@ test('concurrent failed logins are all counted', async () => {
   expect(refused).toBeLessThan(5 + availableParallelism());
 });
 
-test('concurrent first failed logins of many usernames are all stored', async () => {
+test('concurrent failed logins of many usernames are all stored', async () => {
   await databaseOf(app).execute('DELETE FROM login_failures');
   const names = Array.from({ length: 20 }, (_, index) => `first-${index}`);
   const answers = await Promise.all(names.map((name) => login(name, PASSWORD)));

@@ -35,7 +35,7 @@ describe('column guards', () => {
     for (let i = 0; i < 12; i++) shape.add(createdRow(i, { firstname: 'Ann', surname: 'Lee' }));
     expect(find('same_value', shape)?.hit).toBe(true);
   });
-  test('ignore a new phone number that no other user loses', () => {
+  test('ignore a new phone number that was not taken from another user', () => {
     const slid = shapeOf(5, 'phone', (i) => [`p${i}`, `p${(i + 1) % 5}`]);
     const fresh = shapeOf(5, 'phone', () => ['old', 'new']);
     expect(slid.moved).toMatchObject({ count: 5, field: 'phone' });

@@ -67,7 +67,7 @@ test('unclear wording is refused in a text for users', () => {
   expect(lint('texts', "fail('behind')")).toEqual([]);
 });
 
-test('code and links in a document may contain unclear wording', () => {
+test('the wording check ignores code and links in documents', () => {
   expect(findConstructions('Set `behind` as in [the guide](behind.md) behind a proxy.')).toEqual([]);
   expect(findConstructions('It stands behind the service.')).toHaveLength(1);
 });

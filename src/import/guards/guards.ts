@@ -172,8 +172,8 @@ function evaluateGuards(
 }
 
 /**
- * Checks how many users lose or get access. Compares this run with the users in its scope, and all runs of the week
- * with the whole data set.
+ * Checks how many users lose or get access. This run has a limit that depends on the users in its scope. All runs of the
+ * past week together have a limit that depends on the whole data set.
  */
 function checkAccessChange(
   name: 'deactivations' | 'reactivations',

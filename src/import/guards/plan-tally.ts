@@ -205,7 +205,7 @@ export class ShapeTally {
       return { field, count, examples: updates.examples };
     });
     const numbers = [...this.numbers].map(([field, exchanged]) => ({ field, ...exchanged.found }));
-    // A row that takes both a phone and a mobile number must count once, so add only the higher of the two counts.
+    // A row that takes over both a phone and a mobile number must count once, so add only the higher of the two counts.
     const count =
       logins.reduce((sum, moved) => sum + moved.count, 0) + Math.max(...numbers.map((moved) => moved.count));
     const [most] = [...logins, ...numbers].sort((a, b) => b.count - a.count);

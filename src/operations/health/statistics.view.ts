@@ -56,7 +56,7 @@ class ImportNumbersDto {
   })
   overdue?: boolean;
   @ApiProperty(toCountSchema('Runs that wait for approval because a guard tripped.')) needs_approval!: number;
-  @ApiProperty(toCountSchema('Planned dry runs that can be applied.')) planned!: number;
+  @ApiProperty(toCountSchema('Dry runs whose plan can be applied.')) planned!: number;
   @ApiProperty(toCountSchema('Runs in progress or queued.')) running!: number;
   @ApiProperty({ type: [DatasetDto], maxItems: MAX_DATASETS, description: 'Data sets by name, at most 100.' })
   datasets!: DatasetDto[];

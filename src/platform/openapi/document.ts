@@ -98,7 +98,7 @@ const LIMITS: Readonly<Record<string, object>> = {
   integer: { format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
 };
 
-/** Moves `CHOICES` into the `enum` of each schema, and adds `LIMITS`, in the whole document. */
+/** For each schema in the document, converts its `CHOICES` to `enum` and adds the `LIMITS` of its type or format. */
 function addEnumsAndLimits(node: unknown): void {
   if (typeof node !== 'object' || node === null) return;
   for (const member of Object.values(node)) addEnumsAndLimits(member);

@@ -67,8 +67,8 @@ export function describeCsv(description: string) {
 }
 
 /**
- * OpenAPI extension with the scope that an API key needs. The route accepts every valid key for `any`, only keys without
- * scope limits for `full`, and no key for `none`.
+ * OpenAPI extension with the scope that an API key needs. With `any`, the route accepts every valid key. With `full`, it
+ * accepts only keys without scope limits. With `none`, it accepts no API keys.
  */
 export const REQUIRED_SCOPE = 'x-required-scope';
 

@@ -277,8 +277,8 @@ class FilterParser {
       filter: { kind: 'and', filters: [filter, condition] },
     });
     const rest = this.parseComparison({ attribute, sub }, name);
-    // The comparison is `not (… eq …)` for `ne`, and `not (… pr)` for `eq null`. Moves `not` to the front, so that the
-    // condition matches only if no selected element satisfies `eq` or `pr`.
+    // `ne` is parsed as `not (… eq …)`, and `eq null` as `not (… pr)`. Put this `not` before the whole element
+    // condition, so that it matches only if no selected element satisfies `eq` or `pr`.
     return rest.kind === 'not'
       ? { kind: 'not', filter: toElementFilter(rest.filter) }
       : toElementFilter(rest);

@@ -65,8 +65,8 @@ function combineConditions(parts: readonly (Match | undefined)[]) {
 }
 
 /**
- * Returns the query `source`, or a query with all conditions on its column if there are several. With both limits of a
- * range, the database reads only a part of the index.
+ * Returns the query `source`. If `parts` contains several conditions on the same column, returns one query with all of
+ * them, so that the database reads only the index range between a lower and an upper bound.
  */
 function buildSource({ source, test: { inOrder } }: Match, parts: readonly Match[]): Clause {
   const ofColumn = parts.flatMap(({ test }) =>

@@ -65,7 +65,7 @@ export class ScimUserChanges {
   /** Prepares the creation of a user. @param uuid the id of the new user. @throws ProblemError `validation_failed`. */
   async create(body: unknown, caller: Caller, uuid = uuidv7()): Promise<PendingChange> {
     const { resource, unassigned, errors } = this.readBody(body, caller);
-    assertActiveNotRemoved(unassigned.has('active'));
+    rejectActiveRemoval(unassigned.has('active'));
     const touchesPassword = 'password' in resource;
     const edit = buildEdit({}, { active: true, ...resource }, touchesPassword, rulesOf(caller.actor));
     // Removes null values, so that a required field with the value null is reported as missing.
@@ -247,7 +247,7 @@ function applyPut(
   description: ResourceDescription,
   rules: ProfileRules,
 ): ScimObject {
-  assertActiveNotRemoved(unassigned.has('active'));
+  rejectActiveRemoval(unassigned.has('active'));
   const isRetained = ({ name, schema, path }: Attribute): boolean =>
     !unassigned.has(path) &&
     (rules.keepsOmitted || (schema === undefined ? RETAINED.includes(name) : !extensions.has(schema)));
@@ -271,7 +271,7 @@ function applyPatchSteps(
   countDeviation: CountDeviation,
 ): ScimObject {
   const after = applySteps(current, steps, { countDeviation });
-  assertActiveNotRemoved(getMember(after, 'active') === undefined);
+  rejectActiveRemoval(getMember(after, 'active') === undefined);
   const userName = getMember(after, 'userName');
   const hasLoginAddress = typeof userName === 'string' && isEmailAddress(userName);
   if (!hasLoginAddress && getMember(after, 'emails') === undefined)
@@ -282,7 +282,7 @@ function applyPatchSteps(
   return after;
 }
 
-function assertActiveNotRemoved(isRemoved: boolean): void {
+function rejectActiveRemoval(isRemoved: boolean): void {
   if (isRemoved) throw new ProblemError('mutability', 'active cannot be removed: set it to true or false.');
 }
 

@@ -48,7 +48,7 @@ export class ManagerGraph {
     }
   }
 
-  /** Lists the changes that set one of the given users as manager. */
+  /** Lists the changes that make one of the given users a manager. */
   *findAssignments(managers: Iterable<string>): Generator<number> {
     const nodes = new Set(Array.from(managers, (user) => this.users.findNumber(user)));
     for (let node = 1; node < this.changes.length; node++) {

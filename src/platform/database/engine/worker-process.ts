@@ -135,7 +135,7 @@ export class WorkerProcess<Calls extends WorkerCalls, Handlers extends object> {
     const { running } = this;
     if (!running) return;
     if (++running.unanswered > running.maxUnanswered) this.kill();
-    else void Promise.resolve(running.calls.ping()).catch(() => undefined); // rejects after an exit, which `waitForExit` handles
+    else void Promise.resolve(running.calls.ping()).catch(() => undefined); // fails if the process has exited, and `waitForExit` handles the exit
   }
 
   private start(): RunningWorker<Calls, Handlers> {
