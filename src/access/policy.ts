@@ -78,7 +78,7 @@ export function findMissingScope(actor: Actor, permission: Permission): NamedSco
   return scope !== 'full' && grantsScopePartly(held, scope) ? undefined : scope;
 }
 
-/** Returns the rights of the API key that is responsible for an actor, or all rights without such a key. */
+/** Returns the rights of the API key that is the actor, or that started the import. Without a key, returns all rights. */
 export function rightsOf(actor: Actor): KeyRights {
   const initiator = initiatorOf(actor);
   return initiator.kind === 'key' ? initiator.rights : FULL_RIGHTS;

@@ -39,7 +39,7 @@ export interface AuditReport {
   purged: number;
   unsealed: number;
   newest: { number: number; hash: string; sealed: DbTime; keyed: boolean } | null;
-  /** First fault, or null. An event is the first fault only if all seals are valid. */
+  /** First fault, or null. A faulty event is reported here only if all seals are valid. */
   fault: SealFault | null;
   bad_count: number;
   /** First hundred faulty events. */

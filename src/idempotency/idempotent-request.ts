@@ -170,8 +170,9 @@ export class IdempotentRequest implements RepeatableRequest {
   }
 
   /**
-   * Throws a ReplayedResponseError if a response is stored, by an equal request or by a commit of this request that
-   * succeeded despite its error. Ignores other errors, because the caller rethrows the original error.
+   * Throws a ReplayedResponseError if a response is already stored. An equal request may have stored it, or this request
+   * did if its commit took effect and still reported an error. Ignores other errors, because the caller rethrows the
+   * original error.
    */
   private async assertNoStoredResponse(): Promise<void> {
     try {

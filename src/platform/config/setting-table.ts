@@ -254,8 +254,8 @@ export const SETTINGS = {
    */
   IMPORT_SMALL_DATASET: defineSetting(createRowsType, 50),
   /**
-   * In a small data set, number of rows that may block users, move values or have new external ids. One row fewer may
-   * change or empty values.
+   * In a small data set, number of rows that may block users, move values or have new external ids. The limit for rows
+   * that change or empty values is one lower.
    */
   IMPORT_SMALL_DATASET_ROWS: defineSetting(createIntegerType(1, 1000), 3),
 

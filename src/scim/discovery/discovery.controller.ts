@@ -36,7 +36,11 @@ const Discovery = (
   const errors = docs.length > 0 ? (['not_found'] as const) : [];
   return applyDecorators(
     Get(path),
-    DescribeRoute(id, summary, { answer: describeJson('The requested data.', type), more: docs, errors }),
+    DescribeRoute(id, summary, {
+      answer: describeJson('The requested types, schemas or configuration.', type),
+      more: docs,
+      errors,
+    }),
     AnyKey(),
   );
 };
