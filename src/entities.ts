@@ -8,6 +8,7 @@ import {
 } from './audit/audit.entity.js';
 import { ImportProfileEntity } from './import/mapping/import-profile.entity.js';
 import { ImportFilePartEntity, ImportRowEntity, ImportRunEntity } from './import/runs/import.entity.js';
+import { InstallationEntity } from './platform/database/installation/installation.entity.js';
 import { LeaseEntity } from './platform/database/leases/lease.entity.js';
 import { LoginAddressEntity, LoginFailureEntity } from './sessions/login.entity.js';
 import { SessionEntity } from './sessions/session.entity.js';
@@ -53,4 +54,5 @@ export const ENTITIES = [
   ImportFilePartEntity,
   ImportProfileEntity,
   LeaseEntity,
+  InstallationEntity,
 ];

@@ -28,6 +28,7 @@ const SMALL = new Set([
   'user_counts',
   'user_rules',
   'leases',
+  'installation',
   'api_keys',
   'key_fuses',
   'import_runs',

@@ -98,7 +98,12 @@ const buildChecks = (dialect: Dialect): readonly Check[] => [
 ];
 
 /** Migrations fill these tables, so rows in them do not mean that the database is in use. */
-const FILLED_BY_MIGRATIONS: ReadonlySet<string> = new Set(['user_rules', 'user_counts', 'leases']);
+const FILLED_BY_MIGRATIONS: ReadonlySet<string> = new Set([
+  'user_rules',
+  'user_counts',
+  'leases',
+  'installation',
+]);
 
 /** Returns true if any of the tables contains data that a restore would destroy. Missing tables count as empty. */
 export async function hasContent(env: DatabaseSettings, tables: readonly TableColumns[]): Promise<boolean> {

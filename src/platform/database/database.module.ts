@@ -2,6 +2,7 @@ import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown 
 import { WorkerPrograms } from '../config/config.module.js';
 import { Env } from '../config/env.js';
 import { DATABASE, type Database, openDatabase } from './engine/database.js';
+import { Installation } from './installation/installation.service.js';
 import { Leases } from './leases/leases.service.js';
 import { WriteLock } from './sqlite/write-lock.js';
 import { TransactionRunner } from './transaction-runner.js';
@@ -22,10 +23,15 @@ export class DatabaseModule implements OnApplicationShutdown {
       useFactory: (env: Env, { reader }: WorkerPrograms): Promise<Database> =>
         openDatabase(env, { lock, reader }),
     };
+    const installation = {
+      provide: Installation,
+      inject: [DATABASE],
+      useFactory: (opened: Database) => Installation.read(opened),
+    };
     return {
       module: DatabaseModule,
-      providers: [database, { provide: WriteLock, useValue: lock }, TransactionRunner, Leases],
-      exports: [DATABASE, WriteLock, TransactionRunner, Leases],
+      providers: [database, installation, { provide: WriteLock, useValue: lock }, TransactionRunner, Leases],
+      exports: [DATABASE, WriteLock, TransactionRunner, Leases, Installation],
     };
   }
 

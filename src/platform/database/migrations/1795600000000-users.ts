@@ -1,6 +1,6 @@
 import type { QueryRunner } from 'typeorm';
 import { ascii, bool, int, longText, text, time, uuid } from '../engine/columns.js';
-import { TableMigration, defineColumn, key, optional } from './table-migration.js';
+import { TableMigration, defineColumn, insertOnce, key, optional } from './table-migration.js';
 
 const buildIndex = (name: string, field: string) => ({
   name: `ix_users_${name}`,
@@ -132,11 +132,4 @@ export class Users1795600000000 extends TableMigration {
       await insertOnce(queryRunner, 'user_counts', `'${id}', '${name}', 0`, `id = '${id}'`);
     }
   }
-}
-
-/** Inserts a row unless a killed migration has already inserted it. */
-async function insertOnce(runner: QueryRunner, table: string, values: string, where: string): Promise<void> {
-  const found: unknown = await runner.query(`SELECT 1 FROM ${table} WHERE ${where}`);
-  if (Array.isArray(found) && found.length > 0) return;
-  await runner.query(`INSERT INTO ${table} VALUES (${values})`);
 }

@@ -7,6 +7,7 @@ import { Audit1795600004000 } from './1795600004000-audit.js';
 import { Imports1795600005000 } from './1795600005000-imports.js';
 import { IdempotentRequests1795600006000 } from './1795600006000-idempotent-requests.js';
 import { Leases1795600007000 } from './1795600007000-leases.js';
+import { Installation1795600008000 } from './1795600008000-installation.js';
 
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
   Users1795600000000,
@@ -17,4 +18,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   Imports1795600005000,
   IdempotentRequests1795600006000,
   Leases1795600007000,
+  Installation1795600008000,
 ];
