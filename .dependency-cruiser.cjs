@@ -19,7 +19,7 @@ const layers = [
 /** Layers inside folders. */
 const innerLayers = {
   platform: [['database', 'openapi'], ['http'], ['telemetry', 'input'], ['common', 'config']],
-  'platform/database': [['.'], ['leases', 'migrations'], ['sqlite', 'mysql', 'engine']],
+  'platform/database': [['.'], ['installation', 'leases', 'migrations'], ['sqlite', 'mysql', 'engine']],
   operations: [['.'], ['cluster'], ['start', 'health', 'doctor'], ['backup']],
   import: [['.'], ['alerts', 'schedule', 'report', 'apply'], ['plan', 'guards', 'mapping', 'file'], ['runs']],
   scim: [['.'], ['bulk'], ['users', 'groups'], ['discovery'], ['http'], ['protocol']],
