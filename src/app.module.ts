@@ -6,6 +6,7 @@ import { ConfigModule, type WorkerPrograms } from './platform/config/config.modu
 import type { Env } from './platform/config/env.js';
 import { ConsoleModule } from './console/console.module.js';
 import { DatabaseModule } from './platform/database/database.module.js';
+import type { WriteLock } from './platform/database/sqlite/write-lock.js';
 import { HttpModule } from './platform/http/http.module.js';
 import { ImportModule } from './import/import.module.js';
 import { ScimModule } from './scim/scim.module.js';
@@ -18,14 +19,14 @@ import { UsersModule } from './users/users.module.js';
 @Module({})
 export class AppModule {
   /** @param programs paths of the worker programs. If a path is missing, this process does the work of that program. */
-  static forRoot(env: Env, programs?: WorkerPrograms): DynamicModule {
+  static forRoot(env: Env, programs?: WorkerPrograms, lock?: WriteLock): DynamicModule {
     return {
       module: AppModule,
       imports: [
         ConfigModule.forRoot(env, programs),
         TelemetryModule,
         HttpModule,
-        DatabaseModule.forRoot(),
+        DatabaseModule.forRoot(lock),
         ImportModule, // before the users: `users/export.csv` must not match `users/:user_id`
         AuthModule,
         UsersModule,

@@ -19,6 +19,7 @@ import { observeRequests } from './platform/telemetry/observe.js';
 import { BodyBudget } from './platform/http/body-reader.js';
 import type { WorkerPrograms } from './platform/config/config.module.js';
 import type { Env } from './platform/config/env.js';
+import type { WriteLock } from './platform/database/sqlite/write-lock.js';
 import { Sealer } from './audit/sealer.service.js';
 import { ImportWorker } from './import/apply/import-worker.service.js';
 import { Alerts } from './import/alerts/alerts.service.js';
@@ -48,23 +49,31 @@ const UNPREFIXED = [
 
 /**
  * Creates the application on a migrated schema (`migrateAtStart`). It does not listen yet.
- * @param programs paths of the worker programs. If the path of a program is missing, this process does its work.
- * @param isService false for a command: the application starts no background work and ignores signals.
+ * @param options.programs paths of the worker programs. If the path of a program is missing, this process does its work.
+ * @param options.lock write lock of a SQLite database that this process has claimed.
+ * @param options.isService false for a command: the application starts no background work and ignores signals.
  * @throws Error if the application cannot start.
  */
 export async function createApp(
   env: Env,
-  programs?: WorkerPrograms,
-  isService = true,
+  {
+    programs,
+    lock,
+    isService = true,
+  }: { programs?: WorkerPrograms; lock?: WriteLock; isService?: boolean } = {},
 ): Promise<NestExpressApplication> {
   const httpsOptions = readTlsOptions(env);
   const adapter = new FastExpressAdapter();
-  const app = await NestFactory.create<NestExpressApplication>(AppModule.forRoot(env, programs), adapter, {
-    bodyParser: false, // `InputGuard` reads bodies after the credentials are checked
-    logger: false, // `main.ts` reports a failed start on one line. Nest would print stacks and settings.
-    abortOnError: false,
-    ...(httpsOptions && { httpsOptions }),
-  });
+  const app = await NestFactory.create<NestExpressApplication>(
+    AppModule.forRoot(env, programs, lock),
+    adapter,
+    {
+      bodyParser: false, // `InputGuard` reads bodies after the credentials are checked
+      logger: false, // `main.ts` reports a failed start on one line. Nest would print stacks and settings.
+      abortOnError: false,
+      ...(httpsOptions && { httpsOptions }),
+    },
+  );
   const end = createIdleCloser(app.getHttpServer());
   adapter.closeConnectionsIfEnding(app.get(Readiness));
   limitConnections(app.getHttpServer(), env.MAX_CONNECTIONS, app.get(Log), app.get(Metrics));

@@ -5,7 +5,9 @@ import { ConfigModule } from './platform/config/config.module.js';
 import { type Env, loadEnv } from './platform/config/env.js';
 import { runProgram } from './platform/config/settings.js';
 import { DatabaseModule } from './platform/database/database.module.js';
+import { sqliteFileOf } from './platform/database/engine/connection-options.js';
 import { serveAsWorker } from './platform/database/engine/worker-process.js';
+import { DatabaseFiles } from './platform/database/sqlite/database-files.js';
 import { WriteLock } from './platform/database/sqlite/write-lock.js';
 import {
   type ImportWorkerCalls,
@@ -43,7 +45,9 @@ void runProgram('The import worker cannot start.', async () => {
     },
     ['releaseLock', 'notify'],
   );
-  const starting = NestFactory.createApplicationContext(WorkerModule.forRoot(env, new WriteLock(service)), {
+  const file = sqliteFileOf(env);
+  const lock = new WriteLock(service, file === undefined ? undefined : new DatabaseFiles(file));
+  const starting = NestFactory.createApplicationContext(WorkerModule.forRoot(env, lock), {
     logger: false,
     abortOnError: false,
   });

@@ -28,6 +28,11 @@ void runProgram('Rollcall cannot start.', async () => {
 });
 
 async function createApp(env: Env) {
-  const [application] = await Promise.all([import('./create-app.js'), runMigrator(MIGRATOR)]);
-  return application.createApp(env, WORKER_PROGRAMS);
+  const [application, lock] = await Promise.all([import('./create-app.js'), openDatabaseOf(env)]);
+  return application.createApp(env, { programs: WORKER_PROGRAMS, lock });
+}
+
+async function openDatabaseOf(env: Env) {
+  const { openInstallation } = await import('./operations/start/open-installation.js');
+  return openInstallation(env, () => runMigrator(MIGRATOR));
 }

@@ -2,13 +2,12 @@ import { errorCodeOf, messageOf } from './platform/common/errors.js';
 import { DatabaseError } from './platform/database/engine/database-error.js';
 import { serveAsWorker } from './platform/database/engine/worker-process.js';
 import type { SerializedError, ReadWorkerCalls } from './platform/database/sqlite/read-worker.js';
-import { Checkpointer, SqliteConnection, openFile } from './platform/database/sqlite/sqlite-connection.js';
+import { SqliteConnection, openFile } from './platform/database/sqlite/sqlite-connection.js';
 
 // The read worker: a separate process that reads a SQLite file. It loads only the database driver.
 
 const file = process.argv[2] ?? '';
 const connection = new SqliteConnection(openFile(file));
-const checkpointer = new Checkpointer(connection, file);
 // A small cache is enough, because a long search reads each page of the file only once.
 connection.exec('PRAGMA query_only = ON; PRAGMA cache_size = -4096;');
 
@@ -20,7 +19,9 @@ serveAsWorker<object, ReadWorkerCalls>({
       return toReadError(error);
     }
   },
-  runCheckpoint: () => checkpointer.runCheckpoint(),
+  runCheckpoint: (truncate) => {
+    connection.runCheckpoint(truncate);
+  },
   ping: () => true,
 });
 

@@ -5,11 +5,13 @@ import { resolve } from 'node:path';
 import type { Duplex } from 'node:stream';
 import type { SealRef } from '../audit/seal-faults.js';
 import { SealVerifier, type AuditReport } from '../audit/seal-verifier.service.js';
+import { openInstallation } from '../operations/start/open-installation.js';
 import { connectInternally, findConnector } from '../operations/start/private-socket.js';
 import type { Env } from '../platform/config/env.js';
 import { readSettings } from '../platform/config/settings.js';
 import { type EntityClasses, migrateAtStart } from '../platform/database/data-source.js';
 import { databaseNameOf, sqliteFileOf } from '../platform/database/engine/connection-options.js';
+import { WriteLock } from '../platform/database/sqlite/write-lock.js';
 import { LOCAL_USER_HEADER, parseReason } from '../platform/http/request-headers.js';
 import { Log } from '../platform/telemetry/log.js';
 import { ServiceClient } from './service-client.js';
@@ -20,7 +22,7 @@ export class Application {
   /** @param create creates an application that starts no background work. */
   constructor(
     readonly entities: EntityClasses,
-    private readonly create: (env: Env) => Promise<INestApplication>,
+    private readonly create: (env: Env, lock: WriteLock) => Promise<INestApplication>,
   ) {}
 
   /**
@@ -59,26 +61,35 @@ export class Application {
     const env = readSettings();
     assertDatabaseExists(env);
     if (!json) process.stderr.write(`Database: ${databaseNameOf(env).fullName}\n`);
-    return this.openApp(env, (app) => app.get(SealVerifier).verify(expected));
+    const isServed = (await findConnector(env)) !== undefined;
+    return this.openApp(env, (app) => app.get(SealVerifier).verify(expected), isServed);
   }
 
   /**
    * Creates an application, runs `work` with it, and closes it. The application logs to standard error, and only if
    * `LOG_LEVEL` is set.
+   * @param isServed true if a service uses the database at the same time.
    */
-  private async openApp<T>(env: Env, work: (app: INestApplication) => Promise<T>): Promise<T> {
+  private async openApp<T>(
+    env: Env,
+    work: (app: INestApplication) => Promise<T>,
+    isServed = false,
+  ): Promise<T> {
     if (!process.env['LOG_LEVEL']) env.LOG_LEVEL = 'silent';
     // No load balancer sends requests to this application, so it can shut down immediately.
     env.SHUTDOWN_DELAY_SECONDS = 0;
     env.TLS_CERT_FILE = undefined;
     env.TLS_KEY_FILE = undefined;
-    await migrateAtStart(env, this.entities);
-    const app = await this.create(env);
-    app.get(Log).useStderr();
+    const runMigrations = () => migrateAtStart(env, this.entities);
+    const lock = isServed
+      ? await runMigrations().then(() => new WriteLock())
+      : await openInstallation(env, runMigrations);
     try {
-      return await work(app);
+      const app = await this.create(env, lock);
+      app.get(Log).useStderr();
+      return await work(app).finally(() => app.close());
     } finally {
-      await app.close();
+      lock.files?.release();
     }
   }
 }

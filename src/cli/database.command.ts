@@ -12,6 +12,7 @@ import {
 import { BackupReader } from '../operations/backup/read-backup.js';
 import { type CheckResult, hasContent, restoreBackup } from '../operations/backup/restore-backup.js';
 import { writeBackup } from '../operations/backup/write-backup.js';
+import { claimDatabase, openInstallation } from '../operations/start/open-installation.js';
 import { VERSION } from '../platform/common/version.js';
 import type { Env } from '../platform/config/env.js';
 import { readSettings } from '../platform/config/settings.js';
@@ -34,14 +35,19 @@ export const createMigrateCommand = ({ entities }: Application) =>
     .action(async () => {
       const env = readSettings();
       process.stderr.write(`Database: ${databaseNameOf(env).fullName}\n`);
-      const dataSource = await openDataSource(env, entities);
-      try {
-        await assertOwnSchema(dataSource);
-        const done = await migrate(dataSource);
-        process.stdout.write(done.map(({ name }) => `migrated ${name}\n`).join('') || 'nothing to migrate\n');
-      } finally {
-        await dataSource.destroy();
-      }
+      const { files } = await openInstallation(env, async () => {
+        const dataSource = await openDataSource(env, entities);
+        try {
+          await assertOwnSchema(dataSource);
+          const done = await migrate(dataSource);
+          process.stdout.write(
+            done.map(({ name }) => `migrated ${name}\n`).join('') || 'nothing to migrate\n',
+          );
+        } finally {
+          await dataSource.destroy();
+        }
+      });
+      files?.release();
     });
 
 const BACKUP_NOTES = `
@@ -65,6 +71,7 @@ export const createBackupCommand = ({ entities }: Application) =>
       if (source !== undefined && !existsSync(source)) throw new Error(`There is no database at ${source}.`);
       process.stderr.write(`Backing up ${databaseNameOf(env).fullName} …\n`);
       setPriority(NICENESS);
+      const files = await claimDatabase(env);
       await assertCurrentSchema(env, entities);
       const snapshot = await openSnapshot(env);
       try {
@@ -75,6 +82,7 @@ export const createBackupCommand = ({ entities }: Application) =>
         process.stdout.write(`${path}: ${total} rows of ${header.tables.length} tables, ${size} MiB\n`);
       } finally {
         await snapshot.close();
+        files?.release();
       }
     });
 

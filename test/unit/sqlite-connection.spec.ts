@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
-  Checkpointer,
   SqliteConnection,
   assertSafeVersion,
+  createFile,
   openFile,
 } from '../../src/platform/database/sqlite/sqlite-connection.js';
 
@@ -42,53 +42,17 @@ test('the code of a SQLite error names the SQLite result', () => {
 const logOf = (connection: SqliteConnection) =>
   connection.queryOne('PRAGMA wal_checkpoint(NOOP)', []) as { log: number; checkpointed: number };
 
-test('a SQLite checkpoint writes back the whole log', () => {
-  const connection = SqliteConnection.open(file);
-  const checkpointer = new Checkpointer(connection, file);
+test('a checkpoint writes the whole log to the database file', () => {
+  const connection = new SqliteConnection(createFile(file));
   connection.exec('CREATE TABLE numbers (n integer)');
   for (let n = 0; n < 3000; n++) connection.run('INSERT INTO numbers VALUES (?)', [n]);
   expect(logOf(connection)).toMatchObject({ checkpointed: 0 });
-  expect(logOf(connection).log).toBeGreaterThan(3000);
-  expect(checkpointer.runCheckpoint()).toBe(true);
+  connection.runCheckpoint(false);
   const { log, checkpointed } = logOf(connection);
   expect(checkpointed).toBe(log);
   connection.run('INSERT INTO numbers VALUES (?)', [3000]);
   expect(logOf(connection).log).toBeLessThan(10); // the log starts again
-  checkpointer.close();
+  connection.runCheckpoint(true);
+  expect(statSync(`${file}-wal`).size).toBe(0);
   connection.close();
-});
-
-test('a SQLite checkpoint does not run during an open transaction', () => {
-  const connection = SqliteConnection.open(file);
-  const checkpointer = new Checkpointer(connection, file);
-  connection.exec('CREATE TABLE numbers (n integer)');
-  const other = SqliteConnection.open(file);
-  other.exec('BEGIN IMMEDIATE');
-  expect(checkpointer.runCheckpoint()).toBe(false);
-  expect(logOf(connection)).toMatchObject({ checkpointed: 0 });
-  other.exec('ROLLBACK');
-  expect(checkpointer.runCheckpoint()).toBe(true);
-  checkpointer.close();
-  for (const each of [other, connection]) each.close();
-});
-
-test('no transaction can begin while a SQLite checkpoint runs', () => {
-  const connection = SqliteConnection.open(file);
-  const checkpointer = new Checkpointer(connection, file);
-  connection.exec('CREATE TABLE numbers (n integer)');
-  const other = SqliteConnection.open(file);
-  const query = connection.query.bind(connection);
-  let refusal: unknown;
-  connection.query = (sql, params) => {
-    try {
-      other.exec('BEGIN IMMEDIATE');
-    } catch (error) {
-      refusal = error;
-    }
-    return query(sql, params);
-  };
-  expect(checkpointer.runCheckpoint()).toBe(true);
-  expect(refusal).toMatchObject({ fault: 'race' });
-  checkpointer.close();
-  for (const each of [other, connection]) each.close();
 });

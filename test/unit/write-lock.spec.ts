@@ -8,8 +8,8 @@ const createRemoteLock = ({
 }: ReturnType<typeof createWriteLockCalls>) =>
   new WriteLock({
     acquireLock: takeLock,
-    releaseLock: async () => {
-      releaseLock();
+    releaseLock: async (stamp) => {
+      releaseLock(stamp);
     },
   });
 

@@ -240,6 +240,12 @@ export const CATALOGUE = {
     remedy:
       'Repeat the request after the number of seconds in the `Retry-After` header. A request with an `Idempotency-Key` takes effect only once.',
   },
+  database_replaced: {
+    status: 503,
+    title: 'The files of the database were replaced',
+    remedy:
+      'Repeat the request after the operator has started the service again. Operators find the reason in the log, and the remedies in the reliability guide.',
+  },
   outcome_unknown: {
     status: 503,
     title: 'The change may or may not have been applied',

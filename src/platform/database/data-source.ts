@@ -5,7 +5,7 @@ import { removeCollation } from './engine/columns.js';
 import { type DatabaseSettings, type Server, serversOf, sqliteFileOf } from './engine/connection-options.js';
 import { chooseSession } from './mysql/choose-session.js';
 import { endSession } from './mysql/session.js';
-import { createParentFolder, openFile, runAddingErrorCodes } from './sqlite/sqlite-connection.js';
+import { createFile, createParentFolder, runAddingErrorCodes } from './sqlite/sqlite-connection.js';
 import { assertOwnSchema, findExecutedMigrations, hasPendingMigrations, migrate } from './migrate.js';
 import { MIGRATIONS } from './migrations/migrations.js';
 
@@ -17,7 +17,7 @@ class TypeormDriver {
   private readonly connection: DatabaseSync;
 
   constructor(file: string) {
-    this.connection = openFile(file);
+    this.connection = createFile(file);
   }
 
   prepare(sql: string) {

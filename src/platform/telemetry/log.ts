@@ -221,6 +221,11 @@ export class Log implements RequestObserver {
     this.write();
   }
 
+  error(message: string, fields: Record<string, string | number>): void {
+    this.pino.error(fields, message);
+    this.write();
+  }
+
   warn(message: string, fields: Record<string, string | number>): void {
     this.pino.warn(fields, message);
     this.write();

@@ -82,7 +82,7 @@ export class TestApp {
     settings: Record<string, string>,
     programs?: WorkerPrograms,
   ): Promise<TestApp> {
-    const app = await createApp(TestApp.buildSettings(database, settings), programs);
+    const app = await createApp(TestApp.buildSettings(database, settings), { ...(programs && { programs }) });
     await app.get(FirstStart).createCredentials();
     await app.listen(0, '127.0.0.1');
     // Client and service share a thread. After a long pause, the timer that closes idle connections would run before

@@ -10,7 +10,9 @@ import { loadNative } from '../jest/native.js';
 import { type CommandResult, Process, ROOT, envOf, splitErrors } from './process.js';
 
 /** The application that the commands use. */
-export const application = new Application(ENTITIES, (env) => createApp(env, undefined, false));
+export const application = new Application(ENTITIES, (env, lock) =>
+  createApp(env, { lock, isService: false }),
+);
 
 /** The process object of the service. Jest gives tests a copy. */
 const service = loadNative('node:process') as NodeJS.Process;

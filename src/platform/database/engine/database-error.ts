@@ -11,8 +11,9 @@ import { isObject } from '../../common/json.js';
  * - `moved`: the connection broke, or its server accepts no changes. Another connection may work.
  * - `away`: no server answers, or the server is out of connections or disk space.
  * - `unknown`: the response to a commit was lost, so the commit may or may not have been applied.
+ * - `replaced`: another program has deleted, replaced or overwritten a file of the embedded database. The service ends.
  */
-export type Fault = 'race' | 'duplicate' | 'moved' | 'away' | 'unknown';
+export type Fault = 'race' | 'duplicate' | 'moved' | 'away' | 'unknown' | 'replaced';
 
 const LOCKED = {
   code: 'unavailable',
@@ -30,6 +31,12 @@ const PROBLEMS = {
       'The connection to the database broke during the commit, so the change may or may not have been applied. ' +
       'Read the record to find out, or repeat the request with the same Idempotency-Key.',
     seconds: '1',
+  },
+  replaced: {
+    code: 'database_replaced',
+    detail:
+      'The files of the database were deleted, replaced or overwritten, so the change was not saved. The service ends.',
+    seconds: '5',
   },
 } as const satisfies Record<Fault, { code: ErrorCode; detail: string; seconds: string }>;
 

@@ -1,8 +1,9 @@
 import { type DatabaseSettings, serversOf, sqliteFileOf } from './connection-options.js';
 import { ReadWorker } from '../sqlite/read-worker.js';
 import type { Engine, Sql } from './sql.js';
-import { Checkpointer, SqliteConnection } from '../sqlite/sqlite-connection.js';
+import { SqliteConnection } from '../sqlite/sqlite-connection.js';
 import { SqliteEngine } from '../sqlite/sqlite.engine.js';
+import { WriteAheadLog } from '../sqlite/write-ahead-log.js';
 import { WriteLock } from '../sqlite/write-lock.js';
 
 /**
@@ -41,7 +42,8 @@ export async function openDatabase(
     return new MysqlEngine(new MysqlPool(serversOf(settings), settings.DATABASE_POOL_SIZE));
   }
   const connection = SqliteConnection.open(file);
-  if (reader === undefined) return new SqliteEngine(connection, lock, new Checkpointer(connection, file));
-  const [readers, stoppable] = [new ReadWorker(reader, file), new ReadWorker(reader, file)];
-  return new SqliteEngine(connection, lock, undefined, readers, stoppable);
+  // SQLite opens the log at the first read.
+  connection.query('PRAGMA schema_version', []);
+  const readers = reader === undefined ? [] : [new ReadWorker(reader, file), new ReadWorker(reader, file)];
+  return new SqliteEngine(connection, lock, new WriteAheadLog(file, connection, lock, readers), ...readers);
 }

@@ -3,12 +3,11 @@ import { DatabaseError, toDatabaseError } from '../engine/database-error.js';
 import type { RawRows } from './sqlite-connection.js';
 import { type SqlValue, abortReasonOf } from '../engine/sql.js';
 import { FairSemaphore } from '../../common/fair-semaphore.js';
-import type { WriteLock } from './write-lock.js';
 
 /** Calls to a read worker. Errors are sent as values, because a thrown error would lose its code. */
 export interface ReadWorkerCalls extends WorkerCalls {
   read(sql: string, params: readonly SqlValue[]): RawRows | SerializedError;
-  runCheckpoint(): boolean;
+  runCheckpoint(truncate: boolean): void;
 }
 
 export interface SerializedError {
@@ -16,14 +15,19 @@ export interface SerializedError {
   code: string | undefined;
 }
 
+/** Checkpoints the log. With `truncate`, also truncates its file. */
+export type RunCheckpoint = (truncate: boolean) => Promise<void>;
+
 /** Runs SELECT statements on the database file outside of the thread that answers requests. */
 export interface Reader {
   read(sql: string, params: readonly SqlValue[], signal?: AbortSignal): Promise<RawRows>;
   /**
-   * Checkpoints the write-ahead log while it holds the given lock. Returns false if another program holds the write
-   * lock.
+   * Runs `useCheckpoint` with a function that checkpoints the write-ahead log. No SELECT statement runs in this worker at
+   * the same time.
    */
-  runCheckpoint(lock: WriteLock): Promise<boolean>;
+  runCheckpoint(useCheckpoint: (runCheckpoint: RunCheckpoint) => Promise<void>): Promise<void>;
+  /** Runs `work` while no SELECT statement runs in this worker. */
+  pause(work: () => Promise<void>): Promise<void>;
   end(): Promise<void>;
 }
 
@@ -74,17 +78,18 @@ export class ReadWorker implements Reader {
     }
   }
 
-  /**
-   * Checkpoints the write-ahead log in the worker process. Waits until the process is running and idle before it takes
-   * the lock, so that writers wait less.
-   */
-  async runCheckpoint(lock: WriteLock): Promise<boolean> {
-    return this.runAlone(undefined, () =>
+  /** Waits until the process is running and idle before it calls `useCheckpoint`, so that writers wait less. */
+  runCheckpoint(useCheckpoint: (runCheckpoint: RunCheckpoint) => Promise<void>): Promise<void> {
+    return this.pause(() =>
       this.worker.startAndCall(async (calls) => {
         await calls.ping();
-        return lock.run(() => calls.runCheckpoint());
+        await useCheckpoint((truncate) => calls.runCheckpoint(truncate));
       }),
     );
+  }
+
+  pause(work: () => Promise<void>): Promise<void> {
+    return this.runAlone(undefined, work);
   }
 
   async end(): Promise<void> {

@@ -1,5 +1,6 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { isObject } from '../../common/json.js';
 import { isBusy, toDatabaseError } from '../engine/database-error.js';
@@ -14,8 +15,6 @@ import {
 /** Time for which a statement waits for the lock of another process. The wait blocks the thread. */
 const BUSY_MILLIS = 5000;
 const BUSY = 5;
-/** Milliseconds that a checkpoint waits for the write lock of another program. */
-const LOCK_MILLIS = 50;
 /** Milliseconds between two attempts to switch to the write-ahead log. */
 const RETRY_MILLIS = 5;
 /**
@@ -48,15 +47,25 @@ export function createParentFolder(file: string): void {
 }
 
 /**
- * Opens a database file, and creates it if it is missing. Automatic checkpoints are off, because `Checkpointer` does
- * this work.
+ * Opens a database file, and creates it if it is missing. Automatic checkpoints are off, because the engine starts them.
  * @throws the driver's error, or Error if the SQLite of this Node.js can lose commits.
  */
-export function openFile(file: string): DatabaseSync {
+export function createFile(file: string): DatabaseSync {
   createParentFolder(file);
+  return openFile(file, 'rwc');
+}
+
+/**
+ * Opens an existing database file. SQLite would delete the log beside a new, empty file.
+ * @param mode `rw`, or `rwc` to create a missing file.
+ * @throws the driver's error, or Error if the SQLite of this Node.js can lose commits.
+ */
+export function openFile(file: string, mode: 'rw' | 'rwc' = 'rw'): DatabaseSync {
   const { DatabaseSync } = loadDriver();
+  const url = pathToFileURL(file);
+  url.searchParams.set('mode', mode);
   return runAddingErrorCodes(() =>
-    configureConnection(new DatabaseSync(file, { timeout: BUSY_MILLIS }), file),
+    configureConnection(new DatabaseSync(url, { timeout: BUSY_MILLIS }), file),
   );
 }
 
@@ -81,12 +90,15 @@ function enableWal(connection: DatabaseSync): void {
       connection.exec('PRAGMA journal_mode = WAL');
       return;
     } catch (error) {
-      const isBusy = isObject(error) && (Number(error['errcode']) & 0xff) === BUSY;
-      if (!isBusy || performance.now() > until) throw error;
+      if (!isLocked(error) || performance.now() > until) throw error;
     }
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MILLIS);
   }
 }
+
+/** Returns true for a driver's error that says that another connection holds the lock. */
+export const isLocked = (error: unknown): boolean =>
+  isObject(error) && (Number(error['errcode']) & 0xff) === BUSY;
 
 /** Runs `work`. Sets the `code` of the driver's errors to the name of SQLite's result code. */
 export function runAddingErrorCodes<T>(work: () => T): T {
@@ -107,7 +119,7 @@ function addResultCode(error: unknown): unknown {
 /**
  * Loads the driver, which only SQLite databases need. Hides the warning of Node.js 22 that the module is experimental.
  */
-function loadDriver() {
+export function loadDriver() {
   const emitWarning = Reflect.get(process, 'emitWarning');
   process.emitWarning = () => undefined;
   try {
@@ -213,6 +225,16 @@ export class SqliteConnection {
     });
   }
 
+  /**
+   * Checkpoints the log, except pages that a running read needs. Call it under the write lock.
+   * @param truncate also truncates the log to zero bytes, unless a read runs.
+   */
+  runCheckpoint(truncate: boolean): void {
+    // Without a busy timeout, because a wait for a read would block all writers.
+    this.exec('PRAGMA busy_timeout = 0');
+    this.query(`PRAGMA wal_checkpoint(${truncate ? 'TRUNCATE' : 'RESTART'})`, []);
+  }
+
   close(): void {
     this.connection.close();
   }
@@ -254,43 +276,4 @@ export function toRowObject(names: readonly string[], values: unknown): object {
   if (!Array.isArray(values)) return row;
   for (const [at, name] of names.entries()) row[name] = values[at];
   return row;
-}
-
-/** Checkpoints the write-ahead log of SQLite: writes its pages to the database file. */
-export class Checkpointer {
-  private readonly lockConnection: SqliteConnection;
-
-  /** @param connection a connection without an open transaction. */
-  constructor(
-    private readonly connection: SqliteConnection,
-    file: string,
-  ) {
-    this.lockConnection = SqliteConnection.open(file);
-    // This connection never reads data, so it needs no cache.
-    this.lockConnection.exec(`PRAGMA cache_size = 1; PRAGMA busy_timeout = ${LOCK_MILLIS}`);
-  }
-
-  /**
-   * Checkpoints the log, except pages that a running read needs. A second connection holds the write lock, to block
-   * commits, because SQLite before 3.51.3 could lose a commit during a checkpoint.
-   * @returns false, without a checkpoint, if another program holds the write lock.
-   */
-  runCheckpoint(): boolean {
-    try {
-      this.lockConnection.exec('BEGIN IMMEDIATE');
-    } catch (error) {
-      if (isBusy(error)) return false;
-      throw error;
-    }
-    try {
-      this.connection.query('PRAGMA wal_checkpoint(PASSIVE)', []);
-    } finally {
-      this.lockConnection.exec('ROLLBACK');
-    }
-    return true;
-  }
-
-  close(): void {
-    this.lockConnection.close();
-  }
 }

@@ -10,22 +10,12 @@ import {
   type WriteState,
   assertBindable,
 } from '../engine/sql.js';
-import { type Checkpointer, type SqliteConnection, toRowObject } from './sqlite-connection.js';
+import { type SqliteConnection, toRowObject } from './sqlite-connection.js';
 import type { Release } from '../../common/fair-semaphore.js';
+import type { WriteAheadLog } from './write-ahead-log.js';
 import type { WriteLock } from './write-lock.js';
 
 type Params = readonly SqlValue[];
-
-/**
- * Number of pages in the write-ahead log (8 MiB) at which a checkpoint starts. A checkpoint takes some milliseconds.
- */
-const LOG_PAGES = 2048;
-
-/** Number of pages in the write-ahead log, and number of these pages that are checkpointed. */
-interface LogSize {
-  log: number;
-  checkpointed: number;
-}
 
 /** Time for which a statement is retried while another program holds the lock. */
 const BUSY_TIMEOUT_MILLIS = 5000;
@@ -45,31 +35,27 @@ const PAUSE_MILLIS = 2;
 export class SqliteEngine implements Engine {
   readonly dialect = 'sqlite';
   private openTransaction: Promise<void> | undefined;
-  /** Number of log pages at which the next checkpoint starts. */
-  private nextWriteBack = LOG_PAGES;
-  private isWritingBack = false;
 
   /**
-   * @param checkpointer is needed only without a `reader`.
-   * @param reader runs checkpoints and the SELECT statements that may read a whole table. By default this process does
-   * both.
+   * @param reader runs the SELECT statements that may read a whole table. By default this process runs them.
    * @param stoppableReader runs the SELECT statements that a signal may stop. Stopping a statement kills the process of
    * this reader.
    */
   constructor(
     private readonly connection: SqliteConnection,
     private readonly lock: WriteLock,
-    private readonly checkpointer?: Checkpointer,
+    private readonly log: WriteAheadLog,
     private readonly reader?: Reader,
     private readonly stoppableReader = reader,
   ) {}
 
-  /** Closes the file. SQLite then checkpoints the whole log, so that the file can be copied without its log. */
+  /** Closes the file. The file then contains the whole log, and can be copied without it. */
   async close(): Promise<void> {
     await Promise.all([this.reader?.end(), this.stoppableReader?.end()]);
     while (this.openTransaction) await this.openTransaction;
-    this.checkpointer?.close();
+    await this.log.close();
     this.connection.close();
+    this.lock.files?.recordClosed();
   }
 
   get usage(): ConnectionUsage {
@@ -99,9 +85,8 @@ export class SqliteEngine implements Engine {
 
   execute(sql: string, params: Params = []): Promise<number> {
     return this.runLocked((release) => {
-      const changes = this.connection.run(sql, params);
+      const changes = this.log.runCommit(() => this.connection.run(sql, params));
       release();
-      this.checkpointIfLogIsLong();
       return changes;
     });
   }
@@ -116,7 +101,8 @@ export class SqliteEngine implements Engine {
     }
   }
 
-  begin(): Promise<OpenTransaction> {
+  async begin(): Promise<OpenTransaction> {
+    await this.log.waitForSpace();
     return this.runLocked((release) => {
       this.connection.exec('BEGIN IMMEDIATE');
       return this.createTransaction(release);
@@ -131,39 +117,7 @@ export class SqliteEngine implements Engine {
       resolve(undefined);
       releaseLock();
     };
-    return new SqliteTransaction(this.connection, end, this.checkpointIfLogIsLong.bind(this));
-  }
-
-  /**
-   * Starts a checkpoint after a commit if the log is long. SQLite itself would checkpoint inside a COMMIT and block
-   * this thread.
-   */
-  private checkpointIfLogIsLong(): void {
-    if (!this.isWritingBack && this.countLogPages() >= this.nextWriteBack) this.startWriteBack();
-  }
-
-  private startWriteBack(): void {
-    this.isWritingBack = true;
-    this.runCheckpoint()
-      .catch(() => undefined) // after a failure, the next commit starts a new attempt
-      .finally(() => {
-        this.isWritingBack = false;
-      });
-  }
-
-  private async runCheckpoint(): Promise<void> {
-    const { lock, reader, checkpointer } = this;
-    const runCheckpoint = async () => checkpointer?.runCheckpoint() ?? false;
-    const isDone = await (reader ? reader.runCheckpoint(lock) : lock.run(runCheckpoint));
-    // Pages that a running read still needs stay in the log. The next attempt starts when the log has grown by
-    // another 8 MiB.
-    if (isDone) this.nextWriteBack = this.countLogPages() + LOG_PAGES;
-  }
-
-  /** Counts the pages in the log that are not checkpointed yet. The mode NOOP takes no lock and changes nothing. */
-  private countLogPages(): number {
-    const { log, checkpointed } = this.connection.queryOne('PRAGMA wal_checkpoint(NOOP)', []) as LogSize;
-    return log - checkpointed;
+    return new SqliteTransaction(this.connection, this.log, end);
   }
 
   /**
@@ -172,7 +126,10 @@ export class SqliteEngine implements Engine {
   private async runLocked<T>(write: (release: Release) => T): Promise<T> {
     const release = await this.lock.acquire();
     try {
-      return await this.retryWhileBusy(() => write(release));
+      return await this.retryWhileBusy(() => {
+        this.log.prepareCommit();
+        return write(release);
+      });
     } catch (error) {
       release();
       throw error;
@@ -187,6 +144,7 @@ export class SqliteEngine implements Engine {
   private async retryWhileBusy<T>(attempt: () => T): Promise<T> {
     for (const until = performance.now() + BUSY_TIMEOUT_MILLIS; ;) {
       while (this.openTransaction) await this.openTransaction;
+      this.log.assertUsable();
       try {
         return attempt();
       } catch (error) {
@@ -203,8 +161,8 @@ class SqliteTransaction implements OpenTransaction {
 
   constructor(
     private readonly connection: SqliteConnection,
+    private readonly log: WriteAheadLog,
     private readonly onEnd: () => void,
-    private readonly onCommit: () => void,
   ) {}
 
   async query<T extends object>(sql: string, params: Params = []): Promise<T[]> {
@@ -226,14 +184,15 @@ class SqliteTransaction implements OpenTransaction {
   async commit(): Promise<void> {
     this.isOpen = false;
     try {
-      this.connection.exec('COMMIT');
+      this.log.runCommit(() => {
+        this.connection.exec('COMMIT');
+      });
     } catch (error) {
       this.rollbackIfOpen();
       throw error;
     } finally {
       this.onEnd();
     }
-    this.onCommit();
   }
 
   async rollback(): Promise<void> {

@@ -1,17 +1,18 @@
+import { type DatabaseFiles, type FileStamp, UNKNOWN_TIME } from './database-files.js';
 import { FairSemaphore, type Release } from '../../common/fair-semaphore.js';
 
 /** The calls with which another process of the service takes and releases the write lock. */
 export interface WriteLockCalls {
   /**
-   * Waits for the lock. Returns how many times other callers have acquired it since this caller last acquired it.
+   * Waits for the lock. Returns how many times other callers have acquired it since this caller last acquired it, and the
+   * state of the database's files.
    */
-  acquireLock: () => Promise<number>;
-  releaseLock: () => void;
+  acquireLock: () => Promise<{ others: number; stamp: FileStamp | undefined }>;
+  releaseLock: (stamp: FileStamp | undefined) => void;
 }
 
-interface LockOwner {
-  acquireLock(): Promise<number>;
-  releaseLock(): Promise<void>;
+interface LockOwner extends Pick<WriteLockCalls, 'acquireLock'> {
+  releaseLock(stamp: FileStamp | undefined): Promise<void>;
 }
 
 /**
@@ -22,8 +23,19 @@ export class WriteLock {
   private readonly slot = new FairSemaphore({ slots: 1 });
   private otherHolders = 0;
 
-  /** @param owner the process that manages the lock. Undefined if this process manages the lock. */
-  constructor(private readonly owner?: LockOwner) {}
+  /**
+   * @param owner the process that manages the lock. Undefined if this process manages the lock.
+   * @param files the files that writers check. Undefined if this process has not claimed the database.
+   */
+  constructor(
+    private readonly owner?: LockOwner,
+    readonly files?: DatabaseFiles,
+  ) {}
+
+  /** True if this process manages the lock. */
+  get isOwner(): boolean {
+    return this.owner === undefined;
+  }
 
   get waiting(): number {
     return this.slot.waiting;
@@ -55,9 +67,12 @@ export class WriteLock {
 
   private async requestFromOwner(owner: LockOwner): Promise<Release> {
     const release = await this.slot.acquire();
-    this.otherHolders = await owner.acquireLock();
+    const { files } = this;
+    const { others, stamp } = await owner.acquireLock();
+    this.otherHolders = others;
+    if (files) files.stamp = stamp;
     return () => {
-      void owner.releaseLock();
+      void owner.releaseLock(files?.stamp);
       release();
     };
   }
@@ -71,17 +86,23 @@ export function createWriteLockCalls(lock: WriteLock): { calls: WriteLockCalls; 
   let release: Release | undefined;
   let isGone = false;
   let before = lock.takeCount;
-  const acquireLock = async (): Promise<number> => {
+  const acquireLock = async () => {
     release = await lock.acquire();
     if (isGone) release();
     const others = lock.takeCount - before - 1;
     before = lock.takeCount;
-    return others;
+    return { others, stamp: lock.files?.stamp };
   };
-  const releaseLock = (): void => release?.();
+  const releaseLock = (stamp: FileStamp | undefined): void => {
+    if (lock.files) lock.files.stamp = stamp;
+    release?.();
+    release = undefined;
+  };
   const end = (): void => {
     isGone = true;
-    releaseLock();
+    // The process may have ended during a checkpoint.
+    const { stamp } = lock.files ?? {};
+    if (release) releaseLock(stamp && { ...stamp, mtime: UNKNOWN_TIME });
   };
   return { calls: { acquireLock, releaseLock }, end };
 }

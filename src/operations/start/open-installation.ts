@@ -1,0 +1,76 @@
+import type { Env } from '../../platform/config/env.js';
+import { sqliteFileOf } from '../../platform/database/engine/connection-options.js';
+import { type Database, openDatabase } from '../../platform/database/engine/database.js';
+import { Installation } from '../../platform/database/installation/installation.service.js';
+import { DatabaseFiles, InstallationError } from '../../platform/database/sqlite/database-files.js';
+import { WriteLock } from '../../platform/database/sqlite/write-lock.js';
+import { startNewEpoch } from '../backup/start-new-epoch.js';
+
+/**
+ * Claims a SQLite file for this process and compares it with the installation file. After a crash, checkpoints the log.
+ * @returns undefined for a database server, or if another process has claimed the file.
+ * @throws InstallationError if the file is missing or empty.
+ */
+export async function claimDatabase(env: Env): Promise<DatabaseFiles | undefined> {
+  const file = sqliteFileOf(env);
+  const files = file === undefined ? undefined : DatabaseFiles.claim(file);
+  if (!files) return undefined;
+  try {
+    files.findLoss();
+    if (files.known && files.loss === undefined) await checkpointLog(env, files);
+    return files;
+  } catch (error) {
+    files.release();
+    throw error;
+  }
+}
+
+/**
+ * Claims and migrates the database for an application. If changes were lost, starts a new epoch.
+ * @returns the write lock of the application.
+ * @throws InstallationError if a SQLite file is in use, missing or empty, or belongs to another installation.
+ */
+export async function openInstallation(env: Env, migrate: () => Promise<void>): Promise<WriteLock> {
+  const files = await claimDatabase(env);
+  const file = sqliteFileOf(env);
+  if (file !== undefined && !files)
+    throw new InstallationError(`Another service or command uses the database ${file}. Stop it and retry.`);
+  await migrate();
+  if (files) {
+    await recordInstallation(env, files);
+    await checkpointLog(env, files); // gives the file a version that earlier copies do not have
+  }
+  return new WriteLock(undefined, files);
+}
+
+async function checkpointLog(env: Env, files: DatabaseFiles): Promise<void> {
+  const database = await openDatabase(env, { lock: new WriteLock(undefined, files) });
+  await database.close();
+}
+
+/** Records a migrated database in its installation file. @throws InstallationError for another installation. */
+async function recordInstallation(env: Env, files: DatabaseFiles): Promise<void> {
+  const sql = await openDatabase(env);
+  let installation;
+  try {
+    const { id, epoch } = await Installation.read(sql);
+    files.assertKnown(id);
+    installation = { id, epoch: files.loss === undefined ? epoch : await raiseEpoch(sql, files) };
+  } finally {
+    await sql.close();
+  }
+  files.recordClosed(installation);
+}
+
+async function raiseEpoch(sql: Database, { known, loss = '' }: DatabaseFiles): Promise<number> {
+  const tx = await sql.begin();
+  try {
+    const epoch = await startNewEpoch(tx, known?.epoch ?? 0, {
+      changes: [{ field: 'loss', old: null, new: loss }],
+    });
+    await tx.commit();
+    return epoch;
+  } finally {
+    await tx.rollback();
+  }
+}

@@ -1,0 +1,198 @@
+import { statSync, statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { DatabaseError } from '../engine/database-error.js';
+import type { Reader, RunCheckpoint } from './read-worker.js';
+import type { SqliteConnection } from './sqlite-connection.js';
+import type { WriteLock } from './write-lock.js';
+
+const PAGE_BYTES = 4096;
+/** Number of pages in the log (8 MiB) at which a checkpoint starts. A checkpoint takes some milliseconds. */
+const CHECKPOINT_PAGES = 2048;
+/** The same number if the disk is nearly full. */
+const MIN_CHECKPOINT_PAGES = 64;
+/** Part of the free disk space that the log may use before a checkpoint starts. */
+const FREE_SPACE_SHARE = 1 / 8;
+/** Number of pages (32 MiB) at which a checkpoint waits for running reads, because they prevent a restart of the log. */
+const LONG_PAGES = 4 * CHECKPOINT_PAGES;
+/** Number of pages (64 MiB) at which imports wait for the end of a backup. */
+const MAX_PAGES = 8 * CHECKPOINT_PAGES;
+/** Maximum size of the log's file while nothing is written. */
+const MAX_IDLE_BYTES = 16 * 1024 ** 2;
+/** Free disk space that a long log leaves: this number of bytes, or a tenth of the disk if that is less. */
+const RESERVE_BYTES = 1024 ** 3;
+
+const WATCH_MILLIS = 1000;
+const PAUSE_MILLIS = 100;
+/** Time for which a write waits for free disk space. */
+const MAX_WAIT_MILLIS = 5000;
+
+/** Number of pages in the log, and number of these pages that are checkpointed. */
+interface LogSize {
+  log: number;
+  checkpointed: number;
+}
+
+/**
+ * The write-ahead log of a SQLite database. Checks the database's files at each commit, and checkpoints the log: SQLite
+ * itself would checkpoint inside a COMMIT and block the thread.
+ */
+export class WriteAheadLog {
+  private checkpointPages = CHECKPOINT_PAGES;
+  /** Number of pages without a checkpoint at which the next checkpoint starts. */
+  private nextPages = CHECKPOINT_PAGES;
+  private isCheckpointing = false;
+  private hasFailed = false;
+  /** Number of pages in the log when it was last read. */
+  private pages = 0;
+  private watchedPages = 0;
+  private readonly timer: NodeJS.Timeout | undefined;
+
+  /**
+   * @param readers worker processes that read the file. The first one runs the checkpoints. Without readers, this process
+   * runs them.
+   */
+  constructor(
+    private readonly file: string,
+    private readonly connection: SqliteConnection,
+    private readonly lock: WriteLock,
+    private readonly readers: readonly Reader[],
+  ) {
+    const { files } = lock;
+    if (files?.known) files.startChecks();
+    if (files?.isOwner) this.timer = setInterval(() => void this.watch(), WATCH_MILLIS).unref();
+  }
+
+  /** Files to check. Undefined if no process of this service has claimed the database. */
+  private get files() {
+    return this.lock.files?.stamp && this.lock.files;
+  }
+
+  /** Prepares the check of the next commit. Call it under the write lock, before the transaction begins. */
+  prepareCommit(): void {
+    this.files?.setLogFrames(this.readSize().log);
+  }
+
+  /**
+   * Runs `commit` and checks the files before and after it. Starts a checkpoint if the log is long.
+   * @throws DatabaseError `replaced` if a file is no longer the one that SQLite has open, or the error of `commit`.
+   */
+  runCommit<T>(commit: () => T): T {
+    this.files?.assertLogComplete();
+    const result = this.runRecordingFailure(commit);
+    const { log, checkpointed } = this.readSize();
+    this.files?.recordCommit(log);
+    if (log - checkpointed >= this.nextPages) this.startCheckpoint(false);
+    return result;
+  }
+
+  /** @throws the error of the first failed check, because the database may contain other data now. */
+  assertUsable(): void {
+    if (this.lock.files?.fault) throw this.lock.files.fault;
+  }
+
+  /**
+   * Waits while a backup keeps the log from restarting. An import waits if the log is long, another write only if free
+   * disk space runs out.
+   * @throws DatabaseError `away` if free disk space does not return.
+   */
+  async waitForSpace(): Promise<void> {
+    for (
+      const until = performance.now() + MAX_WAIT_MILLIS;
+      this.pages > MAX_PAGES;
+      await delay(PAUSE_MILLIS)
+    ) {
+      const { log, checkpointed } = this.readSize();
+      const isImport = !this.lock.isOwner;
+      if (log === checkpointed || (!isImport && this.hasReserve())) return;
+      if (!isImport && performance.now() > until)
+        throw new DatabaseError('away', new Error('The write-ahead log may not use more of the disk.'));
+    }
+  }
+
+  /** Checkpoints the whole log and ends the checks. SQLite can then close the database without changing its file. */
+  async close(): Promise<void> {
+    clearInterval(this.timer);
+    if (this.lock.files?.isOwner && this.files)
+      await this.checkpoint(true, []).catch(() => this.assertUsable());
+    this.files?.endChecks();
+  }
+
+  /** Checks the files, and keeps the log small while nothing is written or if the disk is nearly full. */
+  private async watch(): Promise<void> {
+    try {
+      await this.lock.run(async () => this.files?.assertUnchanged());
+      const { log, checkpointed } = this.readSize();
+      const isIdle = log === this.watchedPages;
+      this.watchedPages = log;
+      const freePages = (this.readFreeBytes().free * FREE_SPACE_SHARE) / PAGE_BYTES;
+      this.checkpointPages = Math.max(MIN_CHECKPOINT_PAGES, Math.min(CHECKPOINT_PAGES, freePages));
+      const isLong = isIdle && (statSync(`${this.file}-wal`).size > MAX_IDLE_BYTES || this.hasFailed);
+      if (isLong || log - checkpointed >= this.checkpointPages) this.startCheckpoint(true);
+    } catch {
+      // A failed check has been reported to the fault handler. Other errors concern the next statement too.
+    }
+  }
+
+  private startCheckpoint(truncate: boolean): void {
+    if (this.isCheckpointing) return;
+    this.isCheckpointing = true;
+    this.checkpoint(truncate, this.readers)
+      .then(
+        () => (this.hasFailed = false),
+        () => undefined, // the next commit starts a new attempt
+      )
+      .finally(() => {
+        this.isCheckpointing = false;
+      });
+  }
+
+  private async checkpoint(truncate: boolean, [reader, other]: readonly Reader[]): Promise<void> {
+    const run = (runCheckpoint: RunCheckpoint) =>
+      this.lock.run(() => this.runCheckpoint(truncate, runCheckpoint));
+    if (!reader)
+      return run(async () => {
+        this.connection.runCheckpoint(truncate);
+      });
+    if (other && this.pages > LONG_PAGES) return other.pause(() => reader.runCheckpoint(run));
+    return reader.runCheckpoint(run);
+  }
+
+  private async runCheckpoint(truncate: boolean, runCheckpoint: RunCheckpoint): Promise<void> {
+    this.assertUsable();
+    this.files?.beginCheckpoint((version) => {
+      this.connection.exec(`PRAGMA user_version = ${version}`);
+    });
+    await runCheckpoint(truncate);
+    const { log, checkpointed } = this.readSize();
+    this.files?.endCheckpoint(log === checkpointed);
+    // Pages that a running read still needs stay in the log.
+    this.nextPages = log - checkpointed + this.checkpointPages;
+  }
+
+  private runRecordingFailure<T>(commit: () => T): T {
+    try {
+      return commit();
+    } catch (error) {
+      this.hasFailed = true; // on a full disk, only a checkpoint makes space
+      throw error;
+    }
+  }
+
+  /** Reads the size of the log. The mode NOOP takes no lock and changes nothing. */
+  private readSize(): LogSize {
+    const size = this.connection.queryOne('PRAGMA wal_checkpoint(NOOP)', []) as LogSize;
+    this.pages = size.log;
+    return size;
+  }
+
+  private hasReserve(): boolean {
+    const { free, total } = this.readFreeBytes();
+    return free > Math.min(RESERVE_BYTES, total / 10);
+  }
+
+  private readFreeBytes(): { free: number; total: number } {
+    const { bavail, blocks, bsize } = statfsSync(dirname(this.file));
+    return { free: bavail * bsize, total: blocks * bsize };
+  }
+}

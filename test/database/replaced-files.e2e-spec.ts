@@ -1,0 +1,165 @@
+import { expect, jest, test } from '@jest/globals';
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as delay } from 'node:timers/promises';
+import { API_KEY } from '../support/app/app.js';
+import { Client } from '../support/app/client.js';
+import { ENGINE } from '../support/app/database.js';
+import { aUser } from '../support/data/factories.js';
+import { createRandom, pickOne } from '../support/data/random.js';
+import { Process, envOf, setUpDatabase } from '../support/process/process.js';
+
+/**
+ * Somebody with a shell acts on the files of the embedded database while clients write. `ACTS=500` sets the number of random
+ * acts. `ACT_SEED=…` repeats the acts of an earlier run.
+ */
+const ACTS = Number(process.env['ACTS'] ?? 3);
+const SEED = Number(process.env['ACT_SEED'] ?? Date.now() % 1_000_000);
+const onSqlite = ENGINE === 'sqlite' ? test : test.skip;
+const database = setUpDatabase('first-start');
+jest.setTimeout(60_000 + ACTS * 30_000);
+
+const MAIN = 'rollcall.sqlite';
+const SUFFIXES = ['', '-wal', '-shm', '-installation', '-owner'];
+const WRITERS = 4;
+/** Time after an act in which a response may still acknowledge a change that the act destroys. */
+const GRACE_MILLIS = 20;
+/** Longer than the service needs to notice any act. */
+const NOTICE_MILLIS = 5000;
+
+/** Acts on a file. `copy` is an older copy of the file. */
+type Act = (file: string, copy: string, random: (below: number) => number) => void;
+const replace = (file: string, from: string): void => {
+  copyFileSync(from, `${file}.new`);
+  renameSync(`${file}.new`, file);
+};
+const RANDOM_ACTS: Record<string, Act> = {
+  deleted: (file) => {
+    rmSync(file);
+  },
+  'moved away': (file) => {
+    renameSync(file, `${file}.moved`);
+  },
+  emptied: (file) => {
+    truncateSync(file);
+  },
+  shortened: (file, _, random) => {
+    truncateSync(file, random(statSync(file).size + 1));
+  },
+  'overwritten by an older copy': (file, copy) => {
+    writeFileSync(file, readFileSync(copy));
+  },
+  'replaced by an older copy': replace,
+  'replaced by itself': (file) => {
+    replace(file, file);
+  },
+  'made read-only': (file) => {
+    chmodSync(file, 0o400);
+  },
+};
+
+/** A user name and the time at which its creation was acknowledged. */
+interface Acknowledged {
+  username: string;
+  at: number;
+}
+
+/** Creates users until the service ends or `signal` aborts. */
+async function createUsers(url: string, acknowledged: Acknowledged[], signal: AbortSignal): Promise<void> {
+  const client = new Client(url, { 'x-api-key': API_KEY });
+  while (!signal.aborted) {
+    const user = aUser();
+    const answer = await client.post('/users', user).catch(() => undefined);
+    if (answer?.status !== 201) return;
+    acknowledged.push({ username: String(user['username']), at: performance.now() });
+  }
+}
+
+interface Outcome {
+  /** Number of changes that were acknowledged late and are gone. */
+  lateLost: number;
+  /** True if changes are gone and nobody was told. */
+  isSilent: boolean;
+  integrity: unknown;
+}
+
+/** Acts on a file while clients write, then starts the service again. */
+async function actOn(suffix: string, act: Act, random: (below: number) => number): Promise<Outcome> {
+  const file = join(database.folder, MAIN + suffix);
+  const copies = join(database.folder, 'copies');
+  const service = await Process.startService(envOf(database));
+  const acknowledged: Acknowledged[] = [];
+  const stopping = new AbortController();
+  const writing = Promise.all(
+    Array.from({ length: WRITERS }, () => createUsers(service.url, acknowledged, stopping.signal)),
+  );
+  await delay(random(400));
+  mkdirSync(copies);
+  for (const name of readdirSync(database.folder))
+    if (name.startsWith(MAIN)) copyFileSync(join(database.folder, name), join(copies, name));
+  await delay(random(400));
+  act(file, join(copies, MAIN + suffix), random);
+  const acted = performance.now();
+  if (random(3) === 0) service.signal('SIGKILL');
+  await Promise.race([service.exit, delay(random(2) === 0 ? 100 : NOTICE_MILLIS)]);
+  stopping.abort();
+  service.signal(random(2) === 0 ? 'SIGTERM' : 'SIGKILL');
+  await Promise.all([service.exit, writing]);
+
+  const again = new Process('dist/main.js', envOf(database));
+  const isStarted = await again.waitUntilReady().then(
+    () => true,
+    () => false,
+  );
+  if (isStarted) await again.stop();
+  else expect(again.err).toMatch(/is missing or empty|another installation/);
+  const found = isStarted ? readUsers() : { usernames: new Set<unknown>(), integrity: 'ok' };
+  const lost = acknowledged.filter(({ username }) => !found.usernames.has(username));
+  const isReported = !isStarted || /database replaced|changes lost/.test(service.out + again.out);
+  return {
+    lateLost: lost.filter(({ at }) => at > acted + GRACE_MILLIS).length,
+    isSilent: lost.length > 0 && !isReported,
+    integrity: found.integrity,
+  };
+}
+
+function readUsers() {
+  const connection = new DatabaseSync(join(database.folder, MAIN));
+  const usernames = new Set(
+    connection
+      .prepare('SELECT username FROM users')
+      .all()
+      .map(({ username }) => username),
+  );
+  const integrity = connection.prepare('PRAGMA integrity_check').get()?.['integrity_check'];
+  connection.close();
+  return { usernames, integrity };
+}
+
+const SOUND: Outcome = { lateLost: 0, isSilent: false, integrity: 'ok' };
+
+const random = createRandom(SEED);
+const acts = Array.from({ length: ACTS }, () => {
+  const suffix = pickOne(random, SUFFIXES);
+  const [name, act] = pickOne(random, Object.entries(RANDOM_ACTS));
+  return [`${MAIN}${suffix}`, name, suffix, act, random(1_000_000)] as const;
+});
+
+onSqlite.each(acts)(
+  `no acknowledged change is lost silently if %s is %s (ACT_SEED=${SEED})`,
+  async (_, __, suffix, act, seed) => {
+    expect(await actOn(suffix, act, createRandom(seed))).toEqual(SOUND);
+  },
+);
