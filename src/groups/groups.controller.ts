@@ -2,10 +2,10 @@ import { Body, Get, Headers, HttpCode, Param, Put, Req, Res } from '@nestjs/comm
 import type { Request, Response } from 'express';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
+import { EntityTags } from '../platform/http/entity-tags.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { buildNextPageUrl } from '../platform/http/page.js';
 import { type CheckedInput, InputPipe } from '../platform/input/read-input.js';
-import { weakEtagOf, parseWeakIfMatch } from '../platform/http/request-headers.js';
 import { CASE_INSENSITIVE, NEXT_PAGE_LINK, describeHeader } from '../platform/openapi/shared-schemas.js';
 import { ApiController, DescribeRoute, describeJson } from '../platform/openapi/route-docs.js';
 import { GroupRolesInput } from './group.input.js';
@@ -19,7 +19,10 @@ const ID = { ...CASE_INSENSITIVE, example: '0198f3a2-7b40-7d15-8f3a-5e0c9a417d22
 /** Lets operators read groups and set their roles. Identity providers write the other fields over SCIM. */
 @ApiController('groups', 'groups')
 export class GroupsController {
-  constructor(private readonly groups: GroupsService) {}
+  constructor(
+    private readonly groups: GroupsService,
+    private readonly tags: EntityTags,
+  ) {}
 
   @Get()
   @DescribeRoute('listGroups', 'List groups', {
@@ -59,7 +62,7 @@ export class GroupsController {
   ): Promise<GroupDetailsDto> {
     const details = await this.groups.getDetails(uuid, query);
     if (details.next) response.links({ next: buildNextPageUrl(request, details.next) });
-    response.setHeader('ETag', weakEtagOf(details.group));
+    response.setHeader('ETag', this.tags.weakTagOf(details.group));
     return presentDetails(details);
   }
 
@@ -85,8 +88,8 @@ export class GroupsController {
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<GroupDto> {
-    const group = await this.groups.setRoles(uuid, input, parseWeakIfMatch(ifMatch), caller);
-    response.setHeader('ETag', weakEtagOf(group));
+    const group = await this.groups.setRoles(uuid, input, this.tags.parseIfMatch(ifMatch), caller);
+    response.setHeader('ETag', this.tags.weakTagOf(group));
     return presentGroup(group);
   }
 }

@@ -10,7 +10,7 @@ import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { PageQuery, PageOf, toPageRange } from '../platform/http/page.js';
 import { ETAG, NULLABLE_TIME, createLinks } from '../platform/openapi/shared-schemas.js';
 import { ApiController, DescribeRoute, describeJson } from '../platform/openapi/route-docs.js';
-import { ImportProfiles, type KnownProfile, etagOf } from './mapping/import-profiles.service.js';
+import { ImportProfiles, type KnownProfile } from './mapping/import-profiles.service.js';
 import { ProfileInput } from './mapping/profile.input.js';
 import { type ImportProfile, PROFILE_NAME } from './runs/import-options.js';
 
@@ -69,7 +69,7 @@ export class ImportProfilesController {
     @Param('name') name: string,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ImportProfileDto> {
-    return presentWithETag(await this.profiles.get(name), response);
+    return this.presentWithETag(await this.profiles.get(name), response);
   }
 
   @Put(':name')
@@ -121,7 +121,7 @@ export class ImportProfilesController {
       const detail = 'The profile name must be 1 to 64 characters of A-Z a-z 0-9 . _ -, and not . or ..';
       throw new ProblemError('invalid_parameter', detail);
     }
-    return presentWithETag(
+    return this.presentWithETag(
       await this.profiles.put(name, document, caller, { ifMatch, ifNoneMatch }),
       response,
     );
@@ -147,11 +147,11 @@ export class ImportProfilesController {
     const found = await this.profiles.remove(name, caller, { ifMatch, ifNoneMatch });
     if (!found) throw new ProblemError('not_found', `There is no saved import profile ${name}.`);
   }
-}
 
-function presentWithETag(known: KnownProfile, response: Response): ImportProfileDto {
-  response.setHeader('ETag', etagOf(known.profile));
-  return presentProfile(known);
+  private presentWithETag(known: KnownProfile, response: Response): ImportProfileDto {
+    response.setHeader('ETag', this.profiles.etagOf(known.profile));
+    return presentProfile(known);
+  }
 }
 
 function presentProfile({ name, profile, updated }: KnownProfile): ImportProfileDto {

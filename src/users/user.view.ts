@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions, PickType } from '@nestjs/swagger';
 import { type Actor, isSelf } from '../access/actor.js';
 import { isWebmaster } from '../access/policy.js';
-import { parseIfMatch } from '../platform/http/request-headers.js';
+import type { EntityTags } from '../platform/http/entity-tags.js';
 import { toIso } from '../platform/common/time.js';
 import { PAGE_COUNT, PageQuery, PageOf } from '../platform/http/page.js';
 import { TimeParam } from '../platform/input/query-rules.js';
@@ -147,14 +147,13 @@ function presentSocialMedia(media: Readonly<SocialMedia>): Partial<Record<Networ
  * Returns the strong ETag of a user in a response. It contains `last_access`, which can change without a new version.
  * `If-Match` compares only the version (ADR 6).
  */
-export function userEtagOf(user: User, view: View): string {
+export function userEtagOf(user: User, view: View, { suffix }: EntityTags): string {
   const seen = view === 'colleague' || user.last_access === null ? '0' : user.last_access.replace(/\D/g, '');
-  return `"${user.version}.${seen}.${view}"`;
+  return `"${user.version}${suffix}.${seen}.${view}"`;
 }
 
-/** Returns the versions that `If-Match` allows, or undefined if it allows any version. */
-export const parseUserVersions = (ifMatch: string | undefined): number[] | undefined =>
-  parseIfMatch(ifMatch, /^"(\d{1,9})\.\d+\.[a-z]+"$/);
+/** Matches the ETag of a user, for `EntityTags.parseIfMatch`. */
+export const USER_ETAG = /^"(\d{1,9})(-\d+)?\.\d+\.[a-z]+"$/;
 
 /** Returns true if the client already has the response. Compares ETags weakly (RFC 9110, section 13.1.2). */
 export function isUserNotModified(ifNoneMatch: string | undefined, etag: string): boolean {

@@ -3,6 +3,7 @@ import type { Request, Response } from 'express';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
 import { ProblemError } from '../platform/common/errors.js';
+import { EntityTags } from '../platform/http/entity-tags.js';
 import { abortOnDisconnect } from '../platform/http/stream.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { type CheckedInput, InputPipe } from '../platform/input/read-input.js';
@@ -19,10 +20,10 @@ import {
   UserDto,
   UserPageDto,
   UserUuidDto,
+  USER_ETAG,
   userEtagOf,
   isUserNotModified,
   presentUser,
-  parseUserVersions,
   getView,
 } from './user.view.js';
 import { IGNORED_HEADER, UnknownFieldsInterceptor } from './accepted-fields.js';
@@ -34,6 +35,7 @@ export class UsersController {
     private readonly users: UsersService,
     private readonly searcher: UserSearch,
     private readonly settings: UserSettings,
+    private readonly tags: EntityTags,
   ) {}
 
   @Post()
@@ -162,8 +164,8 @@ export class UsersController {
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<UserDto> {
-    const user = await this.users.change(uuid, input, caller, parseUserVersions(ifMatch));
-    response.setHeader('ETag', userEtagOf(user, getView(caller.actor, uuid)));
+    const user = await this.users.change(uuid, input, caller, this.tags.parseIfMatch(ifMatch, USER_ETAG));
+    response.setHeader('ETag', userEtagOf(user, getView(caller.actor, uuid), this.tags));
     return this.present(user, caller);
   }
 
@@ -172,7 +174,7 @@ export class UsersController {
   }
 
   private reply(user: User, caller: Caller, request: Request, response: Response): UserDto | undefined {
-    const etag = userEtagOf(user, getView(caller.actor, user.uuid));
+    const etag = userEtagOf(user, getView(caller.actor, user.uuid), this.tags);
     response.setHeader('ETag', etag);
     if (!isUserNotModified(request.get('if-none-match'), etag)) return this.present(user, caller);
     response.status(304);

@@ -8,6 +8,7 @@ import { ProblemError, createValidationError } from '../../platform/common/error
 import type { JsonObject } from '../../platform/common/json.js';
 import { findNearest } from '../../platform/common/nearest.js';
 import { now } from '../../platform/common/time.js';
+import { EntityTags } from '../../platform/http/entity-tags.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
 import { UserSettings } from '../../users/rules/user-settings.js';
 import {
@@ -48,6 +49,7 @@ export class ImportProfiles {
     private readonly settings: UserSettings,
     private readonly transactions: TransactionRunner,
     private readonly audit: AuditService,
+    private readonly tags: EntityTags,
   ) {}
 
   async list(): Promise<KnownProfile[]> {
@@ -110,7 +112,8 @@ export class ImportProfiles {
     return this.transactions.run(async (tx) => {
       const before = await this.saved.lock(tx, name);
       if (before) assertMayImport(caller, before.profile);
-      assertPreconditions(before?.profile ?? findBuiltIn(name)?.profile, headers);
+      const replaced = before?.profile ?? findBuiltIn(name)?.profile;
+      assertPreconditions(replaced && this.etagOf(replaced), headers);
       const saved: SavedProfile = { name, profile, id: before?.id ?? randomUUID(), updated: now() };
       if (before) await this.saved.replace(tx, name, profile);
       else {
@@ -134,13 +137,19 @@ export class ImportProfiles {
       const before = await this.saved.lock(tx, name);
       if (!before) return false;
       assertMayImport(caller, before.profile);
-      assertPreconditions(before.profile, headers);
+      assertPreconditions(this.etagOf(before.profile), headers);
       await this.saved.delete(tx, name);
       const changes = [{ field: 'name', old: name }];
       const target = { kind: 'import_profile', id: before.id } as const;
       await this.audit.record(tx, caller, [{ action: 'import_profile.deleted', target, changes }]);
       return true;
     }, caller);
+  }
+
+  /** Returns the `ETag` of a profile, which depends only on its content and on the epoch. */
+  etagOf(profile: ImportProfile): string {
+    const hash = createHash('sha256').update(JSON.stringify(profile)).digest('hex');
+    return `"${hash.slice(0, TAG_DIGITS)}${this.tags.suffix}"`;
   }
 
   private async find(name: string): Promise<KnownProfile | undefined> {
@@ -184,17 +193,12 @@ export interface TagHeaders {
 
 const TAG_DIGITS = 32;
 
-/** Returns the `ETag` of a profile, which depends only on its content. */
-export const etagOf = (profile: ImportProfile): string =>
-  `"${createHash('sha256').update(JSON.stringify(profile)).digest('hex').slice(0, TAG_DIGITS)}"`;
-
-function assertPreconditions(profile: ImportProfile | undefined, { ifMatch, ifNoneMatch }: TagHeaders): void {
-  const tag = profile && etagOf(profile);
+function assertPreconditions(tag: string | undefined, { ifMatch, ifNoneMatch }: TagHeaders): void {
   const matchesTag = (header: string): boolean =>
     tag !== undefined && header.split(',').some((each) => ['*', tag].includes(each.trim()));
   if (ifMatch !== undefined && !matchesTag(ifMatch)) {
     throw createEtagError(
-      profile ? 'The profile has changed since it was read. Read it again.' : 'The profile does not exist.',
+      tag ? 'The profile has changed since it was read. Read it again.' : 'The profile does not exist.',
     );
   }
   if (ifNoneMatch !== undefined && matchesTag(ifNoneMatch))

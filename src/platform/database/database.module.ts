@@ -1,6 +1,7 @@
 import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { WorkerPrograms } from '../config/config.module.js';
 import { Env } from '../config/env.js';
+import { EntityTags } from '../http/entity-tags.js';
 import { DATABASE, type Database, openDatabase } from './engine/database.js';
 import { Installation } from './installation/installation.service.js';
 import { Leases } from './leases/leases.service.js';
@@ -28,10 +29,22 @@ export class DatabaseModule implements OnApplicationShutdown {
       inject: [DATABASE],
       useFactory: (opened: Database) => Installation.read(opened),
     };
+    const tags = {
+      provide: EntityTags,
+      inject: [Installation],
+      useFactory: ({ epoch }: Installation) => new EntityTags(epoch),
+    };
     return {
       module: DatabaseModule,
-      providers: [database, installation, { provide: WriteLock, useValue: lock }, TransactionRunner, Leases],
-      exports: [DATABASE, WriteLock, TransactionRunner, Leases, Installation],
+      providers: [
+        database,
+        installation,
+        tags,
+        { provide: WriteLock, useValue: lock },
+        TransactionRunner,
+        Leases,
+      ],
+      exports: [DATABASE, WriteLock, TransactionRunner, Leases, Installation, EntityTags],
     };
   }
 

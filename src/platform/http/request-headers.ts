@@ -128,35 +128,6 @@ function decodeReason(encoded: string): string {
   }
 }
 
-/**
- * Returns the versions that an `If-Match` header accepts, or undefined if it accepts all versions (`*`, or no header).
- * @param tag matches an entity tag, with the version as its first group. Other tags are ignored.
- */
-export function parseIfMatch(ifMatch: string | undefined, tag: RegExp): number[] | undefined {
-  return ifMatch === undefined || ifMatch.trim() === '*' ? undefined : parseVersions(ifMatch, tag);
-}
-
-function parseVersions(ifMatch: string, tag: RegExp): number[] {
-  return ifMatch.split(',').flatMap((each) => {
-    const found = tag.exec(each.trim())?.[1];
-    return found === undefined ? [] : [Number(found)];
-  });
-}
-
-/** Returns the weak entity tag of a version, used in `ETag` and in SCIM's `meta.version` (RFC 7644, section 3.14). */
-export const weakEtagOf = ({ version }: { version: number }): string => `W/"${version}"`;
-
-/** An entity tag with a version. Identity providers send it with and without `W/`. */
-const WEAK_TAG = /^(?:W\/)?"(\d{1,9})"$/i;
-
-export const parseWeakIfMatch = (ifMatch: string | undefined): number[] | undefined =>
-  parseIfMatch(ifMatch, WEAK_TAG);
-
-export function includesVersion(ifNoneMatch: string | undefined, version: number): boolean {
-  if (ifNoneMatch === undefined) return false;
-  return ifNoneMatch.trim() === '*' || (parseWeakIfMatch(ifNoneMatch) ?? []).includes(version);
-}
-
 /** An `Accept` value with `application/json` as its only media type. Parameters and weight are allowed. */
 const PLAIN_JSON = /^\s*application\/json\s*(;[^,]*)?$/i;
 

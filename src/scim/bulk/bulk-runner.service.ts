@@ -40,7 +40,7 @@ export class BulkRunner {
    * @throws ProblemError, such as `unavailable`, if the client should repeat the request.
    */
   async run({ operations, failOnErrors }: BulkPlan, caller: Caller): Promise<BulkAnswerDto[]> {
-    const state = new BulkState(failOnErrors, this.resources.base, rulesOf(caller.actor).isBrief);
+    const state = new BulkState(failOnErrors, this.resources, rulesOf(caller.actor).isBrief);
     for (let at = 0; at < operations.length;) {
       const part = await this.runPart(operations, at, state, caller);
       for (const [position, response] of part.answers) {
@@ -147,12 +147,13 @@ const isGroup = ({ operation, error }: BulkItem): boolean => !error && operation
  * required scope.
  */
 function toItem(operation: BulkOperation, position: number, state: BulkState, actor: Actor): BulkItem {
-  const { type, method, error } = operation;
+  const { type, method, version, error } = operation;
   if (error) return { position, operation, id: '', error };
   const write = method === 'POST' ? 'users.create' : 'users.update';
   const missing = findMissingScope(actor, type === 'Groups' ? 'groups.write' : write);
   const name = parseBulkId(operation.id);
   const sent = name === undefined ? operation.id : (state.idOf(name) ?? operation.id);
   const id = method === 'POST' ? uuidv7() : sent.toLowerCase();
-  return { position, operation, id, ...(missing && { error: createScopeError(missing) }) };
+  const ifVersions = state.resources.tags.parseIfMatch(version);
+  return { position, operation, id, ifVersions, ...(missing && { error: createScopeError(missing) }) };
 }

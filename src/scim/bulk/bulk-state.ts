@@ -1,7 +1,7 @@
 import type { Caller } from '../../access/actor.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import { isUuid } from '../../platform/common/uuid.js';
-import { weakEtagOf, parseWeakIfMatch } from '../../platform/http/request-headers.js';
+import type { Resources } from '../discovery/resources.js';
 import { toErrorBody } from '../http/scim-format.js';
 import type { PendingChange } from '../users/scim-user-changes.service.js';
 import { type BulkOperation, resolveReferences } from './bulk-plan.js';
@@ -14,6 +14,8 @@ export interface BulkItem {
   operation: BulkOperation;
   /** The id of the user or group. A new user or group has an id even before it is created. */
   id: string;
+  /** The versions that the operation allows, or undefined if it allows any version. */
+  ifVersions?: readonly number[] | undefined;
   error?: ProblemError;
   change?: PendingChange;
 }
@@ -31,12 +33,11 @@ export class BulkState {
   private readonly ids = new Map<string, string>();
 
   /**
-   * @param base the absolute URL of `/scim/v2`
    * @param isBrief true if the response to a PATCH has status 204 and no resource
    */
   constructor(
     private readonly failOnErrors: number,
-    private readonly base: string,
+    readonly resources: Resources,
     private readonly isBrief: boolean,
   ) {}
 
@@ -90,14 +91,14 @@ export class BulkState {
     const head = { method, ...(bulkId !== undefined && { bulkId }) };
     if (result instanceof ProblemError) {
       const response = toErrorBody(result);
-      const location = !error && method !== 'POST' && isUuid(id) && `${this.base}/${type}/${id}`;
+      const location = !error && method !== 'POST' && isUuid(id) && `${this.resources.base}/${type}/${id}`;
       return { ...head, ...(location && { location }), status: response.status, response };
     }
     const isEmpty = method === 'DELETE' || (method === 'PATCH' && this.isBrief);
     return {
       ...head,
-      location: `${this.base}/${type}/${result?.uuid ?? id}`,
-      ...(result && method !== 'DELETE' && { version: weakEtagOf(result) }),
+      location: `${this.resources.base}/${type}/${result?.uuid ?? id}`,
+      ...(result && method !== 'DELETE' && { version: this.resources.tags.weakTagOf(result) }),
       status: method === 'POST' ? '201' : isEmpty ? '204' : '200',
     };
   }
@@ -115,16 +116,15 @@ interface ResourceWriter<T> {
 /** @param idOf returns the id of the resource to which a `bulkId` refers. */
 export async function executeOperation<T>(
   writer: ResourceWriter<T>,
-  { id, operation: { method, version, data: sent, references } }: BulkItem,
+  { id, ifVersions, operation: { method, data: sent, references } }: BulkItem,
   idOf: (bulkId: string) => string | undefined,
   caller: Caller,
 ): Promise<T> {
   const data = references.size > 0 ? resolveReferences(sent, (bulkId) => idOf(bulkId) ?? '') : sent;
-  const versions = parseWeakIfMatch(version);
   if (method === 'POST') return writer.create(data, caller, id);
-  if (method === 'PUT') return writer.replace(id, data, caller, versions);
-  if (method === 'PATCH') return writer.patch(id, data, caller, versions);
-  return writer.delete(id, caller, versions);
+  if (method === 'PUT') return writer.replace(id, data, caller, ifVersions);
+  if (method === 'PATCH') return writer.patch(id, data, caller, ifVersions);
+  return writer.delete(id, caller, ifVersions);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { WEBMASTER } from '../../access/roles.js';
 import { Env } from '../../platform/config/env.js';
+import { EntityTags } from '../../platform/http/entity-tags.js';
 import { UserSettings } from '../../users/rules/user-settings.js';
 import { SCIM_PATH } from '../http/scim-format.js';
 import { ResourceDescription } from '../protocol/attribute.js';
@@ -23,7 +24,11 @@ export class Resources {
   /** The absolute URL of `/scim/v2`. */
   readonly base: string;
 
-  constructor(settings: UserSettings, env: Env) {
+  constructor(
+    settings: UserSettings,
+    env: Env,
+    readonly tags: EntityTags,
+  ) {
     const { user, group } = describeResources(settings.roles.names.filter((role) => role !== WEBMASTER));
     this.user = user;
     this.group = group;

@@ -1,5 +1,4 @@
 import { toIso } from '../../platform/common/time.js';
-import { weakEtagOf } from '../../platform/http/request-headers.js';
 import {
   type ScimObject,
   type ScimValue,
@@ -13,8 +12,14 @@ import type { Group } from '../../groups/group.js';
 /**
  * Converts a group to a SCIM resource.
  * @param ids ids of the members, or undefined to leave out the members
+ * @param version the entity tag of the group
  */
-export function toGroupResource(group: Group, ids: readonly string[] | undefined, base: string): ScimObject {
+export function toGroupResource(
+  group: Group,
+  ids: readonly string[] | undefined,
+  base: string,
+  version: string,
+): ScimObject {
   const { uuid, display_name, external_id, roles, created, updated } = group;
   return {
     schemas: [GROUP_SCHEMA, ...(roles.length > 0 ? [ROLLCALL_GROUP_SCHEMA] : [])],
@@ -28,7 +33,7 @@ export function toGroupResource(group: Group, ids: readonly string[] | undefined
       created: toIso(created),
       lastModified: toIso(updated),
       location: `${base}/Groups/${uuid}`,
-      version: weakEtagOf(group),
+      version,
     },
   };
 }

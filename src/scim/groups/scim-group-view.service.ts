@@ -74,7 +74,8 @@ export class ScimGroupView {
    */
   toResource(group: Group, members?: readonly string[], hidden?: ReadonlySet<string>): ScimObject {
     const shown = hidden && hidden.size > 0 ? members?.filter((uuid) => !hidden.has(uuid)) : members;
-    return toGroupResource(group, shown, this.resources.base);
+    const { base, tags } = this.resources;
+    return toGroupResource(group, shown, base, tags.weakTagOf(group));
   }
 
   /**

@@ -6,7 +6,7 @@ import { CurrentCaller, Requires } from '../../access/decorators.js';
 import { SCIM_GROUP_BODY } from '../../platform/http/body-reader.js';
 import { CheckedQuery } from '../../platform/http/input.guard.js';
 import { rulesOf } from '../http/profile-rules.js';
-import { weakEtagOf, includesVersion, parseWeakIfMatch } from '../../platform/http/request-headers.js';
+import { EntityTags } from '../../platform/http/entity-tags.js';
 import { describeResources } from '../discovery/resources.js';
 import { AcceptsScim, ScimController } from '../http/scim-format.js';
 import { ScimListDto, buildResourceDocs } from '../http/scim-docs.js';
@@ -44,6 +44,7 @@ export class ScimGroupsController {
     private readonly groups: ScimGroups,
     private readonly lists: ScimGroupList,
     private readonly view: ScimGroupView,
+    private readonly tags: EntityTags,
   ) {}
 
   @Get()
@@ -94,7 +95,7 @@ export class ScimGroupsController {
   ): Promise<ScimObject> {
     const view = this.view.createPresenter(query, caller.actor);
     const group = await this.groups.create(body, caller);
-    setETag(group, response).location(this.view.locationOf(group));
+    this.setETag(group, response).location(this.view.locationOf(group));
     return view(group, caller.repeatable?.transaction);
   }
 
@@ -113,8 +114,8 @@ export class ScimGroupsController {
   ): Promise<ScimObject | undefined> {
     const view = this.view.createPresenter(query, caller.actor);
     const group = await this.groups.get(id);
-    setETag(group, response);
-    if (!includesVersion(request.get('if-none-match'), group.version)) return view(group);
+    this.setETag(group, response);
+    if (!this.tags.includesVersion(request.get('if-none-match'), group.version)) return view(group);
     response.status(304);
     return undefined;
   }
@@ -137,8 +138,8 @@ export class ScimGroupsController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<ScimObject> {
     const view = this.view.createPresenter(query, caller.actor);
-    const group = await this.groups.replace(id, body, caller, parseWeakIfMatch(ifMatch));
-    setETag(group, response);
+    const group = await this.groups.replace(id, body, caller, this.tags.parseIfMatch(ifMatch));
+    this.setETag(group, response);
     return view(group, caller.repeatable?.transaction);
   }
 
@@ -168,8 +169,8 @@ export class ScimGroupsController {
   ): Promise<ScimObject | undefined> {
     const view = this.view.createPatchPresenter(query, caller.actor);
     const isBrief = rulesOf(caller.actor).isBrief && query.attributes === undefined;
-    const group = await this.groups.patch(id, body, caller, parseWeakIfMatch(ifMatch));
-    setETag(group, response);
+    const group = await this.groups.patch(id, body, caller, this.tags.parseIfMatch(ifMatch));
+    this.setETag(group, response);
     const resource = isBrief ? undefined : await view(group, caller.repeatable?.transaction);
     if (!resource) response.status(204);
     return resource;
@@ -185,8 +186,10 @@ export class ScimGroupsController {
     @Headers('if-match') ifMatch: string | undefined,
     @CurrentCaller() caller: Caller,
   ): Promise<void> {
-    await this.groups.delete(id, caller, parseWeakIfMatch(ifMatch));
+    await this.groups.delete(id, caller, this.tags.parseIfMatch(ifMatch));
+  }
+
+  private setETag(group: Group, response: Response): Response {
+    return response.setHeader('ETag', this.tags.weakTagOf(group));
   }
 }
-
-const setETag = (group: Group, response: Response): Response => response.setHeader('ETag', weakEtagOf(group));

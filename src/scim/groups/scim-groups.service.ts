@@ -108,7 +108,7 @@ export class ScimGroups {
     const toFields = (current: Group): GroupFields => {
       if (others.length === 0) return {};
       const after = toSentGroup(
-        applySteps(toGroupResource(current, undefined, ''), others, { countDeviation }),
+        applySteps(toGroupResource(current, undefined, '', ''), others, { countDeviation }),
       );
       const setsRoles = others.some(({ target }) => target.attribute.schema !== undefined);
       return this.validate({ ...after, roles: setsRoles ? (after.roles ?? []) : undefined }, []);

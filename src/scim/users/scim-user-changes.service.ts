@@ -158,7 +158,7 @@ export class ScimUserChanges {
   }
 
   private validateForUser({ apply, wrong, touchesPassword, rules }: Change, user: User): ValidEdit {
-    const current = toResource(user, '');
+    const current = toResource(user, '', '');
     return this.validate(buildEdit(current, apply(current), touchesPassword, rules), user, wrong);
   }
 

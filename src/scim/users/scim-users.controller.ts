@@ -9,7 +9,7 @@ import { CheckedQuery } from '../../platform/http/input.guard.js';
 import { TAKEN_CODES } from '../../users/rules/failure.js';
 import type { User } from '../../users/model/user.js';
 import { rulesOf } from '../http/profile-rules.js';
-import { weakEtagOf, includesVersion, parseWeakIfMatch } from '../../platform/http/request-headers.js';
+import { EntityTags } from '../../platform/http/entity-tags.js';
 import { describeResources } from '../discovery/resources.js';
 import { AcceptsScim, ScimController } from '../http/scim-format.js';
 import { ScimListDto, buildResourceDocs } from '../http/scim-docs.js';
@@ -69,6 +69,7 @@ export class ScimUsersController {
   constructor(
     private readonly users: ScimUsers,
     private readonly lists: ScimUserList,
+    private readonly tags: EntityTags,
   ) {}
 
   @Get()
@@ -136,7 +137,7 @@ export class ScimUsersController {
     const view = this.users.createPresenter(query);
     const user = await this.users.get(id, caller);
     this.setETag(user, response);
-    if (!includesVersion(request.get('if-none-match'), user.version)) return view(user);
+    if (!this.tags.includesVersion(request.get('if-none-match'), user.version)) return view(user);
     response.status(304);
     return undefined;
   }
@@ -159,7 +160,7 @@ export class ScimUsersController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<ScimObject> {
     const view = this.users.createPresenter(query);
-    const user = await this.users.replace(id, body, caller, parseWeakIfMatch(ifMatch));
+    const user = await this.users.replace(id, body, caller, this.tags.parseIfMatch(ifMatch));
     this.setETag(user, response);
     return view(user, caller.repeatable?.transaction);
   }
@@ -188,7 +189,7 @@ export class ScimUsersController {
   ): Promise<ScimObject | undefined> {
     const view = this.users.createPresenter(query);
     const isBrief = rulesOf(caller.actor).isBrief && query.attributes === undefined;
-    const user = await this.users.patch(id, body, caller, parseWeakIfMatch(ifMatch));
+    const user = await this.users.patch(id, body, caller, this.tags.parseIfMatch(ifMatch));
     this.setETag(user, response);
     if (!isBrief) return view(user, caller.repeatable?.transaction);
     response.status(204);
@@ -208,10 +209,10 @@ export class ScimUsersController {
     @Headers('if-match') ifMatch: string | undefined,
     @CurrentCaller() caller: Caller,
   ): Promise<void> {
-    await this.users.delete(id, caller, parseWeakIfMatch(ifMatch));
+    await this.users.delete(id, caller, this.tags.parseIfMatch(ifMatch));
   }
 
   private setETag(user: User, response: Response): Response {
-    return response.setHeader('ETag', weakEtagOf(user));
+    return response.setHeader('ETag', this.tags.weakTagOf(user));
   }
 }

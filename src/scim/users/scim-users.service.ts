@@ -71,7 +71,8 @@ export class ScimUsers {
   async toResources(users: readonly User[], withGroups: boolean, sql?: Sql): Promise<ScimObject[]> {
     const uuids = users.map(({ uuid }) => uuid);
     const groups = withGroups ? await this.members.listGroupsByUser(uuids, sql) : undefined;
-    return users.map((user) => toResource(user, this.resources.base, groups?.get(user.uuid)));
+    const { base, tags } = this.resources;
+    return users.map((user) => toResource(user, base, tags.weakTagOf(user), groups?.get(user.uuid)));
   }
 
   locationOf(user: Pick<User, 'uuid'>): string {

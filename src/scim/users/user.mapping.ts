@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type JsonObject, isObject } from '../../platform/common/json.js';
 import { toIso } from '../../platform/common/time.js';
-import { weakEtagOf } from '../../platform/http/request-headers.js';
 import type { User } from '../../users/model/user.js';
 import { COMMON, ENTERPRISE, ROLLCALL_USER, describeUser } from '../discovery/schemas.js';
 import {
@@ -244,9 +243,15 @@ const EXTENSIONS = [ENTERPRISE_SCHEMA, ROLLCALL_USER_SCHEMA];
 
 /**
  * Converts a user to a resource, without attributes whose value is empty.
+ * @param version the entity tag of the user
  * @param groups groups to include in the resource
  */
-export function toResource(user: User, base: string, groups: readonly Membership[] = []): ScimObject {
+export function toResource(
+  user: User,
+  base: string,
+  version: string,
+  groups: readonly Membership[] = [],
+): ScimObject {
   const { uuid, created, updated, group_roles, managed_by, last_access } = user;
   const resource = buildDraft(IN_USER, user, base);
   const rollcall = buildDraft(IN_ROLLCALL, user, base);
@@ -267,7 +272,7 @@ export function toResource(user: User, base: string, groups: readonly Membership
     created: toIso(created),
     lastModified: toIso(updated),
     location: locationOf(user, base),
-    version: weakEtagOf(user),
+    version,
   };
   return resource;
 }
