@@ -33,6 +33,7 @@ export const ACTIONS = [
   'import.superseded',
   'import_profile.saved',
   'import_profile.deleted',
+  'database.restored',
 ] as const;
 export type AuditAction = (typeof ACTIONS)[number];
 
@@ -45,6 +46,7 @@ export const TARGET_KINDS = [
   'api_key',
   'import',
   'import_profile',
+  'installation',
 ] as const;
 
 /** Target id of events that concern all users or an unknown username. */

@@ -35,9 +35,8 @@ import { Sealer } from './sealer.service.js';
 export class AuditRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** @param tx transaction of the recorded change. By default, the events are appended without a transaction. */
-  async append(events: readonly AuditEventEntity[], tx: Sql = this.database): Promise<void> {
-    await insertRows(tx, AuditEventEntity, events);
+  async append(caller: RecordedCaller, events: readonly AuditEvent[]): Promise<void> {
+    await recordEvents(this.database, caller, events);
   }
 
   async appendOnce(event: AuditEventEntity): Promise<void> {
@@ -114,11 +113,11 @@ export class AuditService {
   }
 
   async record(tx: Sql, caller: Caller, events: readonly AuditEvent[]): Promise<void> {
-    await this.repository.append(toRows(caller, events), tx);
+    await recordEvents(tx, caller, events);
   }
 
   async recordWithoutTransaction(caller: RecordedCaller, event: AuditEvent): Promise<void> {
-    await this.repository.append(toRows(caller, [event]));
+    await this.repository.append(caller, [event]);
   }
 
   /**
@@ -207,6 +206,15 @@ export class AuditService {
     const partiesByRun = groupByRun(await this.runs.findParties([...new Set(runs)]));
     return rows.map((row) => toRecord(row, partiesByRun));
   }
+}
+
+/** Records events in a transaction. A program needs no application for it. */
+export async function recordEvents(
+  tx: Sql,
+  caller: RecordedCaller,
+  events: readonly AuditEvent[],
+): Promise<void> {
+  await insertRows(tx, AuditEventEntity, toRows(caller, events));
 }
 
 /** Converts events to rows. The time of a row is taken from its id, so sorting by id also sorts by time. */

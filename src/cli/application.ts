@@ -110,7 +110,7 @@ function assertDatabaseExists(env: Env): void {
  * Returns the name of the user who runs this command, even with `sudo`. Replaces characters that a header cannot
  * contain.
  */
-function getUserName(): string {
+export function getUserName(): string {
   const name = process.env['SUDO_USER'] ?? getSystemUserName();
   return name.replace(/[^!-~]/g, '?').slice(0, 59);
 }

@@ -10,9 +10,19 @@ import {
   listBackedUpTables,
 } from '../operations/backup/backup-format.js';
 import { BackupReader } from '../operations/backup/read-backup.js';
-import { type CheckResult, hasContent, restoreBackup } from '../operations/backup/restore-backup.js';
+import {
+  type CheckResult,
+  type RestoreResult,
+  hasContent,
+  restoreBackup,
+} from '../operations/backup/restore-backup.js';
 import { writeBackup } from '../operations/backup/write-backup.js';
-import { claimDatabase, openInstallation } from '../operations/start/open-installation.js';
+import {
+  claimDatabase,
+  openInstallation,
+  recordInstallation,
+} from '../operations/start/open-installation.js';
+import { toIso } from '../platform/common/time.js';
 import { VERSION } from '../platform/common/version.js';
 import type { Env } from '../platform/config/env.js';
 import { readSettings } from '../platform/config/settings.js';
@@ -23,9 +33,14 @@ import {
   openDataSource,
 } from '../platform/database/data-source.js';
 import { databaseNameOf, sqliteFileOf } from '../platform/database/engine/connection-options.js';
-import { type Snapshot, isInUse, openSnapshot } from '../platform/database/engine/backup-connections.js';
+import {
+  type Snapshot,
+  hasOtherSessions,
+  openSnapshot,
+} from '../platform/database/engine/backup-connections.js';
 import { KNOWN_MIGRATIONS, assertOwnSchema, migrate } from '../platform/database/migrate.js';
-import type { Application } from './application.js';
+import { toUnixAddress } from '../platform/http/request-headers.js';
+import { type Application, getUserName } from './application.js';
 import { toTable, runWithProgress } from './output.js';
 
 export const createMigrateCommand = ({ entities }: Application) =>
@@ -108,7 +123,8 @@ async function createHeader(snapshot: Snapshot, entities: Application['entities'
 const FAULT_CODE = 1;
 const RESTORE_NOTES = `
 Stop the service first. The restore is one transaction: if the command is interrupted, the database is unchanged.
-All sessions end, so all users must log in again. All changes since the backup are lost, including revocations.
+All sessions end, so all users must log in again. Unfinished imports are cancelled. ETags from before the restore are no
+longer accepted. All changes since the backup are lost, including revocations of API keys.
 Exit codes: 0 restored (or, with --check, the file is complete), 1 restored but a check found a fault, 2 nothing restored.`;
 
 interface RestoreFlags {
@@ -135,19 +151,24 @@ export const createRestoreCommand = (application: Application) =>
         process.stdout.write(formatContents(path, backup));
         if (flags.check) return;
         const env = readSettings();
+        const files = await claimDatabase(env, 'for restore');
         await assertRestorable(env, entities, flags.replace);
         process.stderr.write(`Restoring into ${databaseNameOf(env).fullName} …\n`);
         env.MIGRATE_ON_START = 'true';
         await migrateAtStart(env, entities);
-        const checked = await runWithProgress(countBackupRows(backup), (show) =>
-          restoreBackup(env, backup, listTables(entities), show),
+        const ip = toUnixAddress(getUserName());
+        const result = await runWithProgress(countBackupRows(backup), (show) =>
+          restoreBackup(env, backup, listTables(entities), { ip, minimum: files?.known?.epoch ?? 0 }, show),
         );
-        checked.push({
+        if (files) await recordInstallation(env, files);
+        files?.release();
+        const { checks } = result;
+        checks.push({
           name: 'the audit matches its seals',
           found: await countAuditFaults(backup, application),
         });
-        process.stdout.write(formatChecks(checked));
-        if (checked.some(({ found }) => (found ?? 0) > 0)) process.exitCode = FAULT_CODE;
+        process.stdout.write(formatChecks(checks) + formatRevocations(result, backup));
+        if (checks.some(({ found }) => (found ?? 0) > 0)) process.exitCode = FAULT_CODE;
       } finally {
         await backup.close();
       }
@@ -172,7 +193,8 @@ async function assertRestorable(env: Env, entities: EntityClasses, replace?: str
     throw new Error(`--replace names ${replace}, but the settings name the database ${full}.`);
   const file = sqliteFileOf(env);
   if (file !== undefined && !existsSync(file)) return;
-  if (await isInUse(env)) throw new Error(`${full} is in use: stop the service on all machines and retry.`);
+  if (file === undefined && (await hasOtherSessions(env)))
+    throw new Error(`${full} is in use: stop the service on all machines and retry.`);
   if (replace === undefined && (await hasContent(env, listTables(entities))))
     throw new Error(`${full} is not empty. To replace its contents, pass --replace ${name}`);
 }
@@ -202,6 +224,18 @@ function formatContents(path: string, backup: BackupReader): string {
 
 const formatChecks = (checked: readonly CheckResult[]): string =>
   toTable([['Check', 'Result'], ...checked.map(({ name, found }) => [name, formatFaultCount(found)])]);
+
+function formatRevocations(
+  { reactivatedKeys, isSameInstallation }: RestoreResult,
+  { header }: BackupReader,
+): string {
+  if (!isSameInstallation)
+    return `API keys that were revoked after ${header.created} are valid again: revoke them again.\n`;
+  if (reactivatedKeys.length === 0) return '';
+  const rows = reactivatedKeys.map(({ id, name, revoked }) => [id, toIso(revoked), name]);
+  const keys = toTable([['ID', 'REVOKED', 'NAME'], ...rows]);
+  return `These API keys were revoked after the backup and are valid again:\n${keys}Revoke each of them with "rollcall keys revoke ID".\n`;
+}
 
 function formatFaultCount(found: number | undefined): string {
   if (found === undefined) return 'not checked: no seals in the backup';

@@ -8,6 +8,8 @@ import { create } from '../support/data/factories.js';
 import { aDeletedGroup } from '../support/app/groups.js';
 import { csv, runImport, awaitRun, upload } from '../support/app/imports.js';
 import { PASSWORD, aPerson, databaseOf, inSeconds } from '../support/app/people.js';
+import { startNewEpoch } from '../../src/operations/backup/start-new-epoch.js';
+import { Installation } from '../../src/platform/database/installation/installation.service.js';
 import { ImportsService } from '../../src/import/imports.service.js';
 import { ROOT } from '../support/process/process.js';
 
@@ -126,6 +128,10 @@ const CAUSES: Record<string, () => Promise<Expected>> = {
     const target = await saveProfile();
     await key.delete('/import_profiles/audited');
     return { actor: 'key', target };
+  },
+  'database.restored': async () => {
+    await startNewEpoch(databaseOf(app), 0, { ip: '127.0.0.1' });
+    return { actor: 'system', target: app.app.get(Installation).id };
   },
 };
 

@@ -5,16 +5,18 @@ import { join } from 'node:path';
 import { Sealer } from '../../src/audit/sealer.service.js';
 import { loadEnv } from '../../src/platform/config/env.js';
 import { insertRows } from '../../src/platform/database/engine/sql.js';
+import { openDatabase } from '../../src/platform/database/engine/database.js';
 import { openSnapshot } from '../../src/platform/database/engine/backup-connections.js';
 import { ImportFilePartEntity } from '../../src/import/runs/import.entity.js';
 import { TestApp } from '../support/app/app.js';
 import { TABLES, readContents } from '../support/app/backups.js';
 import { ENGINE, type TestDatabase, createDatabase } from '../support/app/database.js';
+import { awaitRun, csv, runImport } from '../support/app/imports.js';
 import { create } from '../support/data/factories.js';
 import { PASSWORD, aPerson, databaseOf } from '../support/app/people.js';
 import { runCommand } from '../support/process/command.js';
 import { Process, envOf, setUpDatabase } from '../support/process/process.js';
-import { sealTimeAfter } from '../support/app/sealed-audit.js';
+import { HOUR, eventAt, insertEvents } from '../support/app/sealed-audit.js';
 
 const database = setUpDatabase('first-start');
 const run = (...args: string[]) => runCommand(database, args);
@@ -27,6 +29,8 @@ async function withSecond(work: (other: TestDatabase) => Promise<void>): Promise
   await work(other).finally(() => other.drop());
 }
 
+const aFile = (name: string) => csv('ExternalId,Username,Email', `${name},${name},${name}@example.org`);
+
 /** Inserts random bytes, which do not compress, so that a backup takes a while. */
 async function fill(app: TestApp, parts: number): Promise<void> {
   for (let part = 0; part < parts; part++) {
@@ -35,13 +39,30 @@ async function fill(app: TestApp, parts: number): Promise<void> {
   }
 }
 
+/** Reads the epoch and the contents of a restored database, as they were before its restores. */
+async function readRestored(restored: TestDatabase): Promise<[number, Record<string, string[]>]> {
+  const { installation = [], audit_events = [], ...tables } = await readContents(restored);
+  const [id, epoch] = JSON.parse(installation[0] ?? '') as [string, number];
+  const events = audit_events.filter((event) => !event.includes('"database.restored"'));
+  expect(audit_events.length - events.length).toBe(epoch);
+  return [epoch, { ...tables, audit_events: events, installation: [JSON.stringify([id, 0])] }];
+}
+
+/** Runs statements on the database of a stopped service. */
+async function execute({ url }: TestDatabase, ...statements: string[]): Promise<void> {
+  const opened = await openDatabase(loadEnv({ DATABASE_URL: url }));
+  for (const sql of statements) await opened.execute(sql);
+  await opened.close();
+}
+
 const ODD = 'Ω ü é "q" \\ ; , | \u2028 😀 \'x\' %_ NULL \\N';
 
 test('a restored backup contains every row except sessions', async () => {
   const app = await TestApp.startOn(database);
   const { user, client } = await aPerson(app, { about_me: `${ODD}\n2`, firstname: 'Zoë' });
   await create(app.key, { manager_uuid: user.uuid, roles: ['Webmaster'], email: 'zoë@example.org' });
-  await app.app.get(Sealer).sealEndedHours(sealTimeAfter(1));
+  await insertEvents(databaseOf(app), [eventAt(Date.now() - 3 * HOUR)]);
+  await app.app.get(Sealer).sealEndedHours();
   expect((await client.get('/users/me')).status).toBe(200);
   const made = await run('backup', fileOf(database));
   expect([made.code, made.out]).toEqual([0, expect.stringMatching(/^.*backup\.gz: \d+ rows of \d+ tables/)]);
@@ -54,7 +75,7 @@ test('a restored backup contains every row except sessions', async () => {
   const file: TestDatabase = { ...database, url: `sqlite:${join(database.folder, 'other.sqlite')}` };
   const there = await runCommand(file, ['restore', fileOf(database)]);
   expect([there.code, there.err]).toEqual([0, expect.stringContaining('other.sqlite')]);
-  expect(await readContents(file)).toEqual(before);
+  expect(await readRestored(file)).toEqual([1, before]);
   const second = join(database.folder, 'second.gz');
   expect((await runCommand(file, ['backup', second])).code).toBe(0);
 
@@ -66,7 +87,7 @@ test('a restored backup contains every row except sessions', async () => {
       expect.stringMatching(/the audit matches its seals +ok/),
     ]);
     expect(restored.out).not.toContain('BAD');
-    expect(await readContents(other)).toEqual(before);
+    expect(await readRestored(other)).toEqual([2, before]);
     expect((await runCommand(other, ['audit', 'verify'])).code).toBe(0);
     const next = await TestApp.startOn(other);
     const again = await next.login(user.username, PASSWORD);
@@ -143,6 +164,67 @@ test('backup and restore overwrite data only with --force or --replace', async (
   expect((await readContents(database))['users']).toHaveLength(2);
 });
 
+test('a restore ends sessions and unfinished imports, and lists keys that are valid again', async () => {
+  const app = await TestApp.startOn(database);
+  const user = await create(app.key, { password: PASSWORD });
+  const makeKey = async (name: string) => (await app.key.post('/api_keys', { name })).body;
+  const keys = [await makeKey('revoked before'), await makeKey('revoked later'), await makeKey('unrevoked')];
+  await app.key.delete(`/api_keys/${keys[0].id}`);
+  const runs: string[] = [];
+  for (const name of ['plan', 'queue', 'apply', 'done'])
+    runs.push((await runImport(app.key, aFile(name), `dataset=${name}&dry_run=${name !== 'done'}`)).id);
+  const [plan, queue, apply, done] = runs;
+  const setState = (id: string | undefined, state: string) =>
+    `UPDATE import_runs SET state = '${state}' WHERE id = '${id}'`;
+  await app.stop();
+  await execute(
+    database,
+    setState(queue, 'queued'),
+    setState(apply, 'applying'),
+    'UPDATE installation SET epoch = 4',
+  );
+  expect((await run('backup', fileOf(database))).code).toBe(0);
+  const [installation] = (await readContents(database))['installation'] ?? [];
+  await execute(
+    database,
+    setState(queue, 'planned'),
+    setState(apply, 'planned'),
+    'UPDATE installation SET epoch = 6',
+  );
+  const later = await TestApp.startOn(database);
+  await later.key.delete(`/api_keys/${keys[1].id}`);
+  const session = await later.login(user.username, PASSWORD);
+  await later.stop();
+  const restored = await run('restore', fileOf(database), '--replace', nameOf(database));
+  expect([restored.code, restored.out]).toEqual([0, expect.stringContaining('valid again:')]);
+  for (const [index, { id }] of keys.entries()) expect(restored.out.includes(id)).toBe(index === 1);
+
+  const after = await TestApp.startOn(database);
+  expect((await after.key.get(`/users/${user.uuid}`)).headers['etag']).toBe('"1-7.0.full"');
+  expect((await after.guest.get('/users/me', { cookie: session.headers['cookie'] ?? '' })).status).toBe(401);
+  for (const id of [plan, queue, apply, done]) {
+    const ended = await awaitRun(after.key, id ?? '');
+    const problems = ended.problems.map(({ code }: { code: string }) => code);
+    expect([ended.state, problems]).toEqual(
+      id === done ? ['completed', []] : ['cancelled', ['database_restored']],
+    );
+  }
+  const { body } = await after.key.get('/audit?action=database.restored');
+  expect(body.Results).toMatchObject([
+    {
+      actor: { kind: 'system' },
+      target: { kind: 'installation', id: installation?.slice(2, 38) },
+      changes: [{ field: 'epoch', old: 4, new: 7 }, { field: 'backup' }],
+      ip: expect.stringMatching(/^unix:./),
+    },
+  ]);
+  await after.stop();
+  await withSecond(async (other) => {
+    const moved = await runCommand(other, ['restore', fileOf(database)]);
+    expect(moved.out).toMatch(/API keys that were revoked after \S+Z are valid again/);
+  });
+});
+
 test('restore and restore --check reject a damaged backup file', async () => {
   await (await TestApp.startOn(database)).stop();
   await run('backup', fileOf(database));
@@ -202,7 +284,7 @@ test('a killed restore changes nothing and can be repeated', async () => {
       if (again.code === 0) break;
       expect([again.err, tries < 20]).toEqual([expect.stringContaining('in use'), true]);
     }
-    expect(await readContents(seeded)).toEqual(whole);
+    expect(await readRestored(seeded)).toEqual([1, whole]);
   });
 });
 

@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { startNewEpoch } from '../../src/operations/backup/start-new-epoch.js';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
-import { PASSWORD, aPerson } from '../support/app/people.js';
+import { aGroup } from '../support/app/groups.js';
+import { PASSWORD, aPerson, databaseOf } from '../support/app/people.js';
 import { refusalOf } from '../support/app/problems.js';
+import { SCIM, aScimUser, scimOf } from '../support/app/scim.js';
+import { patch, sendBulk } from '../support/app/scim-bulk.js';
 
 let app: TestApp;
 beforeAll(async () => void (app = await TestApp.start()));
@@ -11,6 +15,7 @@ afterAll(() => app.end());
 
 const etagOf = async (uuid: string): Promise<string> =>
   (await app.key.get(`/users/${uuid}`)).headers['etag'] ?? '';
+const GROUP_SCHEMA = 'urn:ietf:params:scim:schemas:core:2.0:Group';
 const pathOf = ({ uuid }: Json): string => `/users/${uuid}`;
 
 describe('GET with If-None-Match', () => {
@@ -116,3 +121,52 @@ test.each(['/status', '/users/search', '/imports/template.csv'])(
     expect([status, text !== '']).toEqual([200, true]);
   },
 );
+
+describe('in a new epoch', () => {
+  let later: TestApp;
+  beforeAll(async () => {
+    const { uuid } = await create(app.key);
+    const group = await aGroup(app);
+    await app.key.put('/import_profiles/tagged', { columns: { Nr: 'ExternalId' } });
+    Object.assign(paths, {
+      user: [`/api/0.3/users/${uuid}`, { surname: 'a' }],
+      group: [`/api/0.3/groups/${group.uuid}`, { roles: ['Editor'] }],
+      'import profile': ['/api/0.3/import_profiles/tagged', { columns: { Id: 'ExternalId' } }],
+      'SCIM user': [`${SCIM}/Users/${uuid}`, aScimUser()],
+      'SCIM group': [`${SCIM}/Groups/${group.uuid}`, { schemas: [GROUP_SCHEMA], displayName: 'New' }],
+    });
+    await startNewEpoch(databaseOf(app), 0);
+    later = await app.startOther();
+  });
+  const paths: Record<string, [string, object]> = {};
+  const send = (method: string, { key }: TestApp, name: string, headers: Record<string, string> = {}) => {
+    const [path, body] = paths[name] ?? ['', {}];
+    const text = method === 'PUT' ? JSON.stringify(body) : undefined;
+    return key.fetchChecked(method, path, text, { 'content-type': 'application/json', ...headers });
+  };
+
+  test.each(['user', 'group', 'import profile', 'SCIM user', 'SCIM group'])(
+    'the earlier ETag of a %s no longer matches',
+    async (name) => {
+      const before = (await send('GET', app, name)).headers['etag'] ?? '';
+      const read = await send('GET', later, name, { 'if-none-match': before });
+      const tag = read.headers['etag'] ?? '';
+      expect([read.status, tag.replace('-1', '')]).toEqual([200, before]);
+      expect(read.body.meta?.version ?? tag).toBe(tag);
+      expect((await send('PUT', later, name, { 'if-match': before })).status).toBe(412);
+      expect((await send('PUT', later, name, { 'if-match': tag.replace('-1', '-2') })).status).toBe(412);
+      const changed = await send('PUT', later, name, { 'if-match': tag });
+      expect([changed.status, changed.headers['etag']]).toEqual([200, expect.stringContaining('-1')]);
+    },
+  );
+
+  test('a Bulk operation needs the version of the current epoch', async () => {
+    const { uuid } = await create(later.key);
+    const operations = ['W/"1"', 'W/"1-1"'].map((version) => ({ ...patch(uuid, 'title', 'b'), version }));
+    const { body } = await sendBulk(scimOf(later), operations);
+    expect(body.Operations).toEqual([
+      expect.objectContaining({ status: '412' }),
+      expect.objectContaining({ status: '200', version: 'W/"2-1"' }),
+    ]);
+  });
+});

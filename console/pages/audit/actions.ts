@@ -30,4 +30,5 @@ export const ACTIONS: readonly Event['action'][] = [
   'import.superseded',
   'import_profile.saved',
   'import_profile.deleted',
+  'database.restored',
 ];

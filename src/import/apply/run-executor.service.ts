@@ -238,14 +238,14 @@ export class RunExecutor {
     if (run.state !== 'applying') {
       await this.rows.deleteAll(run.id, (write) => checkpoint.commit(write));
       const none = { counts: null, guards: [], missing_reported: 0, missing_blocked: 0, batches: 0 };
-      return this.endRun(checkpoint, end, async () => ({ ...none, reason }));
+      return this.endRun(checkpoint, end, async () => ({ ...none, reason: reason ?? run.reason }));
     }
     await this.tryStoreCells(run, checkpoint);
     // Skip the rows and end the run in one transaction. After a crash between two transactions, another worker would
     // continue the run although its rows are skipped.
     await this.endRun(checkpoint, end, async (tx) => {
       await this.rows.markRowsSkipped(tx, run.id, run.applied_batches);
-      return { ...(await this.countResults(run, tx)), reason };
+      return { ...(await this.countResults(run, tx)), reason: reason ?? run.reason };
     });
   }
 

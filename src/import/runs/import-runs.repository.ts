@@ -9,7 +9,7 @@ import {
   insertRows,
   toPlaceholders,
 } from '../../platform/database/engine/sql.js';
-import { DATABASE, type Database } from '../../platform/database/engine/database.js';
+import { DATABASE } from '../../platform/database/engine/database.js';
 import type { Actor } from '../../access/actor.js';
 import { ImportRunEntity } from './import.entity.js';
 import type { UserScope } from '../../users/search/user-scope.js';
@@ -37,7 +37,7 @@ const STATES = RUN_STATES.map((state) => `SELECT '${state}' AS state`).join(' UN
 /** Repository of runs. Uses hand-written SQL for locks and for updates of single columns (ADR 13). */
 @Injectable()
 export class ImportRunsRepository {
-  constructor(@Inject(DATABASE) private readonly database: Database) {}
+  constructor(@Inject(DATABASE) private readonly database: Sql) {}
 
   async insert(tx: Sql, run: ImportRun): Promise<void> {
     await insertRows(tx, ImportRunEntity, [toRunRow(run)]);

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { ProblemError } from '../../platform/common/errors.js';
 import { now } from '../../platform/common/time.js';
 import type { Caller } from '../../access/actor.js';
-import { AuditService } from '../../audit/audit.service.js';
+import { AuditService, recordEvents } from '../../audit/audit.service.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import type { Leases } from '../../platform/database/leases/leases.service.js';
 import type { TransactionRunner } from '../../platform/database/transaction-runner.js';
@@ -77,6 +77,27 @@ export function getStateChange(
   }
   if (requestedIn?.includes(state)) return { cancel: true };
   return { state: to, ...(FINAL.includes(to) && { finished: now() }) };
+}
+
+const RESTORED = {
+  code: 'database_restored',
+  message: 'The database was restored after this import was accepted. Start a new import.',
+};
+const MAX_RUNS = 1_000_000;
+
+/**
+ * Cancels all unfinished runs, as an operator would. The worker ends the runs that are in progress when the service
+ * starts.
+ */
+export async function cancelUnfinishedRuns(sql: Sql, caller: Caller): Promise<void> {
+  const runs = new ImportRunsRepository(sql);
+  const { from, audit: action } = TRANSITIONS.cancel;
+  for (const state of from) {
+    for (const { id } of await runs.listByState(state, '', MAX_RUNS)) {
+      await runs.updateState(sql, id, { reason: RESTORED, ...getStateChange('cancel', { id, state }) });
+      await recordEvents(sql, caller, [{ action, target: { kind: 'import', id } }]);
+    }
+  }
 }
 
 /** Thrown if the lease of a worker has expired or an operator has ended its run. The worker must stop writing to the run. */

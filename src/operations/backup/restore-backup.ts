@@ -6,8 +6,11 @@ import {
   openRestoreTransaction,
   openSnapshot,
 } from '../../platform/database/engine/backup-connections.js';
-import type { Dialect } from '../../platform/database/engine/sql.js';
+import { now } from '../../platform/common/time.js';
+import type { Dialect, Sql } from '../../platform/database/engine/sql.js';
+import { Installation } from '../../platform/database/installation/installation.service.js';
 import type { BackupReader } from './read-backup.js';
+import { startNewEpoch } from './start-new-epoch.js';
 
 /** Result of a consistency check. `found` is the number of faults, or undefined if there was nothing to check. */
 export interface CheckResult {
@@ -15,10 +18,26 @@ export interface CheckResult {
   found: number | undefined;
 }
 
+export interface RevokedKey {
+  id: string;
+  name: string;
+  revoked: string;
+}
+
+export interface RestoreResult {
+  checks: CheckResult[];
+  /** Keys that the replaced database held as revoked, and that are valid again. */
+  reactivatedKeys: readonly RevokedKey[];
+  /** False if the replaced database belongs to another installation, so that other keys may be valid again too. */
+  isSameInstallation: boolean;
+}
+
 /**
- * Replaces the contents of the database with a backup, in one transaction. Returns the results of consistency checks.
- * Faults do not prevent the restore, because the original database had them too.
+ * Replaces the contents of the database with a backup, in one transaction, and starts a new epoch. Faults that the
+ * consistency checks find do not prevent the restore, because the original database had them too.
  * @param tables all tables of the service. Tables that are not in the backup are emptied.
+ * @param epoch.ip the address for the audit.
+ * @param epoch.minimum highest epoch that clients may have seen, in addition to the replaced database.
  * @param progress receives the number of rows written so far.
  * @throws BackupError or the error of the database. The database is then unchanged.
  */
@@ -26,10 +45,16 @@ export async function restoreBackup(
   settings: DatabaseSettings,
   backup: BackupReader,
   tables: readonly TableColumns[],
+  { ip, minimum }: { ip: string; minimum: number },
   progress: (rows: number) => void,
-): Promise<CheckResult[]> {
+): Promise<RestoreResult> {
   const restore = await openRestoreTransaction(settings);
+  const { sql } = restore;
   try {
+    const replaced = await Installation.read(sql);
+    const revoked = await sql.query<RevokedKey>(
+      'SELECT id, name, revoked FROM api_keys WHERE revoked IS NOT NULL',
+    );
     for (const { name } of tables) await restore.deleteAll(name);
     let written = 0;
     for await (const { table, rows } of backup.readRows()) {
@@ -37,14 +62,26 @@ export async function restoreBackup(
       progress((written += rows.length));
     }
     await assertCounts(restore, backup);
-    const results: CheckResult[] = [];
-    for (const { name, sql } of buildChecks(restore.dialect))
-      results.push({ name, found: await restore.queryNumber(sql) });
+    const checks: CheckResult[] = [];
+    for (const check of buildChecks(restore.dialect))
+      checks.push({ name: check.name, found: await restore.queryNumber(check.sql) });
+    const active = await listActiveKeys(sql);
+    const isSameInstallation = (await Installation.read(sql)).id === replaced.id;
+    const changes = [{ field: 'backup', new: backup.header.created }];
+    await startNewEpoch(sql, Math.max(replaced.epoch, minimum), { ip, changes });
     await restore.commit();
-    return results;
+    return { checks, isSameInstallation, reactivatedKeys: revoked.filter(({ id }) => active.has(id)) };
   } finally {
     await restore.close();
   }
+}
+
+async function listActiveKeys(sql: Sql): Promise<ReadonlySet<string>> {
+  const rows = await sql.query<{ id: string }>(
+    'SELECT id FROM api_keys WHERE revoked IS NULL AND (expires IS NULL OR expires > ?)',
+    [now()],
+  );
+  return new Set(rows.map(({ id }) => id));
 }
 
 async function assertCounts(restore: RestoreTransaction, { header }: BackupReader): Promise<void> {

@@ -8,22 +8,29 @@ import { startNewEpoch } from '../backup/start-new-epoch.js';
 
 /**
  * Claims a SQLite file for this process and compares it with the installation file. After a crash, checkpoints the log.
+ * @param purpose `for restore` throws if the file is in use, and accepts a missing file.
  * @returns undefined for a database server, or if another process has claimed the file.
  * @throws InstallationError if the file is missing or empty.
  */
-export async function claimDatabase(env: Env): Promise<DatabaseFiles | undefined> {
+export async function claimDatabase(env: Env, purpose?: 'for restore'): Promise<DatabaseFiles | undefined> {
   const file = sqliteFileOf(env);
-  const files = file === undefined ? undefined : DatabaseFiles.claim(file);
+  if (file === undefined) return undefined;
+  const files = DatabaseFiles.claim(file);
+  if (!files && purpose) throw createInUseError(file);
   if (!files) return undefined;
   try {
-    files.findLoss();
-    if (files.known && files.loss === undefined) await checkpointLog(env, files);
+    if (purpose && files.isMissing) files.setLogAside();
+    else files.findLoss();
+    if (files.known && files.loss === undefined && !files.isMissing) await checkpointLog(env, files);
     return files;
   } catch (error) {
     files.release();
     throw error;
   }
 }
+
+const createInUseError = (file: string): InstallationError =>
+  new InstallationError(`Another service or command uses the database ${file}. Stop it and retry.`);
 
 /**
  * Claims and migrates the database for an application. If changes were lost, starts a new epoch.
@@ -33,13 +40,9 @@ export async function claimDatabase(env: Env): Promise<DatabaseFiles | undefined
 export async function openInstallation(env: Env, migrate: () => Promise<void>): Promise<WriteLock> {
   const files = await claimDatabase(env);
   const file = sqliteFileOf(env);
-  if (file !== undefined && !files)
-    throw new InstallationError(`Another service or command uses the database ${file}. Stop it and retry.`);
+  if (file !== undefined && !files) throw createInUseError(file);
   await migrate();
-  if (files) {
-    await recordInstallation(env, files);
-    await checkpointLog(env, files); // gives the file a version that earlier copies do not have
-  }
+  if (files) await recordInstallation(env, files, true);
   return new WriteLock(undefined, files);
 }
 
@@ -48,18 +51,23 @@ async function checkpointLog(env: Env, files: DatabaseFiles): Promise<void> {
   await database.close();
 }
 
-/** Records a migrated database in its installation file. @throws InstallationError for another installation. */
-async function recordInstallation(env: Env, files: DatabaseFiles): Promise<void> {
+/**
+ * Records the id and the epoch of a migrated database in the installation file.
+ * @param isSame true if the id must be the recorded id. Lost changes then raise the epoch.
+ * @throws InstallationError if the id must be the recorded id, but differs.
+ */
+export async function recordInstallation(env: Env, files: DatabaseFiles, isSame = false): Promise<void> {
   const sql = await openDatabase(env);
   let installation;
   try {
     const { id, epoch } = await Installation.read(sql);
-    files.assertKnown(id);
-    installation = { id, epoch: files.loss === undefined ? epoch : await raiseEpoch(sql, files) };
+    if (isSame) files.assertKnown(id);
+    installation = { id, epoch: isSame && files.loss !== undefined ? await raiseEpoch(sql, files) : epoch };
   } finally {
     await sql.close();
   }
   files.recordClosed(installation);
+  await checkpointLog(env, files); // gives the file a version that earlier copies do not have
 }
 
 async function raiseEpoch(sql: Database, { known, loss = '' }: DatabaseFiles): Promise<number> {

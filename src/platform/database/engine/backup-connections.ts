@@ -1,10 +1,12 @@
 import { type DatabaseSettings, serversOf, sqliteFileOf } from './connection-options.js';
 import { chooseSession } from '../mysql/choose-session.js';
+import { createSql } from '../mysql/mysql.engine.js';
 import { insertAll } from '../mysql/mysql-insert.js';
 import { queryNumber, runWithoutTimeout } from '../mysql/mysql-statement.js';
 import { endSession, removeTimeLimits } from '../mysql/session.js';
-import type { Dialect, SqlValue } from './sql.js';
-import { SqliteConnection, openFile } from '../sqlite/sqlite-connection.js';
+import type { Dialect, Sql, SqlValue } from './sql.js';
+import { SqliteConnection } from '../sqlite/sqlite-connection.js';
+import { SqliteSql } from '../sqlite/sqlite.engine.js';
 
 /** Number of rows in a batch. It is small, because a single row may contain a megabyte. */
 const BATCH_ROWS = 20;
@@ -33,6 +35,8 @@ export interface Snapshot extends SeparateConnection {
 
 /** A transaction that replaces the rows of tables. Without a commit, nothing is changed. */
 export interface RestoreTransaction extends SeparateConnection {
+  /** Runs statements of the transaction, with time limits. */
+  readonly sql: Sql;
   deleteAll(table: string): Promise<void>;
   insert(table: TableColumns, rows: readonly SqlValue[][]): Promise<void>;
   commit(): Promise<void>;
@@ -66,6 +70,7 @@ function openSqliteTransaction(file: string, begin: string): Snapshot & RestoreT
   connection.exec(`PRAGMA busy_timeout = 5000; ${begin}`);
   return {
     dialect: 'sqlite',
+    sql: new SqliteSql(connection),
     queryNumber: async (sql) => Number(Object.values(connection.queryOne(sql, []) ?? {})[0] ?? 0),
     streamRows: (table) => toBatches(connection.iterate(buildSelect(table))),
     deleteAll: async (table) => void connection.run(`DELETE FROM ${table}`, []),
@@ -93,6 +98,7 @@ async function openServerTransaction(
     connection.query({ sql, rowsAsArray: true }).stream({ highWaterMark: BATCH_ROWS });
   return {
     dialect: 'mysql',
+    sql: createSql(connection),
     queryNumber: (sql) => queryNumber(connection, sql),
     streamRows: (table) => toBatches(streamQuery(buildSelect(table))),
     deleteAll: async (table) => {
@@ -123,30 +129,8 @@ async function* toBatches(rows: Iterable<object> | AsyncIterable<object>) {
   yield batch;
 }
 
-/** Returns true if another program, such as an idle service, has the database open. */
-export async function isInUse(settings: DatabaseSettings): Promise<boolean> {
-  const file = sqliteFileOf(settings);
-  return file === undefined ? hasOtherSessions(settings) : isFileOpen(file);
-}
-
-/** Returns true if another process has the file open. In this case, SQLite refuses the attempt to leave WAL mode. */
-function isFileOpen(file: string): boolean {
-  const connection = openFile(file);
-  try {
-    connection.exec('PRAGMA busy_timeout = 0');
-    const mode = connection.prepare('PRAGMA journal_mode = DELETE').get();
-    connection.exec('PRAGMA journal_mode = WAL');
-    return mode?.['journal_mode'] !== 'delete';
-  } catch (error) {
-    if (/locked|busy/i.test(String(error))) return true;
-    throw error;
-  } finally {
-    connection.close();
-  }
-}
-
 /** Returns true if other connections use the database, or if an instance on any node of the cluster holds a lease. */
-async function hasOtherSessions(settings: DatabaseSettings): Promise<boolean> {
+export async function hasOtherSessions(settings: DatabaseSettings): Promise<boolean> {
   const session = await chooseSession(serversOf(settings));
   try {
     const readNumber = (sql: string) => queryNumber(session.connection, sql);

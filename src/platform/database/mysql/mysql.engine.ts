@@ -1,4 +1,4 @@
-import type { PoolConnection, ResultSetHeader } from 'mysql2';
+import type { Connection, PoolConnection, ResultSetHeader } from 'mysql2';
 import {
   DatabaseError,
   toChangeError,
@@ -24,6 +24,7 @@ import {
   type InsertStatement,
   type ConnectionUsage,
   type OpenTransaction,
+  type Sql,
   type SqlValue,
   type WriteState,
   abortReasonOf,
@@ -34,6 +35,18 @@ type ResultReader<R extends Result, T> = (result: R) => T;
 type ErrorConverter = (error: Error) => Error;
 
 const returnSameError: ErrorConverter = (error) => error;
+
+/** Runs statements on one connection. @param fail converts the error of a statement, and throws the result. */
+export const createSql = (connection: Connection, fail?: (error: unknown) => never): Sql => ({
+  dialect: 'mysql',
+  query: <T extends object>(sql: string, params: Params = []): Promise<T[]> =>
+    runQuery<Rows<T>>(connection, sql, params).catch(fail),
+  queryOne: async <T extends object>(sql: string, params: Params = []): Promise<T | undefined> =>
+    (await runQuery<Rows<T>>(connection, sql, params).catch(fail))[0],
+  execute: async (sql, params = []) =>
+    (await runQuery<ResultSetHeader>(connection, sql, params).catch(fail)).affectedRows,
+  insert: (statement, rows) => insertAll(connection, statement, rows).catch(fail),
+});
 
 /**
  * MariaDB or MySQL on a pool of connections. Statements outside of transactions are retried as `computeRetryDelay` decides.
@@ -139,14 +152,7 @@ export class MysqlEngine implements Engine {
       this.pool.release(connection);
     };
     return {
-      dialect: this.dialect,
-      query: <T extends object>(sql: string, params: Params = []): Promise<T[]> =>
-        runQuery<Rows<T>>(connection, sql, params).catch(fail),
-      queryOne: async <T extends object>(sql: string, params: Params = []): Promise<T | undefined> =>
-        (await runQuery<Rows<T>>(connection, sql, params).catch(fail))[0],
-      execute: async (sql, params = []) =>
-        (await runQuery<ResultSetHeader>(connection, sql, params).catch(fail)).affectedRows,
-      insert: (statement, rows) => insertAll(connection, statement, rows).catch(fail),
+      ...createSql(connection, fail),
       commit: async () => {
         if (!this.pool.isBroken(connection)) return endTransaction('COMMIT', toCommitError);
         ended = true;

@@ -125,6 +125,11 @@ export class DatabaseFiles {
     this.claimed = undefined;
   }
 
+  /** True if the database file of a known installation is missing or empty. */
+  get isMissing(): boolean {
+    return this.known !== undefined && readNumber(this.file, VERSION_AT) === undefined;
+  }
+
   /** Calls `onFault` with the reason when a check fails for the first time. */
   setFaultHandler(onFault: (reason: string) => void): void {
     this.onFault = onFault;
@@ -142,8 +147,8 @@ export class DatabaseFiles {
         this.loss = 'The installation file is damaged, so changes may be missing.';
       return;
     }
+    if (this.isMissing) throw this.createMissingError();
     const version = readNumber(this.file, VERSION_AT);
-    if (version === undefined) throw this.createMissingError();
     const log = `${this.file}-wal`;
     const salt = readNumber(log, LOG_SALT_AT);
     const isSameFile = version === expected.version || version === expected.pending;

@@ -6,6 +6,7 @@ import {
   type InsertStatement,
   type ConnectionUsage,
   type OpenTransaction,
+  type Sql,
   type SqlValue,
   type WriteState,
   assertBindable,
@@ -155,15 +156,11 @@ export class SqliteEngine implements Engine {
   }
 }
 
-class SqliteTransaction implements OpenTransaction {
+/** Runs statements on a connection, in the transaction that is open on it. */
+export class SqliteSql implements Sql {
   readonly dialect = 'sqlite';
-  private isOpen = true;
 
-  constructor(
-    private readonly connection: SqliteConnection,
-    private readonly log: WriteAheadLog,
-    private readonly onEnd: () => void,
-  ) {}
+  constructor(protected readonly connection: SqliteConnection) {}
 
   async query<T extends object>(sql: string, params: Params = []): Promise<T[]> {
     return this.connection.query(sql, params) as T[];
@@ -179,6 +176,18 @@ class SqliteTransaction implements OpenTransaction {
 
   async insert(statement: InsertStatement, rows: readonly SqlValue[][]): Promise<void> {
     this.connection.insert(statement, rows);
+  }
+}
+
+class SqliteTransaction extends SqliteSql implements OpenTransaction {
+  private isOpen = true;
+
+  constructor(
+    connection: SqliteConnection,
+    private readonly log: WriteAheadLog,
+    private readonly onEnd: () => void,
+  ) {
+    super(connection);
   }
 
   async commit(): Promise<void> {
