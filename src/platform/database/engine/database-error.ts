@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { types } from 'node:util';
 import { type ErrorCode, ProblemError, errorCodeOf } from '../../common/errors.js';
 import { isObject } from '../../common/json.js';
+import type { UnwritableState } from './sql.js';
 
 /**
  * Kinds of temporary database errors.
@@ -9,36 +10,42 @@ import { isObject } from '../../common/json.js';
  *   transaction was rolled back, and a retry may succeed.
  * - `duplicate`: a unique index already contains the value. Work that reads before it writes may succeed on a retry.
  * - `moved`: the connection broke, or its server accepts no changes. Another connection may work.
- * - `away`: no server answers, or the server is out of connections or disk space.
+ * - `away`: no server answers, or the server is out of connections.
+ * - `denied`: the server refuses the password of the service, or a privilege.
+ * - `full`, `disk_error`, `read_only`: the disk or the file accepts no changes.
+ * - `damaged`: a page, an index or a file of the database is broken. Only a restore helps.
  * - `unknown`: the response to a commit was lost, so the commit may or may not have been applied.
  * - `replaced`: another program has deleted, replaced or overwritten a file of the embedded database. The service ends.
  */
-export type Fault = 'race' | 'duplicate' | 'moved' | 'away' | 'unknown' | 'replaced';
+export type Fault = keyof typeof DETAILS;
 
-const LOCKED = {
-  code: 'unavailable',
-  detail: 'Other changes kept the database locked for too long. Repeat the request.',
-  seconds: '1',
-} as const;
-const PROBLEMS = {
+const LOCKED = ['Other changes kept the database locked for too long. Repeat the request.', '1'] as const;
+/** The detail of each error, and its `Retry-After` in seconds. */
+const DETAILS = {
   race: LOCKED,
   duplicate: LOCKED,
-  moved: { code: 'unavailable', detail: 'The database is not ready. Try again.', seconds: '2' },
-  away: { code: 'unavailable', detail: 'The database does not answer. Try again.', seconds: '5' },
-  unknown: {
-    code: 'outcome_unknown',
-    detail:
-      'The connection to the database broke during the commit, so the change may or may not have been applied. ' +
+  moved: ['The database is not ready. Try again.', '2'],
+  away: ['The database does not answer. Try again.', '5'],
+  denied: ['The database refuses access. Try again.', '5'],
+  full: ['The database has no free disk space. Try again.', '5'],
+  disk_error: ['The database cannot use its disk. Try again.', '5'],
+  read_only: ['The database is read-only. Try again.', '5'],
+  damaged: ['The database is damaged. Report this to the operator.', '60'],
+  unknown: [
+    'The connection to the database broke during the commit, so the change may or may not have been applied. ' +
       'Read the record to find out, or repeat the request with the same Idempotency-Key.',
-    seconds: '1',
-  },
-  replaced: {
-    code: 'database_replaced',
-    detail:
-      'The files of the database were deleted, replaced or overwritten, so the change was not saved. The service ends.',
-    seconds: '5',
-  },
-} as const satisfies Record<Fault, { code: ErrorCode; detail: string; seconds: string }>;
+    '1',
+  ],
+  replaced: [
+    'The files of the database were deleted, replaced or overwritten, so the change was not saved. The service ends.',
+    '5',
+  ],
+} as const;
+
+const CODES = new Map<Fault, ErrorCode>([
+  ['unknown', 'outcome_unknown'],
+  ['replaced', 'database_replaced'],
+]);
 
 /** A database error that clients receive as a temporary problem. The driver's error is its `cause`. */
 export class DatabaseError extends ProblemError {
@@ -48,19 +55,10 @@ export class DatabaseError extends ProblemError {
     /** True if requests have failed for longer than a failover takes. The error is then not retried. */
     readonly isFinal = false,
   ) {
-    const { code, detail, seconds } = PROBLEMS[fault];
-    super(code, detail, { headers: { 'Retry-After': seconds } });
+    const [detail, seconds] = DETAILS[fault];
+    super(CODES.get(fault) ?? 'unavailable', detail, { headers: { 'Retry-After': seconds } });
   }
 }
-
-const RACE = [
-  'ER_LOCK_DEADLOCK', // also Galera's error for a failed certification, at any statement and at COMMIT
-  'ER_LOCK_WAIT_TIMEOUT', // also Galera's error for a causal read that timed out
-  'ER_CHECKREAD', // MariaDB: record has changed since last read
-  'ER_TRANSACTION_ROLLBACK_DURING_COMMIT', // a failed certification of MySQL's group replication
-];
-
-const DUPLICATE = ['ER_DUP_ENTRY', 'SQLITE_CONSTRAINT_PRIMARYKEY', 'SQLITE_CONSTRAINT_UNIQUE'];
 
 /**
  * Error codes of a server that accepts no changes, because it was demoted or left its cluster. The refused statement
@@ -96,35 +94,40 @@ const BROKEN = [
   'ER_RUN_HOOK_ERROR',
 ];
 
-const DENIED = [
-  'ER_DBACCESS_DENIED_ERROR', // 1044
-  'ER_ACCESS_DENIED_ERROR', // 1045
-  'ER_TABLEACCESS_DENIED_ERROR', // 1142
-  'ER_SPECIFIC_ACCESS_DENIED_ERROR', // 1227
-];
+const SQLITE_BUSY = 'SQLITE_BUSY';
 
-const AWAY = [
-  ...DENIED,
-  'POOL_CLOSED',
-  'ER_CON_COUNT_ERROR',
-  'ER_DISK_FULL',
-  'ER_RECORD_FILE_FULL',
-  // The time limit of the session or an operator's KILL ended the statement: MariaDB's ER_STATEMENT_TIMEOUT, MySQL's
-  // ER_QUERY_TIMEOUT, ER_QUERY_INTERRUPTED.
-  1969,
-  3024,
-  1317,
-];
-
-const FAULTS = new Map<unknown, Fault>([
-  ...RACE.map((code) => [code, 'race'] as const),
-  ...DUPLICATE.map((code) => [code, 'duplicate'] as const),
-  ...[...REFUSED, ...BROKEN].map((code) => [code, 'moved'] as const),
-  ...AWAY.map((code) => [code, 'away'] as const),
-]);
-
-const SQLITE_RACE = /^SQLITE_BUSY/;
-const SQLITE_AWAY = /^SQLITE_(FULL|IOERR|CANTOPEN|READONLY)/;
+/** Names of the driver or numbers of the server. */
+const CODES: Readonly<Partial<Record<Fault, readonly unknown[]>>> = {
+  race: [
+    SQLITE_BUSY,
+    'ER_LOCK_DEADLOCK', // also Galera's error for a failed certification, at any statement and at COMMIT
+    'ER_LOCK_WAIT_TIMEOUT', // also Galera's error for a causal read that timed out
+    'ER_CHECKREAD', // MariaDB: record has changed since last read
+    'ER_TRANSACTION_ROLLBACK_DURING_COMMIT', // a failed certification of MySQL's group replication
+  ],
+  duplicate: ['ER_DUP_ENTRY', 'SQLITE_CONSTRAINT_PRIMARYKEY', 'SQLITE_CONSTRAINT_UNIQUE'],
+  moved: [...REFUSED, ...BROKEN],
+  // The last three: the time limit of the session or an operator's KILL ended the statement (MariaDB's
+  // ER_STATEMENT_TIMEOUT, MySQL's ER_QUERY_TIMEOUT, ER_QUERY_INTERRUPTED).
+  away: ['POOL_CLOSED', 'ER_CON_COUNT_ERROR', 1969, 3024, 1317],
+  // A refused host, password, account or privilege, or an account that has reached a limit of its own.
+  denied: [
+    1044, 1045, 1129, 1130, 1142, 1143, 1203, 1226, 1227, 1370, 1449, 1698, 1820, 1862, 3118, 3159, 3955,
+    4151,
+  ],
+  full: ['SQLITE_FULL', 1021, 1114],
+  // Failed reads and writes of files, and errors of a storage engine (1030).
+  disk_error: ['SQLITE_IOERR', 'SQLITE_CANTOPEN', 1024, 1026, 1030, 1598],
+  // A read-only table or schema, or InnoDB in a read-only mode.
+  read_only: ['SQLITE_READONLY', 1036, 1874, 1881, 3989],
+  // Broken definition files, keys, tables, indexes and tablespaces.
+  damaged: ['SQLITE_CORRUPT', 'SQLITE_NOTADB', 1033, 1034, 1194, 1195, 1712, 1812, 1877, 1932],
+};
+const FAULTS = new Map(
+  Object.entries(CODES).flatMap(([fault, codes]) => codes.map((code) => [code, fault as Fault])),
+);
+/** Numbers of broken keys and tables in error 1030, such as `Got error 127 from storage engine`. */
+const DAMAGE = /\b(126|127|134|144|145|180)\b/;
 
 /** Converts a driver's error to a `DatabaseError` if its code is known. Returns any other error unchanged. */
 export function toDatabaseError(thrown: unknown): Error {
@@ -136,20 +139,14 @@ export function toDatabaseError(thrown: unknown): Error {
 
 /** Returns true if another connection holds SQLite's lock. The statement had no effect and can be retried. */
 export function isBusy(error: unknown): boolean {
-  return error instanceof DatabaseError && SQLITE_RACE.test(codeOf(error.cause));
+  return error instanceof DatabaseError && errorCodeOf(error.cause) === SQLITE_BUSY;
 }
 
-const codeOf = (error: unknown): string => errorCodeOf(error) ?? '';
-
 function faultOf(error: unknown): Fault | undefined {
-  const { code, errno, fatal } = isObject(error) ? error : {};
-  const known = FAULTS.get(code) ?? FAULTS.get(errno);
-  if (known) return known;
-  const text = codeOf(error);
-  if (SQLITE_RACE.test(text)) return 'race';
-  if (SQLITE_AWAY.test(text)) return 'away';
+  const { code, errno, fatal, message } = isObject(error) ? error : {};
+  if (errno === 1030 && DAMAGE.test(String(message))) return 'damaged';
   // mysql2 marks errors that end a connection as fatal.
-  return fatal === true ? 'moved' : undefined;
+  return FAULTS.get(code) ?? FAULTS.get(errno) ?? (fatal === true ? 'moved' : undefined);
 }
 
 /**
@@ -182,9 +179,19 @@ export const isStatementRefused = (error: DatabaseError): boolean => hasCode(err
  * connections do not notice when the privilege is granted.
  */
 export const isServerWide = (error: DatabaseError): boolean =>
-  hasCode(error, [...REFUSED, ...DENIED, 'PROTOCOL_SEQUENCE_TIMEOUT']);
+  error.fault === 'denied' || hasCode(error, [...REFUSED, 'PROTOCOL_SEQUENCE_TIMEOUT']);
 
-export const isConnectionLimit = (error: unknown): boolean => hasCode(error, ['ER_CON_COUNT_ERROR']);
+export const isConnectionLimit = (error: unknown): boolean =>
+  hasCode(error, ['ER_CON_COUNT_ERROR', 'ER_TOO_MANY_USER_CONNECTIONS', 'ER_USER_LIMIT_REACHED']);
+
+/** Returns the state of a database in which a write or a probe failed with this error. */
+export function toWriteState(error: unknown): UnwritableState {
+  if (!(error instanceof DatabaseError)) return 'away';
+  const { fault } = error;
+  if (fault === 'race' || fault === 'duplicate') return 'locked';
+  if (fault === 'moved' || fault === 'unknown') return isStatementRefused(error) ? 'read_only' : 'away';
+  return fault;
+}
 
 export function createPoolClosedError(): DatabaseError {
   return new DatabaseError('away', Object.assign(new Error('the pool is closed'), { code: 'POOL_CLOSED' }));

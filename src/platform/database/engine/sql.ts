@@ -32,10 +32,10 @@ export interface OpenTransaction extends Sql {
   rollback(): Promise<void>;
 }
 
-/**
- * State of a database: it accepts changes, is read-only (a replica or in maintenance), or is out of sync with its cluster.
- */
-export type WriteState = 'writable' | 'read_only' | 'out_of_sync';
+/** State of a database: it accepts changes, or the reason why a change would fail now. */
+export type WriteState = 'writable' | UnwritableState;
+export type UnwritableState =
+  'read_only' | 'out_of_sync' | 'denied' | 'full' | 'disk_error' | 'damaged' | 'locked' | 'away';
 
 export interface ConnectionUsage {
   inUse: number;
@@ -55,7 +55,10 @@ export interface Engine extends Sql {
   scan<T extends object>(sql: string, params?: readonly SqlValue[], signal?: AbortSignal): Promise<T[]>;
   begin(): Promise<OpenTransaction>;
   readonly usage: ConnectionUsage;
-  /** Returns the current state of the database. @throws DatabaseError if the database does not answer. */
+  /**
+   * Returns `writable` or another state that the database reports. A write is tried at most once per second.
+   * @throws DatabaseError if the write failed. `toWriteState` converts it to a state.
+   */
   checkWriteState(): Promise<WriteState>;
   close(): Promise<void>;
 }
@@ -154,6 +157,10 @@ interface Table {
 }
 
 const tables = new Map<Entity, Table>();
+
+/** Returns the tables of all entities that this program has loaded. */
+export const listAllTables = (): Table[] =>
+  getMetadataArgsStorage().tables.map(({ target }) => tableOf(target as Entity));
 
 /** Returns the table of an entity. The result is cached, because TypeORM searches the columns of all entities. */
 export function tableOf(entity: Entity): Table {

@@ -112,7 +112,11 @@ export class MysqlPool {
     if (!(error instanceof DatabaseError)) return error;
     const use = this.serverUses.get(connection);
     if (error.fault === 'moved' || error.fault === 'unknown') this.serverUses.delete(connection);
-    if (use && isServerWide(error) && Date.now() - use.began > POLL_MILLIS) this.leaveServer(use);
+    if (use && isServerWide(error) && Date.now() - use.began > POLL_MILLIS) {
+      this.leaveServer(use);
+      // The privilege may have been granted since the connection was opened. A new connection shows this.
+      if (error.fault === 'denied') return new DatabaseError('moved', error.cause);
+    }
     return this.markFinalIfLate(error);
   }
 

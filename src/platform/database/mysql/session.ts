@@ -2,7 +2,6 @@ import { type Connection, createConnection } from 'mysql2';
 import { DatabaseError, toDatabaseError } from '../engine/database-error.js';
 import { isObject } from '../../common/json.js';
 import type { Server } from '../engine/connection-options.js';
-import type { WriteState } from '../engine/sql.js';
 import {
   type Rows,
   SERVER_MILLIS,
@@ -74,7 +73,10 @@ export async function setUpConnection(connection: Connection, { options }: Serve
   });
 }
 
-/** Opens a session. @throws DatabaseError `away` if the server is unreachable, or the error of a statement. */
+/**
+ * Opens a session.
+ * @throws DatabaseError `away` if the server is unreachable, `denied` if it refuses access, or the error of a statement.
+ */
 export async function openSession(server: Server): Promise<ServerSession> {
   const connection = createConnection(server.options);
   // Without a listener, an error of an idle connection would end the process.
@@ -116,15 +118,16 @@ function parsePair(text: string): [string, string] {
 }
 
 /** Returns the write state of a server. A Galera donor counts as out of sync, because a state transfer may block it. */
-export function writeStateOf({ readOnly, galera }: ServerState): WriteState {
+export function writeStateOf({ readOnly, galera }: ServerState) {
   if (galera && !(galera.ready && galera.primary && galera.comment === 'Synced')) return 'out_of_sync';
   return readOnly ? 'read_only' : 'writable';
 }
 
-/** Converts the error of a connection attempt. The fault is always `away`, because no statement was sent. */
-export function toConnectError(error: unknown): Error {
+/** Converts the error of a connection attempt. The fault is `denied` or `away`, because no statement was sent. */
+export function toConnectError(error: unknown): DatabaseError {
   const known = toDatabaseError(error);
-  return known instanceof DatabaseError ? new DatabaseError('away', known.cause) : known;
+  if (!(known instanceof DatabaseError)) return new DatabaseError('away', known);
+  return known.fault === 'denied' ? known : new DatabaseError('away', known.cause);
 }
 
 export const endConnection = (connection: Connection): Promise<void> => connection.promise().end();
