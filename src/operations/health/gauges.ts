@@ -4,6 +4,7 @@ import { Metrics } from '../../platform/telemetry/metrics.js';
 import { type DbTime, toMillis } from '../../platform/common/time.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
+import { NOT_READY, Readiness } from './readiness.js';
 import { ImportSummary } from '../../import/report/import-summary.service.js';
 import { PasswordService } from '../../users/passwords/password.service.js';
 
@@ -19,11 +20,21 @@ export class Gauges implements OnModuleInit {
     private readonly imports: ImportSummary,
     private readonly sealer: Sealer,
     private readonly fuse: KeyFuse,
+    private readonly readiness: Readiness,
     @Inject(DATABASE) private readonly database: Database,
   ) {}
 
   onModuleInit(): void {
-    const { metrics, passwords, imports, sealer, fuse, database } = this;
+    const { metrics, passwords, imports, sealer, fuse, readiness, database } = this;
+    metrics.addGauge(
+      'rollcall_not_ready',
+      '1 if the instance is not ready for this reason, otherwise 0.',
+      'max',
+      async () => {
+        const found: readonly string[] = await readiness.findReasons();
+        return Object.keys(NOT_READY).map((reason) => ({ reason, value: Number(found.includes(reason)) }));
+      },
+    );
     metrics.addGauge(
       'rollcall_database_connections_in_use',
       'Database connections in use.',

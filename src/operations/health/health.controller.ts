@@ -2,7 +2,7 @@ import { Get } from '@nestjs/common';
 import { Public } from '../../access/decorators.js';
 import { ApiController, DescribeRoute } from '../../platform/openapi/route-docs.js';
 import { createUnavailableError } from '../../platform/common/errors.js';
-import { Readiness } from './readiness.js';
+import { NOT_READY, Readiness } from './readiness.js';
 
 const UP = {
   type: 'object',
@@ -29,13 +29,15 @@ export class HealthController {
   @Get('ready')
   @DescribeRoute('checkReadiness', 'Check that the instance accepts requests', {
     description:
-      'The response is 503 while the database does not answer or is read-only (`detail` names the reason), and after SIGTERM.',
+      'The response is 503 while a change would fail (`detail` names the reason, such as a read-only database or a full ' +
+      'disk), after a damaged page was read, and after SIGTERM.',
     answer: { description: 'The instance accepts requests.', schema: UP },
   })
   @Public()
   async checkReadiness() {
-    const faults = await this.readiness.findFaults();
-    if (faults.length > 0) throw createUnavailableError(`Not ready: ${faults.join(', ')}.`);
+    const reasons = await this.readiness.findReasons();
+    const texts = reasons.map((reason) => NOT_READY[reason]);
+    if (texts.length > 0) throw createUnavailableError(`Not ready: ${texts.join(', ')}.`);
     return { status: 'ok' };
   }
 }

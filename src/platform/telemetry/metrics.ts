@@ -4,6 +4,8 @@ import { type Aggregator, Counter, Gauge, Histogram, Registry, collectDefaultMet
 import { isObject } from '../common/json.js';
 import type { RequestObserver, RequestResult } from './observe.js';
 
+/** Value of a gauge, or its value for each value of the label `reason`. */
+type GaugeValue = number | { reason: string; value: number }[];
 type Series = Histogram.Internal<'method' | 'route' | 'status'>;
 
 /** Prometheus metrics of this process. Labels never contain client input, so they name routes instead of paths. */
@@ -78,13 +80,16 @@ export class Metrics implements RequestObserver {
     name: string,
     help: string,
     aggregator: Extract<Aggregator, 'sum' | 'max'>,
-    read: () => number | Promise<number>,
+    read: () => GaugeValue | Promise<GaugeValue>,
   ): void {
-    const tryRead = async (): Promise<number> => read();
+    const tryRead = async (): Promise<GaugeValue> => read();
     const collect = async (): Promise<void> => {
-      metric.set(await tryRead().catch(() => Number.NaN));
+      const values = await tryRead().catch(() => Number.NaN);
+      if (typeof values === 'number') metric.set(values);
+      else for (const { reason, value } of values) metric.set({ reason }, value);
     };
-    const metric = new Gauge({ name, help, aggregator, registers: [this.registry], collect });
+    const registers = [this.registry];
+    const metric = new Gauge({ name, help, aggregator, labelNames: ['reason'], registers, collect });
   }
 
   /**

@@ -18,7 +18,9 @@ import {
   sendStatement,
   runQuery,
 } from './mysql-statement.js';
+import { assertPrivileges } from './privileges.js';
 import { readState, writeStateOf } from './session.js';
+import { WriteProbe } from '../engine/write-probe.js';
 import {
   type Engine,
   type InsertStatement,
@@ -54,6 +56,8 @@ export const createSql = (connection: Connection, fail?: (error: unknown) => nev
  */
 export class MysqlEngine implements Engine {
   readonly dialect = 'mysql';
+
+  private readonly probe = new WriteProbe();
 
   constructor(private readonly pool: MysqlPool) {}
 
@@ -112,7 +116,15 @@ export class MysqlEngine implements Engine {
     return this.pool.close();
   }
 
-  async checkWriteState(): Promise<WriteState> {
+  checkWriteState(): Promise<WriteState> {
+    return runWithRetry('statement', async () => {
+      const state = await this.readServerState();
+      if (state === 'writable') await this.probe.run(this, assertPrivileges);
+      return state;
+    });
+  }
+
+  private async readServerState(): Promise<WriteState> {
     const connection = await this.acquireConnection().catch((error: unknown) => {
       if (error instanceof DatabaseError && error.cause instanceof NoWriterError)
         return error.cause.writeState;
@@ -207,7 +219,7 @@ export class MysqlEngine implements Engine {
 
   private recordFailure(connection: PoolConnection, error: unknown, convertError: ErrorConverter): Error {
     const failure = error instanceof Error ? error : new Error(String(error));
-    return this.pool.recordFailure(connection, convertError(failure));
+    return this.probe.record(this.pool.recordFailure(connection, convertError(failure)));
   }
 
   private acquireConnection(): Promise<PoolConnection> {

@@ -11,6 +11,7 @@ import {
   assertBindable,
   toPlaceholders,
 } from '../engine/sql.js';
+import { WriteProbe } from '../engine/write-probe.js';
 
 /** Time for which a statement waits for the lock of another process. The wait blocks the thread. */
 const BUSY_MILLIS = 5000;
@@ -159,6 +160,7 @@ const MAX_PREPARED = 300;
  * A synchronous connection to a file, with prepared statements. All methods throw the errors that `Engine` describes.
  */
 export class SqliteConnection {
+  readonly probe = new WriteProbe();
   private readonly prepared = new Map<string, PreparedStatement>();
 
   constructor(private readonly connection: DatabaseSync) {}
@@ -174,7 +176,7 @@ export class SqliteConnection {
   }
 
   exec(sql: string): void {
-    runConvertingErrors(() => {
+    this.runConvertingErrors(() => {
       this.connection.exec(sql);
     });
   }
@@ -186,7 +188,7 @@ export class SqliteConnection {
 
   queryOne(sql: string, params: Params): object | undefined {
     assertBindable(params);
-    return runConvertingErrors(() => {
+    return this.runConvertingErrors(() => {
       const { statement, names } = this.prepare(sql);
       const row = statement.get(...params);
       return row === undefined ? undefined : toRowObject(names, row);
@@ -195,7 +197,7 @@ export class SqliteConnection {
 
   queryRaw(sql: string, params: Params): RawRows {
     assertBindable(params);
-    return runConvertingErrors(() => {
+    return this.runConvertingErrors(() => {
       const { statement, names } = this.prepare(sql);
       return { names, rows: statement.all(...params) };
     });
@@ -208,7 +210,7 @@ export class SqliteConnection {
 
   run(sql: string, params: Params): number {
     assertBindable(params);
-    return runConvertingErrors(() => Number(this.prepare(sql).statement.run(...params).changes));
+    return this.runConvertingErrors(() => Number(this.prepare(sql).statement.run(...params).changes));
   }
 
   /**
@@ -216,7 +218,7 @@ export class SqliteConnection {
    * time.
    */
   insert({ head, columns, tail }: InsertStatement, rows: readonly SqlValue[][]): void {
-    runConvertingErrors(() => {
+    this.runConvertingErrors(() => {
       const { statement } = this.prepare(`${head}(${toPlaceholders(columns)})${tail}`);
       for (const row of rows) {
         assertBindable(row);
@@ -237,6 +239,14 @@ export class SqliteConnection {
 
   close(): void {
     this.connection.close();
+  }
+
+  private runConvertingErrors<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      throw this.probe.record(toDatabaseError(addResultCode(error)));
+    }
   }
 
   private prepare(sql: string): PreparedStatement {
@@ -262,14 +272,6 @@ export class SqliteConnection {
  * limit. Planning takes longer than the statement itself.
  */
 const preventReplanning = (sql: string): string => sql.replaceAll('LIMIT ?', 'LIMIT ?+0');
-
-function runConvertingErrors<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    throw toDatabaseError(addResultCode(error));
-  }
-}
 
 export function toRowObject(names: readonly string[], values: unknown): object {
   const row: Record<string, unknown> = {};

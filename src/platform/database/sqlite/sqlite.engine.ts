@@ -64,7 +64,7 @@ export class SqliteEngine implements Engine {
   }
 
   async checkWriteState(): Promise<WriteState> {
-    await this.query('PRAGMA schema_version'); // throws if the file cannot be read
+    await this.connection.probe.run(this);
     return 'writable';
   }
 
@@ -80,7 +80,9 @@ export class SqliteEngine implements Engine {
     const reader = signal ? this.stoppableReader : this.reader;
     if (!reader) return this.query<T>(sql, params);
     assertBindable(params);
-    const { names, rows } = await reader.read(sql, params, signal);
+    const { names, rows } = await reader.read(sql, params, signal).catch((error: unknown) => {
+      throw this.connection.probe.record(error);
+    });
     return rows.map((values) => toRowObject(names, values)) as T[];
   }
 
