@@ -35,6 +35,7 @@ function parseOut({ out, err }: CommandResult): string[] {
 }
 
 const SERVER = ENGINE === 'mariadb' ? ['ok database', 'ok connections', 'ok host'] : ['ok database'];
+const CONTENT = ['ok writes', 'ok pages', 'ok references', 'ok clock'];
 const MACHINE = ['ok node', 'ok settings', 'ok data folder', 'ok disk', 'ok address'];
 
 test('doctor reports only ok findings after the first start', async () => {
@@ -45,6 +46,7 @@ test('doctor reports only ok findings after the first start', async () => {
     ...MACHINE,
     ...SERVER,
     'ok migrations',
+    ...CONTENT,
     'ok webmasters',
     'ok api keys',
     'ok imports',

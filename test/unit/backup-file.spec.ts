@@ -47,6 +47,7 @@ const HEADER: BackupHeader = {
 const snapshotOf = (rows: typeof ROWS): Snapshot => ({
   dialect: 'sqlite',
   queryNumber: () => Promise.resolve(0),
+  findDamage: () => Promise.resolve([]),
   streamRows: async function* ({ name }) {
     yield rows[name] ?? [];
   },

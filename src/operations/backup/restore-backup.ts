@@ -62,9 +62,7 @@ export async function restoreBackup(
       progress((written += rows.length));
     }
     await assertCounts(restore, backup);
-    const checks: CheckResult[] = [];
-    for (const check of buildChecks(restore.dialect))
-      checks.push({ name: check.name, found: await restore.queryNumber(check.sql) });
+    const checks = await runChecks(restore, [ACTIVE_WEBMASTER, ...buildReferenceChecks(restore.dialect)]);
     const active = await listActiveKeys(sql);
     const isSameInstallation = (await Installation.read(sql)).id === replaced.id;
     const changes = [{ field: 'backup', new: backup.header.created }];
@@ -97,6 +95,13 @@ interface Check {
   sql: string;
 }
 
+/** Runs checks one after another. */
+export async function runChecks(database: Pick<Snapshot, 'queryNumber'>, checks: readonly Check[]) {
+  const results: CheckResult[] = [];
+  for (const { name, sql } of checks) results.push({ name, found: await database.queryNumber(sql) });
+  return results;
+}
+
 const toOrphanCountSql = (table: string): string =>
   `SELECT COUNT(*) FROM ${table} AS t WHERE NOT EXISTS (SELECT 1 FROM users AS u WHERE u.uuid = t.user_uuid)`;
 const CONCAT: Record<Dialect, (column: string) => string> = {
@@ -116,11 +121,13 @@ const UNKNOWN_MANAGERS = `SELECT COUNT(*) FROM users AS t
   WHERE t.manager_uuid IS NOT NULL AND NOT EXISTS (SELECT 1 FROM users AS u WHERE u.uuid = t.manager_uuid)`;
 const toStatusCountSql = (status: string): string => `SELECT COUNT(*) FROM users WHERE status = '${status}'`;
 
-const buildChecks = (dialect: Dialect): readonly Check[] => [
-  {
-    name: 'an active Webmaster',
-    sql: `SELECT CASE WHEN (SELECT COUNT(*) FROM users) > 0 AND (${WEBMASTERS}) = 0 THEN 1 ELSE 0 END`,
-  },
+const ACTIVE_WEBMASTER: Check = {
+  name: 'an active Webmaster',
+  sql: `SELECT CASE WHEN (SELECT COUNT(*) FROM users) > 0 AND (${WEBMASTERS}) = 0 THEN 1 ELSE 0 END`,
+};
+
+/** Builds the checks that rows refer to existing rows, and that stored counts are right. */
+export const buildReferenceChecks = (dialect: Dialect): readonly Check[] => [
   { name: 'identifiers belong to users', sql: toOrphanCountSql('user_identifiers') },
   { name: 'users have a login name', sql: toMissingLoginSql(dialect) },
   { name: 'roles belong to users', sql: toOrphanCountSql('user_roles') },

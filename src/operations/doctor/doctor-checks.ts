@@ -14,6 +14,7 @@ import {
 } from '../../platform/database/migrate.js';
 import { readScheduleOptions } from '../../import/schedule/schedule-options.js';
 import { type Finding, codeOf, fail, ok, warn } from './finding.js';
+import { checkClock, checkContent, checkWrites } from './data-checks.js';
 import { checkKeys } from './key-checks.js';
 import { checkTopology } from './topology.js';
 
@@ -104,10 +105,12 @@ export async function checkDatabase(env: Env, entities: EntityClasses): Promise<
     await assertOwnSchema(dataSource);
     const pending = await hasPendingMigrations(dataSource);
     findings.push(...checkMigrations(pending));
-    if (!pending) findings.push(...(await checkAccess(sql)));
+    if (pending) return findings;
+    for (const check of [checkWrites, () => checkContent(env), checkClock, checkAccess])
+      findings.push(...(await check(sql)));
   } catch (error) {
     if (error instanceof ForeignSchemaError) return [...findings, ...fail('migrations', error.message)];
-    const message = `answers, but its tables cannot be read (${codeOf(error)}). Check the tables and the privileges of the database user`;
+    const message = `answers, but its tables cannot be read (${codeOf(error)}). Check the tables and the privileges of the database user, or restore a backup`;
     findings.push(...fail('database', message));
   } finally {
     await dataSource.destroy();
@@ -118,7 +121,8 @@ export async function checkDatabase(env: Env, entities: EntityClasses): Promise<
 
 const describeRemedy = ({ databaseUrl }: Env): string =>
   databaseUrl.startsWith('sqlite:')
-    ? 'Check the file from DATABASE_URL or DATA_DIR, and who owns it and its folder'
+    ? 'Check the file from DATABASE_URL or DATA_DIR, and who owns it and its folder. ' +
+      'If the file is damaged, restore a backup with "rollcall restore"'
     : 'Check DATABASE_URL, that the server is running, and that it accepts this user';
 
 async function checkServer(sql: Sql, env: Env): Promise<Finding[]> {

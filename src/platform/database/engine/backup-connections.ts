@@ -2,7 +2,7 @@ import { type DatabaseSettings, serversOf, sqliteFileOf } from './connection-opt
 import { chooseSession } from '../mysql/choose-session.js';
 import { createSql } from '../mysql/mysql.engine.js';
 import { insertAll } from '../mysql/mysql-insert.js';
-import { queryNumber, runWithoutTimeout } from '../mysql/mysql-statement.js';
+import { type Rows, queryNumber, runWithoutTimeout } from '../mysql/mysql-statement.js';
 import { endSession, removeTimeLimits } from '../mysql/session.js';
 import type { Dialect, Sql, SqlValue } from './sql.js';
 import { SqliteConnection } from '../sqlite/sqlite-connection.js';
@@ -10,6 +10,9 @@ import { SqliteSql } from '../sqlite/sqlite.engine.js';
 
 /** Number of rows in a batch. It is small, because a single row may contain a megabyte. */
 const BATCH_ROWS = 20;
+
+/** Maximum number of faults that SQLite reports. */
+const MAX_DAMAGE = 5;
 
 export interface TableColumns {
   name: string;
@@ -20,6 +23,8 @@ export interface TableColumns {
 interface SeparateConnection {
   readonly dialect: Dialect;
   queryNumber(sql: string): Promise<number>;
+  /** Reads every page and index, and returns descriptions of damage. Reports only the first faults on SQLite. */
+  findDamage(tables: readonly string[]): Promise<string[]>;
   /** Rolls back uncommitted changes and closes the connection. */
   close(): Promise<void>;
 }
@@ -72,6 +77,10 @@ function openSqliteTransaction(file: string, begin: string): Snapshot & RestoreT
     dialect: 'sqlite',
     sql: new SqliteSql(connection),
     queryNumber: async (sql) => Number(Object.values(connection.queryOne(sql, []) ?? {})[0] ?? 0),
+    findDamage: async () => {
+      const rows = connection.query(`PRAGMA integrity_check(${MAX_DAMAGE})`, []);
+      return rows.map((row) => String(Object.values(row)[0])).filter((text) => text !== 'ok');
+    },
     streamRows: (table) => toBatches(connection.iterate(buildSelect(table))),
     deleteAll: async (table) => void connection.run(`DELETE FROM ${table}`, []),
     insert: async (table, rows) => {
@@ -100,6 +109,11 @@ async function openServerTransaction(
     dialect: 'mysql',
     sql: createSql(connection),
     queryNumber: (sql) => queryNumber(connection, sql),
+    findDamage: async (tables) => {
+      const check = `CHECK TABLE ${tables.join(', ')}`;
+      const rows = await runWithoutTimeout<Rows<{ Table: string; Msg_text: string }>>(connection, check);
+      return rows.flatMap(({ Table, Msg_text: text }) => (text === 'OK' ? [] : [`${Table}: ${text}`]));
+    },
     streamRows: (table) => toBatches(streamQuery(buildSelect(table))),
     deleteAll: async (table) => {
       await runWithoutTimeout(connection, `DELETE FROM ${table}`);

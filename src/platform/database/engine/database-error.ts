@@ -42,7 +42,7 @@ const DETAILS = {
   ],
 } as const;
 
-const CODES = new Map<Fault, ErrorCode>([
+const PROBLEM_CODES = new Map<Fault, ErrorCode>([
   ['unknown', 'outcome_unknown'],
   ['replaced', 'database_replaced'],
 ]);
@@ -56,7 +56,7 @@ export class DatabaseError extends ProblemError {
     readonly isFinal = false,
   ) {
     const [detail, seconds] = DETAILS[fault];
-    super(CODES.get(fault) ?? 'unavailable', detail, { headers: { 'Retry-After': seconds } });
+    super(PROBLEM_CODES.get(fault) ?? 'unavailable', detail, { headers: { 'Retry-After': seconds } });
   }
 }
 

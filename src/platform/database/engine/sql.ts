@@ -35,7 +35,7 @@ export interface OpenTransaction extends Sql {
 /** State of a database: it accepts changes, or the reason why a change would fail now. */
 export type WriteState = 'writable' | UnwritableState;
 export type UnwritableState =
-  'read_only' | 'out_of_sync' | 'denied' | 'full' | 'disk_error' | 'damaged' | 'locked' | 'away';
+  'read_only' | 'out_of_sync' | 'denied' | 'full' | 'disk_error' | 'damaged' | 'replaced' | 'locked' | 'away';
 
 export interface ConnectionUsage {
   inUse: number;
