@@ -20,6 +20,7 @@ import { BodyBudget } from './platform/http/body-reader.js';
 import type { WorkerPrograms } from './platform/config/config.module.js';
 import type { Env } from './platform/config/env.js';
 import type { WriteLock } from './platform/database/sqlite/write-lock.js';
+import { SHUTDOWN_SIGNALS } from './platform/common/signals.js';
 import { Sealer } from './audit/sealer.service.js';
 import { ImportWorker } from './import/apply/import-worker.service.js';
 import { Alerts } from './import/alerts/alerts.service.js';
@@ -95,7 +96,7 @@ export async function createApp(
     errors.sendError(refusal, request, response);
   });
   app.setGlobalPrefix(API_PREFIX, { exclude: UNPREFIXED });
-  if (isService) app.enableShutdownHooks(['SIGTERM', 'SIGINT'], { useProcessExit: true });
+  if (isService) app.enableShutdownHooks([...SHUTDOWN_SIGNALS], { useProcessExit: true });
   await app.init();
   prioritizeLiteralRoutes(adapter.getInstance<Express>());
   if (isService) await startService(app);

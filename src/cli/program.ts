@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { SHUTDOWN_SIGNALS } from '../platform/common/signals.js';
 import { VERSION } from '../platform/common/version.js';
 import { runProgram } from '../platform/config/settings.js';
 import type { Application } from './application.js';
@@ -53,7 +54,8 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
 
 const START_HELP = `
 Settings are environment variables or lines of .env in this folder. Data is stored in DATA_DIR (./data). The first start creates a
-Webmaster and an API key, and prints them once. SIGTERM and SIGINT end the service with exit code 0.
+Webmaster and an API key, and prints them once. The signals
+${SHUTDOWN_SIGNALS.join(', ')} end the service with exit code 0.
 \`rollcall\` without a command also starts the service.`;
 
 const createStartCommand = () =>

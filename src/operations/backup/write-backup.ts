@@ -4,12 +4,12 @@ import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
+import { SHUTDOWN_SIGNALS } from '../../platform/common/signals.js';
 import type { Snapshot } from '../../platform/database/engine/backup-connections.js';
 import { type BackupHeader, buildChecksum } from './backup-format.js';
 
 /** Gzip level. The highest level saves another tenth, but takes four times as long. */
 const COMPRESSION_LEVEL = 3;
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const STOPPED_CODE = 2;
 
 /**
@@ -30,7 +30,7 @@ export async function writeBackup(
     rmSync(part, { force: true });
     process.exit(STOPPED_CODE);
   };
-  for (const signal of SIGNALS) process.once(signal, stop);
+  for (const signal of SHUTDOWN_SIGNALS) process.once(signal, stop);
   try {
     await writeText(file, generateLines(header, snapshot, progress));
     await file.close();
@@ -42,7 +42,7 @@ export async function writeBackup(
     await rm(part, { force: true });
     throw error;
   } finally {
-    for (const signal of SIGNALS) process.off(signal, stop);
+    for (const signal of SHUTDOWN_SIGNALS) process.off(signal, stop);
   }
 }
 

@@ -3,22 +3,17 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { AggregatorRegistry } from 'prom-client';
 import { RateLimiterClusterMaster } from 'rate-limiter-flexible';
 import { messageOf } from '../../platform/common/errors.js';
+import { CLEAN_EXITS, SHUTDOWN_SIGNALS } from '../../platform/common/signals.js';
 import { Log } from '../../platform/telemetry/log.js';
 import type { Env } from '../../platform/config/env.js';
 import type { FirstCredentials } from '../start/first-start.service.js';
 import { formatCredentials, logStartAndEnd, formatWelcome } from '../start/welcome.js';
 import { type InstanceMetricsData, InstanceProcess } from './instance-process.js';
 
-const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 /** First delay and maximum delay before a failing instance is restarted. The delay doubles with each failure. */
 const RESTART_MILLIS = { first: 100, most: 10_000 };
 /** An instance that runs longer than this resets the restart delay. */
 const STEADY_MILLIS = 60_000;
-/**
- * Exit codes and signals that count as an orderly shutdown. Signals are included, because a signal ends an instance
- * that is still starting.
- */
-const CLEAN_EXITS: readonly string[] = ['0', ...SIGNALS];
 /** Time to send responses during a shutdown, after all requests have arrived. Hanging instances are killed after it. */
 const ANSWER_SECONDS = 10;
 /** A second signal kills the instances only after this time, because npm and terminals may send a signal twice. */
@@ -32,7 +27,7 @@ const SECOND_SIGNAL_MILLIS = 1000;
  */
 export async function runPrimary(env: Env, program: string): Promise<void> {
   const primary = new Primary(env, program);
-  for (const name of SIGNALS) process.on(name, () => void primary.end());
+  for (const name of SHUTDOWN_SIGNALS) process.on(name, () => void primary.end());
   await primary.start();
 }
 
@@ -102,7 +97,7 @@ class Primary {
     };
     setTimeout(kill, (SHUTDOWN_DELAY_SECONDS + REQUEST_TIMEOUT_SECONDS + ANSWER_SECONDS) * 1000);
     setTimeout(() => {
-      for (const name of SIGNALS) process.once(name, kill);
+      for (const name of SHUTDOWN_SIGNALS) process.once(name, kill);
     }, SECOND_SIGNAL_MILLIS);
     await Promise.all([...this.instances].map(({ ended }) => ended));
     process.exit(this.isClean ? 0 : 1);

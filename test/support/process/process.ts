@@ -144,7 +144,7 @@ export class Process {
     return [...new Set(requests.map((line) => (JSON.parse(line) as { pid: number }).pid))];
   }
 
-  signal(name: 'SIGTERM' | 'SIGINT' | 'SIGKILL'): void {
+  signal(name: NodeJS.Signals): void {
     this.child.kill(name);
   }
 

@@ -5,6 +5,7 @@ import { Socket } from 'node:net';
 import { setPriority } from 'node:os';
 import type { Readable } from 'node:stream';
 import { isObject } from '../../common/json.js';
+import { SHUTDOWN_SIGNALS } from '../../common/signals.js';
 
 /** Maximum length of a buffered line, in characters. A longer line is not a log line and is dropped. */
 const MAX_LINE = 64 * 1024;
@@ -29,9 +30,9 @@ const getNodeFlags = (): string[] => process.execArgv.filter((flag) => !/^--(env
 
 /** Thrown if a worker process ends before it answers a call. */
 export class WorkerEndedError extends Error {
-  /** @param wasSilent true if the process was killed because it did not answer pings. */
+  /** @param exit exit code or signal. @param wasSilent true if the process was killed because it did not answer pings. */
   constructor(
-    exit: string,
+    readonly exit: string,
     readonly wasSilent: boolean,
   ) {
     super(`A worker process ended with ${exit}.`);
@@ -147,6 +148,7 @@ export class WorkerProcess<Calls extends WorkerCalls, Handlers extends object> {
       env,
       execArgv: [...getNodeFlags(), ...flags],
       stdio: ['ignore', link.onOutput ? 'pipe' : 'ignore', 'pipe', 'ipc'],
+      detached: true, // a terminal sends its signals to the whole process group, even before the program has loaded
     });
     const printed = relayOutput(child, (lines) => link.onOutput?.(lines));
     if (child.pid !== undefined) setPriority(child.pid, niceness);
@@ -201,9 +203,9 @@ export function serveAsWorker<Calls extends object, Handlers extends WorkerCalls
   handlers: Handlers,
   eventNames: (keyof Calls)[] = [],
 ): BirpcReturn<Calls, Handlers> {
-  // Ignores signals, because a terminal or systemd sends them to all processes of the service. A worker process ends only
-  // when its channel closes.
-  for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => undefined);
+  // Ignores signals, because a supervisor may send them to all processes of the service. A worker process ends only when
+  // its channel closes.
+  for (const name of SHUTDOWN_SIGNALS) process.on(name, () => undefined);
   process.on('disconnect', () => process.exit());
   return createBirpc<Calls, Handlers>(handlers, {
     post: (message: object) => void process.send?.(message, undefined, undefined, () => undefined),
