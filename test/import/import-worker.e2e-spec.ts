@@ -73,14 +73,23 @@ test('a new import worker completes the import of a killed worker', async () => 
   expect(service.out).toContain('"exit":"SIGKILL"');
 });
 
-test('an import stopped by SIGTERM completes after the next start', async () => {
+const STATES = ['queued', 'validating', 'applying'];
+test.each([
+  ['SIGTERM', 'queued'],
+  ['SIGHUP', 'validating'],
+  ['SIGQUIT', 'applying'],
+] as const)('an import stopped by %s while %s completes after the next start', async (signal, state) => {
   const service = await start();
-  const id = await startWriting(clientOf(service), file('t'));
-  const [worker = 0] = childrenOf(service.pid);
-  process.kill(worker, 'SIGTERM');
-  expect(await service.stop()).toEqual({ code: 0, signal: null });
-  expect(isAlive(worker)).toBe(false);
-  expect(service.unexpectedOutput).toBe('');
+  const { id } = (await upload(clientOf(service), file('t'))).body;
+  const readState = async (): Promise<string> => (await clientOf(service).get(`/imports/${id}`)).body.state;
+  while (STATES.indexOf(await readState()) < STATES.indexOf(state)) await delay(5);
+  const workers = childrenOf(service.pid);
+  // A supervisor sends its signal to all processes. SIGUSR1 opens no inspector.
+  for (const pid of [...workers, service.pid]) process.kill(pid, 'SIGUSR1');
+  for (const pid of [...workers, service.pid]) process.kill(pid, signal);
+  expect(await service.exit).toEqual({ code: 0, signal: null });
+  expect(workers.filter(isAlive)).toEqual([]);
+  expect([service.out, service.unexpectedOutput]).toEqual(['', '']); // no warning or error
   const client = clientOf(await start());
   // The lease was given back, so the next process does not wait until it expires.
   const run = await awaitRun(client, id);

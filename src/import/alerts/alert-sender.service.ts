@@ -81,6 +81,7 @@ async function runCommand(command: string, { type, body }: Alert, signal: AbortS
     stdio: ['pipe', 'ignore', 'ignore'],
     signal,
     killSignal: 'SIGKILL',
+    detached: true, // a signal from the terminal of the service must not make the command fail
   });
   // A command need not read its input, so ignore errors here. Only its exit code counts.
   child.stdin.on('error', () => undefined);

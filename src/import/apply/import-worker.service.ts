@@ -5,6 +5,7 @@ import {
   WorkerProcess,
 } from '../../platform/database/engine/worker-process.js';
 import { toProblemError } from '../../platform/http/problem.js';
+import { CLEAN_EXITS } from '../../platform/common/signals.js';
 import { Log } from '../../platform/telemetry/log.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
 import { RunEvents } from '../report/run-events.js';
@@ -76,7 +77,7 @@ export class ImportWorkerProcess {
 
   /** Plans and applies all runnable runs. @throws an error if the process ends early. */
   async executeRuns(): Promise<void> {
-    await this.process?.startAndCall((calls) => calls.executeRuns());
+    if (!this.stopping) await this.process?.startAndCall((calls) => calls.executeRuns());
   }
 
   /** Stops the process at its next checkpoint and waits until it has ended. */
@@ -101,7 +102,7 @@ export class ImportWorkerProcess {
     };
     const onExit = (exit: string): void => {
       lock.end();
-      if (exit !== '0' && !this.stopping) this.log.warn('import worker ended', { exit });
+      if (!CLEAN_EXITS.includes(exit) && !this.stopping) this.log.warn('import worker ended', { exit });
     };
     return { handlers: answers, onOutput, onExit };
   }
@@ -128,6 +129,7 @@ const RUNS_PER_PASS = 100;
 export class ImportWorker implements BeforeApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
   private busy: Promise<void> | undefined;
+  private executing: Promise<void> | undefined;
   private stopping = false;
   private crashes = 0;
   /** Maps a waiting state to the id of the last run in this state that was checked for revoked credentials. */
@@ -151,7 +153,8 @@ export class ImportWorker implements BeforeApplicationShutdown {
     this.stopping = true;
     clearTimeout(this.timer);
     await this.workerProcess.stop();
-    await this.busy;
+    // The callers of `wake` and `executeRuns` handle errors.
+    await Promise.allSettled([this.busy, this.executing]);
   }
 
   /**
@@ -164,7 +167,10 @@ export class ImportWorker implements BeforeApplicationShutdown {
     this.busy = this.executeRuns()
       .then(() => this.endRevokedRuns())
       .catch((error: unknown) => {
-        if (error instanceof WorkerEndedError) this.crashes++;
+        if (error instanceof WorkerEndedError) {
+          this.crashes++;
+          if (this.stopping || CLEAN_EXITS.includes(error.exit)) return; // the run continues later
+        }
         this.log.logFault('imports', toProblemError(error).code, error);
       })
       .finally(() => {
@@ -180,7 +186,11 @@ export class ImportWorker implements BeforeApplicationShutdown {
   }
 
   /** Plans and applies runs until no runnable run is left, or until another worker holds the lease. */
-  async executeRuns(): Promise<void> {
+  executeRuns(): Promise<void> {
+    return (this.executing = this.executeRunnableRuns());
+  }
+
+  private async executeRunnableRuns(): Promise<void> {
     while (!this.stopping && (await this.runs.findNextRunId()) !== undefined) {
       if (this.workerProcess.isUsed) {
         // Check the lease first, so that not every instance starts a process only to find that another worker holds the

@@ -1,4 +1,4 @@
-import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable, type OnModuleInit } from '@nestjs/common';
 import { AuditService } from '../../audit/audit.service.js';
 import { Log } from '../../platform/telemetry/log.js';
 import { ImportsService } from '../../import/imports.service.js';
@@ -12,8 +12,9 @@ const INTERVAL_MILLIS = 15 * 60 * 1000;
 
 /** Deletes expired rows every 15 minutes, on every instance. */
 @Injectable()
-export class PurgeService implements OnModuleInit, OnApplicationShutdown {
+export class PurgeService implements OnModuleInit, BeforeApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
+  private busy: Promise<void> | undefined;
 
   constructor(
     private readonly sessions: SessionsService,
@@ -28,14 +29,15 @@ export class PurgeService implements OnModuleInit, OnApplicationShutdown {
 
   onModuleInit(): void {
     this.timer = setInterval(() => {
-      this.purgeAll().catch((error: unknown) => {
+      this.busy = this.purgeAll().catch((error: unknown) => {
         this.log.logFault('purge', 'internal', error);
       });
     }, INTERVAL_MILLIS).unref();
   }
 
-  onApplicationShutdown(): void {
+  async beforeApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
+    await this.busy;
   }
 
   async purgeAll(): Promise<void> {
