@@ -45,8 +45,10 @@ const bundle = (names, plugins = []) =>
       ...['@fastify/*', '@nestjs/microservices', '@nestjs/websockets'],
     ],
     banner: {
-      // Variables that CommonJS packages use.
       js: [
+        // Without a listener, Node.js would open an inspector on SIGUSR1.
+        "process.on('SIGUSR1', () => undefined);",
+        // Variables that CommonJS packages use.
         "import { createRequire as requireOf } from 'node:module';",
         'const require = requireOf(import.meta.url);',
         'const { dirname: __dirname, filename: __filename } = import.meta;',

@@ -6,6 +6,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, dirname, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
+process.on('SIGUSR1', () => undefined); // without a listener, Node.js would open an inspector
+
 const { engines } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
 const [NEEDED] = /\d+\.\d+/.exec(engines.node);
 
@@ -42,12 +44,13 @@ if (node === process.execPath) {
 } else {
   const path = [dirname(node), process.env.PATH].join(delimiter);
   const env = { ...process.env, PATH: path, npm_node_execpath: node };
-  const child = spawn(node, [...process.execArgv, program, ...args], { stdio: 'inherit', env });
+  const flags = [...process.execArgv, '--disable-sigusr1'];
+  const child = spawn(node, [...flags, program, ...args], { stdio: 'inherit', env });
   // Ctrl-C in a terminal also reaches the child, and a second SIGINT would end it at once.
   const isAtTerminal = process.stdin.isTTY === true;
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'])
     process.on(signal, () => {
-      if (signal === 'SIGTERM' || !isAtTerminal) child.kill(signal);
+      if (signal !== 'SIGINT' || !isAtTerminal) child.kill(signal);
     });
   child.on('exit', (code, signal) => {
     if (signal === null) process.exit(code);

@@ -6,7 +6,7 @@ import { Client } from '../support/app/client.js';
 import { ENGINE, createDatabase } from '../support/app/database.js';
 import { drainUnderLoad } from '../support/app/drain.js';
 import { Link } from '../support/process/link.js';
-import { Process, envOf, setUpDatabase, occupyPort } from '../support/process/process.js';
+import { Process, childrenOf, envOf, setUpDatabase, occupyPort } from '../support/process/process.js';
 
 /** Start and end of several instances under one primary. */
 const database = setUpDatabase();
@@ -123,6 +123,14 @@ onMariadb('two instances (MariaDB only)', () => {
       expect(service.unexpectedOutput).toBe('');
       const next = new Client((await start()).url, { 'x-api-key': API_KEY });
       expect((await next.get('/users/search')).body.Count).toBe(created + 1);
+    });
+
+    test('SIGHUP to every process ends the service with exit code 0', async () => {
+      const service = await start({ LOG_LEVEL: 'warn' });
+      const pids = [...childrenOf(service.pid), service.pid];
+      for (const signal of ['SIGUSR1', 'SIGHUP'] as const) for (const pid of pids) process.kill(pid, signal);
+      expect(await service.exit).toEqual({ code: 0, signal: null });
+      expect([service.out, service.unexpectedOutput]).toEqual(['', '']);
     });
 
     test('a hanging instance is killed after the shutdown timeout', async () => {

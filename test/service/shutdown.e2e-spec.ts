@@ -4,6 +4,7 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { readdirSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { SHUTDOWN_SIGNALS } from '../../src/platform/common/signals.js';
 import { API_KEY } from '../support/app/app.js';
 import { Client } from '../support/app/client.js';
 import { ENGINE } from '../support/app/database.js';
@@ -52,32 +53,28 @@ async function waitUntilClosed(url: string): Promise<void> {
   }
 }
 
-test.each(['SIGTERM', 'SIGINT'] as const)(
-  'after %s, the service completes open requests and exits',
-  async (name) => {
-    const service = await start();
-    const agent = new Agent({ keepAlive: true });
-    const [idle] = (await once(request(`${service.url}/api/0.3/status`, { agent }).end(), 'response')) as [
-      IncomingMessage,
-    ];
-    idle.resume();
-    await once(idle, 'end');
+test.each(SHUTDOWN_SIGNALS)('after %s, the service completes open requests and exits', async (name) => {
+  const service = await start();
+  service.signal('SIGUSR1'); // opens no inspector
+  const agent = new Agent({ keepAlive: true });
+  const [idle] = (await once(request(`${service.url}/api/0.3/status`, { agent }).end(), 'response')) as [
+    IncomingMessage,
+  ];
+  idle.resume();
+  await once(idle, 'end');
 
-    const bodies = Array.from({ length: 5 }, () => JSON.stringify(aUser()));
-    const sent = await Promise.all(bodies.map((body) => sendHalf(service.url, body)));
-    service.signal(name);
-    await waitUntilClosed(service.url);
-    const statuses = await Promise.all(
-      sent.map((one, index) => sendRest(one, bodies[index]?.slice(10) ?? '')),
-    );
-    expect(statuses).toEqual([201, 201, 201, 201, 201]);
-    expect(await service.exit).toEqual({ code: 0, signal: null });
-    expect(service.unexpectedOutput).toBe('');
-    agent.destroy();
+  const bodies = Array.from({ length: 5 }, () => JSON.stringify(aUser()));
+  const sent = await Promise.all(bodies.map((body) => sendHalf(service.url, body)));
+  service.signal(name);
+  await waitUntilClosed(service.url);
+  const statuses = await Promise.all(sent.map((one, index) => sendRest(one, bodies[index]?.slice(10) ?? '')));
+  expect(statuses).toEqual([201, 201, 201, 201, 201]);
+  expect(await service.exit).toEqual({ code: 0, signal: null });
+  expect(service.unexpectedOutput).toBe('');
+  agent.destroy();
 
-    expect((await clientOf(await start()).get('/users/search')).body.Count).toBe(6);
-  },
-);
+  expect((await clientOf(await start()).get('/users/search')).body.Count).toBe(6);
+});
 
 test('a shutdown under load answers every request and loses no created user', async () => {
   const service = await start({ SHUTDOWN_DELAY_SECONDS: '2' });

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { SHUTDOWN_SIGNALS } from '../../src/platform/common/signals.js';
 import { ROOT } from '../support/process/process.js';
 
 /** A clone with the launcher and a program that prints how it was started, but without its own Node.js. */
@@ -16,7 +17,7 @@ beforeEach(() => {
     join(clone, 'program.mjs'),
     `const [, program, ...args] = process.argv;
     if (args[0] === 'wait') {
-      process.on('SIGTERM', () => process.exit(7));
+      for (const signal of args.slice(1)) process.on(signal, () => process.exit(7));
       setInterval(() => undefined, 1000);
     } else process.exitCode = Number(args[0]);
     console.log(JSON.stringify({ program, args, flags: process.execArgv, isChild: process.env.CHILD === 'yes' }));`,
@@ -69,18 +70,21 @@ describe('a launcher on outdated Node.js', () => {
   test('starts the Node.js in node_modules', () => {
     install();
     const { stdout, status } = launch('program.mjs', '5', 'a b');
-    expect(parse(stdout)).toMatchObject({ args: ['5', 'a b'], flags: ['--no-warnings'], isChild: true });
+    expect(parse(stdout)).toMatchObject({
+      args: ['5', 'a b'],
+      flags: ['--no-warnings', '--disable-sigusr1'],
+      isChild: true,
+    });
     expect(status).toBe(5);
   });
 
-  test('forwards SIGTERM to the program', async () => {
+  test.each(SHUTDOWN_SIGNALS)('forwards %s to the program', async (signal) => {
     install();
-    const child: ChildProcess = spawn(process.execPath, ['launch.mjs', 'program.mjs', 'wait'], {
-      cwd: clone,
-      env,
-    });
+    const args = ['launch.mjs', 'program.mjs', 'wait', signal];
+    const child: ChildProcess = spawn(process.execPath, args, { cwd: clone, env });
     await once(child.stdout!, 'data');
-    child.kill('SIGTERM');
+    child.kill('SIGUSR1'); // is not forwarded and opens no inspector
+    child.kill(signal);
     expect(await once(child, 'exit')).toEqual([7, null]);
   });
 

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { AggregatorRegistry } from 'prom-client';
 import { RateLimiterClusterMaster } from 'rate-limiter-flexible';
 import { messageOf } from '../../platform/common/errors.js';
-import { CLEAN_EXITS, SHUTDOWN_SIGNALS } from '../../platform/common/signals.js';
+import { CLEAN_EXITS, NO_INSPECTOR, SHUTDOWN_SIGNALS } from '../../platform/common/signals.js';
 import { Log } from '../../platform/telemetry/log.js';
 import type { Env } from '../../platform/config/env.js';
 import type { FirstCredentials } from '../start/first-start.service.js';
@@ -53,7 +53,7 @@ class Primary {
       exec: program,
       args: [],
       // Omits `--env-file`, because the environment already contains its values, and the file may have changed.
-      execArgv: process.execArgv.filter((arg) => !arg.startsWith('--env-file=')),
+      execArgv: [...process.execArgv.filter((arg) => !arg.startsWith('--env-file=')), NO_INSPECTOR],
       serialization: 'advanced', // metrics may be NaN, which JSON cannot represent
     });
   }

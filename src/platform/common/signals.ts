@@ -6,3 +6,6 @@ export const SHUTDOWN_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGU
  * that is still starting.
  */
 export const CLEAN_EXITS: readonly string[] = ['0', ...SHUTDOWN_SIGNALS];
+
+/** Flag of Node.js with which SIGUSR1 opens no inspector, not even before the program has loaded. */
+export const NO_INSPECTOR = '--disable-sigusr1';

@@ -5,7 +5,7 @@ import { Socket } from 'node:net';
 import { setPriority } from 'node:os';
 import type { Readable } from 'node:stream';
 import { isObject } from '../../common/json.js';
-import { SHUTDOWN_SIGNALS } from '../../common/signals.js';
+import { NO_INSPECTOR, SHUTDOWN_SIGNALS } from '../../common/signals.js';
 
 /** Maximum length of a buffered line, in characters. A longer line is not a log line and is dropped. */
 const MAX_LINE = 64 * 1024;
@@ -26,7 +26,10 @@ const MAX_UNANSWERED_AT_START = 30;
  */
 const ONE_ARENA = '1';
 
-const getNodeFlags = (): string[] => process.execArgv.filter((flag) => !/^--(env-file|inspect)/.test(flag));
+const getNodeFlags = (): string[] => [
+  ...process.execArgv.filter((flag) => !/^--(env-file|inspect)/.test(flag)),
+  NO_INSPECTOR,
+];
 
 /** Thrown if a worker process ends before it answers a call. */
 export class WorkerEndedError extends Error {
