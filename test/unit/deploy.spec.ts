@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { loadEnv } from '../../src/platform/config/env.js';
 
 /** Tests the container file, the compose files, the systemd unit and the CI steps that check packages. */
 const ROOT = new URL('../../', import.meta.url).pathname;
@@ -14,15 +15,16 @@ afterEach(() => {
 });
 
 test.each([
-  'package.json',
-  'docs/deployment.md',
-  'deploy/Dockerfile',
-  'deploy/compose.yaml',
-  'deploy/rollcall.service',
-])('%s limits the young-generation heap of Node.js in every start command', (file) => {
+  ['package.json', []], // any version of Node.js must be able to start the launcher
+  ['docs/deployment.md', ['--disable-sigusr1']],
+  ['deploy/Dockerfile', ['--disable-sigusr1']],
+  ['deploy/compose.yaml', ['--disable-sigusr1']],
+  ['deploy/rollcall.service', ['--disable-sigusr1']],
+])('%s passes the required flags of Node.js in every start command', (file, flags) => {
   const starts = read(file).match(/^.*\bnode\b.*dist\/main\.js.*$/gm) ?? [];
   expect(starts).not.toEqual([]);
-  expect(starts.filter((line) => !line.includes('--max-semi-space-size=4'))).toEqual([]);
+  for (const flag of ['--max-semi-space-size=4', ...flags])
+    expect(starts.filter((line) => !line.includes(flag))).toEqual([]);
 });
 
 describe('the container image', () => {
@@ -90,10 +92,18 @@ test('the systemd unit runs the service in a sandbox with resource limits', () =
     'PrivateTmp=yes',
     'SystemCallFilter=@system-service',
     'MemoryMax=512M',
-    'LimitNOFILE=8192',
     'LimitCORE=0',
+    'KillMode=mixed',
   ])
     expect(unit).toContain(`\n${line}\n`);
+});
+
+test.each([
+  ['deploy/rollcall.service', /^LimitNOFILE=(\d+)$/m],
+  ['deploy/compose.yaml', /^ +nofile: (\d+)$/m],
+])('%s allows the open files that the default of MAX_CONNECTIONS requires', (file, limit) => {
+  const spare = 1000; // files of the database, pipes of the worker processes, connections to other servers
+  expect(Number(limit.exec(read(file))?.[1])).toBeGreaterThanOrEqual(loadEnv({}).MAX_CONNECTIONS + spare);
 });
 
 test('every package in package-lock.json has a checksum', () => {
