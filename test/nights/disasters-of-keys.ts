@@ -32,11 +32,6 @@ export const DISASTERS_OF_KEYS = [
     mapIds((key) => key.replace(/^0+/, '')),
   ),
   stops(
-    'external ids with a prefix',
-    OTHER_IDS,
-    mapIds((key) => `EMP${key}`),
-  ),
-  stops(
     'external ids in upper case',
     OTHER_IDS,
     mapIds((key) => key.toUpperCase()),
@@ -50,14 +45,6 @@ export const DISASTERS_OF_KEYS = [
     'external ids cut after six characters',
     ['errors', 'deactivations', 'rows duplicate'],
     mapIds((key) => key.slice(0, 6)),
-  ),
-  stops(
-    'e-mails as external ids',
-    OTHER_IDS,
-    patch(({ email }) => ({ external_id: email })),
-  ),
-  stops('row numbers as external ids', OTHER_IDS, (all, dataset) =>
-    mapIds((_, i) => `${dataset}${i + 1}`)(all),
   ),
   stops(
     'external ids of a new system, with missing=keep',

@@ -16,7 +16,6 @@ export const DISASTERS_OF_VALUES = [
     fillAll('roles', 'Section manager;Publisher'),
   ),
   stops('Webmaster role for all people', ['errors', 'changed_field roles'], fillAll('roles', 'Webmaster')),
-  stops('job titles as roles', 'errors', fillAll('roles', 'Senior accountant')),
   stops(
     'roles separated by commas',
     ['errors', 'rows'],
@@ -27,16 +26,10 @@ export const DISASTERS_OF_VALUES = [
     ['changed_field manager_uuid', 'errors'],
     patch((_, __, all) => ({ manager: all[1]!.external_id })),
   ),
-  stops('one surname for all people', ['changed_field surname', 'same_value'], fillAll('surname', 'Smith')),
   stops(
     'one phone for all people',
     ['changed_field phone', 'same_value'],
     fillAll('phone', '+44 113 496 0000'),
-  ),
-  stops(
-    'one AboutMe text for all people',
-    ['changed_field about_me', 'same_value'],
-    fillAll('about_me', 'Lorem ipsum'),
   ),
   stops('one username for all people', ['errors', 'rows'], fillAll('username', 'user')),
   stops('NULL in every blank middle name', 'same_value middle_name', fillBlanks('middle_name', 'NULL'), {
@@ -65,24 +58,11 @@ export const DISASTERS_OF_VALUES = [
   }),
   stops('all logins emptied', 'emptied_field authname', fillAll('authname', '')),
   stops(
-    'all mobiles and nicknames emptied',
-    ['emptied_field mobile', 'emptied_field known_as'],
-    patch(() => ({ mobile: '', known_as: '' })),
-  ),
-  stops(
     'every third phone emptied',
     'emptied_field phone',
     patchIf(
       (i) => i % 3 === 0,
       () => ({ phone: '' }),
-    ),
-  ),
-  stops(
-    'managers and AboutMe texts of every second person emptied',
-    ['emptied_field manager_uuid', 'emptied_field about_me'],
-    patchIf(
-      (i) => i % 2 === 1,
-      () => ({ manager: '', about_me: '' }),
     ),
   ),
   stops(

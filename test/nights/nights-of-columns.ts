@@ -25,9 +25,6 @@ const foldSurnames =
     )(now);
   };
 const clearPhones = clearFields('phone');
-const clearMobiles = clearFields('mobile');
-const clearMiddle = clearFields('middle_name');
-const clearNick = clearFields('known_as');
 const clearLogins = clearFields('authname');
 const clearManagers = clearFields('manager');
 const clearTexts = clearFields('about_me');
@@ -38,7 +35,6 @@ const clearSomePhones = patchIf(
   () => ({ phone: '' }),
 );
 const raiseSurnames = edit('surname', CHANGED, (cell) => cell.toUpperCase());
-const lowerForenames = edit('firstname', CHANGED, (cell) => cell.toLowerCase());
 const capitalize = (cell: string): string => cell.slice(0, 1).toUpperCase() + cell.slice(1).toLowerCase();
 const foldFew = foldSurnames(pick(1, 2, 8, 40));
 const SOME_ACCENTS = pick(1, 2, 8, 40);
@@ -50,21 +46,6 @@ export const NIGHTS_OF_COLUMNS = [
     { updated: getSize },
     patch((_, i) => ({ phone: `+44 20 7946 ${1000 + i}` })),
     { base: clearPhones },
-  ),
-  passes(
-    'mobiles added for all people',
-    { updated: getSize },
-    patch((_, i) => ({ mobile: `+44 7700 ${900_000 + i}` })),
-    { base: clearMobiles },
-  ),
-  passes('middle names added for all people', { updated: getSize }, fillAll('middle_name', 'Lee'), {
-    base: clearMiddle,
-  }),
-  passes(
-    'nicknames added for all people',
-    { updated: getSize },
-    patch(({ firstname }) => ({ known_as: firstname.slice(0, 3) })),
-    { base: clearNick },
   ),
   passes(
     'logins added for all people',
@@ -88,11 +69,6 @@ export const NIGHTS_OF_COLUMNS = [
     { base: clearNames },
   ),
   passes(
-    'LinkedIn addresses added for all people',
-    { updated: getSize },
-    patch((_, i) => ({ linkedin: `https://l.example/in/p${i}` })),
-  ),
-  passes(
     'the same LinkedIn address added for all people',
     { updated: getSize },
     fillAll('linkedin', 'https://l.example/company'),
@@ -104,12 +80,6 @@ export const NIGHTS_OF_COLUMNS = [
 
   // Blank cells are filled.
   passes(
-    'phones added for people without one',
-    { updated: (size) => Math.floor(size / 5) * 2 + Math.min(2, size % 5) },
-    mapCells('phone', (cell, i) => cell || `+44 20 7946 ${1000 + i}`),
-    { base: clearSomePhones },
-  ),
-  passes(
     'the same phone added for people without one',
     { updated: (size) => Math.floor(size / 5) * 2 + Math.min(2, size % 5) },
     mapCells('phone', (cell) => cell || '+44 113 496 0000'),
@@ -119,16 +89,6 @@ export const NIGHTS_OF_COLUMNS = [
     'nicknames added for people without one',
     { updated: (size) => Math.floor(size / 2) },
     patch(({ known_as, firstname }) => ({ known_as: known_as || `${firstname}y` })),
-  ),
-  passes(
-    'middle names added for people without one',
-    { updated: pick(5, 13, 33, 267) },
-    patch(({ middle_name, firstname }) => ({ middle_name: middle_name || `${firstname}a` })),
-  ),
-  passes(
-    'a changed phone of one person',
-    { updated: 1 },
-    edit('phone', ONE, () => '+44 113 496 0777'),
   ),
   passes(
     'a changed nickname of one person',
@@ -159,31 +119,10 @@ export const NIGHTS_OF_COLUMNS = [
     { base: raiseSurnames },
   ),
   passes(
-    'some forenames corrected from lower case',
-    { updated: CHANGED },
-    edit('firstname', CHANGED, capitalize),
-    { base: lowerForenames },
-  ),
-  passes(
     'missing accents restored in some surnames',
     { updated: SOME_ACCENTS },
     (now, dataset) => people(dataset, now.length),
     { base: foldFew },
-  ),
-  passes(
-    'second surnames appended to some surnames',
-    { updated: CHANGED },
-    edit('surname', CHANGED, (cell) => `${cell}-Hall`),
-  ),
-  passes(
-    'titles added to some forenames',
-    { updated: CHANGED },
-    edit('firstname', CHANGED, (cell) => `Dr ${cell}`),
-  ),
-  passes(
-    'a corrected forename of one person',
-    { updated: 1 },
-    edit('firstname', ONE, (cell) => `${cell}e`),
   ),
   passes(
     'spaces removed from some phones',
@@ -210,18 +149,5 @@ export const NIGHTS_OF_COLUMNS = [
     'an AboutMe text of several lines for one person',
     { updated: 1 },
     edit('about_me', ONE, () => 'one, "two"\nthree'),
-  ),
-  passes(
-    'changed AboutMe texts of some people',
-    { updated: CHANGED },
-    edit('about_me', CHANGED, (cell) => `${cell}, Leeds`),
-  ),
-  passes(
-    'changed phones, mobiles and surnames of two people',
-    { updated: pick(2, 2, 2, 2) },
-    patchLast(
-      () => 2,
-      ({ surname }) => ({ phone: '+44 113 496 0771', mobile: '+44 7700 900771', surname: `${surname}s` }),
-    ),
   ),
 ];

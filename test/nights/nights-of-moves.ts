@@ -1,4 +1,4 @@
-import { pick, patch, hire, patchLast, marry, patchIf } from './changes.js';
+import { pick, hire, patchLast, marry, patchIf } from './changes.js';
 import { passes } from './night.js';
 import { getNext } from './people.js';
 
@@ -57,11 +57,6 @@ export const NIGHTS_OF_MOVES = [
   ]),
 
   passes(
-    'changed phones of one office',
-    { updated: CHANGED },
-    patchLast(CHANGED, ({ phone }) => ({ phone: phone.replace('496', '555') })),
-  ),
-  passes(
     'one phone shared by a team',
     { updated: CHANGED },
     patchLast(CHANGED, () => ({ phone: '+44 113 496 0000' })),
@@ -74,22 +69,9 @@ export const NIGHTS_OF_MOVES = [
     return [{ ...all[0]!, manager: head!.external_id }, ...all.slice(1), head!];
   }),
   passes(
-    'a renamed department',
-    { updated: (size) => Math.ceil(size / 7) },
-    patchIf(
-      (i) => i % 7 === 0,
-      ({ about_me }) => ({ about_me: about_me.replace('Sales', 'Markets') }),
-    ),
-  ),
-  passes(
     'changed roles up to the limit',
     { updated: NAMED },
     patchLast(NAMED, () => ({ roles: 'Blogger' })),
-  ),
-  passes(
-    'changed e-mails of one team',
-    { updated: NAMED },
-    patchLast(NAMED, ({ email }) => ({ email: email.replace('@', '@team.') })),
   ),
   passes('emptied mobiles up to the limit', { updated: pick(2, 2, 5, 40) }, (all) => {
     const some = all.filter(({ mobile }) => mobile !== '').slice(0, pick(2, 2, 5, 40)(all.length));
@@ -98,9 +80,4 @@ export const NIGHTS_OF_MOVES = [
       () => ({ mobile: '' }),
     )(all);
   }),
-  passes(
-    'mobiles added for people without one',
-    { updated: (size) => Math.floor(size / 4) },
-    patch(({ mobile, phone }) => ({ mobile: mobile === '' ? phone.replace('113', '7700') : mobile })),
-  ),
 ];
