@@ -1,5 +1,5 @@
 import axe from 'axe-core';
-import type { AxeResults } from 'axe-core';
+import type { AxeResults, RunOptions } from 'axe-core';
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';
@@ -13,8 +13,16 @@ const SHOWN: Readonly<Record<string, string>> = {
   'users-dark-wide': 'console-users',
 };
 const PICTURES = fileURLToPath(new URL('../../../docs/images', import.meta.url));
-/** Rules of axe-core: WCAG 2.2 at levels A and AA, and best practices. */
-const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+/** WCAG 2.2 at levels A and AA, and best practices. */
+const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+const COLORS = ['color-contrast', 'link-in-text-block'];
+const tagged = { runOnly: { type: 'tag', values: TAGS } } as const;
+/** Rules of axe-core: all, only those on colors, or all others. */
+const RULES = {
+  all: tagged,
+  colors: { runOnly: { type: 'rule', values: COLORS } },
+  layout: { ...tagged, rules: Object.fromEntries(COLORS.map((rule) => [rule, { enabled: false }])) },
+} as const;
 
 export const WIDE = { width: 1280, height: 860 };
 export const NARROW = { width: 390, height: 780 };
@@ -111,13 +119,12 @@ export class ConsolePage {
     await this.page.locator('[aria-busy=true]').waitFor({ state: 'detached' });
   }
 
-  /** Returns the violations that axe-core finds, with rule and element. */
-  async findViolations(): Promise<string[]> {
+  /** Returns the violations that axe-core finds, with rule and element. @param rules all rules by default. */
+  async findViolations(rules: keyof typeof RULES = 'all'): Promise<string[]> {
     if (await this.page.evaluate("typeof axe === 'undefined'")) await this.page.evaluate(axe.source);
-    const { violations } = await this.page.evaluate<AxeResults, string[]>(
-      (rules) =>
-        (globalThis as unknown as { axe: typeof axe }).axe.run({ runOnly: { type: 'tag', values: rules } }),
-      RULES,
+    const { violations } = await this.page.evaluate<AxeResults, RunOptions>(
+      (options) => (globalThis as unknown as { axe: typeof axe }).axe.run(options),
+      { ...RULES[rules], resultTypes: ['violations'] },
     );
     return violations.flatMap(({ id, nodes }) =>
       nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')} ${failureSummary ?? ''}`),
