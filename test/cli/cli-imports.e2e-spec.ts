@@ -176,8 +176,6 @@ describe.each(TARGETS)('rollcall imports on the %s', (target) => {
 });
 
 test.each([
-  [[], 'Usage: rollcall imports'],
-  [['bogus'], "unknown command 'bogus'"],
   [['show'], "missing required argument 'id'"],
   [['show', 'x'], 'x is not an import id. "rollcall imports list" shows all imports.'],
   [['list', '--state', 'parked'], "option '--state' must be one of queued"],
@@ -217,10 +215,4 @@ test('an import can be reverted after a planned or rejected revert', async () =>
   // The plan is outdated.
   await app.key.post(`/imports/${plan.body.id}/apply`);
   expect((await awaitRun(app.key, plan.body.id)).state).toBe('superseded');
-});
-
-test.each([[['--help']], [['revert', '--help']]])('rollcall imports %j lists exit codes', async (args) => {
-  const { code, out, err } = await runImports(args);
-  expect([code, err]).toEqual([0, '']);
-  expect(out).toContain('Exit codes of approve and revert');
 });

@@ -182,22 +182,3 @@ test.each([
   expect(err).toContain(message);
   expect(await countStored()).toBe(before);
 });
-
-test.each([
-  [[], 'Usage: rollcall keys'],
-  [['bogus'], "unknown command 'bogus'"],
-  [['create'], "missing required argument 'name'"],
-  [['create', 'x', '--bogus'], "unknown option '--bogus'"],
-  [['list', 'extra'], 'too many arguments'],
-  [['revoke'], "missing required argument 'id'"],
-])('rollcall keys %j exits with 2 and prints the reason', async (args, message) => {
-  const { code, out, err } = await runKeys(args);
-  expect([code, out]).toEqual([2, '']);
-  expect(err).toContain(message);
-});
-
-test.each([[['--help']], [['create', '--help']]])('rollcall keys %j lists the exit codes', async (args) => {
-  const { code, out, err } = await runKeys(args);
-  expect([code, err]).toEqual([0, '']);
-  expect(out).toMatch(/Exit codes: 0 done, 2 nothing done/);
-});

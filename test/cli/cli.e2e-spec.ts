@@ -61,17 +61,6 @@ test('rollcall import exits with 1 if only some rows fail', async () => {
   expect([refused.code, /1 +empty_file +The file has a header/.test(refused.out)]).toEqual([2, true]);
 });
 
-test.each([
-  [['import', 'no-such-file.csv'], /no-such-file/],
-  [['import', 'x.csv', '--mode', 'sideways'], /'--mode' must be one of upsert/],
-  [['import', 'x.csv', '--shoe-size', '43'], /unknown option '--shoe-size'/],
-  [['import'], /missing required argument 'file'/],
-])('rollcall %j exits with 2 and prints the reason', async (args, reason) => {
-  const { code, out, err } = await runRollcall(args);
-  expect([code, out]).toEqual([2, '']);
-  expect(err).toMatch(reason);
-});
-
 test('rollcall import completes while the service runs', async () => {
   const service = await Process.startService(settings);
   const run = await runRollcall(['import', writeUsers('a.csv', 'a,a,a@example.org,Active')]);

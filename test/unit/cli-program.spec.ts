@@ -41,6 +41,19 @@ test.each(leaves.map(({ path, command }) => [path, command] as const))(
   },
 );
 
+const commands = createTestProgram().commands.filter(
+  (command) => !/^(start|completion)$/.test(command.name()),
+);
+test.each(commands.map((command) => [command.name(), command] as const))(
+  'the help of "%s" lists the exit codes',
+  (_, command) => {
+    let help = '';
+    command.configureOutput({ writeOut: (text) => (help += text) });
+    command.outputHelp();
+    expect(help).toContain('Exit codes');
+  },
+);
+
 /** Splits a command line into words as a shell does. */
 const splitWords = (line: string): string[] =>
   [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? '');
