@@ -154,18 +154,3 @@ test('one response reports all unknown keys of a body', async () => {
   expect(unknown.map(({ field }: { field: string }) => field)).toEqual(keys);
   expect(Reflect.get(new service.Object(), 'roles')).toBeUndefined();
 });
-
-/** Unordered combining marks on one letter. Normalizing them takes quadratic time, here minutes. */
-const MANY_MARKS = `a${'\u0301'.repeat(200_000)}${'\u0316'.repeat(200_000)}`;
-
-test.each([
-  ['about_me', '/users', { username: 'marks', email: 'marks@example.org', about_me: MANY_MARKS }],
-  ['password', '/users', { username: 'marks', email: 'marks@example.org', password: MANY_MARKS }],
-  ['name', '/api_keys', { name: MANY_MARKS }],
-])('the field %s of POST %s rejects 400,000 combining marks', async (field, path, body) => {
-  const answer = await app.key.post(path, body);
-  expect(answer.status).toBe(422);
-  expect(answer.body.errors).toMatchObject([
-    { field, code: expect.stringMatching(/^(too_long|invalid_format)$/) },
-  ]);
-});

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
 import { TestApp } from '../support/app/app.js';
-import { readAuditRows } from '../support/app/audit-rows.js';
 import type { Answer, Client } from '../support/app/client.js';
 import { aUser, create } from '../support/data/factories.js';
 import { sha256 } from '../support/app/people.js';
@@ -18,14 +17,6 @@ const findRowId = async (client: Client, key: string): Promise<string> => {
 };
 const post = (body: object, key: string, client: Client = app.key): Promise<Answer> =>
   client.post('/users', body, { 'idempotency-key': key });
-
-test('ten concurrent POSTs with the same Idempotency-Key create one user', async () => {
-  const [body, key] = [aUser({ external_id: 'HR-1' }), randomUUID()];
-  const answers = await Promise.all(Array.from({ length: 10 }, () => post(body, key)));
-  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
-  expect(new Set(answers.map((answer) => answer.body.uuid)).size).toBe(1);
-  expect(await readAuditRows(app, answers[0]?.body.uuid)).toHaveLength(1);
-});
 
 test('a corrected POST can reuse the Idempotency-Key of a rejected POST', async () => {
   const [holder, key] = [await create(app.key), randomUUID()];

