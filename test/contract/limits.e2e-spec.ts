@@ -128,7 +128,7 @@ const BODIES = OPERATIONS.flatMap((operation) => {
 });
 
 test.each(BODIES)('$name never returns 5xx, whatever type $place has', async ({ operation, path, least }) => {
-  for (const value of [5, -0.5, true, 'a', '', null, [], [[]], {}, { a: { b: [null] } }]) {
+  for (const value of [-0.5, true, '', null, [[]], { a: { b: [null] } }]) {
     const { status } = await send(operation, setAt(least, path, value));
     expect([value, status < 500]).toEqual([value, true]);
   }

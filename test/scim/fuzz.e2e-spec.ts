@@ -25,7 +25,7 @@ import { service } from '../support/jest/native.js';
  * FUZZ_REQUESTS sets the number of requests and prints the statuses of the responses.
  */
 const SEED = 20_260_131;
-const TOTAL = Number(process.env['FUZZ_REQUESTS'] ?? 4400);
+const TOTAL = Number(process.env['FUZZ_REQUESTS'] ?? 2200);
 const KINDS = 11;
 const EACH = Math.ceil(TOTAL / KINDS);
 

@@ -68,9 +68,9 @@ test('random changes that the change-set validator accepts never conflict', () =
         if (/taken|unknown/.test(code)) expect(findProblems([...accepted, change], facts)).not.toEqual([]);
       });
     }),
-    { numRuns: 2000 },
+    { numRuns: 1000 },
   );
-  expect(failed).toBeGreaterThan(1000);
+  expect(failed).toBeGreaterThan(500);
 });
 
 /** Returns the faults of a world after the changes, found by direct inspection. */

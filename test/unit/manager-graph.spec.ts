@@ -96,7 +96,7 @@ const hasCircle = (managers: Managers): boolean =>
 test('applying random rows in the planned order never creates a cycle', () => {
   const random = createRandom(20_250_104);
   let undone = 0;
-  for (let round = 0; round < 3_000; round++) {
+  for (let round = 0; round < 1_500; round++) {
     const size = 3 + random(7);
     const users = Array.from({ length: size }, (_, index) => `u${index}`);
     const pickManager = (below: number): string | null =>
@@ -128,7 +128,7 @@ test('applying random rows in the planned order never creates a cycle', () => {
     }
     expect(early.length + late.length).toBe(remaining.length);
   }
-  expect(undone).toBeGreaterThan(1_000);
+  expect(undone).toBeGreaterThan(500);
 });
 
 const LENGTH = 100_000;
