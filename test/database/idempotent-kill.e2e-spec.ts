@@ -8,7 +8,7 @@ import { aUser } from '../support/data/factories.js';
 import { Process, envOf, setUpDatabase } from '../support/process/process.js';
 
 /** Kills the service during requests with an `Idempotency-Key`. KILLS=20 sets a higher number of kills. */
-const KILLS = Number(process.env['KILLS'] ?? 3);
+const KILLS = Number(process.env['KILLS'] ?? 2);
 const CLIENTS = 6;
 const database = setUpDatabase('tables');
 const settings = () => ({ ...envOf(database), BOOTSTRAP_API_KEY: API_KEY });

@@ -13,7 +13,7 @@ import { Process, childrenOf, envOf, setUpDatabase } from '../support/process/pr
 /** Imports in the import worker: if this process fails, the service still responds and the run is completed. */
 const [database, otherDatabase] = [setUpDatabase('tables'), setUpDatabase('tables')];
 jest.setTimeout(240_000);
-const ROWS = 3000;
+const ROWS = 1500;
 const file = (prefix: string, rows = ROWS) => csv(HEAD, ...people(prefix, rows));
 const start = (level = 'warn', of = database) =>
   Process.startService({ ...envOf(of), BOOTSTRAP_API_KEY: API_KEY, LOG_LEVEL: level });

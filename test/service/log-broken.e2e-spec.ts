@@ -9,7 +9,7 @@ import { ROOT, envOf, setUpDatabase, occupyPort } from '../support/process/proce
 
 /** Kinds of standard output and standard error that do not accept log lines. */
 const OUTPUTS = ['a full disk', 'a closed pipe', 'an unread pipe'];
-const database = setUpDatabase();
+const database = setUpDatabase('tables');
 jest.setTimeout(60_000);
 
 test.each(OUTPUTS)('the service continues to run if its standard output is %s', async (kind) => {
@@ -21,6 +21,7 @@ test.each(OUTPUTS)('the service continues to run if its standard output is %s', 
     PORT: String(port),
     BOOTSTRAP_API_KEY: API_KEY,
     PATH: process.env['PATH'],
+    NODE_COMPILE_CACHE: process.env['TEST_COMPILE_CACHE'],
   };
   const child = spawn(process.execPath, [`${ROOT}dist/main.js`], { env, stdio: ['ignore', output, output] });
   try {
@@ -31,7 +32,7 @@ test.each(OUTPUTS)('the service continues to run if its standard output is %s', 
       await delay(50);
     }
     // More log lines than fit into a pipe (64 KiB).
-    for (let sent = 0; sent < 800; sent++) {
+    for (let sent = 0; sent < 300; sent++) {
       expect((await client.fetch('GET', `/api/0.3/nowhere/${'x'.repeat(200)}`)).status).toBe(404);
     }
     expect((await client.get('/status')).status).toBe(200);
