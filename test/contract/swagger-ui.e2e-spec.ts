@@ -87,6 +87,7 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
 
   test('Swagger UI names the credential that requests use', async () => {
     await page.waitForCredentials(/Not logged in/);
+    await page.filter('sessions');
     expect(await page.readFirstScheme()).toMatch(/^api_key\s/);
     await page.authorize(API_KEY);
     await page.waitForCredentials(/^Requests use the entered API key\.$/);
@@ -115,6 +116,7 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
   });
 
   test('Swagger UI shows why an API key is rejected', async () => {
+    await page.filter('users');
     await page.authorize(`${API_KEY}x`);
     await page.waitForCredentials(/^The entered API key was rejected\. It is unknown, expired or revoked\.$/);
     await page.removeKey();
@@ -122,7 +124,6 @@ suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, 
     await page.authorize(made.key as string);
     await page.waitForCredentials(/^Requests use the API key [0-9a-f]{12}\.$/);
     await app.key.delete(`/api_keys/${String(made.id)}`);
-    await page.filter('users');
     expect((await page.execute('searchUsers')).status).toBe('401');
     await page.waitForCredentials(/^The API key [0-9a-f]{12} was rejected\. /);
     await page.removeKey();
