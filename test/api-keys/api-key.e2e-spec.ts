@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { generateApiKey } from '../../src/api-keys/api-keys.service.js';
-import { API_KEY, TestApp } from '../support/app/app.js';
+import { API_KEY, setUpApp } from '../support/app/app.js';
 import type { Answer } from '../support/app/client.js';
 import { aUser } from '../support/data/factories.js';
 import { aPerson, databaseOf, inSeconds, problemOf, sha256 } from '../support/app/people.js';
 
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(() => app.end());
+const app = setUpApp();
 
 interface Times {
   expires?: string;

@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { isMistyped } from '../../src/api-keys/api-keys.service.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import { readAuditRows } from '../support/app/audit-rows.js';
 import type { Json } from '../support/app/client.js';
 
 /** Creating, listing, rotating and revoking API keys over REST. */
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(() => app.end());
+const app = setUpApp();
 
 const createKey = async (body: object = { name: 'connector' }): Promise<Json> => {
   const answer = await app.key.post('/api_keys', body);

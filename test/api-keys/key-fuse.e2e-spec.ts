@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { type Actor, FULL_RIGHTS, type KeyActor, SCOPES } from '../../src/access/actor.js';
 import { Env } from '../../src/platform/config/env.js';
 import { KeyFuse } from '../../src/api-keys/fuse/key-fuse.service.js';
 import { TransactionRunner } from '../../src/platform/database/transaction-runner.js';
 import { UserWriter } from '../../src/users/writer/user-writer.service.js';
-import { TestApp } from '../support/app/app.js';
+import { type TestApp, setUpApp } from '../support/app/app.js';
 import { readAuditRows } from '../support/app/audit-rows.js';
 import type { Answer, Client } from '../support/app/client.js';
 import { ENGINE } from '../support/app/database.js';
@@ -13,13 +13,9 @@ import { create } from '../support/data/factories.js';
 import { databaseOf, inSeconds, problemOf } from '../support/app/people.js';
 
 /** An API key that blocks too many users within an hour is stopped on all instances until its fuse is reset. */
-let app: TestApp;
+const app = setUpApp();
 let other: TestApp;
-beforeAll(async () => {
-  app = await TestApp.start();
-  other = await app.startOther();
-});
-afterAll(() => app.end());
+beforeAll(async () => void (other = await app.startOther()));
 beforeEach(() => {
   setLimits(3, 0);
 });

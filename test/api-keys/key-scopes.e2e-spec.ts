@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { SCOPES } from '../../src/access/actor.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import type { Answer, Client, Json } from '../support/app/client.js';
 import { databaseOf, inSeconds } from '../support/app/people.js';
 
 /** Limits of API keys. An API key cannot create a key with more rights than its own. */
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start({ TRUST_PROXY: 'loopback' })));
-afterAll(() => app.end());
+const app = setUpApp({ TRUST_PROXY: 'loopback' });
 
 async function createKey(body: object, client: Client = app.key): Promise<{ client: Client; key: Json }> {
   const answer = await client.post('/api_keys', { name: 'narrow', ...body });

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { ACTIONS } from '../../src/audit/audit-event.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import type { Client, Json } from '../support/app/client.js';
 import { aRestoredUser } from '../support/app/deletion.js';
 import { create } from '../support/data/factories.js';
@@ -14,13 +14,9 @@ import { ImportsService } from '../../src/import/imports.service.js';
 import { ROOT } from '../support/process/process.js';
 
 /** Causes every action of the table in docs/operator.md and checks the recorded actor and target. */
-let app: TestApp;
+const app = setUpApp();
 let key: Client;
-beforeAll(async () => {
-  app = await TestApp.start();
-  ({ key } = app);
-});
-afterAll(() => app.end());
+beforeAll(() => void ({ key } = app));
 
 const readEvents = async (query: string): Promise<Json[]> => {
   const answer = await key.get(`/audit?limit=100&${query}`);

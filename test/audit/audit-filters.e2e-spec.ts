@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import { AuditService } from '../../src/audit/audit.service.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import { readAuditPages } from '../support/app/audit-rows.js';
 import type { Answer, Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
@@ -11,9 +11,7 @@ import { eventAt, insertEvents } from '../support/app/sealed-audit.js';
 import { nextOf } from '../support/app/search.js';
 
 /** Audit filters return full pages, and an exact count or a lower bound, in any combination. */
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(() => app.end());
+const app = setUpApp();
 
 const readPages = (path: string): Promise<Json[][]> => readAuditPages(app.key, path);
 

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { describe, expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
 import { csv, runImport, awaitRun } from '../support/app/imports.js';
@@ -7,9 +7,7 @@ import { problemOf } from '../support/app/people.js';
 import { provision, scimOf } from '../support/app/scim.js';
 
 /** Reasons of changes, and names of actors and targets. */
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(() => app.end());
+const app = setUpApp();
 
 const withReason = (reason: string) => app.key.with({ 'x-audit-reason': encodeURIComponent(reason) });
 const read = async (query: string): Promise<Json[]> => (await app.key.get(`/audit?${query}`)).body.Results;

@@ -1,12 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import { ENGINE } from '../support/app/database.js';
 import { databaseOf } from '../support/app/people.js';
 import { DISGUISES, HOUR, MINUTE, SealedAudit, aRun, faultOf } from '../support/app/sealed-audit.js';
 
 /** Verification finds a change of any column of the audit tables, also in bytes that the SQLite driver does not return. */
-let app: TestApp;
+const app = setUpApp();
 const { seal, verify, execute, readSeals, insert, expectFault } = new SealedAudit(() => app);
 
 const OTHER = '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10';
@@ -57,7 +57,6 @@ let open: string;
 /** Rows of each table after sealing. */
 const stored = new Map<Table, Record<string, string | number | null>[]>();
 beforeAll(async () => {
-  app = await TestApp.start();
   await execute('DELETE FROM audit_events'); // events recorded by the start, which are later
   for (const hour of [0, 1, 2]) {
     hours.push(await insert(BEGIN + hour * HOUR + 1000, 4));
@@ -71,7 +70,6 @@ beforeAll(async () => {
     stored.set(table, await databaseOf(app).query(`SELECT * FROM ${table}`));
   expect(await verify()).toMatchObject({ seals: 3, rows: 13, late: 1 });
 });
-afterAll(() => app.end());
 afterEach(async () => {
   for (const [table, rows] of stored) {
     const columns = columnsOf(table);

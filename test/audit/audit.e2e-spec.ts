@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import { readAuditPages } from '../support/app/audit-rows.js';
 import type { Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
@@ -7,9 +7,7 @@ import { PASSWORD, databaseOf } from '../support/app/people.js';
 import { eventAt, insertEvents } from '../support/app/sealed-audit.js';
 
 /** The audit API for operators. */
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(() => app.end());
+const app = setUpApp();
 
 const readAudit = async (query: string): Promise<Json[]> =>
   (await app.key.get(`/audit?${query}`)).body.Results;

@@ -1,20 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { API_KEY, TestApp } from '../support/app/app.js';
+import { API_KEY, setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { csv, runImport, findUser, awaitRun } from '../support/app/imports.js';
 import { TARGETS, runOn, runCommand } from '../support/process/command.js';
 import { occupyPort } from '../support/process/process.js';
 
 /** `rollcall imports` on the database of a running service and through the service. */
-let app: TestApp;
+const app = setUpApp();
 let name = '';
 jest.setTimeout(90_000);
-beforeAll(async () => void (app = await TestApp.start()));
 beforeEach(() => void (name = `d-${randomUUID()}`));
-afterAll(() => app.end());
 
 const UNKNOWN = '01a1fc45-0000-7000-8000-000000000000';
 const runImports = (args: readonly string[], more: Record<string, string> = {}) =>

@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { describe, expect, jest, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import { databaseOf, inSeconds, problemOf, sha256 } from '../support/app/people.js';
 import { TARGETS, runOn, runCommand } from '../support/process/command.js';
 
 /** `rollcall keys` on the database of a running service and through the service. */
-let app: TestApp;
+const app = setUpApp();
 jest.setTimeout(90_000);
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(() => app.end());
 
 const KEY = /^rollcall_[0-9a-f]{12}_[\w-]{43}_[0-9a-f]{8}\n$/;
 /** More keys than a page of the API contains. */

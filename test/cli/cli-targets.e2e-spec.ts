@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, describe, expect, jest, test } from '@jest/globals';
 import { chmodSync, readFileSync, statSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { API_KEY, TestApp } from '../support/app/app.js';
+import { API_KEY, setUpApp } from '../support/app/app.js';
 import { createCertificate } from '../support/process/certificate.js';
 import { deletion, writeUsers } from '../support/app/deletion.js';
 import { create } from '../support/data/factories.js';
@@ -13,10 +13,8 @@ import { csv, writeFile } from '../support/app/imports.js';
 import { TARGETS, runOn, runCommand } from '../support/process/command.js';
 
 /** Commands with two targets behave the same on the database and through the service, and print the target. */
-let app: TestApp;
+const app = setUpApp();
 jest.setTimeout(120_000);
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(() => app.end());
 
 describe.each(TARGETS)('rollcall on the %s', (target) => {
   const run = (args: readonly string[]) => runOn(target, app, args);

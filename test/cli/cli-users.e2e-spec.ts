@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { ADMIN_PASSWORD, API_KEY, TestApp } from '../support/app/app.js';
+import { describe, expect, jest, test } from '@jest/globals';
+import { ADMIN_PASSWORD, API_KEY, setUpApp } from '../support/app/app.js';
 import { TARGETS, runOn, runCommand } from '../support/process/command.js';
 
 /** `rollcall users` on the database of a running service and through the service. */
-let app: TestApp;
+const app = setUpApp();
 jest.setTimeout(90_000);
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(() => app.end());
 
 const UNKNOWN = '01a1fc45-0000-7000-8000-000000000000';
 

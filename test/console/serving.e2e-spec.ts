@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { TestApp } from '../support/app/app.js';
+import { TestApp, setUpApp } from '../support/app/app.js';
 import { ROOT } from '../support/process/process.js';
 
 /** The service serves the files that `npm run build` creates from `console/`. */
@@ -14,9 +14,7 @@ const sources = files.filter((file) => !/\.(br|gz)$/.test(file));
 const page = readFileSync(join(BUILT, 'index.html'), 'utf8');
 const links = [...page.matchAll(/(?:href|src)="(\/console\/[^"]+)"/g)].map(([, link]) => link!);
 
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(() => app.end());
+const app = setUpApp();
 const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(`${app.url}${path}`, { headers: { accept: BROWSER, ...headers }, redirect: 'manual' });
 

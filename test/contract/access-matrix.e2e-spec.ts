@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { generateApiKey } from '../../src/api-keys/api-keys.service.js';
-import { ADMIN_PASSWORD, TestApp } from '../support/app/app.js';
+import { ADMIN_PASSWORD, setUpApp } from '../support/app/app.js';
 import type { Client, Json } from '../support/app/client.js';
 import { aUser, create } from '../support/data/factories.js';
 import { OPERATIONS } from '../support/app/operations.js';
@@ -135,7 +135,7 @@ const CODES = new Map([
   [404, 'not_found'],
 ]);
 
-let app: TestApp;
+const app = setUpApp();
 let other: Json;
 let revokedKey: string;
 const people = new Map<Who, Json>();
@@ -145,7 +145,6 @@ const sessions = new Map<Who, Client>();
 const narrow = new Map<string, string>();
 
 beforeAll(async () => {
-  app = await TestApp.start();
   other = await create(app.key);
   for (const role of SESSIONS) {
     people.set(role, await create(app.key, { password: PASSWORD, roles: role === 'member' ? [] : [role] }));
@@ -159,7 +158,6 @@ beforeAll(async () => {
     [crypto.randomUUID(), sha256(revokedKey), 'revoked', inSeconds(-60), inSeconds(-1)],
   );
 });
-afterAll(() => app.end());
 
 async function clientOf(who: Who): Promise<Client> {
   if (who === 'anonymous') return app.guest;

@@ -1,6 +1,6 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import type { Answer } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
 import { aGroup } from '../support/app/groups.js';
@@ -11,7 +11,7 @@ import { service } from '../support/jest/native.js';
 /** All routes share one body reader. Two routes are tested with every fault, the others with one of each kind. */
 const MIB = 1024 * 1024;
 const JSON_TYPE = { 'content-type': 'application/json' };
-let app: TestApp;
+const app = setUpApp();
 let target: { uuid: string; etag: string };
 let group: string;
 
@@ -26,7 +26,6 @@ const readState = async () => {
 };
 
 beforeAll(async () => {
-  app = await TestApp.start();
   const { uuid } = await create(app.key);
   const { headers } = await app.key.get(`/users/${uuid}`);
   target = { uuid, etag: headers['etag'] ?? '' };
@@ -35,7 +34,6 @@ beforeAll(async () => {
 afterEach(async () => {
   expect(await readState()).toEqual({ count: 2, etag: target.etag });
 });
-afterAll(() => app.end());
 
 const nestArrays = (levels: number) => `{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`;
 /** A JSON string with bytes that are invalid in UTF-8. */

@@ -1,16 +1,15 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import type { Client } from '../support/app/client.js';
 import { UNKNOWN, create } from '../support/data/factories.js';
 import { METHODS, ROUTES, type Route } from '../support/app/routes.js';
 
 /** Unsupported paths, methods and queries. One guard checks them for all routes, so each route is tested briefly. */
-let app: TestApp;
+const app = setUpApp();
 let webmaster: Client;
 let uuid: string;
 
 beforeAll(async () => {
-  app = await TestApp.start();
   webmaster = await app.login();
   uuid = (await create(app.key)).uuid;
 });
@@ -18,7 +17,6 @@ afterEach(async () => {
   expect((await app.key.get('/users/search?limit=1')).body.Count).toBe(2);
   expect((await webmaster.get('/users/me')).status).toBe(200);
 });
-afterAll(() => app.end());
 
 const fillPath = (path: string, id = uuid): string => path.replace(/\{[a-z_]+_id\}/, id);
 const bodyOf = ({ hasBody, file }: Route): [string?, Record<string, string>?] => {

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import type { Answer, Json } from '../support/app/client.js';
 import { aUser, create } from '../support/data/factories.js';
 import { csv, runImport, rowsOf } from '../support/app/imports.js';
@@ -11,13 +11,9 @@ import { aScimUser, scimOf } from '../support/app/scim.js';
  * `unit/user-text` tests which texts a field rejects. This file tests that every kind of input follows these rules, and
  * that values stored by older versions are retained.
  */
-let app: TestApp;
+const app = setUpApp();
 let user: Json;
-beforeAll(async () => {
-  app = await TestApp.start();
-  user = await create(app.key);
-});
-afterAll(() => app.end());
+beforeAll(async () => void (user = await create(app.key)));
 
 const search = (query: string) => app.key.get(`/users/search?${query}`);
 const WAYS: [way: string, send: (text: string) => Promise<Answer>, status: number, code: string][] = [

@@ -1,20 +1,18 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 
 /** `/docs` serves only the files that its page loads and the documents, not the rest of the Swagger UI package. */
 const PACKAGE = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-let app: TestApp;
+const app = setUpApp();
 let page: string[];
 
 beforeAll(async () => {
-  app = await TestApp.start();
   const { text } = await app.guest.fetch('GET', '/docs');
   page = [...text.matchAll(/(?:href|src)="\.\/docs\/([^"]+)"/g)].map(([, file = '']) => file);
 });
-afterAll(() => app.end());
 
 const getStatus = async (path: string) => (await app.guest.fetch('GET', path)).status;
 

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { beforeAll, expect, jest, test } from '@jest/globals';
 import { CATALOGUE } from '../../src/platform/common/errors.js';
 import { Log } from '../../src/platform/telemetry/log.js';
 import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import type { Answer, Client } from '../support/app/client.js';
 import { aKey } from '../support/app/credentials.js';
 import { withEndlessCount } from '../support/app/endless-count.js';
@@ -14,21 +14,20 @@ import { loseCommit } from '../support/app/lost-commit.js';
 
 const RATE = 300;
 const PASSWORD = 'a good password';
-let app: TestApp;
+const app = setUpApp({
+  HASH_QUEUE_LIMIT: '1',
+  REQUEST_TIMEOUT_SECONDS: '1',
+  SEARCH_TIMEOUT: '0.1',
+  RATE_LIMIT_PER_MINUTE: String(RATE),
+  FUSE_MIN: '1',
+  FUSE_PERCENT: '0',
+});
 let webmaster: Client;
 let member: Client;
 let ids: { admin: string; member: string; other: string };
 const faults = jest.fn<Log['logFault']>();
 
 beforeAll(async () => {
-  app = await TestApp.start({
-    HASH_QUEUE_LIMIT: '1',
-    REQUEST_TIMEOUT_SECONDS: '1',
-    SEARCH_TIMEOUT: '0.1',
-    RATE_LIMIT_PER_MINUTE: String(RATE),
-    FUSE_MIN: '1',
-    FUSE_PERCENT: '0',
-  });
   webmaster = await app.login();
   const { uuid, username } = await create(app.key, { password: PASSWORD });
   member = await app.login(username as string, PASSWORD);
@@ -41,7 +40,6 @@ beforeAll(async () => {
   ids = { admin: (await webmaster.get('/users/me')).body.uuid, member: uuid, other: other.uuid };
   jest.spyOn(app.app.get(Log), 'logFault').mockImplementation(faults);
 });
-afterAll(() => app.end());
 
 const database = (): Database => app.app.get<Database>(DATABASE);
 const login = (username: string) =>

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
-import { API_KEY, TestApp } from '../support/app/app.js';
+import { API_KEY, setUpApp } from '../support/app/app.js';
 import { Client, type Answer } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
 import { type FuzzRequest, requestsOf } from '../support/data/fuzz-requests.js';
@@ -19,14 +19,13 @@ const CHUNK = 50;
 const EACH = Math.ceil(TOTAL / OPERATIONS.length);
 jest.setTimeout(60_000 + EACH * 500);
 
-let app: TestApp;
+const app = setUpApp();
 /** Ids of existing records, by path parameter. */
 const known: Record<string, string[]> = {};
 /** Sessions for the two operations that do not accept an API key, by path. */
 const sessions: Record<string, Client> = {};
 
 beforeAll(async () => {
-  app = await TestApp.start();
   const users = await Promise.all([1, 2, 3].map(() => create(app.key, { password: 'a good password' })));
   known['user_id'] = users.map(({ uuid }) => uuid as string);
   const key = await app.key.post('/api_keys', { name: 'to be revoked' });
@@ -44,7 +43,6 @@ beforeAll(async () => {
   );
   for (const path of ['/users/me', '/sessions/logout']) sessions[`/api/0.3${path}`] = await app.login();
 });
-afterAll(() => app.end());
 
 /** Fills the path with the id of an existing record, the one at position `at`. */
 const fillPath = (path: string, at: number) =>

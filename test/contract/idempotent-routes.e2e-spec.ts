@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { ADMIN_PASSWORD, TestApp } from '../support/app/app.js';
+import { ADMIN_PASSWORD, setUpApp } from '../support/app/app.js';
 import type { Answer, Client } from '../support/app/client.js';
 import { deletion, writeUsers } from '../support/app/deletion.js';
 import { aUser, create } from '../support/data/factories.js';
@@ -20,9 +20,7 @@ interface Case {
   settles?: boolean;
 }
 
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(() => app.end());
+const app = setUpApp();
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-00000000dead';
 const HEAD = 'ExternalId,Username,Email';

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { describe, expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import type { Answer, Json } from '../support/app/client.js';
 import {
   OPERATIONS,
@@ -91,7 +91,7 @@ const FIELDS = OF_API.flatMap((operation) => {
 });
 
 const LENGTH = /too_long|too_short/;
-let app: TestApp;
+const app = setUpApp({ PASSWORD_MIN_LENGTH: '8' });
 /** Paths of records that no request has changed, by operation. */
 const paths = new Map<string, string>();
 
@@ -103,9 +103,6 @@ async function send(operation: Operation, body: Json): Promise<Answer> {
   else paths.delete(operation.operationId);
   return answer;
 }
-
-beforeAll(async () => void (app = await TestApp.start({ PASSWORD_MIN_LENGTH: '8' })));
-afterAll(() => app.end());
 
 /** Returns the errors of a field, as `code: message`. */
 function errorsOf({ body }: Answer, [field]: string[]): string[] {

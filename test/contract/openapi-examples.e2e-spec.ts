@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ADMIN_PASSWORD, TestApp } from '../support/app/app.js';
+import { ADMIN_PASSWORD, setUpApp } from '../support/app/app.js';
 import type { Answer, Client, Json } from '../support/app/client.js';
 import {
   type Link,
@@ -35,9 +35,7 @@ const EXAMPLES = OPERATIONS.flatMap((operation) => {
 const needsKey = (security: object[] = []) => security.some((scheme) => Object.keys(scheme).length > 0);
 const SESSION_ONLY = /^(getCurrentUser|logOut)$/;
 
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(() => app.end());
+const app = setUpApp();
 
 async function chooseClient({ operationId, security }: Operation): Promise<Client> {
   if (SESSION_ONLY.test(operationId)) return app.login();

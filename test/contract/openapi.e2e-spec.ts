@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 
 const FILE = new URL('../../docs/openapi.json', import.meta.url);
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(() => app.end());
+const app = setUpApp();
 
 test('/docs/openapi.json equals the committed OpenAPI file', async () => {
   const { body } = await app.guest.fetch('GET', '/docs/openapi.json');

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import type { Answer, Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
 import { type Person, aPerson, problemOf } from '../support/app/people.js';
@@ -23,15 +23,13 @@ type Fault = (typeof FAULTS)[number]['fault'];
 const OVER_ONE_MIB = 'x'.repeat(1024 * 1024);
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 
-let app: TestApp;
+const app = setUpApp();
 let target: Json;
 let taken: Json;
 let member: Person;
 beforeAll(async () => {
-  app = await TestApp.start();
   [target, taken, member] = [await create(app.key), await create(app.key), await aPerson(app)];
 });
-afterAll(() => app.end());
 
 /** Sends a `PUT` of another user with exactly these faults. */
 function send(faults: ReadonlySet<Fault>): Promise<Answer> {

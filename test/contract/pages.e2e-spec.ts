@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { CATALOGUE } from '../../src/platform/common/errors.js';
 import { GUIDES } from '../../src/operations/health/guides.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 
 /** `Accept` headers that browsers send for a page. */
 const BROWSERS = [
@@ -12,9 +12,7 @@ const BROWSERS = [
 const PROGRAMS = ['*/*', 'application/json', 'application/json, text/plain, */*', 'text/event-stream', ''];
 const MARKUP = '<img src=x onerror=alert(1)>';
 
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(() => app.end());
+const app = setUpApp();
 
 const raw = (method: string, path: string, accept: string, headers = {}) =>
   app.guest.fetch(method, path, undefined, { accept, ...headers });

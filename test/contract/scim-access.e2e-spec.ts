@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { generateApiKey } from '../../src/api-keys/api-keys.service.js';
 import { SCOPES } from '../../src/access/actor.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import type { Client } from '../support/app/client.js';
 import { OPERATIONS } from '../support/app/operations.js';
 import { ScimClient, SCIM, createScimClient, scimOf } from '../support/app/scim.js';
@@ -44,15 +44,13 @@ const documented = OPERATIONS.filter(({ path }) => path.startsWith(SCIM)).map((o
   operation['x-required-scope'],
 ]);
 
-let app: TestApp;
+const app = setUpApp();
 let session: Client;
 const clients = new Map<string, ScimClient>();
 beforeAll(async () => {
-  app = await TestApp.start();
   session = await app.login();
   for (const scope of SCOPES) clients.set(scope, await createScimClient(app, { scopes: [scope] }));
 });
-afterAll(() => app.end());
 
 test('the SCIM access tests cover every served SCIM route', () => {
   expect({ ...Object.fromEntries(documented), ...ME }).toEqual(TABLE);

@@ -1,20 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Request } from 'express';
 import { Log } from '../../src/platform/telemetry/log.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import { RawConnection, parseLastResponse, sendBytes } from '../support/app/raw.js';
 
 /** Requests that the server rejects before a route receives them. The response is an ordinary problem. */
-let app: TestApp;
+const app = setUpApp();
 const logged = jest.fn<(request: Request, status: number) => void>();
 beforeAll(async () => {
-  app = await TestApp.start();
   jest.spyOn(app.app.get(Log), 'onRequestEnd').mockImplementation((request, response) => {
     logged(request, response.statusCode);
   });
 });
 beforeEach(() => void logged.mockClear());
-afterAll(() => app.end());
 
 const HOST = 'Host: x\r\n';
 const formatKey = () => `X-API-Key: ${app.key.headers['x-api-key'] ?? ''}\r\n`;

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import { OPERATIONS, fillPath, findJsonBody, listPaths, setAt, sendJson } from '../support/app/operations.js';
 
 /** A schema has `additionalProperties: false` exactly where the service rejects unknown keys. */
@@ -19,9 +19,7 @@ const OBJECTS = OPERATIONS.flatMap((operation) => {
   }));
 });
 
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(() => app.end());
+const app = setUpApp();
 
 test('the tests of unknown keys cover closed and open schemas', () => {
   const closed = OBJECTS.filter(({ isClosed }) => isClosed).length;

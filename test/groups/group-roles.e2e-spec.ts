@@ -1,19 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { UserChange } from '../../src/users/writer/change-set.js';
 import { toFailureProblem } from '../../src/users/rules/failure.js';
 import { UserCounts } from '../../src/users/writer/user-counts.service.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import type { Client, Json } from '../support/app/client.js';
 import { deletion, writeUsers } from '../support/app/deletion.js';
 import { create } from '../support/data/factories.js';
 import { PASSWORD, problemOf } from '../support/app/people.js';
 
 /** Roles of groups apply to their members like direct roles. SCIM attributes are stored in addition to the user fields. */
-let app: TestApp;
+const app = setUpApp();
 let user: Json;
 let uuid: string;
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(() => app.end());
 beforeEach(async () => {
   user = await create(app.key, { password: PASSWORD });
   uuid = user.uuid as string;

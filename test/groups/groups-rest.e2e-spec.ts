@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import type { Client, Json } from '../support/app/client.js';
 import { aKey } from '../support/app/credentials.js';
 import { UNKNOWN, create } from '../support/data/factories.js';
@@ -10,14 +10,12 @@ import { nextOf } from '../support/app/search.js';
 import { seedUsers, seededUuid, seededUuids } from '../support/app/seed.js';
 
 const SIZE = 1100;
-let app: TestApp;
+const app = setUpApp();
 let key: Client;
 beforeAll(async () => {
-  app = await TestApp.start();
   ({ key } = app);
   await seedUsers(app, 0, SIZE);
 });
-afterAll(() => app.end());
 
 describe('GET /groups', () => {
   let groups: { uuid: string; display_name: string }[];

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
 import { SYSTEM, aGroup, groupsOf, editMembers } from '../support/app/groups.js';
@@ -9,9 +9,7 @@ import { search } from '../support/app/search.js';
 import type { Group } from '../../src/groups/group.js';
 
 /** Members have the roles of their groups in addition to direct roles, from the start to the end of the membership. */
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(() => app.end());
+const app = setUpApp();
 
 let jane: Json;
 let john: Json;

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { MAX_MEMBERS_PER_EVENT } from '../../src/groups/group-writer.service.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import type { Client, Json } from '../support/app/client.js';
 import { SYSTEM, aGroup, groupsOf, editMembers } from '../support/app/groups.js';
 import { listEvents } from '../support/app/audit-rows.js';
@@ -9,14 +9,12 @@ import { seedUsers, seededUuid, seededUuids } from '../support/app/seed.js';
 /** Group changes that are refused, and the audit events of group changes. */
 const SIZE = 1100;
 const UNKNOWN = '00000000-0000-4000-8000-00000000dead';
-let app: TestApp;
+const app = setUpApp();
 let key: Client;
 beforeAll(async () => {
-  app = await TestApp.start();
   ({ key } = app);
   await seedUsers(app, 0, SIZE);
 });
-afterAll(() => app.end());
 
 const readEvents = (target: { uuid: string }): Promise<Json[]> => listEvents(key, target);
 

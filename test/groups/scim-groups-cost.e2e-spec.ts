@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { beforeAll, expect, jest, test } from '@jest/globals';
 import { insertRows } from '../../src/platform/database/engine/sql.js';
 import { GroupMemberEntity } from '../../src/groups/group.entity.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import { measureEffort } from '../support/app/effort.js';
 import { aGroup } from '../support/app/groups.js';
 import { databaseOf } from '../support/app/people.js';
@@ -16,7 +16,7 @@ const USERS = 200;
 const RATIO = 1.5;
 
 jest.setTimeout(120_000);
-let app: TestApp;
+const app = setUpApp({ DATABASE_POOL_SIZE: '1' });
 let scim: ScimClient;
 let large: string;
 let small: string;
@@ -24,7 +24,6 @@ let next = 0;
 let used = 0;
 
 beforeAll(async () => {
-  app = await TestApp.start({ DATABASE_POOL_SIZE: '1' });
   scim = await createScimClient(app, { profile: 'entra' });
   await seedUsers(app, 0, USERS);
   [small, large] = [(await aGroup(app)).uuid, (await aGroup(app)).uuid];
@@ -33,7 +32,6 @@ beforeAll(async () => {
   await insertRows(databaseOf(app), GroupMemberEntity, [...buildRows(small, FEW), ...buildRows(large, MANY)]);
   await refreshStatistics(app);
 });
-afterAll(() => app.end());
 
 const patch = (group: string, operation: object) => check(scim.patch(`/Groups/${group}`, operation), 204);
 /** Returns a different user on each call, who is not a member of either group. */

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import type { Answer, Json } from '../support/app/client.js';
 import { SYSTEM, aGroup, groupsOf, seedGroups } from '../support/app/groups.js';
 import { type ScimClient, errorOf, scimOf } from '../support/app/scim.js';
@@ -9,11 +9,10 @@ import { seedUsers, seededUuid } from '../support/app/seed.js';
 
 /** Filters, sort orders and pages of SCIM groups. */
 const LARGE = 6000;
-let app: TestApp;
+const app = setUpApp({ SCIM_SCAN_LIMIT: '1000' });
 let scim: ScimClient;
 let groups: Record<string, Json>;
 beforeAll(async () => {
-  app = await TestApp.start({ SCIM_SCAN_LIMIT: '1000' });
   scim = scimOf(app);
   await seedUsers(app, 0, LARGE);
   const created: [string, string, number[]][] = [
@@ -26,7 +25,6 @@ beforeAll(async () => {
   for (const [display_name, external_id, members] of created)
     groups[display_name] = await aGroup(app, { display_name, external_id, members: members.map(seededUuid) });
 });
-afterAll(() => app.end());
 
 const list = (query: Query): Promise<Answer> => scim.get(`/Groups?${queryOf(query)}`);
 const displayNamesOf = (resources: Json[]): string[] => resources.map(({ displayName }) => displayName);

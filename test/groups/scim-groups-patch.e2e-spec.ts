@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { UNKNOWN, create } from '../support/data/factories.js';
 import { type ScimClient, errorOf, createScimClient, scimOf } from '../support/app/scim.js';
@@ -7,17 +7,15 @@ import { ROLES, aScimGroup, listMemberIds, toRefs, pathOf } from '../support/app
 import { seedUsers, seededUuid } from '../support/app/seed.js';
 
 /** PATCH of groups, in the formats of all supported identity providers. */
-let app: TestApp;
+const app = setUpApp();
 let scim: ScimClient;
 let jane: string;
 let john: string;
 beforeAll(async () => {
-  app = await TestApp.start();
   scim = scimOf(app);
   await seedUsers(app, 0, 1200);
   [jane, john] = [(await create(app.key)).uuid, (await create(app.key)).uuid].sort() as [string, string];
 });
-afterAll(() => app.end());
 
 const aGroup = (body: object = {}, client = scim): Promise<Json> => aScimGroup(client, body);
 const readMembers = (group: Json): Promise<string[]> => listMemberIds(scim, group);

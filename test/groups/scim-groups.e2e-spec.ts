@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { UNKNOWN, create } from '../support/data/factories.js';
 import { type ScimClient, errorOf, createScimClient, scimOf } from '../support/app/scim.js';
@@ -7,16 +7,14 @@ import { ROLES, aName, aScimGroup, listMemberIds, toRefs, pathOf } from '../supp
 
 /** Groups as an identity provider sees them: created, read, replaced, patched and deleted. */
 const GROUP = 'urn:ietf:params:scim:schemas:core:2.0:Group';
-let app: TestApp;
+const app = setUpApp();
 let scim: ScimClient;
 let jane: string;
 let john: string;
 beforeAll(async () => {
-  app = await TestApp.start();
   scim = scimOf(app);
   [jane, john] = [(await create(app.key)).uuid, (await create(app.key)).uuid].sort() as [string, string];
 });
-afterAll(() => app.end());
 
 const aGroup = (body: object = {}, client = scim): Promise<Json> => aScimGroup(client, body);
 const readMembers = (group: Json): Promise<string[]> => listMemberIds(scim, group);

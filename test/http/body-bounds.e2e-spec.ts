@@ -1,19 +1,16 @@
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { setImmediate } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { BodyBudget, IN_FLIGHT_BYTES, JSON_BODY, LOGIN_BODY } from '../../src/platform/http/body-reader.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import { aUser } from '../support/data/factories.js';
 import { RawConnection, parseLastResponse, sendChunked } from '../support/app/raw.js';
 
 /** Limits on the memory of a body before it is known to be valid (interface §9). */
-let app: TestApp;
+const app = setUpApp();
 let budget: BodyBudget;
 jest.setTimeout(60_000);
-beforeAll(async () => {
-  app = await TestApp.start();
-  budget = app.app.get(BodyBudget);
-});
+beforeAll(() => void (budget = app.app.get(BodyBudget)));
 /** Waits until a condition holds, at most 30 seconds. The caller then checks the condition with `expect`. */
 async function waitUntil(holds: () => boolean): Promise<void> {
   const end = performance.now() + 30_000;
@@ -26,7 +23,6 @@ afterEach(async () => {
   kept = budget.bytes; // a failing test does not affect the following tests
   expect(kept).toBe(before); // every request releases its bytes
 });
-afterAll(() => app.end());
 
 const MIB = 1024 * 1024;
 const JSON_TYPE = { 'content-type': 'application/json' };

@@ -1,19 +1,17 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { gunzipSync } from 'node:zlib';
-import { API_KEY, TestApp } from '../support/app/app.js';
+import { API_KEY, TestApp, setUpApp } from '../support/app/app.js';
 import { create } from '../support/data/factories.js';
 import { csv, runImport } from '../support/app/imports.js';
 
-let app: TestApp;
+const app = setUpApp();
 let run: string;
 beforeAll(async () => {
-  app = await TestApp.start();
   for (let each = 0; each < 12; each++) await create(app.key, { about_me: 'words '.repeat(100) });
   run = (await runImport(app.key, csv('ExternalId,Username,Email', 'e,e,e@example.org'))).id as string;
 });
-afterAll(() => app.end());
 
 interface Raw {
   status: number | undefined;

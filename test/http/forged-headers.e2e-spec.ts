@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { API_KEY, TestApp } from '../support/app/app.js';
+import { expect, test } from '@jest/globals';
+import { API_KEY, setUpApp } from '../support/app/app.js';
 import { aUser, create } from '../support/data/factories.js';
 import { sendBytes } from '../support/app/raw.js';
 
@@ -14,9 +14,7 @@ const FORGED = {
   'x-rewrite-url': '/api/0.3/api_keys',
   'x-http-method-override': 'DELETE',
 };
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(() => app.end());
+const app = setUpApp();
 
 test('no URL in a response contains a forged host', async () => {
   const claimed = app.key.with(FORGED);

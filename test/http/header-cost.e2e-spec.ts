@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { beforeAll, expect, jest, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import { type Person, aPerson } from '../support/app/people.js';
 
 /** Compares the CPU time of hostile headers and queries with the CPU time of a plain header of the same size. */
-let app: TestApp;
+const app = setUpApp({ TRUST_PROXY: 'loopback', LOGIN_FAILURES_PER_IP: '1000000' });
 let member: Person;
 jest.setTimeout(60_000);
-beforeAll(async () => {
-  app = await TestApp.start({ TRUST_PROXY: 'loopback', LOGIN_FAILURES_PER_IP: '1000000' });
-  member = await aPerson(app);
-});
-afterAll(() => app.end());
+beforeAll(async () => void (member = await aPerson(app)));
 
 const SIZE = 14_000;
 const fill = (piece: string): string => piece.repeat(Math.floor(SIZE / piece.length));

@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import { sendChunked } from '../support/app/raw.js';
 
 /** Files of 100 MiB and of one byte more, with and without a Content-Length. */
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(async () => app.end());
+const app = setUpApp();
 
 const MIB = 1024 * 1024;
 const LIMIT = Array.from({ length: 100 }, () => Buffer.alloc(MIB, 'x'));

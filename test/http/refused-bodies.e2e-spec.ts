@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { LINGER_MILLIS } from '../../src/platform/http/body-reader.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import { aUser } from '../support/data/factories.js';
 import { type Person, aPerson } from '../support/app/people.js';
 import { RawConnection, parseLastResponse, sendChunked } from '../support/app/raw.js';
 
 /** A body that is rejected because of the request headers is not read, and gets no 100 Continue. */
-let app: TestApp;
+const app = setUpApp();
 let member: Person;
-beforeAll(async () => {
-  app = await TestApp.start();
-  member = await aPerson(app);
-});
-afterAll(() => app.end());
+beforeAll(async () => void (member = await aPerson(app)));
 
 const MIB = 1024 * 1024;
 const JSON_TYPE = { 'content-type': 'application/json' };

@@ -5,16 +5,14 @@ import { get } from 'node:https';
 import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import { createCertificate } from '../support/process/certificate.js';
 import { type TestDatabase, createDatabase } from '../support/app/database.js';
 import { Process, envOf } from '../support/process/process.js';
 
 /** Security headers, connections and HTTPS. */
-let app: TestApp;
+const app = setUpApp();
 jest.setTimeout(60_000);
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(() => app.end());
 
 describe('security headers', () => {
   test.each([

@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
 import { countsOf, csv, runImport, findUser, rowsOf } from '../support/app/imports.js';
 
 /** Files with the option `adopt`, which link existing users without an `external_id` to their rows. */
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(async () => app.end());
+const app = setUpApp();
 
 const HEAD = 'ExternalId,Username,Email,Manager';
 /** Creates users without an `external_id`, named `<prefix>0` and so on. */

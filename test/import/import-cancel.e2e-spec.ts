@@ -1,16 +1,14 @@
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterEach, expect, jest, test } from '@jest/globals';
 import { Applier } from '../../src/import/apply/applier.service.js';
 import { PlanGuards } from '../../src/import/guards/plan-guards.service.js';
 import { ImportRowsRepository } from '../../src/import/runs/import-rows.repository.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import { countsOf, csv, runImport, rowsOf, awaitRun, upload } from '../support/app/imports.js';
 import { HEAD, fileOf, people } from '../support/data/user-file.js';
 
 /** Cancellation of runs, and the order of queued runs. */
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
+const app = setUpApp();
 afterEach(() => void jest.restoreAllMocks());
-afterAll(async () => app.end());
 
 /** Number of rows, more than the first two transactions of a run write. */
 const ROWS = 600;

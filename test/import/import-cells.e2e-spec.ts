@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { describe, expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { countsOf, csv, runImport, findUser, rowsOf } from '../support/app/imports.js';
 
 /** Rows with a wrong number of cells, and truncated files. Every test has its own data set. */
-let app: TestApp;
+const app = setUpApp();
 let n = 0;
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(async () => app.end());
 
 const HEAD = 'ExternalId,Username,Email,Phone,Surname';
 /** Returns rows of a new data set, with functions that use it. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { DATABASE } from '../../src/platform/database/engine/database.js';
 import type {
   Engine,
@@ -6,22 +6,20 @@ import type {
   OpenTransaction,
   SqlValue,
 } from '../../src/platform/database/engine/sql.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import { csv, runImport, awaitRun } from '../support/app/imports.js';
 
 /**
  * After a crash a run continues at its checkpoint, so every write of a run must be committed together with the checkpoint
  * that counts it. Random kills rarely hit a gap between the two. This test checks every transaction.
  */
-let app: TestApp;
+const app = setUpApp({ IMPORT_SMALL_DATASET: '0', FUSE_MIN: '0' });
 const committed: string[][] = [];
 beforeAll(async () => {
-  app = await TestApp.start({ IMPORT_SMALL_DATASET: '0', FUSE_MIN: '0' });
   const database = app.app.get<Engine>(DATABASE);
   const begin = database.begin.bind(database);
   database.begin = async () => recordStatements(await begin());
 });
-afterAll(async () => app.end());
 
 /** Wraps a transaction so that its statements are recorded after the commit. */
 function recordStatements(tx: OpenTransaction): OpenTransaction {

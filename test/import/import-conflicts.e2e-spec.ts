@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import { LAX_GUARDS } from '../support/app/guards.js';
 import { create } from '../support/data/factories.js';
 import { countsOf, csv, runImport, findUser, rowsOf } from '../support/app/imports.js';
 
 /** Conflicts of usernames, e-mails, logins and managers, which are checked on the state after the whole file. */
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start(LAX_GUARDS)));
-afterAll(async () => app.end());
+const app = setUpApp(LAX_GUARDS);
 
 const HEAD = 'ExternalId,Username,Email';
 /** Returns rows of users `<prefix><i>` with the usernames `<prefix>n<name(i)>`. */

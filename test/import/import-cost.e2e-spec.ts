@@ -1,11 +1,11 @@
 import { NO_CHANGES } from '../../src/platform/common/field-changes.js';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import { insertRows } from '../../src/platform/database/engine/sql.js';
 import { TransactionRunner } from '../../src/platform/database/transaction-runner.js';
 import { toEntity, ImportRowsRepository } from '../../src/import/runs/import-rows.repository.js';
 import { ImportRowEntity } from '../../src/import/runs/import.entity.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import { measureEffort } from '../support/app/effort.js';
 import { seededUuid } from '../support/app/seed.js';
 
@@ -20,13 +20,11 @@ const MANY = 5_000;
 const RATIO = 2;
 
 const runs = { few: uuidv7(), many: uuidv7() };
-let app: TestApp;
+const app = setUpApp({ DATABASE_POOL_SIZE: '1' });
 beforeAll(async () => {
-  app = await TestApp.start({ DATABASE_POOL_SIZE: '1' });
   await stageRows(runs.few, FEW);
   await stageRows(runs.many, MANY);
 });
-afterAll(() => app.end());
 
 async function stageRows(runId: string, rows: number): Promise<void> {
   const entities = Array.from({ length: rows }, (_, index) =>

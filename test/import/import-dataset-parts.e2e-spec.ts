@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import { LAX_GUARDS } from '../support/app/guards.js';
 import { countsOf, csv, runImport, findUser } from '../support/app/imports.js';
 import { HEAD, people as peopleOf } from '../support/data/user-file.js';
 
 /** Data sets that a source delivers in several files (interface §6, option `part`). */
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start(LAX_GUARDS)));
-afterAll(async () => app.end());
+const app = setUpApp(LAX_GUARDS);
 
 const people = (part: string, count = 30) => peopleOf(`${part}-`, count);
 const send = (rows: readonly string[], options: string) => runImport(app.key, csv(HEAD, ...rows), options);

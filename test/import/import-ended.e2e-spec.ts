@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterEach, expect, jest, test } from '@jest/globals';
 import { createUnavailableError } from '../../src/platform/common/errors.js';
 import { ImportFilesRepository } from '../../src/import/file/import-files.repository.js';
 import { Applier } from '../../src/import/apply/applier.service.js';
@@ -9,15 +9,13 @@ import { Leases } from '../../src/platform/database/leases/leases.service.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import { databaseOf } from '../support/app/people.js';
 import { ImportsService } from '../../src/import/imports.service.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import { countsOf, csv, runImport, findUser, rowsOf, awaitRun, upload } from '../support/app/imports.js';
 import { fileOf } from '../support/data/user-file.js';
 
 /** Late events and faults at the end of a run. */
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
+const app = setUpApp();
 afterEach(() => void jest.restoreAllMocks());
-afterAll(() => app.end());
 
 const readRun = async (id: string) => (await app.key.get(`/imports/${id}`)).body;
 

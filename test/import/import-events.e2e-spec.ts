@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { Readable } from 'node:stream';
 import { readInput } from '../../src/platform/input/read-input.js';
 import { SYSTEM } from '../../src/access/actor.js';
@@ -6,12 +6,10 @@ import { FileStore } from '../../src/import/file/file-store.js';
 import { ImportOptions } from '../../src/import/runs/import-options.js';
 import { RunQueue } from '../../src/import/apply/run-queue.service.js';
 import { RunEvents } from '../../src/import/report/run-events.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import { fileOf } from '../support/data/user-file.js';
 
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(async () => app.end());
+const app = setUpApp();
 
 test('RunEvents reports the end of an import without polling', async () => {
   const file = Readable.from([Buffer.from(fileOf('e1'))]);

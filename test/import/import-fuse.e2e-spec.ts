@@ -1,7 +1,7 @@
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { Applier } from '../../src/import/apply/applier.service.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import { readAuditRows } from '../support/app/audit-rows.js';
 import type { Client, Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
@@ -10,18 +10,15 @@ import { countsOf, csv, runImport, findUser, awaitRun } from '../support/app/imp
 import { HEAD, people, person } from '../support/data/user-file.js';
 
 /** The fuse of an API key counts users whom its imports block, unless another credential has approved the run. */
-let app: TestApp;
-beforeAll(async () => {
-  app = await TestApp.start({
-    FUSE_MIN: '3',
-    FUSE_PERCENT: '0',
-    IMPORT_MAX_DEACTIVATIONS: '1000',
-    IMPORT_SMALL_DATASET: '0',
-    IMPORT_MAX_UNDONE: '1000',
-  });
+const app = setUpApp({
+  FUSE_MIN: '3',
+  FUSE_PERCENT: '0',
+  IMPORT_MAX_DEACTIVATIONS: '1000',
+  IMPORT_SMALL_DATASET: '0',
+  IMPORT_MAX_UNDONE: '1000',
 });
+beforeAll(async () => {});
 afterEach(() => void jest.restoreAllMocks());
-afterAll(() => app.end());
 
 /** Returns a file of users, of which the first `blocked` have the status Blocked. */
 const fileOf = (name: string, users: number, blocked = 0): string =>

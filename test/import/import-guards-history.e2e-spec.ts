@@ -1,17 +1,15 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import { toDbTime } from '../../src/platform/common/time.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { csv, runImport, findUser, awaitRun } from '../support/app/imports.js';
 import { databaseOf } from '../support/app/people.js';
 
 /** Guards that compare a run with earlier runs of its data set. */
-let app: TestApp;
+const app = setUpApp();
 const DAY_MILLIS = 24 * 3_600_000;
 let n = 0;
 let dataset = '';
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(async () => app.end());
 beforeEach(() => void (dataset = `h${++n}`));
 
 interface Cells {

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { countsOf, csv, runImport, findUser, awaitRun } from '../support/app/imports.js';
 import { databaseOf } from '../support/app/people.js';
@@ -9,11 +9,9 @@ import { hitsOf } from '../nights/stage.js';
 import { HEAD, people as peopleOf } from '../support/data/user-file.js';
 
 /** Runs that wait for approval before the first write, and the decisions of an operator about them. */
-let app: TestApp;
+const app = setUpApp();
 let n = 0;
 let dataset = '';
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(async () => app.end());
 beforeEach(() => void (dataset = `g${++n}`));
 
 const COLUMNS = `${HEAD},Status`;

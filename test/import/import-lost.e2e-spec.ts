@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import { countsOf, csv, runImport, findUser, awaitRun } from '../support/app/imports.js';
 import { HEAD, people, person } from '../support/data/user-file.js';
 import { databaseOf } from '../support/app/people.js';
 
 /** Runs whose stored file is missing, for example because an operator has deleted its rows. */
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(async () => app.end());
+const app = setUpApp();
 
 const COLUMNS = `${HEAD},AboutMe`;
 const deleteParts = (id: string, part = '') =>

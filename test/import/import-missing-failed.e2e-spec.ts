@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import { LAX_GUARDS } from '../support/app/guards.js';
 import { csv, runImport, findUser } from '../support/app/imports.js';
 
 /** A user who is identified by a failed row does not count as missing, whatever the error is. */
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start(LAX_GUARDS)));
-afterAll(async () => app.end());
+const app = setUpApp(LAX_GUARDS);
 
 const HEAD = 'ExternalId,Username,Email,Phone';
 type Cells = [externalId: string, username: string, email: string, phone: string];

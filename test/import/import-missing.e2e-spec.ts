@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { UserDirectory } from '../../src/users/search/user-directory.service.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import { countsOf, csv, runImport, findUser, rowsOf } from '../support/app/imports.js';
 import { PASSWORD } from '../support/app/people.js';
 import { RARE, seedUsers } from '../support/app/seed.js';
@@ -8,9 +8,7 @@ import { create } from '../support/data/factories.js';
 import { HEAD, fileOf, people, person } from '../support/data/user-file.js';
 
 /** Users of a data set who are missing from its file. */
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(async () => app.end());
+const app = setUpApp();
 
 const statusOf = async (id: string) => (await findUser(app.key, id)).status;
 

@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import { csv, runImport } from '../support/app/imports.js';
 import { HEAD, people } from '../support/data/user-file.js';
 
 /** The weekly limit of the deactivations guard, which applies to a data set with all its parts (interface §6). */
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start({ FUSE_MIN: '0' })));
-afterAll(async () => app.end());
+const app = setUpApp({ FUSE_MIN: '0' });
 
 const OFFICES = 10;
 const SIZE = 40;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { Readable } from 'node:stream';
 import { FileStore } from '../../src/import/file/file-store.js';
 import { ImportOptions } from '../../src/import/runs/import-options.js';
@@ -7,7 +7,7 @@ import { ImportsService } from '../../src/import/imports.service.js';
 import { DATABASE } from '../../src/platform/database/engine/database.js';
 import { Leases } from '../../src/platform/database/leases/leases.service.js';
 import { IMPORT_LEASE } from '../../src/import/runs/run-transitions.service.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import { countsOf, awaitRun } from '../support/app/imports.js';
 import { fileOf } from '../support/data/user-file.js';
 
@@ -15,15 +15,13 @@ import { fileOf } from '../support/data/user-file.js';
 const CALLER = { actor: { kind: 'system', id: null }, requestId: 'test', ip: '' } as const;
 /** Returns the id of a file that a killed service claimed days ago. */
 const idOf = (name: string) => `01900000-0000-7000-8000-${name.padStart(12, '0')}`;
-let app: TestApp;
+const app = setUpApp();
 let store: FileStore;
 let queue: RunQueue;
 beforeAll(async () => {
-  app = await TestApp.start();
   store = app.app.get(FileStore);
   queue = app.app.get(RunQueue);
 });
-afterAll(() => app.end());
 
 const options = new ImportOptions();
 const toStream = (id: string) => Readable.from([Buffer.from(fileOf(id))]);

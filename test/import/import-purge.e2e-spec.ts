@@ -1,11 +1,11 @@
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { ImportRowsRepository } from '../../src/import/runs/import-rows.repository.js';
 import { ImportRunsRepository } from '../../src/import/runs/import-runs.repository.js';
 import { DATABASE } from '../../src/platform/database/engine/database.js';
 import { Leases } from '../../src/platform/database/leases/leases.service.js';
 import { IMPORT_LEASE } from '../../src/import/runs/run-transitions.service.js';
 import { PurgeService } from '../../src/operations/start/purge.service.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import { ALL_BUT_DATE } from '../support/app/clock.js';
 import { countsOf, runImport, findUser, awaitRun } from '../support/app/imports.js';
 import { fileOf } from '../support/data/user-file.js';
@@ -14,17 +14,13 @@ import { fileOf } from '../support/data/user-file.js';
 
 /** One day more than IMPORT_RETENTION_DAYS, because the fake clock may lag by some milliseconds. */
 const RETENTION_MILLIS = 91 * 24 * 60 * 60 * 1000;
-let app: TestApp;
+const app = setUpApp();
 let runs: ImportRunsRepository;
-beforeAll(async () => {
-  app = await TestApp.start();
-  runs = app.app.get(ImportRunsRepository);
-});
+beforeAll(() => void (runs = app.app.get(ImportRunsRepository)));
 afterEach(() => {
   jest.restoreAllMocks();
   jest.useRealTimers();
 });
-afterAll(() => app.end());
 
 const purge = () => app.app.get(PurgeService).purgeAll();
 const passRetention = () => {

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterEach, expect, jest, test } from '@jest/globals';
 import { TransactionRunner } from '../../src/platform/database/transaction-runner.js';
 import { RunPlanner } from '../../src/import/plan/run-planner.js';
 import { Applier } from '../../src/import/apply/applier.service.js';
@@ -7,17 +7,15 @@ import { RunRights } from '../../src/import/runs/run-rights.service.js';
 import { DATABASE } from '../../src/platform/database/engine/database.js';
 import { Leases } from '../../src/platform/database/leases/leases.service.js';
 import { Checkpoint, LeaseLostError } from '../../src/import/runs/run-transitions.service.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import { ENGINE } from '../support/app/database.js';
 import { csv, runImport, findUser, rowsOf, awaitRun } from '../support/app/imports.js';
 import { HEAD, fileOf, people, person } from '../support/data/user-file.js';
 import { databaseOf } from '../support/app/people.js';
 
 /** Concurrent work on the same run. */
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
+const app = setUpApp();
 afterEach(() => void jest.restoreAllMocks());
-afterAll(() => app.end());
 
 const onMariadb = ENGINE === 'mariadb' ? test : test.skip;
 

@@ -1,15 +1,13 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { PurgeService } from '../../src/operations/start/purge.service.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import { create } from '../support/data/factories.js';
 import { countsOf, csv, runImport, findUser, upload } from '../support/app/imports.js';
 import { databaseOf, inSeconds } from '../support/app/people.js';
 import { HEAD, fileOf, people, person } from '../support/data/user-file.js';
 
 /** Reports about imports, and the CSV files that the service writes. */
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(async () => app.end());
+const app = setUpApp();
 
 const getFailed = async (id: string) => (await app.key.get(`/imports/${id}/failed.csv`)).text;
 

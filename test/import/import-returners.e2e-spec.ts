@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import { LAX_GUARDS } from '../support/app/guards.js';
 import { countsOf, csv, runImport, findUser, rowsOf } from '../support/app/imports.js';
 import { HEAD, people as peopleOf, person } from '../support/data/user-file.js';
 
 /** Users who are missing from a file and return in a later file (interface §6, "Leavers and returners"). */
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start(LAX_GUARDS)));
-afterAll(async () => app.end());
+const app = setUpApp(LAX_GUARDS);
 
 const COLUMNS = `${HEAD},Surname`;
 const people = (dataset: string, count = 60) => peopleOf(`${dataset}-`, count, (i) => [`Name${i}`]);

@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import { countsOf, csv, runImport, findUser, rowsOf, awaitRun } from '../support/app/imports.js';
 import { HEAD, people, person } from '../support/data/user-file.js';
 
 /** Reverts, which undo a run in a new run. */
-let app: TestApp;
+const app = setUpApp({ IMPORT_SMALL_DATASET: '0' });
 /** The lower limits for small data sets are off, because three of four phones change here. */
-beforeAll(async () => void (app = await TestApp.start({ IMPORT_SMALL_DATASET: '0' })));
-afterAll(async () => app.end());
 
 const COLUMNS = `${HEAD},Phone,Authname,Status,Manager`;
 async function revert(id: string) {

@@ -1,21 +1,19 @@
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { createUnavailableError } from '../../src/platform/common/errors.js';
 import { Applier } from '../../src/import/apply/applier.service.js';
 import { ImportWorker } from '../../src/import/apply/import-worker.service.js';
 import { PlanGuards } from '../../src/import/guards/plan-guards.service.js';
 import { ImportRowsRepository } from '../../src/import/runs/import-rows.repository.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import type { Client, Json } from '../support/app/client.js';
 import { INVALIDATIONS, aKey, aWebmaster, changeUser } from '../support/app/credentials.js';
 import { countsOf, csv, runImport, findUser, awaitRun, upload } from '../support/app/imports.js';
 import { HEAD, people } from '../support/data/user-file.js';
 
 /** A run writes nothing after the credential that started or approved it becomes invalid. */
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
+const app = setUpApp();
 afterEach(() => void jest.restoreAllMocks());
-afterAll(() => app.end());
 
 /** Returns a file of one new Webmaster and `others` other users. */
 function aFile(others = 0): { file: string; first: string; id: (i: number) => string } {

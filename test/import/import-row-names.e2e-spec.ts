@@ -1,14 +1,12 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { beforeEach, expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { csv, runImport, findUser, rowsOf, awaitRun } from '../support/app/imports.js';
 
 /** Names of users in the rows of a run, the filter by external id, and the link to the revert of a run. */
-let app: TestApp;
+const app = setUpApp();
 let n = 0;
 let prefix = '';
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(async () => app.end());
 beforeEach(() => void (prefix = `P${++n}`));
 
 const HEAD = 'ExternalId,Username,Email,ForeName,Surname,Manager';

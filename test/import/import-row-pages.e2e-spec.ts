@@ -1,16 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { insertRows } from '../../src/platform/database/engine/sql.js';
 import { ImportRowEntity } from '../../src/import/runs/import.entity.js';
 import { type StagedRow, EMPTY_ROW } from '../../src/import/runs/import-row.js';
 import { toEntity } from '../../src/import/runs/import-rows.repository.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { runImport } from '../support/app/imports.js';
 import { fileOf } from '../support/data/user-file.js';
 import { databaseOf } from '../support/app/people.js';
 
 /** Pages of the rows of a run. */
-let app: TestApp;
+const app = setUpApp();
 let id = '';
 const COUNT = 300;
 const OUTCOMES = ['error', 'created', 'updated', 'unchanged', 'missing'] as const;
@@ -25,13 +25,11 @@ const rows: StagedRow[] = Array.from({ length: COUNT }, (_, i) => {
 });
 
 beforeAll(async () => {
-  app = await TestApp.start();
   id = (await runImport(app.key, fileOf('w'))).id;
   await databaseOf(app).execute('DELETE FROM import_rows WHERE run_id = ?', [id]);
   const entities = rows.map((row) => toEntity(id, row));
   await insertRows(databaseOf(app), ImportRowEntity, entities);
 });
-afterAll(async () => app.end());
 
 /** Follows the links to the next pages. @returns the external ids of all rows. */
 async function walk(query: string): Promise<string[]> {

@@ -1,15 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
 import { countsOf, csv, runImport, findUser, rowsOf } from '../support/app/imports.js';
 import { HEAD, person as personOf } from '../support/data/user-file.js';
 
 /** Outcomes of single rows. Every test has its own external ids. */
-let app: TestApp;
+const app = setUpApp();
 let n = 0;
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(async () => app.end());
 beforeEach(() => void (n += 1));
 const toId = (name: string) => `t${n}-${name}`;
 /** Returns a row of ExternalId, Username, Email and more cells. */

@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { aUser } from '../support/data/factories.js';
 import { csv, runImport, rowsOf } from '../support/app/imports.js';
 
 /** The importer refuses a value with the same error as the API. */
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(async () => app.end());
+const app = setUpApp();
 
 const long = (length: number) => 'x'.repeat(length);
 const url = (length: number) => `https://example.org/${long(length - 20)}`;

@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
 import { countsOf, csv, runImport, findUser, rowsOf, awaitRun } from '../support/app/imports.js';
 
 /** Rules about the whole file, for which the plan and the writer must have the same results. */
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(async () => app.end());
+const app = setUpApp();
 
 const PRIVILEGED = 'allow_privileged=true';
 const getAdmin = async () => (await app.key.get('/users/search?username=admin')).body.Results[0];

@@ -1,16 +1,14 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { ImportFilesRepository, PART_BYTES } from '../../src/import/file/import-files.repository.js';
 import { FileStore } from '../../src/import/file/file-store.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import { databaseOf } from '../support/app/people.js';
 
 const RUN = '01a1fc00-0000-7000-8000-00000000dead';
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(() => app.end());
+const app = setUpApp();
 
 const store: FileStore['store'] = (...args) => app.app.get(FileStore).store(...args);
 const readParts = () => databaseOf(app).query('SELECT part FROM import_file_parts');

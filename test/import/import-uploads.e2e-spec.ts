@@ -1,18 +1,16 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { type ClientRequest, request } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
-import { API_KEY, TestApp } from '../support/app/app.js';
+import { API_KEY, setUpApp } from '../support/app/app.js';
 import type { Answer } from '../support/app/client.js';
 import { countsOf, awaitRun, upload } from '../support/app/imports.js';
 import { fileOf } from '../support/data/user-file.js';
 import { databaseOf, problemOf } from '../support/app/people.js';
 
 /** Uploads of files over HTTP, and the uploads that are refused. */
-let app: TestApp;
+const app = setUpApp();
 let n = 0;
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(async () => app.end());
 
 const countOrphanParts = async (): Promise<number> => {
   const rows = await databaseOf(app).query<{ run_id: string }>(

@@ -1,7 +1,7 @@
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { ImportWorker } from '../../src/import/apply/import-worker.service.js';
-import { TestApp } from '../support/app/app.js';
+import { type TestApp, setUpApp } from '../support/app/app.js';
 import { readAuditRows } from '../support/app/audit-rows.js';
 import type { Json } from '../support/app/client.js';
 import { type Credential, INVALIDATIONS, aKey, aWebmaster, changeUser } from '../support/app/credentials.js';
@@ -10,14 +10,10 @@ import { HEAD, fileOf, people, person } from '../support/data/user-file.js';
 import { PASSWORD, databaseOf, problemOf } from '../support/app/people.js';
 
 /** Waiting runs are cancelled if their credential becomes invalid. Decisions cannot block the user who makes them. */
-let app: TestApp;
+const app = setUpApp();
 let other: TestApp;
-beforeAll(async () => {
-  app = await TestApp.start();
-  other = await app.startOther();
-});
+beforeAll(async () => void (other = await app.startOther()));
 afterEach(() => void jest.restoreAllMocks());
-afterAll(() => app.end());
 
 /** Creates a run that waits for approval because it blocks six of its seven users. */
 async function createWaiting({ client }: Credential): Promise<{ id: string; first: string }> {

@@ -1,22 +1,18 @@
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { once } from 'node:events';
 import { FULL_RIGHTS } from '../../src/access/actor.js';
 import { MAX_WATCHERS, RunEvents } from '../../src/import/report/run-events.js';
 import type { ImportRun } from '../../src/import/runs/import-run.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import type { Client } from '../support/app/client.js';
 import { aKey } from '../support/app/credentials.js';
 import { problemOf } from '../support/app/people.js';
 import { runImport } from '../support/app/imports.js';
 import { fileOf } from '../support/data/user-file.js';
 
-let app: TestApp;
+const app = setUpApp();
 let id: string;
-beforeAll(async () => {
-  app = await TestApp.start();
-  id = (await runImport(app.key, fileOf('e'))).id as string;
-});
-afterAll(() => app.end());
+beforeAll(async () => void (id = (await runImport(app.key, fileOf('e'))).id as string));
 afterEach(() => void jest.restoreAllMocks());
 
 /** Mocks a run that never ends and is watched until its client disconnects. Resolves when a client watches it. */

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { beforeAll, expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import type { Answer, Client } from '../support/app/client.js';
 import { aKey } from '../support/app/credentials.js';
 import { countsOf, csv, runImport, findUser, awaitRun, upload } from '../support/app/imports.js';
@@ -7,16 +7,14 @@ import { HEAD, fileOf, person } from '../support/data/user-file.js';
 import { problemOf } from '../support/app/people.js';
 
 /** A key with the scope of one data set starts, decides and reverts only runs of this data set. */
-let app: TestApp;
+const app = setUpApp();
 let hr: Client;
 let reader: Client;
 let n = 0;
 beforeAll(async () => {
-  app = await TestApp.start();
   hr = await createKey('imports:write:hr');
   reader = await createKey('imports:read');
 });
-afterAll(() => app.end());
 
 const createKey = async (...scopes: string[]): Promise<Client> => (await aKey(app, ...scopes)).client;
 const file = () => fileOf(`D-${++n}`);

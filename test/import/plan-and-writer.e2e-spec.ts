@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../../src/access/actor.js';
 import { TransactionRunner } from '../../src/platform/database/transaction-runner.js';
 import type { ChangeOutcome, UserChange } from '../../src/users/writer/change-set.js';
 import { UserWriter } from '../../src/users/writer/user-writer.service.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { runImport, rowsOf, awaitRun } from '../support/app/imports.js';
 import {
@@ -32,9 +32,7 @@ const IMPORT: Caller = {
   actor: { kind: 'import', id: uuidv7(), initiator: SYSTEM.actor, approver: null },
 };
 
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(async () => app.end());
+const app = setUpApp();
 
 async function clear(): Promise<void> {
   for (const table of [...TABLES, 'users', 'user_counts'])

@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { describe, expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import { countsOf, runImport, findUser } from '../support/app/imports.js';
 import { readSample } from '../support/app/profiles.js';
 
 /** Exports of well-known services, each imported with its built-in profile. */
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(() => app.end());
+const app = setUpApp();
 
 /** Expected fields of the users of each sample, by service and ExternalId. */
 const EXPECTED: Record<string, Record<string, object>> = {

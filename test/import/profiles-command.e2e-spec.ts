@@ -1,14 +1,12 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { join } from 'node:path';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import { csv, findUser, writeFile } from '../support/app/imports.js';
 import { runCommand } from '../support/process/command.js';
 import { ROOT } from '../support/process/process.js';
 
 /** Profiles and previews on the command line. */
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(() => app.end());
+const app = setUpApp();
 
 const rollcall = (...args: string[]) => runCommand(app.database, args);
 

@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import type { Answer } from '../support/app/client.js';
 
 /** Conditional requests on profiles, with `ETag`, `If-Match` and `If-None-Match`. */
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(() => app.end());
+const app = setUpApp();
 
 const COLUMNS = { Nr: 'ExternalId', Login: 'Username', Mail: 'Email' };
 const save = (name: string, dataset: string, headers: Record<string, string> = {}) =>

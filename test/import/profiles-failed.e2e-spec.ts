@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import { countsOf, csv, runImport, findUser } from '../support/app/imports.js';
 
 /** `failed.csv` of imports with a profile, which can be corrected and sent again with the same profile. */
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(() => app.end());
+const app = setUpApp();
 
 const save = (name: string, profile: object) =>
   app.key.put(`/import_profiles/${name}`, { dataset: name, ...profile });

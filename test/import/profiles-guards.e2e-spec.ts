@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { countsOf, csv, runImport, awaitRun } from '../support/app/imports.js';
 import { databaseOf } from '../support/app/people.js';
 
 /** Guard limits that a profile sets. */
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(() => app.end());
+const app = setUpApp();
 
 const COLUMNS = { Nr: 'ExternalId', Login: 'Username', Mail: 'Email', Tel: 'Phone' };
 const save = (name: string, guards: object | undefined) =>

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { API_KEY, TestApp } from '../support/app/app.js';
+import { describe, expect, test } from '@jest/globals';
+import { API_KEY, setUpApp } from '../support/app/app.js';
 import type { Answer, Json } from '../support/app/client.js';
 import { csv, runImport } from '../support/app/imports.js';
 import { databaseOf } from '../support/app/people.js';
@@ -7,9 +7,7 @@ import { HEAD, fileOf, people } from '../support/data/user-file.js';
 import { readSample } from '../support/app/profiles.js';
 
 /** Previews, which show the effects of a file without a run. */
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(() => app.end());
+const app = setUpApp();
 
 const sendPreview = (file: string | Uint8Array, query = ''): Promise<Answer> =>
   app.key.send('POST', `/imports/preview${query && `?${query}`}`, file, { 'content-type': 'text/csv' });

@@ -1,8 +1,8 @@
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterEach, expect, jest, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import { AuditService } from '../../src/audit/audit.service.js';
 import { PurgeService } from '../../src/operations/start/purge.service.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import { ALL_BUT_DATE } from '../support/app/clock.js';
 import { deletion, writeUsers } from '../support/app/deletion.js';
 import { aUser, create } from '../support/data/factories.js';
@@ -11,10 +11,8 @@ import { databaseOf, problemOf } from '../support/app/people.js';
 
 /** The purge deletes all expired data, so that only users and retained data grow with time. */
 const DAY = 24 * 60 * 60 * 1000;
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start({ AUDIT_RETENTION_DAYS: '30' })));
+const app = setUpApp({ AUDIT_RETENTION_DAYS: '30' });
 afterEach(() => void jest.useRealTimers());
-afterAll(() => app.end());
 
 const setClock = (now: number) => jest.useFakeTimers({ now, advanceTimers: true, doNotFake: ALL_BUT_DATE });
 const purge = () => app.app.get(PurgeService).purgeAll();

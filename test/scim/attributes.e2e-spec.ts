@@ -1,14 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { type ScimClient, USER, aScimUser, provision, scimOf } from '../support/app/scim.js';
 
 /** Uses every user attribute with only the knowledge that `/Schemas` provides. */
-let app: TestApp;
+const app = setUpApp();
 let scim: ScimClient;
 const attributes: { path: string; definition: Json }[] = [];
 beforeAll(async () => {
-  app = await TestApp.start();
   scim = scimOf(app);
   for (const schema of (await scim.get('/Schemas')).body.Resources) {
     if (!/User$/.test(schema.name)) continue;
@@ -18,7 +17,6 @@ beforeAll(async () => {
     }
   }
 });
-afterAll(() => app.end());
 
 /** Returns a value that differs from round to round where the type allows it. */
 function buildScalar({ name, type, canonicalValues }: Json, round: number): Json {

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { TestApp } from '../support/app/app.js';
+import { TestApp, setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { type ScimClient, errorOf, provision, createScimClient, scimOf } from '../support/app/scim.js';
 import { group, patch, post, remove, sendBulk as send, statusesOf } from '../support/app/scim-bulk.js';
 
 /** Permissions of API keys in Bulk requests, and repeated Bulk requests. */
-let app: TestApp;
+const app = setUpApp();
 let scim: ScimClient;
-beforeAll(async () => {
-  app = await TestApp.start();
-  scim = scimOf(app);
-});
-afterAll(() => app.end());
+beforeAll(() => void (scim = scimOf(app)));
 
 describe('a Bulk request', () => {
   test('permits only operations within the scopes of the key', async () => {

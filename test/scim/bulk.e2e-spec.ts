@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { type ScimClient, ENTERPRISE, aScimUser, provision, scimOf } from '../support/app/scim.js';
 import {
@@ -15,13 +15,9 @@ import {
 } from '../support/app/scim-bulk.js';
 
 /** Bulk: many operations in one request (RFC 7644, section 3.7). */
-let app: TestApp;
+const app = setUpApp();
 let scim: ScimClient;
-beforeAll(async () => {
-  app = await TestApp.start();
-  scim = scimOf(app);
-});
-afterAll(() => app.end());
+beforeAll(() => void (scim = scimOf(app)));
 
 async function run(...operations: Operation[]): Promise<Json[]> {
   const { status, body, text } = await send(scim, operations);

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { CATALOGUE, isErrorCode } from '../../src/platform/common/errors.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import type { Answer } from '../support/app/client.js';
 import { aGroup } from '../support/app/groups.js';
 import { ROLLCALL, type ScimClient, aScimUser, errorOf, provision, scimOf } from '../support/app/scim.js';
@@ -9,17 +9,15 @@ import { seedUsers, seededUuids } from '../support/app/seed.js';
 
 type ErrorCase = [what: string, send: () => Promise<Answer>, status: number, scimType: string | undefined];
 
-let app: TestApp;
+const app = setUpApp({ SCIM_SCAN_LIMIT: '1000' });
 let scim: ScimClient;
 let group: { id: string; displayName: string };
 beforeAll(async () => {
-  app = await TestApp.start({ SCIM_SCAN_LIMIT: '1000' });
   scim = scimOf(app);
   await seedUsers(app, 0, 1001);
   const { uuid, display_name } = await aGroup(app, { members: seededUuids(0, 1001) });
   group = { id: uuid, displayName: display_name };
 });
-afterAll(() => app.end());
 
 const ERROR = 'urn:ietf:params:scim:api:messages:2.0:Error';
 

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { beforeAll, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import {
   SORT_ATTRIBUTES,
@@ -29,12 +29,11 @@ const TOTAL = Number(process.env['FUZZ_REQUESTS'] ?? 2200);
 const KINDS = 11;
 const EACH = Math.ceil(TOTAL / KINDS);
 
-let app: TestApp;
+const app = setUpApp();
 let clients: ScimClient[];
 let id: string;
 let group: string;
 beforeAll(async () => {
-  app = await TestApp.start();
   clients = [
     scimOf(app),
     await createScimClient(app, { profile: 'entra' }),
@@ -44,7 +43,6 @@ beforeAll(async () => {
   const created = await scimOf(app).post('/Groups', { displayName: 'fuzzed', members: [{ value: id }] });
   group = created.body.id as string;
 });
-afterAll(() => app.end());
 jest.setTimeout(60_000 + EACH * 200);
 
 test.each<[string, fc.Arbitrary<(client: ScimClient) => ReturnType<ScimClient['get']>>]>([

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { aUser, create } from '../support/data/factories.js';
 import { PASSWORD } from '../support/app/people.js';
@@ -15,13 +15,9 @@ import {
 } from '../support/app/scim.js';
 
 /** Permissions of API keys in SCIM, and the effects of their profiles. */
-let app: TestApp;
+const app = setUpApp();
 let scim: ScimClient;
-beforeAll(async () => {
-  app = await TestApp.start();
-  scim = scimOf(app);
-});
-afterAll(() => app.end());
+beforeAll(() => void (scim = scimOf(app)));
 
 const replace = (path: string, value: unknown) => ({ op: 'replace', path, value });
 

@@ -1,19 +1,17 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { REPLAYS, createDoctorScimCommand } from '../../src/cli/doctor-scim.command.js';
 import { ReplayRun } from '../../src/cli/replays/replay-run.js';
 import type { Provider, Step } from '../../src/cli/replays/replay.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import { provision, scimOf } from '../support/app/scim.js';
 
 /** Replays the requests of identity providers, as `rollcall doctor scim` sends them. */
 const SCOPES = ['users:read', 'users:write', 'groups:read', 'groups:write'];
 
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(() => app.end());
+const app = setUpApp();
 
 async function createKey(profile: string): Promise<string> {
   const answer = await app.key.post('/api_keys', { name: profile, profile, scopes: SCOPES });

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { beforeAll, expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import type { Answer } from '../support/app/client.js';
 import { aGroup } from '../support/app/groups.js';
 import { type ScimClient, errorOf, provision, scimOf } from '../support/app/scim.js';
@@ -8,16 +8,14 @@ import { seedUsers, seededUuid } from '../support/app/seed.js';
 
 /** Large SCIM requests do not delay other requests, and requests that cost too much are refused. */
 const USERS = 300;
-let app: TestApp;
+const app = setUpApp({ SCIM_SCAN_LIMIT: '1000' });
 let scim: ScimClient;
 let id: string;
 beforeAll(async () => {
-  app = await TestApp.start({ SCIM_SCAN_LIMIT: '1000' });
   scim = scimOf(app);
   await seedUsers(app, 0, USERS);
   ({ id } = await provision(scim));
 });
-afterAll(() => app.end());
 
 const members = Array.from({ length: USERS }, (_, n) => seededUuid(n));
 

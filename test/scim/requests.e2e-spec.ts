@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { API_KEY, TestApp } from '../support/app/app.js';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { API_KEY, setUpApp } from '../support/app/app.js';
 import { PASSWORD } from '../support/app/people.js';
 import {
   ENTERPRISE,
@@ -12,13 +12,9 @@ import {
   scimOf,
 } from '../support/app/scim.js';
 
-let app: TestApp;
+const app = setUpApp();
 let scim: ScimClient;
-beforeAll(async () => {
-  app = await TestApp.start();
-  scim = scimOf(app);
-});
-afterAll(() => app.end());
+beforeAll(() => void (scim = scimOf(app)));
 
 const withHeaders = (headers: Record<string, string>) => app.guest.with(headers);
 const LIST = `${SCIM}/Users?count=0`;

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { beforeAll, expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { readAuditRows } from '../support/app/audit-rows.js';
 import { csv, runImport } from '../support/app/imports.js';
@@ -14,16 +14,14 @@ import {
   scimOf,
 } from '../support/app/scim.js';
 
-let app: TestApp;
+const app = setUpApp();
 let scim: ScimClient;
 const providers: [profile: string, client: ScimClient][] = [];
 beforeAll(async () => {
-  app = await TestApp.start();
   scim = scimOf(app);
   for (const profile of ['standard', 'entra', 'okta', 'midpoint'])
     providers.push([profile, await createScimClient(app, { profile })]);
 });
-afterAll(() => app.end());
 
 /** Sends the response of GET in a PUT with every key profile, and expects no change and no audit event. */
 async function putBack(id: string): Promise<void> {

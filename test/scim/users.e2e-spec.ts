@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { BASE_URL, TestApp } from '../support/app/app.js';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { BASE_URL, setUpApp } from '../support/app/app.js';
 import { UNKNOWN, create } from '../support/data/factories.js';
 import { csv, runImport, findUser } from '../support/app/imports.js';
 import { type ScimClient, ENTERPRISE, aScimUser, errorOf, provision, scimOf } from '../support/app/scim.js';
 
-let app: TestApp;
+const app = setUpApp();
 let scim: ScimClient;
-beforeAll(async () => {
-  app = await TestApp.start();
-  scim = scimOf(app);
-});
-afterAll(() => app.end());
+beforeAll(() => void (scim = scimOf(app)));
 
 test('a data set still manages an imported user after a SCIM change', async () => {
   await runImport(app.key, csv('ExternalId,Username,Email', 'm1,m1,m1@example.org'), 'dataset=hr');

@@ -1,14 +1,12 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
 import type { WriteState } from '../../src/platform/database/engine/sql.js';
-import { TestApp } from '../support/app/app.js';
+import { TestApp, setUpApp } from '../support/app/app.js';
 import { csv, runImport } from '../support/app/imports.js';
 
 /** Health probes and metrics. */
 const TOKEN = 'a-token-of-prometheus';
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start({ METRICS_TOKEN: TOKEN, IMPORT_OVERDUE_HOURS: '1' })));
-afterAll(() => app.end());
+const app = setUpApp({ METRICS_TOKEN: TOKEN, IMPORT_OVERDUE_HOURS: '1' });
 
 const getMetrics = async (headers: Record<string, string> = { authorization: `Bearer ${TOKEN}` }) =>
   app.guest.fetch('GET', '/metrics', undefined, headers);

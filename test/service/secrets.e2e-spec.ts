@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { LogOutput } from '../../src/platform/telemetry/log.js';
-import { ADMIN_PASSWORD, API_KEY, TestApp } from '../support/app/app.js';
+import { ADMIN_PASSWORD, API_KEY, setUpApp } from '../support/app/app.js';
 import type { Answer, Client, Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
 import { csv, awaitRun, upload } from '../support/app/imports.js';
@@ -16,7 +16,7 @@ const TOKEN = `${SECRET}-token-of-metrics`;
 const WRONG_KEY = `${SECRET}-wrong-key-0123456789-0123456789`;
 /** A personal value, which tables may contain but the log may not. */
 const PRIVATE = 'hunter2';
-let app: TestApp;
+const app = setUpApp({ METRICS_TOKEN: TOKEN, LOG_LEVEL: 'trace' });
 let user: { uuid: string; username: string };
 /** Real secrets, which do not contain `SECRET`. */
 const others = [API_KEY, ADMIN_PASSWORD];
@@ -96,7 +96,6 @@ async function importPasswords(): Promise<void> {
 }
 
 beforeAll(async () => {
-  app = await TestApp.start({ METRICS_TOKEN: TOKEN, LOG_LEVEL: 'trace' });
   jest.spyOn(LogOutput.prototype, 'write').mockImplementation((written) => {
     output += written;
     return 0;
@@ -116,7 +115,6 @@ beforeAll(async () => {
     .split('\n')
     .map((line): Json => JSON.parse(line));
 }, 60_000);
-afterAll(() => app.end());
 
 /** Finds the secrets in a text. */
 const findSecrets = (text: string): string[] => [SECRET, ...others].filter((secret) => text.includes(secret));

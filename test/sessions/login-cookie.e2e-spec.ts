@@ -1,13 +1,11 @@
 import { hash } from '@node-rs/argon2';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { ADMIN_PASSWORD, API_KEY, TestApp } from '../support/app/app.js';
+import { expect, test } from '@jest/globals';
+import { ADMIN_PASSWORD, API_KEY, setUpApp } from '../support/app/app.js';
 import { cookieOf, databaseOf, sha256 } from '../support/app/people.js';
 
 const ADMIN = { username: 'admin', password: ADMIN_PASSWORD };
 
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(() => app.end());
+const app = setUpApp();
 
 const login = (headers: Record<string, string> = {}) => app.guest.post('/sessions/login', ADMIN, headers);
 const readStatus = async (cookie: string) => (await app.guest.get('/users/me', { cookie })).status;

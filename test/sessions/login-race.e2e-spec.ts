@@ -1,14 +1,12 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { hash } from '@node-rs/argon2';
 import { PasswordService } from '../../src/users/passwords/password.service.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import { create } from '../support/data/factories.js';
 import { PASSWORD, aPerson, databaseOf, fieldErrorsOf } from '../support/app/people.js';
 
 /** Changes by a Webmaster take effect even while a password is being verified or hashed. */
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(() => app.end());
+const app = setUpApp();
 
 test.each([
   ['the password is changed', [{ password: 'another long password' }]],

@@ -1,22 +1,20 @@
 import { hash } from '@node-rs/argon2';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import type { Answer, Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
 import { PASSWORD, databaseOf, fieldErrorsOf, problemOf } from '../support/app/people.js';
 
-let app: TestApp;
+const app = setUpApp();
 let zoe: Json;
 let blocked: Json;
 let passwordless: Json;
 
 beforeAll(async () => {
-  app = await TestApp.start();
   zoe = await create(app.key, { username: 'Zoë Strauß', email: 'Zoe.S@Example.org', password: PASSWORD });
   blocked = await create(app.key, { password: PASSWORD, status: 'Blocked' });
   passwordless = await create(app.key);
 });
-afterAll(() => app.end());
 
 const login = (username: unknown, password: unknown = PASSWORD): Promise<Answer> =>
   app.guest.post('/sessions/login', { username, password });

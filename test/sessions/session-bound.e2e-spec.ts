@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { TransactionRunner } from '../../src/platform/database/transaction-runner.js';
 import { SessionsService } from '../../src/sessions/sessions.service.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import { readAuditRows } from '../support/app/audit-rows.js';
 import type { Json } from '../support/app/client.js';
 import { SYSTEM } from '../support/app/deletion.js';
@@ -9,9 +9,7 @@ import { create } from '../support/data/factories.js';
 import { PASSWORD, databaseOf, inSeconds } from '../support/app/people.js';
 
 /** A user has at most 20 sessions. The next login ends the oldest session. */
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start({ HASH_QUEUE_LIMIT: '200' })));
-afterAll(() => app.end());
+const app = setUpApp({ HASH_QUEUE_LIMIT: '200' });
 
 const readSessions = async (user: Json): Promise<Json[]> =>
   (await app.key.get(`/sessions?user_uuid=${user.uuid as string}&limit=100`)).body.Results;

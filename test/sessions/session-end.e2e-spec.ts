@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { type TestApp, setUpApp } from '../support/app/app.js';
 import type { Client, Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
 import { PASSWORD, type Person, aPerson, databaseOf, problemOf } from '../support/app/people.js';
 
-let app: TestApp;
+const app = setUpApp();
 /** A second instance on the same database. The instance that was created last looks up the sessions. */
 let other: TestApp;
 
-beforeAll(async () => {
-  app = await TestApp.start();
-  other = await app.startOther();
-});
-afterAll(() => app.end());
+beforeAll(async () => void (other = await app.startOther()));
 
 /** Returns the status of a request with this session on each instance. */
 const probe = async ({ headers }: Client) => [

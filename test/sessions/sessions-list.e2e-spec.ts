@@ -1,14 +1,12 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import { readAuditRows } from '../support/app/audit-rows.js';
 import type { Client, Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
 import { PASSWORD, databaseOf, inSeconds } from '../support/app/people.js';
 
 /** Listing and ending sessions, by their users and by operators. */
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(() => app.end());
+const app = setUpApp();
 
 const createPerson = async (roles: string[] = []): Promise<{ user: Json; login: () => Promise<Client> }> => {
   const user = await create(app.key, { password: PASSWORD, roles });

@@ -1,20 +1,18 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import type { Actor, Caller, KeyActor } from '../../src/access/actor.js';
 import { Applier } from '../../src/import/apply/applier.service.js';
 import { UserCounts } from '../../src/users/writer/user-counts.service.js';
 import type { UserChange } from '../../src/users/writer/change-set.js';
 import { DeletedUsers } from '../../src/users/deleted-users.service.js';
-import { TestApp } from '../support/app/app.js';
+import { TestApp, setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { SYSTEM, codesOf, deletion, update, writeUsers } from '../support/app/deletion.js';
 import { create } from '../support/data/factories.js';
 import { csv, runImport, findUser, rowsOf } from '../support/app/imports.js';
 
 /** Deletions are validated with the other changes of their set (ADR 23) and count towards the fuse of the API key. */
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(() => app.end());
+const app = setUpApp();
 
 const apply = (changes: UserChange[], caller?: Caller) => writeUsers(app, changes, caller);
 const read = async (uuid: string): Promise<Json> => (await app.key.get(`/users/${uuid}`)).body;

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
 import { PASSWORD, type Person, aPerson, problemOf } from '../support/app/people.js';
@@ -32,10 +32,9 @@ const RESTRICTED: [string, Json][] = [
 const FULL = { firstname: 'Kimberley', middle_name: 'A', surname: 'Doe' };
 const READ_ONLY = ['uuid', 'created', 'updated', 'last_access', 'attributes', 'group_roles'];
 
-let app: TestApp;
+const app = setUpApp();
 const people: Record<string, Person> = {};
 beforeAll(async () => {
-  app = await TestApp.start();
   const manager_uuid = (await create(app.key)).uuid;
   const base = { ...FULL, manager_uuid };
   people['External user'] = await aPerson(app, {
@@ -51,7 +50,6 @@ beforeAll(async () => {
     authname: { saml: ['member@idp'] },
   });
 });
-afterAll(() => app.end());
 
 const readAsKey = async (uuid: string): Promise<Json> => (await app.key.get(`/users/${uuid}`)).body;
 

@@ -1,15 +1,13 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import type { Answer, Client } from '../support/app/client.js';
 import { aUser, create } from '../support/data/factories.js';
 import { sha256 } from '../support/app/people.js';
 
 /** The rules that hold for every route are tested in `contract/idempotent-routes`. */
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(() => app.end());
+const app = setUpApp();
 
 const findRowId = async (client: Client, key: string): Promise<string> => {
   const { Results } = (await client.get('/audit?action=user.created&limit=1')).body;

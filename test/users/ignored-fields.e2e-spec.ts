@@ -1,19 +1,17 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { formatNames } from '../../src/users/accepted-fields.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import type { Client } from '../support/app/client.js';
 import { aUser, create } from '../support/data/factories.js';
 import { fieldErrorsOf, problemOf } from '../support/app/people.js';
 
 /** Unknown fields in requests of an API key that was created with `unknown_fields: ignore`. */
-let app: TestApp;
+const app = setUpApp();
 let lenient: Client;
 beforeAll(async () => {
-  app = await TestApp.start();
   const { body } = await app.key.post('/api_keys', { name: 'x', unknown_fields: 'ignore' });
   lenient = app.guest.with({ 'x-api-key': body.key as string });
 });
-afterAll(() => app.end());
 
 const readCounter = async (): Promise<number> => {
   const { text } = await app.guest.fetch('GET', '/metrics');

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import type { Answer, Client, Json } from '../support/app/client.js';
 import { aKey } from '../support/app/credentials.js';
 import { aUser, create } from '../support/data/factories.js';
@@ -7,15 +7,13 @@ import { PASSWORD, aPerson } from '../support/app/people.js';
 import { countsOf, csv, runImport, awaitRun, upload } from '../support/app/imports.js';
 
 /** An API key without the scope `webmasters` cannot change a user who is a Webmaster before or after the change. */
-let app: TestApp;
+const app = setUpApp();
 let narrow: Client;
 let boss: Json;
 let member: Json;
 beforeAll(async () => {
-  app = await TestApp.start();
   narrow = (await aKey(app, 'users:read', 'users:write', 'imports:read', 'imports:write')).client;
 });
-afterAll(() => app.end());
 beforeEach(async () => {
   boss = await create(app.key, {
     roles: ['Webmaster'],

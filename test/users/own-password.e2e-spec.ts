@@ -1,16 +1,14 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import { stopClock } from '../support/app/clock.js';
 import { create } from '../support/data/factories.js';
 import { PASSWORD, aPerson, databaseOf, fieldErrorsOf, inSeconds, problemOf } from '../support/app/people.js';
 
 const NEW = 'a better password';
 
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start({ LOGIN_FAILURES_PER_IP: '1000' })));
+const app = setUpApp({ LOGIN_FAILURES_PER_IP: '1000' });
 beforeEach(() => void stopClock());
 afterEach(() => void jest.useRealTimers());
-afterAll(() => app.end());
 
 const tryLogin = async (username: string, password: string) =>
   (await app.guest.post('/sessions/login', { username, password })).status;

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { type TestApp, setUpApp } from '../support/app/app.js';
 import type { Answer } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
 import { PASSWORD, aPerson, databaseOf } from '../support/app/people.js';
@@ -7,9 +7,7 @@ import { formatFieldErrors } from '../support/app/problems.js';
 
 /** The same password rules apply wherever a password is set. */
 const NAME = 'rosalind.franklin';
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(() => app.end());
+const app = setUpApp();
 
 const BAD: [string, string, string][] = [
   ['eleven characters', 'k7#Vq2!mZx9', 'password too_short'],

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import type { User } from '../../src/users/model/user.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { ENTERPRISE, type ScimClient, createScimClient, scimOf } from '../support/app/scim.js';
 import { fetchList, walkByCursor, walkByIndex } from '../support/app/scim-lists.js';
@@ -10,14 +10,12 @@ import { seedUsers, seededUser } from '../support/app/seed.js';
 const LIMIT = 1000;
 const FEW = 900;
 const MANY = 1300;
-let app: TestApp;
+const app = setUpApp({ SCIM_SCAN_LIMIT: String(LIMIT) });
 let scims: ScimClient[];
 beforeAll(async () => {
-  app = await TestApp.start({ SCIM_SCAN_LIMIT: String(LIMIT) });
   scims = [scimOf(app), await createScimClient(app, { scopes: ['users:read'] })];
   await seedUsers(app, 0, FEW, buildPerson);
 });
-afterAll(() => app.end());
 
 /** Builds user `n` with a department. Most users share a display name with others, and a few have an employee number. */
 function buildPerson(n: number): User {

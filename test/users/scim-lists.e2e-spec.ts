@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { ENTERPRISE, type ScimClient, errorOf, provision, scimOf } from '../support/app/scim.js';
 import { fetchList, walkByCursor, walkByIndex } from '../support/app/scim-lists.js';
@@ -7,11 +7,10 @@ import type { Query } from '../support/app/search.js';
 
 /** Number of users with different attributes. */
 const PEOPLE = 23;
-let app: TestApp;
+const app = setUpApp();
 let scim: ScimClient;
 let users: Json[] = [];
 beforeAll(async () => {
-  app = await TestApp.start();
   scim = scimOf(app);
   const boss = await provision(scim, { userName: 'boss', externalId: 'B' });
   for (let n = 0; n < PEOPLE; n++) {
@@ -35,7 +34,6 @@ beforeAll(async () => {
   }
   users = (await scim.get('/Users?count=200')).body.Resources;
 });
-afterAll(() => app.end());
 
 const namesOf = (resources: Json[]): string[] => resources.map(({ userName }) => userName);
 const get = (query: Query): Promise<Json> => fetchList(scim, '/Users', query);

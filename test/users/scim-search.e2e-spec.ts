@@ -1,22 +1,20 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { beforeAll, expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { type ScimClient, errorOf, provision, createScimClient, scimOf } from '../support/app/scim.js';
 import { walkByCursor, walkByIndex } from '../support/app/scim-lists.js';
 
 /** Searches of the SCIM root, which list users and groups together. */
-let app: TestApp;
+const app = setUpApp();
 let scim: ScimClient;
 const all: string[] = [];
 beforeAll(async () => {
-  app = await TestApp.start();
   scim = scimOf(app);
   for (let n = 0; n < 4; n++) await provision(scim, { displayName: `D${n}`, title: 'x' });
   for (let n = 0; n < 5; n++) await scim.post('/Groups', { displayName: `D${n}` });
   for (const path of ['/Users', '/Groups'])
     all.push(...(await scim.get(`${path}?count=200`)).body.Resources.map(({ id }: Json) => id));
 });
-afterAll(() => app.end());
 
 const idsOf = (resources: Json[]): string[] => resources.map(({ id }) => id);
 const readIds = ({ Resources }: Json): string[] => idsOf(Resources);

@@ -1,18 +1,14 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
-import { TestApp } from '../support/app/app.js';
+import { type TestApp, setUpApp } from '../support/app/app.js';
 import type { Client } from '../support/app/client.js';
 import { aUser, create } from '../support/data/factories.js';
 import { createMany, search } from '../support/app/search.js';
 
-let app: TestApp;
+const app = setUpApp();
 let other: TestApp;
 
-beforeAll(async () => {
-  app = await TestApp.start();
-  other = await app.startOther();
-});
-afterAll(() => app.end());
+beforeAll(async () => void (other = await app.startOther()));
 
 /** Returns five counts: all users, active users, blocked users, Editors, and users with the word zebra. */
 async function readCounts(client: Client = app.key): Promise<number[]> {

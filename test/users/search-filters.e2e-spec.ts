@@ -1,14 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import { create } from '../support/data/factories.js';
 import { type Query, createMany, findNames, search } from '../support/app/search.js';
 
-let app: TestApp;
+const app = setUpApp({ EXTRA_ROLES: 'Keeper of keys' });
 let boss = '';
 
 beforeAll(async () => {
-  app = await TestApp.start({ EXTRA_ROLES: 'Keeper of keys' });
   [boss = ''] = await createMany(app.key, [
     { username: 'boss', external_id: 'Id 1', roles: ['Editor', 'Author'] },
   ]);
@@ -52,7 +51,6 @@ beforeAll(async () => {
   const old = '2020-01-01 00:00:00.000';
   await database.execute("UPDATE users SET created = ?, updated = ? WHERE username = 'admin'", [old, old]);
 });
-afterAll(() => app.end());
 
 const ALL = ['Jose', 'José', 'admin', 'boss', 'plain', 'two words'];
 

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { beforeAll, expect, test } from '@jest/globals';
+import { type TestApp, setUpApp } from '../support/app/app.js';
 import { aUser } from '../support/data/factories.js';
 import { csv, runImport } from '../support/app/imports.js';
 import { databaseOf } from '../support/app/people.js';
@@ -8,14 +8,12 @@ import { RARE, seedUsers, seededUuid } from '../support/app/seed.js';
 
 /** Pages by offset reuse the position of the previous page, but must be exact even if users change in between. */
 const USERS = 2000;
-let app: TestApp;
+const app = setUpApp();
 let other: TestApp;
 beforeAll(async () => {
-  app = await TestApp.start();
   other = await app.startOther();
   await seedUsers(app, 0, USERS);
 });
-afterAll(() => app.end());
 
 /** Returns the UUIDs of a page, and the UUIDs that a plain SQL query returns at the same offset. */
 async function load(of: TestApp, query: Query, where: string, order: string): Promise<[string[], string[]]> {

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { createMany, search, walkByLink, walkByOffset } from '../support/app/search.js';
 
@@ -22,10 +22,9 @@ const USERS = 240;
 /** Permutes the indexes, so that neighbours in the order are not created one after the other. */
 const scatter = (index: number) => (index * 97) % USERS;
 
-let app: TestApp;
+const app = setUpApp();
 
 beforeAll(async () => {
-  app = await TestApp.start();
   const spellings = NAMES.flat().map((name) => name.normalize('NFC'));
   const bodies = Array.from({ length: USERS }, (_, index) => {
     const number = String(scatter(index)).padStart(3, '0');
@@ -50,7 +49,6 @@ beforeAll(async () => {
     ]);
   }
 }, 120_000);
-afterAll(() => app.end());
 
 const findRank = (name: string): number | null => {
   const at = NAMES.findIndex((row) => row.some((spelling) => spelling.normalize('NFC') === name));

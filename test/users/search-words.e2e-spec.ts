@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import { createMany, findNames, search } from '../support/app/search.js';
 
 /** Case folding and accent folding are tested in `unit/text`. */
-let app: TestApp;
+const app = setUpApp();
 
 const PEOPLE = [
   {
@@ -33,10 +33,8 @@ const PEOPLE = [
 ];
 
 beforeAll(async () => {
-  app = await TestApp.start();
   await createMany(app.key, PEOPLE);
 });
-afterAll(() => app.end());
 
 const find = async (term: string) => findNames(app.key, { fulltext_search: term, limit: 100 });
 

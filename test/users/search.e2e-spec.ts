@@ -1,21 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import { UNKNOWN } from '../support/data/factories.js';
 import { createMany, nextOf, search, walkByLink } from '../support/app/search.js';
 
 /** Pages of a search, and its parameters. Forged cursors are tested in unit/cursor. */
-let app: TestApp;
+const app = setUpApp();
 /** Number of active users, including the first Webmaster. */
 const USERS = 121;
 
 beforeAll(async () => {
-  app = await TestApp.start();
   await createMany(
     app.key,
     Array.from({ length: USERS - 1 }, (_, index) => ({ username: `user ${String(index).padStart(3, '0')}` })),
   );
 });
-afterAll(() => app.end());
 
 describe('a search response', () => {
   test.each([

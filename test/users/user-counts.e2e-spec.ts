@@ -1,25 +1,23 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import type { OpenTransaction, Sql } from '../../src/platform/database/engine/sql.js';
 import type { ChangeOutcome, UserChange } from '../../src/users/writer/change-set.js';
 import { UserWriter } from '../../src/users/writer/user-writer.service.js';
 import { UserCounts } from '../../src/users/writer/user-counts.service.js';
 import type { UserPatch } from '../../src/users/rules/user-rules.js';
-import { TestApp } from '../support/app/app.js';
+import { type TestApp, setUpApp } from '../support/app/app.js';
 import { ENGINE } from '../support/app/database.js';
 import { SYSTEM } from '../support/app/deletion.js';
 import { create } from '../support/data/factories.js';
 import { databaseOf } from '../support/app/people.js';
 import { createMany } from '../support/app/search.js';
 
-let app: TestApp;
+const app = setUpApp();
 let second: TestApp;
 beforeAll(async () => {
-  app = await TestApp.start();
   // Two connections of one process would block each other on SQLite.
   second = ENGINE === 'sqlite' ? app : await app.startOther();
 });
-afterAll(() => app.end());
 
 const countRows = async () => (await databaseOf(app).query('SELECT id FROM user_counts')).length;
 const readCount = async (instance: TestApp) =>

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../../src/access/actor.js';
 import { UserCounts } from '../../src/users/writer/user-counts.service.js';
 import type { UserChange } from '../../src/users/writer/change-set.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { codesOf, deletion, update, writeUsers } from '../support/app/deletion.js';
 import { create } from '../support/data/factories.js';
@@ -11,9 +11,7 @@ import { aGroup } from '../support/app/groups.js';
 import { PASSWORD, databaseOf } from '../support/app/people.js';
 
 /** Deleted users (ADR 23) are not found by any route. Only the data that restores them is retained. */
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(() => app.end());
+const app = setUpApp();
 
 const apply = (changes: UserChange[], caller?: Caller) => writeUsers(app, changes, caller);
 const read = async (uuid: string): Promise<Json> => (await app.key.get(`/users/${uuid}`)).body;

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
 import { refusalOf } from '../support/app/problems.js';
 
 /** The end of the sessions of blocked users is tested in `sessions/session-end`. */
-let app: TestApp;
+const app = setUpApp();
 let last: Json;
-beforeAll(async () => {
-  app = await TestApp.start();
-  last = (await (await app.login()).get('/users/me')).body;
-});
-afterAll(() => app.end());
+beforeAll(async () => void (last = (await (await app.login()).get('/users/me')).body));
 
 const change = (user: Json, body: object, client = app.key) => client.put(`/users/${user.uuid}`, body);
 

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import { readAuditRows } from '../support/app/audit-rows.js';
 import type { Client, Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
 import { refusalOf } from '../support/app/problems.js';
 
-let app: TestApp;
+const app = setUpApp();
 let manager: Json;
-beforeAll(async () => {
-  app = await TestApp.start();
-  manager = await create(app.key);
-});
-afterAll(() => app.end());
+beforeAll(async () => void (manager = await create(app.key)));
 
 let count = 0;
 const PASSWORD = 'a long password';

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { beforeAll, expect, test } from '@jest/globals';
+import { type TestApp, setUpApp } from '../support/app/app.js';
 import { readAuditRows } from '../support/app/audit-rows.js';
 import type { Answer } from '../support/app/client.js';
 import { aUser, create } from '../support/data/factories.js';
 import { refusalOf } from '../support/app/problems.js';
 
-let app: TestApp;
+const app = setUpApp();
 let second: TestApp;
-beforeAll(async () => {
-  app = await TestApp.start();
-  second = await app.startOther();
-});
-afterAll(() => app.end());
+beforeAll(async () => void (second = await app.startOther()));
 
 const runMany = <T>(count: number, work: (index: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, index) => work(index)));

@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { BASE_URL, TestApp } from '../support/app/app.js';
+import { expect, test } from '@jest/globals';
+import { BASE_URL, setUpApp } from '../support/app/app.js';
 import { readAuditRows } from '../support/app/audit-rows.js';
 import { aUser, create } from '../support/data/factories.js';
 import { refusalOf } from '../support/app/problems.js';
 
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(() => app.end());
+const app = setUpApp();
 
 /** Values of the optional fields that were not sent. */
 const EMPTY = {

@@ -1,15 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { RoleCatalogue } from '../../src/access/roles.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import { aUser, create } from '../support/data/factories.js';
 import { refusalOf } from '../support/app/problems.js';
 
 /** The names of roles are tested in `unit/roles`. */
 const EXTRA = ['Gärtner', 'Night shift'];
 const ROLES = new RoleCatalogue(EXTRA).names;
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start({ EXTRA_ROLES: EXTRA.join(', ') })));
-afterAll(() => app.end());
+const app = setUpApp({ EXTRA_ROLES: EXTRA.join(', ') });
 
 test('GET /roles lists the built-in roles and the roles of EXTRA_ROLES', async () => {
   const { Count, Results } = (await app.key.get('/roles')).body;

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { aUser, create } from '../support/data/factories.js';
 import { EXTRA_ROLES, LIMITS } from '../support/data/user-fields.js';
@@ -7,9 +7,7 @@ import { aPerson } from '../support/app/people.js';
 import { refusalOf } from '../support/app/problems.js';
 
 /** Invalid values are tested in detail in `unit/user-input` and `unit/user-text`. */
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start({ EXTRA_ROLES: EXTRA_ROLES.join(',') })));
-afterAll(() => app.end());
+const app = setUpApp({ EXTRA_ROLES: EXTRA_ROLES.join(',') });
 
 describe('an invalid value', () => {
   let user: Json;

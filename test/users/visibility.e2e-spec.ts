@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import type { Client, Json } from '../support/app/client.js';
 import { databaseOf, problemOf } from '../support/app/people.js';
 import { create } from '../support/data/factories.js';
@@ -20,12 +20,11 @@ const FULL = {
   password: PASSWORD,
 };
 
-let app: TestApp;
+const app = setUpApp();
 let webmaster: Client, member: Client, external: Client, self: Client;
 let hidden: Json, shown: Json, blocked: Json, memberUser: Json, externalUser: Json;
 
 beforeAll(async () => {
-  app = await TestApp.start();
   hidden = await create(app.key, FULL);
   shown = await create(app.key, { username: 'shown', email: 'open@example.org', phone: '1', mobile: '2' });
   blocked = await create(app.key, {
@@ -50,7 +49,6 @@ beforeAll(async () => {
   external = await app.login('external', PASSWORD);
   self = await app.login('hidden', PASSWORD);
 });
-afterAll(() => app.end());
 
 /** Reads a user by UUID and by a search, and expects both to be equal. */
 async function read(client: Client, { uuid, username }: Json): Promise<Json> {

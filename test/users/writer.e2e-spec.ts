@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../../src/access/actor.js';
 import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
@@ -8,19 +8,15 @@ import type { ChangeOutcome, UserChange } from '../../src/users/writer/change-se
 import { UserWriter } from '../../src/users/writer/user-writer.service.js';
 import { SessionsService } from '../../src/sessions/sessions.service.js';
 import { UserWriteRepository } from '../../src/users/writer/user-write.repository.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { traceStatements } from '../support/app/counting.js';
 
 const SYSTEM: Caller = { actor: { kind: 'system', id: null }, requestId: 'test', ip: '' };
 
-let app: TestApp;
+const app = setUpApp();
 let database: Database;
-beforeAll(async () => {
-  app = await TestApp.start();
-  database = app.app.get(DATABASE);
-});
-afterAll(() => app.end());
+beforeAll(() => void (database = app.app.get(DATABASE)));
 
 /** Applies a change set and returns its outcomes and its SQL statements. */
 async function apply(

@@ -1,3 +1,4 @@
+import { afterAll, beforeAll } from '@jest/globals';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
@@ -119,4 +120,12 @@ export class TestApp {
     await this.stop();
     await this.database.drop();
   }
+}
+
+/** Starts the application before the tests of a file and ends it after them. @param settings as in `TestApp.start`. */
+export function setUpApp(settings?: Record<string, string>): TestApp {
+  const app = Object.create(TestApp.prototype) as TestApp;
+  beforeAll(async () => void Object.assign(app, await TestApp.start(settings)));
+  afterAll(() => app.end());
+  return app;
 }
