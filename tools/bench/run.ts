@@ -59,7 +59,7 @@ async function measure(name: EngineName): Promise<void> {
     const requests = Object.keys(REQUEST_CASES).filter(isSelected);
     if (requests.length > 0) add('requests', await compareAllRequests(requests, context));
     if (isSelected('login')) add('logins', await compareLogins(context));
-    if (isSelected('beside')) {
+    if (isSelected('during-import')) {
       const { comparisons, absolutes } = await compareDuringImport(context, settings.rows);
       results.comparisons.push(...comparisons);
       results.absolutes.push(...absolutes);
