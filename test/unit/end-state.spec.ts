@@ -1,15 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { LIST_STORAGE } from '../../src/import/plan/compact-collections.js';
-import { type NumberStorage, MAP_STORAGE } from '../../src/users/set-rules/number-storage.js';
 import { type Change, type World, change, codesOf, rename } from '../support/data/set-constraints.js';
 
 const taken = ['username username_taken'];
 const twice = ['username duplicate'];
 
-describe.each<[string, NumberStorage]>([
-  ['map storage', MAP_STORAGE],
-  ['list storage', LIST_STORAGE],
-])('the change-set validator (%s)', (_, storage) => {
+describe('the change-set validator', () => {
   test.each<[string, Change[], World, string[][]]>([
     ['refuses a username that its owner keeps', [rename('a', 'x')], { owners: { x: 'b' } }, [taken]],
     [
@@ -142,12 +137,12 @@ describe.each<[string, NumberStorage]>([
       [['status last_webmaster'], taken],
     ],
   ])('%s', (_, changes, world, expected) => {
-    expect(codesOf(changes, world, storage)).toEqual(expected);
+    expect(codesOf(changes, world)).toEqual(expected);
   });
 
   test('ignores the usernames of failed changes', () => {
     const changes = [rename('a', 'x'), rename('b', 'x', { releases: ['y'] }), rename('c', 'y')];
-    expect(codesOf(changes, { owners: { y: 'b' } }, storage, [2])).toEqual([[], [], taken]);
+    expect(codesOf(changes, { owners: { y: 'b' } }, [2])).toEqual([[], [], taken]);
   });
 
   test.each([99, 300])('refuses a chain of %s username conflicts', (length) => {
@@ -158,7 +153,7 @@ describe.each<[string, NumberStorage]>([
       rename(`d${n}`, `x${n}`),
     ]).flat();
     const owners = Object.fromEntries(Array.from({ length }, (_, n) => [`own${n}`, `c${n}`]));
-    const codes = codesOf(changes, { owners }, storage);
+    const codes = codesOf(changes, { owners });
     expect(codes.slice(0, 6)).toEqual([twice, twice, twice, ['email email_taken'], twice, twice]);
     // After the rounds that are decided in order, every change that takes a contested name fails as a duplicate.
     expect(codes.at(-3)).toEqual(length < 100 ? ['email email_taken'] : twice);

@@ -1,7 +1,5 @@
 import { expect, test } from '@jest/globals';
 import { findApplyOrder } from '../../src/import/plan/plan-builder.js';
-import { LIST_STORAGE } from '../../src/import/plan/compact-collections.js';
-import { MAP_STORAGE } from '../../src/users/set-rules/number-storage.js';
 import { ManagerGraph } from '../../src/users/set-rules/manager-graph.js';
 import { createRandom } from '../support/data/random.js';
 
@@ -9,10 +7,8 @@ type Managers = Map<string, string | null>;
 /** `before` is undefined for a new user. */
 type Row = [line: number, user: string, manager: string | null, before: string | null | undefined];
 
-let storages = 0;
-/** Builds a graph, alternately on both storages. */
 function buildGraph(rows: readonly Row[], known: readonly (readonly [string, string | null])[] = []) {
-  const graph = new ManagerGraph(storages++ % 2 === 0 ? LIST_STORAGE : MAP_STORAGE);
+  const graph = new ManagerGraph();
   for (const row of rows) add(graph, row);
   for (const [user, manager] of known) graph.addExistingManager(user, manager);
   return graph;
@@ -55,7 +51,7 @@ test('the manager graph restores the manager of a failed row', () => {
 
 test('the manager graph prefers a changed manager to a stored manager', () => {
   for (const rowFirst of [true, false]) {
-    const graph = new ManagerGraph(rowFirst ? LIST_STORAGE : MAP_STORAGE);
+    const graph = new ManagerGraph();
     if (!rowFirst) graph.addExistingManager('b', 'a');
     add(graph, [2, 'a', 'b', null]);
     add(graph, [3, 'b', null, 'a']);
@@ -142,7 +138,7 @@ test('a chain of 100,000 managers does not overflow the stack', () => {
 });
 
 test('a cycle of 300,000 managers does not overflow the stack', () => {
-  const graph = new ManagerGraph(LIST_STORAGE);
+  const graph = new ManagerGraph();
   for (let i = 0; i < 300_000; i++) add(graph, [i + 2, `u${i}`, `u${(i + 1) % 300_000}`, null]);
   expect(graph.findCycles().map(({ length }) => length)).toEqual([300_000]);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { TextNumbers, computeHash64 } from '../../src/import/plan/compact-collections.js';
+import { TextNumbers, computeHash64 } from '../../src/users/set-rules/number-collections.js';
 
 test('texts are numbered in the order of first use', () => {
   const texts = new TextNumbers();

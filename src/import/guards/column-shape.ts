@@ -1,7 +1,7 @@
 import { isGarbled } from './garbled-text.js';
 import { truncate } from '../../platform/common/text.js';
 import { type GuardExample, MAX_EXAMPLES } from '../runs/guard-limits.js';
-import { computeHash64 } from '../plan/compact-collections.js';
+import { computeHash64 } from '../../users/set-rules/number-collections.js';
 
 /** Example row of a guard. If the example is a user missing from the file, `line` is negative. */
 export interface Example {

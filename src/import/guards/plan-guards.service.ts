@@ -10,7 +10,8 @@ import type { PlanTally } from './plan-tally.js';
 import { addSeconds } from '../../platform/common/time.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
-import { type PlannedChanges, IntList, TextNumbers } from '../plan/compact-collections.js';
+import { IntList, TextNumbers } from '../../users/set-rules/number-collections.js';
+import type { PlannedChanges } from '../plan/compact-collections.js';
 
 const CHANGING: readonly StagedOutcome[] = ['created', 'updated', 'blocked', 'reactivated', 'missing'];
 const BOOKKEEPING: ReadonlySet<string> = new Set(['managed_by', 'managed_part', 'blocked_by']);

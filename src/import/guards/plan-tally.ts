@@ -12,7 +12,8 @@ import {
   FrequentValues,
   OldValues,
 } from './column-shape.js';
-import { LineSet, PlannedChanges } from '../plan/compact-collections.js';
+import { NumberSet } from '../../users/set-rules/number-collections.js';
+import { PlannedChanges } from '../plan/compact-collections.js';
 import { isBrokenName } from './garbled-text.js';
 import { createHash } from 'node:crypto';
 import type { UserScope } from '../../users/search/user-scope.js';
@@ -123,7 +124,7 @@ type Row = Pick<StagedRow, 'line' | 'external_id' | 'outcome' | 'changes'>;
 /** Rows that take a username, an email address or an authname from another user. */
 class MovedLogins {
   count = 0;
-  readonly lines = new LineSet();
+  readonly lines = new NumberSet();
   readonly updates = new FoundRows();
 }
 

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { toExactKey, toLoginKey } from '../../users/model/comparison-keys.js';
 import type { RowError } from '../runs/import-row.js';
-import { IntList, TextNumbers, computeHash64 } from './compact-collections.js';
+import { IntList, TextNumbers, computeHash64 } from '../../users/set-rules/number-collections.js';
 
 interface RepeatedRows {
   lines: number[];

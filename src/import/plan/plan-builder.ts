@@ -5,7 +5,7 @@ import type { Checkpoint } from '../runs/run-transitions.service.js';
 import { type RowError, type StagedRow, toFailedRow, isWritten, EMPTY_ROW } from '../runs/import-row.js';
 import type { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import type { RunProgress } from '../runs/import-run.js';
-import { LIST_STORAGE, LineSet } from './compact-collections.js';
+import { NumberSet } from '../../users/set-rules/number-collections.js';
 import { ExternalIds, formatLine, FailedRowNames } from './external-ids.js';
 import { PlanTally } from '../guards/plan-tally.js';
 import type { PlannedRow } from './row-rules.js';
@@ -37,11 +37,7 @@ export class PlanBuilder {
   ) {}
 
   private get setRules(): SetValidator {
-    return (this.validator ??= new SetValidator({
-      storage: LIST_STORAGE,
-      nameOf: formatLine,
-      isImport: true,
-    }));
+    return (this.validator ??= new SetValidator({ nameOf: formatLine, isImport: true }));
   }
 
   /**
@@ -236,8 +232,8 @@ export function findApplyOrder(links: () => RowLinks): number[][] {
  * Returns the rows that cannot be applied in the order of the file, because they require a later row, directly or
  * through other rows.
  */
-function findRowsToReorder(links: () => RowLinks): LineSet {
-  const late = new LineSet();
+function findRowsToReorder(links: () => RowLinks): NumberSet {
+  const late = new NumberSet();
   for (let found = true; found;) {
     found = false;
     for (const [line, needed] of links()) {
@@ -249,7 +245,7 @@ function findRowsToReorder(links: () => RowLinks): LineSet {
   return late;
 }
 
-function* filterLinks(links: RowLinks, lines: LineSet): RowLinks {
+function* filterLinks(links: RowLinks, lines: NumberSet): RowLinks {
   for (const link of links) if (lines.has(link[0])) yield link;
 }
 

@@ -7,7 +7,7 @@ import { type RowKeys, type FileRow, readRow } from '../file/file-row.js';
 import { parse, stringify } from 'uuid';
 import { RunFiles } from '../file/run-files.js';
 import type { ImportRun } from '../runs/import-run.js';
-import { IntList, TextNumbers } from './compact-collections.js';
+import { IntList, TextNumbers } from '../../users/set-rules/number-collections.js';
 import { ROWS_AT_ONCE } from './plan-builder.js';
 
 const UUID_WORDS = 4;

@@ -1,6 +1,6 @@
 import type { Identifier } from '../model/comparison-keys.js';
 import type { SetConstraint } from './set-constraint.js';
-import type { ChangeNumbers, NumberStorage } from './number-storage.js';
+import { type ChangeNumbers, IntList, TextNumbers } from './number-collections.js';
 
 /** The user who has an identifier before any change of the set is applied. */
 export interface Owner {
@@ -17,7 +17,7 @@ export interface NeededRelease {
   field: Identifier['field'];
   owner: Owner;
   creates: boolean;
-  /** Number that stands for the text of the identifier (see `TextNumbering`). */
+  /** Number that stands for the text of the identifier (see `TextNumbers`). */
   number: number;
 }
 
@@ -31,18 +31,16 @@ export class IdentifierChanges {
   readonly requiredReleases: NeededRelease[] = [];
   /** Pairs of changes that set different external ids for the same user. */
   readonly linkConflicts: [change: number, other: number][] = [];
-  private readonly numbers = this.storage.createTexts();
+  private readonly numbers = new TextNumbers();
   /**
    * Maps each identifier to the first change that assigns it (see `packAssignment`). The keys of `toUserKey` map to the
    * change that sets the user's external id.
    */
-  private readonly firstAssignments = this.storage.createIntegers();
+  private readonly firstAssignments = new IntList();
   /** Maps each identifier to the change that releases it. */
-  private readonly releases = this.storage.createIntegers();
+  private readonly releases = new IntList();
   /** Conflicting assignments. The key is the number of an identifier that several changes assign. */
   private readonly contested = new Map<number, Assignment[]>();
-
-  constructor(private readonly storage: NumberStorage) {}
 
   add({ change, user, creates, released, taken }: SetConstraint, owners: ReadonlyMap<string, Owner>): void {
     for (const { identifier } of released) this.releases.set(this.numbers.assignNumber(identifier), change);

@@ -1,23 +1,21 @@
-import type { ChangeNumbers, NumberStorage } from './number-storage.js';
+import { type ChangeNumbers, IntList, TextNumbers } from './number-collections.js';
 import type { ManagerChange, SetConstraint } from './set-constraint.js';
 
 /**
  * The managers of users after all changes of a set. Each user is a node with a number from 1. Node 0 means no manager.
  */
 export class ManagerGraph {
-  private readonly users = this.storage.createTexts();
+  private readonly users = new TextNumbers();
   /** Maps the node of each user to the node of the user's manager. */
-  private readonly managers = this.storage.createIntegers();
+  private readonly managers = new IntList();
   /** Maps the node of each user to the previous manager, which the user keeps if the change fails. */
-  private readonly fallbacks = this.storage.createIntegers();
+  private readonly fallbacks = new IntList();
   /** Maps the node of each user to the change that creates the user or sets the manager. 0 without such a change. */
-  private readonly changes = this.storage.createIntegers();
+  private readonly changes = new IntList();
   /** Contains 1 for the node of each user who is in the database. */
-  private readonly existing = this.storage.createIntegers();
+  private readonly existing = new IntList();
   /** Nodes of existing users whose manager changes. Only these users can be part of a temporary cycle. */
-  private readonly moved = this.storage.createIntegers();
-
-  constructor(private readonly storage: NumberStorage) {}
+  private readonly moved = new IntList();
 
   add({ change, user, creates }: SetConstraint, { before, after }: ManagerChange): void {
     const node = this.getNode(user);

@@ -1,4 +1,4 @@
-import { type ChangeNumbers, MAP_STORAGE, type NumberStorage } from './number-storage.js';
+import { type ChangeNumbers, IntList, NumberSet } from './number-collections.js';
 import type { SetConstraint } from './set-constraint.js';
 import { MANAGER_CYCLE, type Failure, UNKNOWN_MANAGER, toWebmasterFailure } from '../rules/failure.js';
 import { IdentifierChanges, type NeededRelease, type Owner, type Assignment } from './identifier-changes.js';
@@ -9,11 +9,9 @@ import { ManagerGraph } from './manager-graph.js';
  * manager.
  */
 class Dependencies {
-  private readonly dependents = this.storage.createIntegers();
-  private readonly providers = this.storage.createIntegers();
-  private readonly tags = this.storage.createIntegers();
-
-  constructor(private readonly storage: NumberStorage) {}
+  private readonly dependents = new IntList();
+  private readonly providers = new IntList();
+  private readonly tags = new IntList();
 
   /**
    * Makes `dependent` fail if `provider` fails.
@@ -76,7 +74,6 @@ class Dependencies {
 }
 
 export interface SetOptions {
-  storage?: NumberStorage;
   nameOf: (change: number) => string;
   /**
    * True for imports, which link users by external id. A conflict with an unlinked user then has the code
@@ -108,15 +105,14 @@ const IDENTIFIER_TAG = 2;
  * dependents, then conflicting changes.
  */
 export class SetValidator {
-  private readonly storage = this.options.storage ?? MAP_STORAGE;
-  private readonly identifiers = new IdentifierChanges(this.storage);
-  private readonly managers = new ManagerGraph(this.storage);
+  private readonly identifiers = new IdentifierChanges();
+  private readonly managers = new ManagerGraph();
   /** Maps each change that removes an active Webmaster to the cause. */
   private readonly webmasterLosses = new Map<number, WebmasterLoss>();
   private readonly webmasterGains: number[] = [];
   private readonly deletions = new Map<number, string>();
-  private readonly links = new Dependencies(this.storage);
-  private readonly failed = this.storage.createNumbers();
+  private readonly links = new Dependencies();
+  private readonly failed = new NumberSet();
   private readonly failures = new Map<number, Failure[]>();
 
   constructor(private readonly options: SetOptions) {

@@ -1,4 +1,3 @@
-import { type NumberStorage, MAP_STORAGE } from '../../../src/users/set-rules/number-storage.js';
 import type { SetConstraint } from '../../../src/users/set-rules/set-constraint.js';
 import { SetValidator } from '../../../src/users/set-rules/set-validator.js';
 import type { Owner } from '../../../src/users/set-rules/identifier-changes.js';
@@ -28,8 +27,8 @@ export interface World {
   webmasters?: number;
 }
 
-function createValidator(changes: readonly Change[], world: World, storage: NumberStorage): SetValidator {
-  const validator = new SetValidator({ storage, nameOf: (change) => `change ${change}`, isImport: true });
+function createValidator(changes: readonly Change[], world: World): SetValidator {
+  const validator = new SetValidator({ nameOf: (change) => `change ${change}`, isImport: true });
   const owners = new Map(
     Object.entries(world.owners ?? {}).map(([name, uuid]): [string, Owner] => [
       name,
@@ -54,13 +53,8 @@ function createValidator(changes: readonly Change[], world: World, storage: Numb
 }
 
 /** Validates changes. Returns field and code of every failure of each change. */
-export const codesOf = (
-  changes: readonly Change[],
-  world: World,
-  storage: NumberStorage = MAP_STORAGE,
-  withdrawn: number[] = [],
-) => {
-  const state = createValidator(changes, world, storage);
+export const codesOf = (changes: readonly Change[], world: World, withdrawn: number[] = []) => {
+  const state = createValidator(changes, world);
   for (const change of withdrawn) state.markFailed(change);
   const failures = state.validate(world.webmasters ?? 1);
   return changes.map((_, index) =>
