@@ -40,28 +40,20 @@ export function createDeletionConstraint(change: number, user: User): SetConstra
 
 /**
  * Creates the constraint of a change, or returns undefined if the change cannot affect other users.
- * @param known.identifiers identifiers of the user after the change, if already computed.
- * @param known.managers false if no change of the set changes a manager, which saves memory.
+ * @param managers false if no change of the set changes a manager, which saves memory.
+ * @param identifiers identifiers of the user after the change, if already computed.
  */
 export function createConstraint(
   change: number,
   before: User | undefined,
   after: User,
-  known: { managers?: boolean; identifiers?: readonly Identifier[] | undefined } = {},
+  {
+    managers = true,
+    identifiers,
+  }: { managers?: boolean; identifiers?: readonly Identifier[] | undefined } = {},
 ): SetConstraint | undefined {
   // Most changes do not concern these fields. Comparing references is enough, because a patch keeps unchanged values.
   if (before && SHARED_FIELDS.every((field) => before[field] === after[field])) return undefined;
-  return buildConstraint(change, before, after, known);
-}
-
-const SHARED_FIELDS = [...IDENTIFYING_FIELDS, 'manager_uuid', 'status', 'roles', 'group_roles'] as const;
-
-function buildConstraint(
-  change: number,
-  before: User | undefined,
-  after: User,
-  { managers = true, identifiers }: { managers?: boolean; identifiers?: readonly Identifier[] | undefined },
-): SetConstraint | undefined {
   const { released, taken } = diffIdentifiers(before, after, identifiers);
   const manager = managers ? diffManager(before, after) : undefined;
   const webmaster = diffWebmaster(before, after);
@@ -76,6 +68,8 @@ function buildConstraint(
     ...(webmaster && { webmaster }),
   };
 }
+
+const SHARED_FIELDS = [...IDENTIFYING_FIELDS, 'manager_uuid', 'status', 'roles', 'group_roles'] as const;
 
 function diffIdentifiers(
   before: User | undefined,
