@@ -254,21 +254,35 @@ function evaluateChange(
   time: string,
 ): CheckedChange {
   const { kind, uuid, patch } = change;
-  if (kind === 'create') return evaluateCreation(change, caller, time);
-  const after = applyPatch(before ?? createEmptyUser(uuid, time), patch);
-  if (kind === 'restore') return evaluateRestore(before, after, caller, time);
-  if (!before) return { kind, before, after, failures: [createNotFoundFailure(uuid)] };
+  if (kind === 'create') {
+    const prepared = change.prepared ?? prepareUser(uuid, patch);
+    return evaluateAddition(kind, setTimes(prepared.user, time), prepared, caller);
+  }
+  if (!before) {
+    const missing = createNotFoundFailure(uuid, kind === 'restore' ? 'deleted user' : 'user');
+    return { kind, before, after: createEmptyUser(uuid, time), failures: [missing] };
+  }
+  if (kind === 'restore') {
+    const restored = { ...before, updated: time };
+    return evaluateAddition(kind, restored, toPreparedUser(restored), caller);
+  }
+  const after = applyPatch(before, patch);
   if (kind === 'delete') return { kind, before, after: before, failures: validateDeletion(before, caller) };
   if (isSelfBlock(caller, before, after)) return { kind, before, after, failures: [SELF_BLOCK] };
   const missing = checkPrivilege(caller.actor, before, after, change.byProvider);
   return { kind, before, after, failures: missing ? [missing] : validateWholeUser(after) };
 }
 
-function evaluateCreation(change: UserChange, { actor }: Caller, time: string): CheckedChange {
-  const prepared = change.prepared ?? prepareUser(change.uuid, change.patch);
-  const missing = checkPrivilege(actor, undefined, prepared.user);
-  const failures = missing ? [missing] : validateWholeUser(prepared.user);
-  return { kind: 'create', before: undefined, after: setTimes(prepared.user, time), prepared, failures };
+/** Evaluates the creation or the restore of a user, by the same rules. */
+function evaluateAddition(
+  kind: 'create' | 'restore',
+  after: User,
+  prepared: PreparedUser,
+  { actor }: Caller,
+): CheckedChange {
+  const missing = checkPrivilege(actor, undefined, after);
+  const failures = missing ? [missing] : validateWholeUser(after);
+  return { kind, before: undefined, after, prepared, failures };
 }
 
 function validateDeletion(before: User, { actor }: Caller): Failure[] {
@@ -277,43 +291,16 @@ function validateDeletion(before: User, { actor }: Caller): Failure[] {
   return missing ? [missing] : [];
 }
 
-/**
- * Evaluates a restore by the rules for new users.
- * @param emptyUser user to return if there is no deleted user to restore.
- */
-function evaluateRestore(
-  deleted: User | undefined,
-  emptyUser: User,
-  { actor }: Caller,
-  time: string,
-): CheckedChange {
-  const kind = 'restore';
-  if (!deleted)
-    return {
-      kind,
-      before: undefined,
-      after: emptyUser,
-      failures: [createNotFoundFailure(emptyUser.uuid, 'deleted user')],
-    };
-  const after = { ...deleted, updated: time };
-  const missing = checkPrivilege(actor, undefined, after);
-  const failures = missing ? [missing] : validateWholeUser(after);
-  return { kind, before: undefined, after, prepared: toPreparedUser(after), failures };
-}
-
 function isStale({ ifVersions }: UserChange, before: User | undefined): boolean {
   return ifVersions !== undefined && !(before && ifVersions.includes(before.version));
-}
-
-function toAddedOutcome(kind: UserChange['kind'], user: User, { changes }: PreparedUser): ChangeOutcome {
-  return { outcome: kind === 'restore' ? 'restored' : 'created', user, changes };
 }
 
 function toOutcome({ kind, before, after, prepared, failures }: CheckedChange, time: string): ChangeOutcome {
   if (failures.length > 0) return { outcome: 'error', failures };
   if (kind === 'delete')
     return { outcome: 'deleted', user: after, changes: Changes.fromList(listRemovedFields(after)) };
-  if (prepared) return toAddedOutcome(kind, after, prepared);
+  if (prepared)
+    return { outcome: kind === 'restore' ? 'restored' : 'created', user: after, changes: prepared.changes };
   const changes = Changes.fromList(diffUsers(before, after));
   if (!before || changes.isEmpty) return { outcome: 'unchanged', user: before ?? after, changes };
   return { outcome: 'updated', user: { ...after, updated: time, version: before.version + 1 }, changes };
