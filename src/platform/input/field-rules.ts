@@ -15,23 +15,13 @@ import { type JsonObject, isObject } from '../common/json.js';
 /** Converts a raw value to the form that is validated and stored. */
 export type Normalizer = (raw: unknown) => unknown;
 
-const normalizers = new WeakMap<object, Map<string, Normalizer>>();
+const NORMALIZER = Symbol('normalizer');
 
 /** Normalizes a field before its rules run. If a field has several normalizers, only the last one applies. */
-export function Normalize(form: Normalizer): PropertyDecorator {
-  return (prototype, property) => {
-    const own = normalizers.get(prototype) ?? new Map<string, Normalizer>();
-    normalizers.set(prototype, own.set(String(property), form));
-  };
-}
+export const Normalize = (form: Normalizer): PropertyDecorator => Reflect.metadata(NORMALIZER, form);
 
-export function findNormalizer(input: object, field: string): Normalizer | undefined {
-  for (let at: object | null = input; at; at = Reflect.getPrototypeOf(at)) {
-    const form = normalizers.get(at)?.get(field);
-    if (form) return form;
-  }
-  return undefined;
-}
+export const findNormalizer = (input: object, field: string) =>
+  Reflect.getMetadata(NORMALIZER, input, field) as Normalizer | undefined;
 
 /** An error text, or a function that creates it from the value. The name of the field is put before the text. */
 type Message = string | ((value: unknown) => string);
@@ -106,23 +96,15 @@ const DEFAULT_SIZE: SizeLimits = { text: 4096, items: 100, members: 32 };
 /** Maximum number of UTF-16 code units that NFC combines into one character. */
 const UNITS_PER_CHARACTER = 4;
 
-const sizes = new WeakMap<object, Map<string, Partial<SizeLimits>>>();
+const SIZE = Symbol('size');
 
 /** Declares size limits for which class-validator lacks a decorator, such as limits inside an object. */
-export function LimitSize(size: Partial<SizeLimits>): PropertyDecorator {
-  return (prototype, property) => {
-    const own = sizes.get(prototype) ?? new Map<string, Partial<SizeLimits>>();
-    sizes.set(prototype, own.set(String(property), size));
-  };
-}
+export const LimitSize = (size: Partial<SizeLimits>): PropertyDecorator => Reflect.metadata(SIZE, size);
 
 /** Returns the size limits of a field, which may be inherited. @param limits limits from decorators of class-validator. */
 export function getSizeLimits(input: object, field: string, limits: Partial<SizeLimits> = {}): SizeLimits {
-  for (let at: object | null = input; at; at = Reflect.getPrototypeOf(at)) {
-    const own = sizes.get(at)?.get(field);
-    if (own) return { ...DEFAULT_SIZE, ...limits, ...own };
-  }
-  return { ...DEFAULT_SIZE, ...limits };
+  const own = Reflect.getMetadata(SIZE, input, field) as Partial<SizeLimits> | undefined;
+  return { ...DEFAULT_SIZE, ...limits, ...own };
 }
 
 /**
