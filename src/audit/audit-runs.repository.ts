@@ -13,7 +13,6 @@ import {
 import { type AuditEventEntity, AuditRunEntity, type RunPart } from './audit.entity.js';
 import { isEventId } from './audit-event.js';
 import {
-  buildAfterCondition,
   isIntact,
   buildNonTextCondition,
   readByKey,
@@ -107,13 +106,7 @@ export class AuditRunsRepository {
          WHERE ${sql} AND run_id < ? ORDER BY run_id LIMIT ?`,
         [...params, until, RUNS],
       );
-    for await (const runs of readByKey(
-      dialect,
-      'run_id',
-      buildAfterCondition(dialect, 'run_id', ''),
-      RUNS,
-      read,
-    )) {
+    for await (const runs of readByKey(dialect, 'run_id', RUNS, read)) {
       const ids = runs.map(({ run_id }) => run_id).filter(isEventId);
       const referenced = await this.filterReferenced(ids);
       const unreferenced = ids.filter((id) => !referenced.has(id));

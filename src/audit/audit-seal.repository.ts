@@ -9,7 +9,6 @@ import {
 } from './audit.entity.js';
 import { ROW_COLUMNS, SEAL_FACTS } from './seal.js';
 import {
-  buildAfterCondition,
   isIntact,
   buildMinCondition,
   buildNonTextCondition,
@@ -157,7 +156,7 @@ export class AuditSealRepository {
         `SELECT id, HEX(id) AS at FROM audit_late_events WHERE ${sql} AND ${upper.sql} ORDER BY id LIMIT ?`,
         [...params, ...upper.params, IDS],
       );
-    for await (const rows of readByKey(dialect, 'id', buildMinCondition(dialect, 'id', from), IDS, read))
+    for await (const rows of readByKey(dialect, 'id', IDS, read, buildMinCondition(dialect, 'id', from)))
       for (const { id } of rows) ids.add(id);
     return ids;
   }
@@ -173,13 +172,7 @@ export class AuditSealRepository {
          WHERE late.seal = ? AND ${sql} AND ${upper.sql} ORDER BY late.id LIMIT ?`,
         [seal, ...params, ENTRIES],
       );
-    for await (const rows of readByKey(
-      dialect,
-      'late.id',
-      buildAfterCondition(dialect, 'late.id', ''),
-      ENTRIES,
-      read,
-    ))
+    for await (const rows of readByKey(dialect, 'late.id', ENTRIES, read))
       for (const { late_id, seal: number, row_hash, at: _, stored, id, ...row } of rows)
         yield {
           entry: { id: late_id, seal: number, row_hash },

@@ -42,7 +42,7 @@ export class SealedRowsRepository {
          FROM audit_events WHERE ${sql} AND ${upper.sql} ORDER BY id LIMIT ?`,
         [...params, ...upper.params, ROWS],
       );
-    for await (const rows of readByKey(dialect, 'id', buildMinCondition(dialect, 'id', from), ROWS, read))
+    for await (const rows of readByKey(dialect, 'id', ROWS, read, buildMinCondition(dialect, 'id', from)))
       for (const { at, stored, ...found } of rows) {
         const values = stored === null ? ROW_COLUMNS.map((name) => found[name]) : parseStoredForm(stored);
         const row = toRow(values);

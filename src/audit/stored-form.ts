@@ -71,13 +71,14 @@ export const buildAfterCondition = (dialect: Dialect, column: string, hex: strin
  * that the driver returned may be incomplete. Other requests can run between two pages.
  * @param read reads up to `size` rows that meet a condition on the key. The `at` of a row is its stored key, in
  * hexadecimal.
+ * @param first condition of the first page. By default, all non-empty keys.
  */
 export async function* readByKey<Row extends { at: string }>(
   dialect: Dialect,
   column: string,
-  first: Clause,
   size: number,
   read: (condition: Clause) => Promise<Row[]>,
+  first = buildAfterCondition(dialect, column, ''),
 ): AsyncGenerator<Row[]> {
   for (let condition = first; ;) {
     const rows = await read(condition);
