@@ -2,11 +2,11 @@ import { Body, Get, HttpCode, Post, Res } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import type { Response } from 'express';
 import type { Caller } from '../access/actor.js';
-import { CurrentCaller, Requires } from '../access/decorators.js';
+import { CurrentCaller } from '../access/decorators.js';
 import { SCIM_BODY } from '../platform/http/body-reader.js';
 import { abortOnDisconnect } from '../platform/http/stream.js';
 import { CheckedQuery } from '../platform/http/input.guard.js';
-import { AcceptsScim, ScimController } from './http/scim-format.js';
+import { RequiresScim, ScimController } from './http/scim-format.js';
 import { ScimListDto, buildListDocs } from './http/scim-docs.js';
 import type { ScimObject } from './protocol/attribute.js';
 import { type ListParameters, MAX_COUNT } from './protocol/list.js';
@@ -33,8 +33,7 @@ export class SearchController {
 
   @Get()
   @DocResource.list('listScimResources', DESCRIPTION, 'externalId eq "HR-20001"')
-  @Requires('scim.discover')
-  @AcceptsScim()
+  @RequiresScim('scim.discover')
   async find(
     @CheckedQuery() query: ListParameters,
     @CurrentCaller() caller: Caller,
@@ -48,8 +47,7 @@ export class SearchController {
     groups: { schemas: [SEARCH_MESSAGE], filter: 'meta.resourceType eq "Group"', count: 10 },
   })
   @HttpCode(200)
-  @Requires('scim.discover')
-  @AcceptsScim(SCIM_BODY)
+  @RequiresScim('scim.discover', SCIM_BODY)
   async findByPost(
     @Body() body: ListParameters,
     @CurrentCaller() caller: Caller,

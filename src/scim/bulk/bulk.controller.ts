@@ -1,9 +1,9 @@
 import { Body, HttpCode, Post } from '@nestjs/common';
 import type { Caller } from '../../access/actor.js';
-import { CurrentCaller, Requires } from '../../access/decorators.js';
+import { CurrentCaller } from '../../access/decorators.js';
 import { SCIM_BULK_BODY } from '../../platform/http/body-reader.js';
 import { DescribeRoute, describeJson } from '../../platform/openapi/route-docs.js';
-import { AcceptsScim, ScimController } from '../http/scim-format.js';
+import { RequiresScim, ScimController } from '../http/scim-format.js';
 import { MAX_OPERATIONS } from '../discovery/discovery.view.js';
 import {
   BULK_REQUEST_MESSAGE,
@@ -68,8 +68,7 @@ export class BulkController {
     errors: ['invalid_value', 'invalid_syntax'],
   })
   @HttpCode(200)
-  @Requires('scim.bulk')
-  @AcceptsScim(SCIM_BULK_BODY)
+  @RequiresScim('scim.bulk', SCIM_BULK_BODY)
   async run(@Body() body: object, @CurrentCaller() caller: Caller): Promise<BulkResponseDto> {
     const plan = readBulkRequest(body);
     return { schemas: [BULK_RESPONSE_MESSAGE], Operations: await this.bulk.run(plan, caller) };

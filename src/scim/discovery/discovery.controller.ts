@@ -1,10 +1,9 @@
 import { Delete, Get, Param, Patch, Post, Put, type Type, applyDecorators } from '@nestjs/common';
 import { ApiExcludeController, ApiParam } from '@nestjs/swagger';
-import { Requires } from '../../access/decorators.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import { CheckedQuery } from '../../platform/http/input.guard.js';
 import { DescribeRoute, describeJson } from '../../platform/openapi/route-docs.js';
-import { AcceptsScim, ScimController } from '../http/scim-format.js';
+import { RequiresScim, ScimController } from '../http/scim-format.js';
 import { quote } from '../protocol/errors.js';
 import { LIST_MESSAGE, USER_SCHEMA } from '../protocol/urns.js';
 import {
@@ -20,7 +19,7 @@ import {
 } from './discovery.view.js';
 import { Resources } from './resources.js';
 
-const AnyKey = () => applyDecorators(Requires('scim.discover'), AcceptsScim());
+const AnyKey = () => RequiresScim('scim.discover');
 
 /**
  * Declares a documented GET route that any valid API key may call.

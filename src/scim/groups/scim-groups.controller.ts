@@ -2,13 +2,13 @@ import { Body, Delete, Get, Headers, HttpCode, Param, Patch, Post, Put, Req, Res
 import { ApiProperty } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import type { Caller } from '../../access/actor.js';
-import { CurrentCaller, Requires } from '../../access/decorators.js';
+import { CurrentCaller } from '../../access/decorators.js';
 import { SCIM_GROUP_BODY } from '../../platform/http/body-reader.js';
 import { CheckedQuery } from '../../platform/http/input.guard.js';
 import { rulesOf } from '../http/profile-rules.js';
 import { EntityTags } from '../../platform/http/entity-tags.js';
 import { describeResources } from '../discovery/resources.js';
-import { AcceptsScim, ScimController } from '../http/scim-format.js';
+import { RequiresScim, ScimController } from '../http/scim-format.js';
 import { ScimListDto, buildResourceDocs } from '../http/scim-docs.js';
 import type { ScimObject } from '../protocol/attribute.js';
 import { GROUP_SCHEMA, SEARCH_MESSAGE } from '../protocol/urns.js';
@@ -55,8 +55,7 @@ export class ScimGroupsController {
       'and meta.lastModified use an index.',
     'displayName eq "Newsroom"',
   )
-  @Requires('groups.read')
-  @AcceptsScim()
+  @RequiresScim('groups.read')
   async list(@CheckedQuery() query: ListParameters, @CurrentCaller() caller: Caller): Promise<ScimObject> {
     return this.lists.list(query, caller.actor);
   }
@@ -70,8 +69,7 @@ export class ScimGroupsController {
     },
   })
   @HttpCode(200)
-  @Requires('groups.read')
-  @AcceptsScim(SCIM_GROUP_BODY)
+  @RequiresScim('groups.read', SCIM_GROUP_BODY)
   async search(@Body() body: ListParameters, @CurrentCaller() caller: Caller): Promise<ScimObject> {
     return this.lists.list(body, caller.actor);
   }
@@ -85,8 +83,7 @@ export class ScimGroupsController {
       okta: { schemas: [GROUP_SCHEMA], displayName: 'Field service', members: [] },
     },
   })
-  @Requires('groups.write')
-  @AcceptsScim(SCIM_GROUP_BODY)
+  @RequiresScim('groups.write', SCIM_GROUP_BODY)
   async create(
     @Body() body: object,
     @CheckedQuery() query: ListParameters,
@@ -103,8 +100,7 @@ export class ScimGroupsController {
   @DocGroup.get('getScimGroup', {
     description: 'Without `excludedAttributes=members`, includes all members.',
   })
-  @Requires('groups.read')
-  @AcceptsScim()
+  @RequiresScim('groups.read')
   async get(
     @Param('id') id: string,
     @CheckedQuery() query: ListParameters,
@@ -127,8 +123,7 @@ export class ScimGroupsController {
       'attributes are retained.',
     { rename: { schemas: [GROUP_SCHEMA], displayName: 'Newsroom' } },
   )
-  @Requires('groups.write')
-  @AcceptsScim(SCIM_GROUP_BODY)
+  @RequiresScim('groups.write', SCIM_GROUP_BODY)
   async replace(
     @Param('id') id: string,
     @Body() body: object,
@@ -157,8 +152,7 @@ export class ScimGroupsController {
       midpoint: { op: 'replace', path: 'displayName', value: 'Newsroom of the year' },
     },
   )
-  @Requires('groups.write')
-  @AcceptsScim(SCIM_GROUP_BODY)
+  @RequiresScim('groups.write', SCIM_GROUP_BODY)
   async patch(
     @Param('id') id: string,
     @Body() body: object,
@@ -179,8 +173,7 @@ export class ScimGroupsController {
   @Delete(':id')
   @DocGroup.delete('deleteScimGroup', 'A deleted group cannot be restored. Members lose its roles.')
   @HttpCode(204)
-  @Requires('groups.write')
-  @AcceptsScim()
+  @RequiresScim('groups.write')
   async delete(
     @Param('id') id: string,
     @Headers('if-match') ifMatch: string | undefined,

@@ -8,7 +8,8 @@ import {
   ApiResponse,
   ApiSecurity,
 } from '@nestjs/swagger';
-import { ByKey } from '../../access/decorators.js';
+import { ByKey, Requires } from '../../access/decorators.js';
+import type { Permission } from '../../access/policy.js';
 import { CATALOGUE, ProblemError, createKeyReuseError } from '../../platform/common/errors.js';
 import { truncate } from '../../platform/common/text.js';
 import type { BodyRules } from '../../platform/http/body-reader.js';
@@ -107,6 +108,9 @@ export const ScimController = (path = '') =>
     DescribeRoutes('scim', CONVENTIONS),
   );
 
-/** Declares a SCIM route, which accepts any query parameters and responds with the SCIM media type. */
-export const AcceptsScim = (body?: Partial<BodyRules>) =>
-  Accepts({ anyQuery: true, responseType: SCIM_TYPE, ...(body && { body }) });
+/** Declares the permission of a SCIM route, which accepts any query parameters and responds with the SCIM media type. */
+export const RequiresScim = (permission: Permission, body?: Partial<BodyRules>) =>
+  applyDecorators(
+    Requires(permission),
+    Accepts({ anyQuery: true, responseType: SCIM_TYPE, ...(body && { body }) }),
+  );

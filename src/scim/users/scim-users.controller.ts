@@ -2,7 +2,7 @@ import { Body, Delete, Get, Headers, HttpCode, Param, Patch, Post, Put, Req, Res
 import { ApiProperty } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import type { Caller } from '../../access/actor.js';
-import { CurrentCaller, Requires } from '../../access/decorators.js';
+import { CurrentCaller } from '../../access/decorators.js';
 import { SCIM_BODY } from '../../platform/http/body-reader.js';
 import { abortOnDisconnect } from '../../platform/http/stream.js';
 import { CheckedQuery } from '../../platform/http/input.guard.js';
@@ -11,7 +11,7 @@ import type { User } from '../../users/model/user.js';
 import { rulesOf } from '../http/profile-rules.js';
 import { EntityTags } from '../../platform/http/entity-tags.js';
 import { describeResources } from '../discovery/resources.js';
-import { AcceptsScim, ScimController } from '../http/scim-format.js';
+import { RequiresScim, ScimController } from '../http/scim-format.js';
 import { ScimListDto, buildResourceDocs } from '../http/scim-docs.js';
 import type { ScimObject } from '../protocol/attribute.js';
 import { type ListParameters, MAX_COUNT } from '../protocol/list.js';
@@ -80,8 +80,7 @@ export class ScimUsersController {
       'meta.lastModified, name.givenName, name.familyName.',
     'userName eq "jane.doe"',
   )
-  @Requires('users.read')
-  @AcceptsScim()
+  @RequiresScim('users.read')
   async list(
     @CheckedQuery() query: ListParameters,
     @CurrentCaller() caller: Caller,
@@ -97,8 +96,7 @@ export class ScimUsersController {
     { 'by name': { schemas: [SEARCH_MESSAGE], filter: 'userName sw "j"', startIndex: 1, count: 10 } },
   )
   @HttpCode(200)
-  @Requires('users.read')
-  @AcceptsScim(SCIM_BODY)
+  @RequiresScim('users.read', SCIM_BODY)
   async search(
     @Body() body: ListParameters,
     @CurrentCaller() caller: Caller,
@@ -109,8 +107,7 @@ export class ScimUsersController {
 
   @Post()
   @DocUser.create('createScimUser', { examples: NEW_USERS, errors: ['mutability'] })
-  @Requires('users.create')
-  @AcceptsScim(SCIM_BODY)
+  @RequiresScim('users.create', SCIM_BODY)
   async create(
     @Body() body: object,
     @CheckedQuery() query: ListParameters,
@@ -125,8 +122,7 @@ export class ScimUsersController {
 
   @Get(':id')
   @DocUser.get('getScimUser')
-  @Requires('users.read')
-  @AcceptsScim()
+  @RequiresScim('users.read')
   async get(
     @Param('id') id: string,
     @CheckedQuery() query: ListParameters,
@@ -149,8 +145,7 @@ export class ScimUsersController {
       'For an API key with the profile `midpoint`, all omitted attributes are retained.',
     { rename: { schemas: [USER_SCHEMA], userName: 'robin.newname', title: 'Guide' } },
   )
-  @Requires('users.update')
-  @AcceptsScim(SCIM_BODY)
+  @RequiresScim('users.update', SCIM_BODY)
   async replace(
     @Param('id') id: string,
     @Body() body: object,
@@ -177,8 +172,7 @@ export class ScimUsersController {
       midpoint: { op: 'add', path: 'phoneNumbers', value: [{ type: 'work', value: '+1 555 0100' }] },
     },
   )
-  @Requires('users.update')
-  @AcceptsScim(SCIM_BODY)
+  @RequiresScim('users.update', SCIM_BODY)
   async patch(
     @Param('id') id: string,
     @Body() body: object,
@@ -202,8 +196,7 @@ export class ScimUsersController {
     'Ends the sessions of the user, removes the user from all groups, and frees userName and other unique values for other users. `rollcall users restore` restores the user.',
   )
   @HttpCode(204)
-  @Requires('users.update')
-  @AcceptsScim()
+  @RequiresScim('users.update')
   async delete(
     @Param('id') id: string,
     @Headers('if-match') ifMatch: string | undefined,
