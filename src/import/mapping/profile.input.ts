@@ -1,3 +1,4 @@
+import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsDefined, IsObject, IsString, Matches, MaxLength } from 'class-validator';
 import { NoControlCharacters, Rule, LimitSize } from '../../platform/input/field-rules.js';
@@ -15,7 +16,11 @@ const toMapSchema = (maxLength: number, maxProperties = MAX_COLUMNS) =>
   ({ type: 'object', additionalProperties: { type: 'string', maxLength }, maxProperties }) as const;
 const isLineCount = (value: unknown): boolean =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_LINES;
-const LineCount = () => Rule('invalid_value', `must be an integer from 0 to ${MAX_LINES}`, isLineCount);
+const LineCount = (description: string) =>
+  applyDecorators(
+    ApiPropertyOptional({ type: 'integer', minimum: 0, maximum: MAX_LINES, description }),
+    Rule('invalid_value', `must be an integer from 0 to ${MAX_LINES}`, isLineCount),
+  );
 
 /** Input of a profile, which describes how the files of one source are read. */
 export class ProfileInput extends ImportOptions {
@@ -75,22 +80,10 @@ export class ProfileInput extends ImportOptions {
   @NoControlCharacters()
   strip_prefix?: string;
 
-  @ApiPropertyOptional({
-    type: 'integer',
-    minimum: 0,
-    maximum: MAX_LINES,
-    description: 'Number of lines to skip before the header.',
-  })
-  @LineCount()
+  @LineCount('Number of lines to skip before the header.')
   skip_lines?: number;
 
-  @ApiPropertyOptional({
-    type: 'integer',
-    minimum: 0,
-    maximum: MAX_LINES,
-    description: 'Number of lines to skip after the last row.',
-  })
-  @LineCount()
+  @LineCount('Number of lines to skip after the last row.')
   skip_last_lines?: number;
 
   @ApiPropertyOptional({
