@@ -1,11 +1,8 @@
-import { applyDecorators } from '@nestjs/common';
-import { ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
-import { Allow } from 'class-validator';
-import { Required } from '../platform/input/field-rules.js';
+import { ReadOnly, Required } from '../platform/input/field-rules.js';
 import { Roles } from '../users/rules/fields.js';
 
-const ReadOnly = (schema: ApiPropertyOptions, description: string) =>
-  applyDecorators(ApiPropertyOptional({ ...schema, readOnly: true, description }), Allow());
+const UNCHANGED = { description: 'If sent, it must equal the current value.' };
+const IGNORED = { description: 'Ignored if sent.' };
 
 /**
  * Body of `PUT /groups/{group_id}`. Clients may send the response of GET with changed roles. Only the roles can change.
@@ -19,24 +16,24 @@ export class GroupRolesInput {
   })
   roles?: string[] | null;
 
-  @ReadOnly({ type: String, format: 'uuid' }, 'If sent, it must equal the id in the path.')
+  @ReadOnly({ type: String, format: 'uuid' }, { description: 'If sent, it must equal the id in the path.' })
   uuid?: unknown;
 
-  @ReadOnly({ type: String, readOnly: true, maxLength: 255 }, 'If sent, it must equal the current value.')
+  @ReadOnly({ type: String, readOnly: true, maxLength: 255 }, UNCHANGED)
   display_name?: unknown;
 
-  @ReadOnly({ type: String, readOnly: true, maxLength: 255 }, 'If sent, it must equal the current value.')
+  @ReadOnly({ type: String, readOnly: true, maxLength: 255 }, UNCHANGED)
   external_id?: unknown;
 
-  @ReadOnly({ type: 'integer' }, 'Ignored if sent.')
+  @ReadOnly({ type: 'integer' }, IGNORED)
   member_count?: unknown;
 
-  @ReadOnly({ type: 'array', items: { type: 'string', format: 'uuid' }, maxItems: 1000 }, 'Ignored if sent.')
+  @ReadOnly({ type: 'array', items: { type: 'string', format: 'uuid' }, maxItems: 1000 }, IGNORED)
   members?: unknown;
 
-  @ReadOnly({ type: String, format: 'date-time' }, 'Ignored if sent.')
+  @ReadOnly({ type: String, format: 'date-time' }, IGNORED)
   created?: unknown;
 
-  @ReadOnly({ type: String, format: 'date-time' }, 'Ignored if sent.')
+  @ReadOnly({ type: String, format: 'date-time' }, IGNORED)
   updated?: unknown;
 }

@@ -1,5 +1,5 @@
-import { IsDefined, ValidateBy, type ValidationArguments } from 'class-validator';
-import { ApiProperty } from '@nestjs/swagger';
+import { Allow, IsDefined, ValidateBy, type ValidationArguments } from 'class-validator';
+import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { applyDecorators } from '@nestjs/common';
 import type { FieldCode } from '../common/errors.js';
 import {
@@ -48,6 +48,10 @@ export function TextRule(code: FieldCode, message: string, test: (text: string) 
 
 /** Declares a required field. Also makes an inherited optional field required. */
 export const Required = () => applyDecorators(IsDefined(), ApiProperty({ required: true }));
+
+/** Declares a read-only field, which clients may send back as they have read it. */
+export const ReadOnly = (type: ApiPropertyOptions, more: { nullable?: boolean; description?: string }) =>
+  applyDecorators(ApiPropertyOptional({ ...type, readOnly: true, ...more }), Allow());
 
 /** Rejects control characters and invalid Unicode. Allows line breaks if `newlines` is true. */
 export const NoControlCharacters = (options: { newlines?: boolean } = {}) =>

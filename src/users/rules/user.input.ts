@@ -1,7 +1,5 @@
-import { ApiPropertyOptional } from '@nestjs/swagger';
-import { Allow } from 'class-validator';
 import { MIN_PASSWORD_MIN_LENGTH } from '../../platform/common/secret-rules.js';
-import { Required } from '../../platform/input/field-rules.js';
+import { ReadOnly, Required } from '../../platform/input/field-rules.js';
 import { MAX } from '../model/formats.js';
 import type { Authname, SocialMedia } from '../model/formats.js';
 import type { User } from '../model/user.js';
@@ -122,8 +120,8 @@ export class NewUserInput extends UserInput {
 
 export type WritableUserInput = UserInput & { current_password?: string | null };
 
-const READ_ONLY = { readOnly: true, nullable: true, description: 'Ignored if sent.' } as const;
-const READ_ONLY_TIME = { type: String, format: 'date-time', readOnly: true, nullable: true } as const;
+const IGNORED = { nullable: true, description: 'Ignored if sent.' };
+const ReadOnlyTime = () => ReadOnly({ type: String, format: 'date-time' }, { nullable: true });
 
 /** Body of `PUT /users/{user_id}`. A client may send the response of GET, whose read-only fields are ignored. */
 export class ChangedUserInput extends UserInput {
@@ -134,37 +132,21 @@ export class ChangedUserInput extends UserInput {
   })
   current_password?: string | null;
 
-  @ApiPropertyOptional({
-    type: String,
-    format: 'uuid',
-    readOnly: true,
-    description: 'If sent, it must equal the id in the path.',
-  })
-  @Allow()
+  @ReadOnly({ type: String, format: 'uuid' }, { description: 'If sent, it must equal the id in the path.' })
   uuid?: unknown;
 
-  @ApiPropertyOptional(READ_ONLY_TIME)
-  @Allow()
+  @ReadOnlyTime()
   created?: unknown;
 
-  @ApiPropertyOptional(READ_ONLY_TIME)
-  @Allow()
+  @ReadOnlyTime()
   updated?: unknown;
 
-  @ApiPropertyOptional(READ_ONLY_TIME)
-  @Allow()
+  @ReadOnlyTime()
   last_access?: unknown;
 
-  @ApiPropertyOptional({ type: 'object', additionalProperties: true, ...READ_ONLY })
-  @Allow()
+  @ReadOnly({ type: 'object', additionalProperties: true }, IGNORED)
   attributes?: unknown;
 
-  @ApiPropertyOptional({
-    type: 'array',
-    items: { type: 'string', maxLength: MAX.role },
-    maxItems: 200,
-    ...READ_ONLY,
-  })
-  @Allow()
+  @ReadOnly({ type: 'array', items: { type: 'string', maxLength: MAX.role }, maxItems: 200 }, IGNORED)
   group_roles?: unknown;
 }
