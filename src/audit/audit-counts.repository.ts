@@ -14,24 +14,18 @@ export interface ActionCount {
   value: number;
 }
 
-/** Range of seal numbers. `after` is exclusive, `last` is inclusive. */
-export interface SealRange {
-  after: number;
-  last: number;
-}
-
 /** Counts audit events with hand-written SQL (ADR 13). */
 @Injectable()
 export class AuditCountsRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
   /**
-   * Sums the stored counts of a range of seals by action and day. Ignores hours before `from`.
+   * Sums the stored counts of the seals after `after`, up to `last`, by action and day. Ignores hours before `from`.
    * @param offset UTC offset of the days, in hours.
    * @returns one entry per action and day, whose `hour` is the first hour of the day.
    */
   async countByDay(
-    { after, last }: SealRange,
+    { after, last }: { after: number; last: number },
     from: number,
     offset: number,
     actions: readonly AuditAction[],

@@ -14,16 +14,11 @@ const MAX_COUNTED = 10_000;
 /** Maximum number of unsealed hours to count. There is usually one, but there can be more after a downtime. */
 const MAX_UNSEALED_HOURS = 6;
 
-/** Range of hours in which not all events were counted. `from` is inclusive, `until` is exclusive. */
-interface Gap {
-  from: number;
-  until: number;
-}
-
 export interface DailyCounts {
   /** Number of events per action and day. Only the day of `hour` is meaningful. */
   counts: ActionCount[];
-  gaps: Gap[];
+  /** Ranges of hours in which not all events were counted. `from` is inclusive, `until` is exclusive. */
+  gaps: { from: number; until: number }[];
 }
 
 /**

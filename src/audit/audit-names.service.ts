@@ -50,12 +50,6 @@ function partiesOf({ actor, target, changes }: AuditRecord): Party[] {
 
 const usersOf = (change: AuditChange): Party[] => findUserIds(change).map((id) => ({ kind: 'user', id }));
 
-/** Usernames for the old and the new value of a change, if they are UUIDs of users. */
-export interface ChangedUserNames {
-  old_name?: string;
-  new_name?: string;
-}
-
 const USER_FIELDS: readonly string[] = ['manager_uuid'];
 
 export function findUserIds({ field, old, new: value }: AuditChange): string[] {
@@ -64,10 +58,10 @@ export function findUserIds({ field, old, new: value }: AuditChange): string[] {
 }
 
 /**
- * Returns the usernames for the old and the new value of a change.
+ * Returns the usernames for the old and the new value of a change, if they are UUIDs of users.
  * @param usernameOf returns the current username, or an empty string for a deleted user.
  */
-export function findUserNames(change: AuditChange, usernameOf: (uuid: string) => string): ChangedUserNames {
+export function findUserNames(change: AuditChange, usernameOf: (uuid: string) => string) {
   const names = new Map<unknown, string>(findUserIds(change).map((uuid) => [uuid, usernameOf(uuid)]));
   const [before, after] = [names.get(change.old), names.get(change.new)];
   return {

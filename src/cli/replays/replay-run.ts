@@ -3,17 +3,6 @@ import { errorCodeOf, messageOf } from '../../platform/common/errors.js';
 import { isObject } from '../../platform/common/json.js';
 import { RESOURCE_PATHS, type ResourceName, type Step, type Json, isList } from './replay.js';
 
-/** Result of a step. `problem` is absent if the step passed. */
-export interface StepOutcome {
-  step: Step;
-  problem?: string;
-}
-
-interface Received {
-  status: number;
-  body: unknown;
-}
-
 const TIMEOUT_MILLIS = 30_000;
 const RESOURCE_NAMES = Object.keys(RESOURCE_PATHS) as ResourceName[];
 const PLACEHOLDER = /\{(\w+)\}/g;
@@ -42,8 +31,11 @@ export class ReplayRun {
     return this.known.get('name') ?? '';
   }
 
-  /** Runs the steps and yields each result. Created resources are deleted at the end, even if the caller stops early. */
-  async *runSteps(steps: readonly Step[]): AsyncGenerator<StepOutcome> {
+  /**
+   * Runs the steps and yields each result, whose `problem` is absent if the step passed. Created resources are deleted
+   * at the end, even if the caller stops early.
+   */
+  async *runSteps(steps: readonly Step[]): AsyncGenerator<{ step: Step; problem?: string }> {
     try {
       for (const step of steps) {
         const problem = await this.runStep(step).catch((error: unknown) => reasonOf(error));
@@ -86,7 +78,7 @@ export class ReplayRun {
     }
   }
 
-  private async send(method: string, path: string, body?: Json): Promise<Received> {
+  private async send(method: string, path: string, body?: Json): Promise<{ status: number; body: unknown }> {
     const answer = await fetch(new URL(this.base + path), {
       method,
       headers: { authorization: `Bearer ${this.key}`, 'content-type': 'application/scim+json' },

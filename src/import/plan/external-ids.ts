@@ -4,18 +4,13 @@ import { toExactKey, toLoginKey } from '../../users/model/comparison-keys.js';
 import type { RowError } from '../runs/import-row.js';
 import { IntList, TextNumbers, computeHash64 } from '../../users/set-rules/number-collections.js';
 
-interface RepeatedRows {
-  lines: number[];
-  isDifferent: boolean;
-}
-
 /** ExternalIds of a file with the lines of their rows. Each ExternalId needs about 24 bytes. */
 export class ExternalIds {
   private readonly numbers = new TextNumbers();
   /** First line with each ExternalId, indexed by the number of the ExternalId. */
   private readonly firstLines = new IntList();
   private readonly contentHashes = new IntList();
-  private readonly repeated = new Map<number, RepeatedRows>();
+  private readonly repeated = new Map<number, { lines: number[]; isDifferent: boolean }>();
 
   /** Records the ExternalId of a row. @returns true if this row is the first one with the ExternalId. */
   add(line: number, externalId: string, cells: readonly string[]): boolean {

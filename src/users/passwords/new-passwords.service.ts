@@ -4,6 +4,7 @@ import { type PasswordFault, isGuessableKey, findPasswordFault } from '../../pla
 import { Env } from '../../platform/config/env.js';
 import { localPartOf } from '../model/formats.js';
 import { toLoginKey } from '../model/comparison-keys.js';
+import type { User } from '../model/user.js';
 
 let list: Promise<(text: string) => boolean> | undefined;
 
@@ -19,10 +20,7 @@ export function loadCommonPasswordTest(): Promise<(text: string) => boolean> {
   return list;
 }
 
-interface Names {
-  username: string;
-  email: string;
-}
+type Owner = Pick<User, 'username' | 'email'>;
 
 /** Validates passwords and API keys that people have chosen. */
 @Injectable()
@@ -34,12 +32,12 @@ export class NewPasswords {
    * @param user the user after the change.
    * @returns an error for the first rule that is broken, if any.
    */
-  async validate(password: string, user: Names): Promise<FieldError[]> {
+  async validate(password: string, user: Owner): Promise<FieldError[]> {
     const broken = await this.findFault(password, user);
     return broken ? [{ field: 'password', ...broken }] : [];
   }
 
-  async findFault(password: string, { username, email }: Names): Promise<PasswordFault | undefined> {
+  async findFault(password: string, { username, email }: Owner): Promise<PasswordFault | undefined> {
     const key = toLoginKey(password);
     if (key === toLoginKey(username) || key === toLoginKey(email)) {
       return { code: 'invalid_value', message: 'must not be the username or the e-mail address' };
