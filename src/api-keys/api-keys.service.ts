@@ -52,7 +52,8 @@ export class ApiKeysService {
   async authenticate(key: string, ip: string): Promise<KeyActor | undefined> {
     const found = await this.repository.findByHash(sha256(key));
     // The checksum is verified only for unknown keys, because operators can set a first key with a wrong checksum.
-    if (!found) assertNotMistyped(key);
+    if (!found && isMistyped(key))
+      throw createUnauthenticatedError('The API key has a wrong checksum. Check it for typing errors.');
     if (!found || stateOf(found, now()) !== 'active') return undefined;
     const actor = toKeyActor(found);
     const { networks } = actor.rights;
@@ -76,10 +77,7 @@ export class ApiKeysService {
   /** Records the first use of a key from an address in the audit. After an error, the next request tries again. */
   async recordAddress(id: string, ip: string): Promise<void> {
     const use = `${id} ${ip}`;
-    if (!this.recordedAddresses.has(use)) await this.recordNewAddress(id, ip, use);
-  }
-
-  private async recordNewAddress(id: string, ip: string, use: string): Promise<void> {
+    if (this.recordedAddresses.has(use)) return;
     if (this.recordedAddresses.size >= MAX_ADDRESSES) this.recordedAddresses.clear();
     this.recordedAddresses.add(use);
     try {
@@ -182,11 +180,6 @@ export class ApiKeysService {
       return true;
     }, caller);
   }
-}
-
-function assertNotMistyped(key: string): void {
-  if (isMistyped(key))
-    throw createUnauthenticatedError('The API key has a wrong checksum. Check it for typing errors.');
 }
 
 function createForbiddenAddressError(ip: string): ProblemError {
