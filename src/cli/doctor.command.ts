@@ -12,6 +12,8 @@ import {
   checkImportFolder,
   checkNode,
 } from '../operations/doctor/doctor-checks.js';
+import { claimDatabase } from '../operations/start/open-installation.js';
+import { DatabaseFiles, InstallationError } from '../platform/database/sqlite/database-files.js';
 import { createDoctorScimCommand } from './doctor-scim.command.js';
 import { checkKeyRisks } from '../operations/doctor/key-checks.js';
 import { type Finding, codeOf, fail, ok } from '../operations/doctor/finding.js';
@@ -88,8 +90,14 @@ async function* runChecks(application: Application, security: boolean): AsyncGen
     return yield* toSettingsFindings(error);
   }
   if (!security) yield* ok('settings', 'all valid');
+  const files = await claimDatabase(env).catch((error: unknown) => error);
+  // SQLite must not open files that do not belong together.
+  if (files instanceof InstallationError) return yield* fail('database', files.message);
+  if (files instanceof DatabaseFiles && files.loss !== undefined)
+    yield* fail('database', `${files.loss} The next start of the service starts a new epoch`);
   for (const [subject, check] of security ? SECURITY_CHECKS : CHECKS)
     yield* await runCheck(subject, () => check(env, application.entities));
+  if (files instanceof DatabaseFiles) files.release();
 }
 
 function toSettingsFindings(error: unknown): Finding[] {

@@ -11,6 +11,7 @@ const database = setUpDatabase();
 
 const KEY = /API key +(\S+)/g;
 const onMariadb = ENGINE === 'mariadb' ? test : test.skip;
+const onSqlite = ENGINE === 'sqlite' ? test : test.skip;
 
 /** Expects one Webmaster and one API key. One instance has printed the key, and all instances accept it. */
 async function expectOneFirstStart(instances: readonly Process[], url: string): Promise<void> {
@@ -30,11 +31,35 @@ async function expectOneFirstStart(instances: readonly Process[], url: string): 
   expect(Number(rows[0]?.n)).toBe(1);
 }
 
-test('concurrent first starts initialize an empty database once', async () => {
+onMariadb('concurrent first starts initialize an empty database once (MariaDB only)', async () => {
   const settings = { ...envOf(database), DATABASE_URL: database.url };
   const instances = await Promise.all([1, 2, 3].map(() => Process.startService(settings)));
   await expectOneFirstStart(instances, database.url);
 });
+
+onSqlite(
+  'of several services that start on one file, one serves and the others refuse (SQLite only)',
+  async () => {
+    const services = [1, 2, 3].map(() => new Process('dist/main.js', envOf(database)));
+    const started = await Promise.all(
+      services.map((service) =>
+        service.waitUntilReady().then(
+          () => true,
+          () => false,
+        ),
+      ),
+    );
+    const refused = services.filter((_, index) => !started[index]);
+    expect(refused.map(({ err }) => /Another service or command uses the database/.test(err))).toEqual([
+      true,
+      true,
+    ]);
+    await expectOneFirstStart(
+      services.filter((service) => !refused.includes(service)),
+      database.url,
+    );
+  },
+);
 
 onMariadb('two instances that both find an empty database create one schema (MariaDB only)', async () => {
   const columns =

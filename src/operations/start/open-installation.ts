@@ -1,3 +1,4 @@
+import { messageOf } from '../../platform/common/errors.js';
 import type { Env } from '../../platform/config/env.js';
 import { sqliteFileOf } from '../../platform/database/engine/connection-options.js';
 import { type Database, openDatabase } from '../../platform/database/engine/database.js';
@@ -35,15 +36,29 @@ const createInUseError = (file: string): InstallationError =>
 /**
  * Claims and migrates the database for an application. If changes were lost, starts a new epoch.
  * @returns the write lock of the application.
- * @throws InstallationError if a SQLite file is in use, missing or empty, or belongs to another installation.
+ * @throws InstallationError if a SQLite file is in use, missing, empty or damaged, or belongs to another installation.
  */
 export async function openInstallation(env: Env, migrate: () => Promise<void>): Promise<WriteLock> {
-  const files = await claimDatabase(env);
   const file = sqliteFileOf(env);
+  const files = await claimDatabase(env).catch(throwReadable);
   if (file !== undefined && !files) throw createInUseError(file);
-  await migrate();
-  if (files) await recordInstallation(env, files, true);
-  return new WriteLock(undefined, files);
+  try {
+    await migrate();
+    if (files) await recordInstallation(env, files, true);
+    return new WriteLock(undefined, files);
+  } catch (error) {
+    files?.release();
+    return throwReadable(error);
+  }
+}
+
+/** Throws the error, with a remedy if SQLite has found a damaged file. */
+function throwReadable(error: unknown): never {
+  const message = messageOf(error);
+  if (!/malformed|is not a database/.test(message)) throw error;
+  const remedy =
+    'Move the database file and its -wal file away, and restore a backup with "rollcall restore"';
+  throw new InstallationError(`The database is damaged (${message}). ${remedy}.`);
 }
 
 async function checkpointLog(env: Env, files: DatabaseFiles): Promise<void> {

@@ -63,10 +63,14 @@ interface LogLine {
 export interface FileStamp {
   inodes: Readonly<Record<Suffix, number>>;
   size: number;
+  /** Number of frames in the log after the last commit or checkpoint. */
+  frames: number;
+  /** True if the log contains commits that the database file does not contain. */
+  isLogNeeded: boolean;
   /** Modification time of the database file in milliseconds, or `UNKNOWN_TIME` after an interrupted checkpoint. */
   mtime: number;
 }
-export const UNKNOWN_TIME = -1;
+const UNKNOWN_TIME = -1;
 
 /** Thrown if the files are not those of the installation, or are in use. The message says what to do. */
 export class InstallationError extends Error {}
@@ -89,8 +93,9 @@ export class DatabaseFiles {
   private log = -1;
   private installation = -1;
   private salt = 0;
-  private isLogNeeded = false;
-  private logEnd = 0;
+  /** Number of frames in the log after the last commit of this process, and the last of these frames. */
+  private frames = 0;
+  private readonly lastFrame = Buffer.alloc(FRAME_BYTES);
   private readonly frame = Buffer.alloc(FRAME_BYTES);
 
   constructor(private readonly file: string) {}
@@ -226,7 +231,15 @@ export class DatabaseFiles {
     this.log = openSync(`${this.file}-wal`, 'r');
     this.installation = openSync(`${this.file}-installation`, 'r+');
     this.salt = this.readSalt();
-    this.stamp = this.readStamp();
+    const inodes = Object.fromEntries(
+      FILES.map((suffix) => [suffix, statFile(this.file + suffix)?.ino ?? 0]),
+    );
+    this.stamp = {
+      inodes: inodes as Record<Suffix, number>,
+      ...this.readFileState(),
+      frames: 0,
+      isLogNeeded: false,
+    };
   }
 
   /** Ends the checks. Call it before SQLite closes the database, which changes the files. */
@@ -242,35 +255,43 @@ export class DatabaseFiles {
   }
 
   /**
-   * Checks before a commit that the log still contains all earlier commits. Otherwise the commit would follow a gap, and
-   * the next start would ignore it.
-   * @throws DatabaseError `replaced` if the log was shortened or overwritten.
+   * Remembers the last frame of the log before a transaction.
+   * @param frames number of frames in the log.
+   * @throws DatabaseError `replaced` if the index of the log was overwritten, so that SQLite would overwrite commits.
    */
-  assertLogComplete(): void {
+  prepareCommit(frames: number): void {
     if (this.fault) throw this.fault;
-    if (this.logEnd === 0) return;
-    const read = readSync(this.log, this.frame, 0, FRAME_BYTES, this.logEnd - FRAME_BYTES);
-    if (read < FRAME_BYTES || !isLaterSalt(this.salt, this.frame.readUInt32BE(FRAME_SALT_AT))) this.failLog();
-  }
-
-  /** Sets the number of frames in the log before the next commit. */
-  setLogFrames(frames: number): void {
-    this.logEnd = frames && toLogBytes(frames);
+    if (frames < (this.stamp?.frames ?? 0)) this.fail(`${this.file}-shm was overwritten.`);
+    if (frames !== this.frames) this.setLastFrame(frames);
   }
 
   /**
-   * Checks after a commit, before it is acknowledged, that the files contain it.
+   * Checks after a commit, before it is acknowledged, that the files contain it and all earlier commits. A commit after a
+   * gap in the log would be lost at the next start.
    * @param frames number of frames in the log.
-   * @throws DatabaseError `replaced` if a file is no longer the one that SQLite has open.
+   * @throws DatabaseError `replaced` if a file was deleted, moved, replaced, shortened or overwritten.
    */
   recordCommit(frames: number): void {
     this.assertSame(COMMIT_FILES);
     if (frames === 0) return;
     const salt = this.readSalt();
-    if (!isLaterSalt(this.salt, salt)) this.failLog();
-    if (this.isLogNeeded && salt === this.salt) return;
-    this.salt = salt;
-    this.writeLogLine({ salt, isNeeded: true });
+    const isRestarted = salt !== this.salt;
+    if (isRestarted ? !isLaterSalt(this.salt, salt) : !this.isLastFrameSame())
+      this.fail(`${this.file}-wal was shortened or overwritten.`);
+    this.setLastFrame(frames);
+    if (isRestarted || !this.stamp?.isLogNeeded) this.writeLogLine({ salt, isNeeded: true });
+    if (this.stamp) this.stamp.frames = frames;
+  }
+
+  private setLastFrame(frames: number): void {
+    this.frames = frames;
+    if (frames > 0) readSync(this.log, this.lastFrame, 0, FRAME_BYTES, toLogBytes(frames) - FRAME_BYTES);
+  }
+
+  private isLastFrameSame(): boolean {
+    if (this.frames === 0) return true;
+    readSync(this.log, this.frame, 0, FRAME_BYTES, toLogBytes(this.frames) - FRAME_BYTES);
+    return this.frame.equals(this.lastFrame);
   }
 
   /**
@@ -291,16 +312,25 @@ export class DatabaseFiles {
         this.writeCheckpointLine(line); // on a full disk, the checkpoint must make space without a new version
       }
     }
-    if (this.stamp) this.stamp.mtime = UNKNOWN_TIME;
+    this.forgetStamp();
   }
 
-  /** Records the end of a checkpoint. @param isComplete true if the database file contains the whole log. */
-  endCheckpoint(isComplete: boolean): void {
-    this.stamp = this.readStamp();
+  /**
+   * Records the end of a checkpoint.
+   * @param isComplete true if the database file contains the whole log.
+   * @param frames number of frames in the log.
+   */
+  endCheckpoint(isComplete: boolean, frames: number): void {
+    if (this.stamp) this.stamp = { ...this.stamp, ...this.readFileState(), frames };
     const line = this.readInstallationFile();
     if (!isComplete || !line) return;
     this.writeCheckpointLine({ ...line, version: line.pending });
     this.writeLogLine({ salt: this.salt, isNeeded: false });
+  }
+
+  /** Marks the state as unknown, because a checkpoint may be interrupted. */
+  forgetStamp(): void {
+    if (this.stamp) this.stamp = { ...this.stamp, mtime: UNKNOWN_TIME, frames: 0 };
   }
 
   private assertSame(suffixes: readonly Suffix[]): void {
@@ -315,11 +345,7 @@ export class DatabaseFiles {
       if (stats.size !== stamp.size || stats.mtimeMs !== stamp.mtime)
         this.fail(`${this.file} was overwritten.`);
     }
-    if (stamp.mtime === UNKNOWN_TIME) this.stamp = this.readStamp();
-  }
-
-  private failLog(): never {
-    return this.fail(`${this.file}-wal was shortened or overwritten.`);
+    if (stamp.mtime === UNKNOWN_TIME) this.stamp = { ...stamp, ...this.readFileState() };
   }
 
   private fail(reason: string): never {
@@ -336,12 +362,9 @@ export class DatabaseFiles {
     writeFileSync(`${this.file}-installation`, readFileSync(this.installation), { mode: 0o600 });
   }
 
-  private readStamp(): FileStamp {
-    const inodes = Object.fromEntries(
-      FILES.map((suffix) => [suffix, statFile(this.file + suffix)?.ino ?? 0]),
-    );
+  private readFileState(): Pick<FileStamp, 'size' | 'mtime'> {
     const { size = 0, mtimeMs: mtime = 0 } = statFile(this.file) ?? {};
-    return { inodes: inodes as Record<Suffix, number>, size, mtime };
+    return { size, mtime };
   }
 
   private readSalt(): number {
@@ -364,7 +387,8 @@ export class DatabaseFiles {
   }
 
   private writeLogLine(line: LogLine): void {
-    this.isLogNeeded = line.isNeeded;
+    this.salt = line.salt;
+    if (this.stamp) this.stamp.isLogNeeded = line.isNeeded;
     writeSync(this.installation, formatLine(line, LOG_LINE.bytes), LOG_LINE.at);
   }
 }

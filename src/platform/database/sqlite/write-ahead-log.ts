@@ -68,17 +68,16 @@ export class WriteAheadLog {
     return this.lock.files?.stamp && this.lock.files;
   }
 
-  /** Prepares the check of the next commit. Call it under the write lock, before the transaction begins. */
+  /** Prepares the check of the next commit. Call it under the write lock, before the transaction begins. @throws DatabaseError `replaced`. */
   prepareCommit(): void {
-    this.files?.setLogFrames(this.readSize().log);
+    this.files?.prepareCommit(this.readSize().log);
   }
 
   /**
-   * Runs `commit` and checks the files before and after it. Starts a checkpoint if the log is long.
+   * Runs `commit` and checks the files after it. Starts a checkpoint if the log is long.
    * @throws DatabaseError `replaced` if a file is no longer the one that SQLite has open, or the error of `commit`.
    */
   runCommit<T>(commit: () => T): T {
-    this.files?.assertLogComplete();
     const result = this.runRecordingFailure(commit);
     const { log, checkpointed } = this.readSize();
     this.files?.recordCommit(log);
@@ -165,7 +164,7 @@ export class WriteAheadLog {
     });
     await runCheckpoint(truncate);
     const { log, checkpointed } = this.readSize();
-    this.files?.endCheckpoint(log === checkpointed);
+    this.files?.endCheckpoint(log === checkpointed, log);
     // Pages that a running read still needs stay in the log.
     this.nextPages = log - checkpointed + this.checkpointPages;
   }

@@ -1,4 +1,4 @@
-import { type DatabaseFiles, type FileStamp, UNKNOWN_TIME } from './database-files.js';
+import { type DatabaseFiles, type FileStamp } from './database-files.js';
 import { FairSemaphore, type Release } from '../../common/fair-semaphore.js';
 
 /** The calls with which another process of the service takes and releases the write lock. */
@@ -101,8 +101,8 @@ export function createWriteLockCalls(lock: WriteLock): { calls: WriteLockCalls; 
   const end = (): void => {
     isGone = true;
     // The process may have ended during a checkpoint.
-    const { stamp } = lock.files ?? {};
-    if (release) releaseLock(stamp && { ...stamp, mtime: UNKNOWN_TIME });
+    if (release) lock.files?.forgetStamp();
+    if (release) releaseLock(lock.files?.stamp);
   };
   return { calls: { acquireLock, releaseLock }, end };
 }
