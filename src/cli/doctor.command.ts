@@ -16,7 +16,7 @@ import { claimDatabase } from '../operations/start/open-installation.js';
 import { DatabaseFiles, InstallationError } from '../platform/database/sqlite/database-files.js';
 import { createDoctorScimCommand } from './doctor-scim.command.js';
 import { checkKeyRisks } from '../operations/doctor/key-checks.js';
-import { type Finding, codeOf, fail, ok } from '../operations/doctor/finding.js';
+import { type Finding, codeOf, fail, ok, warn } from '../operations/doctor/finding.js';
 import {
   checkAudit,
   checkCookie,
@@ -84,12 +84,14 @@ async function* runChecks(application: Application, security: boolean): AsyncGen
   const { node } = process.versions;
   yield* security ? checkNodeSupport(node, now().slice(0, 10)) : checkNode(node);
   let env: Env;
+  const warnings: Finding[] = [];
   try {
-    env = readSettings();
+    env = readSettings((text) => void warnings.push(...warn('settings', `${text}. Rename or remove it`)));
   } catch (error) {
-    return yield* toSettingsFindings(error);
+    return yield* [...warnings, ...toSettingsFindings(error)];
   }
-  if (!security) yield* ok('settings', 'all valid');
+  yield* warnings;
+  if (!security && warnings.length === 0) yield* ok('settings', 'all valid');
   const files = await claimDatabase(env).catch((error: unknown) => error);
   // SQLite must not open files that do not belong together.
   if (files instanceof InstallationError) return yield* fail('database', files.message);

@@ -179,6 +179,16 @@ test('doctor reports every invalid setting without the value', async () => {
   expect(broken.out).not.toContain(SECRET);
 });
 
+test('doctor warns about a variable that is probably a misspelt setting', async () => {
+  const { out, code } = await runDoctor({ PORT: '65536', DATABSE_URL: SECRET });
+  const findings = out.match(/^.* settings .*$/gm) ?? [];
+  expect(findings.map((line) => line.split(/ +/, 3).join(' '))).toEqual([
+    'warn settings DATABSE_URL',
+    'fail settings PORT',
+  ]);
+  expect([code, out.includes(SECRET)]).toEqual([1, false]);
+});
+
 test('doctor reports an unwritable DATA_DIR as a failure', async () => {
   createEmptyDatabase();
   const file = join(database.folder, 'file');

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ENGINE } from '../support/app/database.js';
@@ -101,5 +102,27 @@ test('the settings in .env apply to the service and to rollcall migrate', async 
   const migrated = new Process('dist/cli.js migrate', {}, folder);
   expect(await migrated.exit).toEqual({ code: 0, signal: null });
   expect(migrated.out).toMatch(/^migrated /);
-  expect((await Process.startService({}, folder)).err).toContain('Password');
+  const service = await Process.startService({ DATABSE_URL: 'x' }, folder);
+  expect(service.err).toContain('Password');
+  expect(service.err).toMatch(
+    /^Warning: DATABSE_URL is not a setting\. The nearest setting is DATABASE_URL\.$/m,
+  );
+});
+
+test.each([
+  ['.env', []],
+  ['settings', ['--env-file=settings']],
+])('a misspelt setting in the file %s is refused', (name, flags) => {
+  const cwd = database.folder;
+  writeFileSync(join(cwd, name), 'MAX_CONECTION=50\nNODE_ENV=production\n');
+  const args = [...flags, join(ROOT, 'dist/main.js')];
+  const { status, stderr } = spawnSync(process.execPath, args, {
+    cwd,
+    env: envOf(database),
+    encoding: 'utf8',
+  });
+  expect(status).toBe(1);
+  expect(stderr).toBe(
+    'Rollcall cannot start. Invalid settings:\n- MAX_CONECTION is not a setting. The nearest setting is MAX_CONNECTIONS\n',
+  );
 });

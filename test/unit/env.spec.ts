@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from '@jest/globals';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { EnvError, loadEnv } from '../../src/platform/config/env.js';
+import { EnvError, findMisspeltVariables, loadEnv } from '../../src/platform/config/env.js';
 import { SETTINGS } from '../../src/platform/config/setting-table.js';
 
 type Variables = Record<string, string>;
@@ -191,6 +191,48 @@ test('environment variables of other programs are ignored', () => {
   expect(Object.keys(loadEnv({ PATH: '/bin', baseUrl: 'x', constructor: 'x' }))).toEqual(
     Object.keys(loadEnv({})),
   );
+});
+
+describe('an unknown name', () => {
+  test.each([
+    ['PASSWORD_MIN_LENGHT', 'PASSWORD_MIN_LENGTH'],
+    ['PRT', 'PORT'],
+    ['METRICS_TOKEN_FIL', 'METRICS_TOKEN_FILE'],
+    ['log_level', 'LOG_LEVEL'],
+    ['IMPORT_DIRECTORY', undefined],
+    ['PATH', undefined],
+  ])('%s in the settings file is refused, with the nearest setting', (name, nearest) => {
+    const hint = nearest === undefined ? '' : `. The nearest setting is ${nearest}`;
+    const message = `Invalid settings:\n- ${name} is not a setting${hint}`;
+    expect(() => loadEnv({}, ['PORT', name])).toThrow(new EnvError(message));
+  });
+
+  test('in the settings file is allowed if Node.js or a library reads it', () => {
+    const names = ['NODE_ENV', 'NODE_OPTIONS', 'TZ', 'LANG', 'LC_ALL', 'SSL_CERT_FILE', 'HTTPS_PROXY'];
+    expect(loadEnv({}, [...names, 'no_proxy', 'UV_THREADPOOL_SIZE', 'METRICS_TOKEN_FILE'])).toEqual(
+      loadEnv({}),
+    );
+  });
+
+  test('in the environment causes a warning if it is one edit from the name of a setting', () => {
+    const near = ['BASE_URLS', 'ABSE_URL', 'BASE_URK', 'LOG_EVEL', 'METRICS_TOKN_FILE'];
+    const others = [
+      'BASE_UR',
+      'PRT',
+      'HOSTS',
+      'DATA_DIRECTORY',
+      'PORT_FILE',
+      ...Object.keys(SETTINGS),
+      'METRICS_TOKEN_FILE',
+    ];
+    const warnings = findMisspeltVariables(
+      Object.fromEntries([...near, ...others].map((name) => [name, 'x'])),
+    );
+    expect(warnings.map((text) => text.split(' ')[0])).toEqual(near);
+    expect(warnings.at(-1)).toBe(
+      'METRICS_TOKN_FILE is not a setting. The nearest setting is METRICS_TOKEN_FILE',
+    );
+  });
 });
 
 describe('secret settings', () => {

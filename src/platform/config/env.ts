@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCodeOf } from '../common/errors.js';
+import { findNearest } from '../common/nearest.js';
 import { findPasswordFault } from '../common/secret-rules.js';
 import { toNormalForm } from '../common/text.js';
 import { SETTINGS, type SettingValues } from './setting-table.js';
@@ -16,6 +17,16 @@ const REMOVED: Readonly<Record<string, string>> = {
   IMPORT_MAX_COLUMN_PERCENT:
     'IMPORT_MAX_CHANGED_PERCENT, IMPORT_MAX_CHANGED_LOGINS_PERCENT and IMPORT_MAX_EMPTIED_PERCENT',
 };
+
+/** Names of all settings, with the `_FILE` twins of secrets. */
+const NAMES = Object.entries(SETTINGS).flatMap(([name, { isSecret }]) =>
+  isSecret ? [name, `${name}_FILE`] : name,
+);
+/** Variables in a settings file that other parts of the process read: Node.js, OpenSSL, the C library and proxies. */
+const FOREIGN =
+  /^(NODE_\w+|TZ|LANG|LC_\w+|SSL_CERT_(FILE|DIR)|OPENSSL_CONF|(HTTPS?|NO)_PROXY|(https?|no)_proxy|UV_THREADPOOL_SIZE|MALLOC_ARENA_MAX)$/;
+/** Platforms inject variables of their own, so in the environment a shorter name counts as one of them. */
+const MIN_SUSPICIOUS_LENGTH = 8;
 
 class MutableSettings {
   constructor() {
@@ -64,16 +75,19 @@ export class EnvError extends Error {}
 /**
  * Reads the settings from environment variables. An empty variable counts as unset. A secret may be in a file whose
  * path is in `NAME_FILE`.
+ * @param fileNames names of the variables in the settings file, which must all be settings.
  * @throws EnvError that lists every invalid variable.
  */
-export function loadEnv(variables: NodeJS.ProcessEnv = process.env): Env {
+export function loadEnv(variables: NodeJS.ProcessEnv = process.env, fileNames: readonly string[] = []): Env {
   throwIfInvalid(
     Object.entries(REMOVED).flatMap(([name, others]) =>
       variables[name] ? `${name} is no longer supported. Set ${others} instead` : [],
     ),
   );
   const env = new Env();
-  const faults: string[] = [];
+  const faults = fileNames
+    .filter((name) => !NAMES.includes(name) && !FOREIGN.test(name))
+    .map((name) => describeUnknownName(name, findNearest(name, NAMES)));
   for (const [name, { parse, isSecret }] of Object.entries(SETTINGS)) {
     const text = (isSecret && readSecretFile(name, variables, faults)) || variables[name];
     if (!text) continue;
@@ -84,6 +98,16 @@ export function loadEnv(variables: NodeJS.ProcessEnv = process.env): Env {
   throwIfInvalid([...faults, ...findCrossSettingErrors(env)]);
   return env;
 }
+
+/** Returns a warning for each environment variable that is probably a misspelt setting. */
+export const findMisspeltVariables = (variables: NodeJS.ProcessEnv = process.env): string[] =>
+  Object.keys(variables).flatMap((name) => {
+    const nearest = name.length < MIN_SUSPICIOUS_LENGTH ? undefined : findNearest(name, NAMES, 1);
+    return nearest === undefined || NAMES.includes(name) ? [] : describeUnknownName(name, nearest);
+  });
+
+const describeUnknownName = (name: string, nearest: string | undefined): string =>
+  `${name} is not a setting${nearest === undefined ? '' : `. The nearest setting is ${nearest}`}`;
 
 /** Reads a secret from the file whose path is in `NAME_FILE`. Removes the last newline. Appends errors to `faults`. */
 function readSecretFile(name: string, variables: NodeJS.ProcessEnv, faults: string[]): string | undefined {
