@@ -150,14 +150,17 @@ const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
 
 /**
  * Prevents other sites from using the session cookie (OWASP CSRF Prevention, "verifying origin"). Browsers send
- * `Origin` or `Sec-Fetch-Site` with every unsafe request, and other clients send neither. `Origin` is compared only
- * with the origin of `BASE_URL`, because DNS rebinding or a misconfigured proxy can change the Host header.
+ * `Origin` or `Sec-Fetch-Site` with every unsafe request, and other clients send neither. `Origin` is compared with the
+ * origin of `BASE_URL`. Without `BASE_URL`, a service that other machines can reach does not know its addresses, so it
+ * compares `Origin` with the Host header.
  */
 @Injectable()
 export class SameSite {
-  private readonly origins: ReadonlySet<string>;
+  /** Origins of the pages of this service. Undefined if the Host header of the request determines the origin. */
+  private readonly origins: ReadonlySet<string> | undefined;
 
   constructor(env: Env) {
+    if (env.BASE_URL === undefined && !env.isLocal) return;
     const { protocol, hostname, port, origin } = new URL(env.baseUrl);
     const names = LOOPBACK.includes(hostname) ? LOOPBACK : [];
     const same = names.map((name) => new URL(`${protocol}//${name}:${port}`).origin);
@@ -169,12 +172,14 @@ export class SameSite {
    * another origin.
    * @throws ProblemError `cross_site` if a page of another origin sends the request with an unsafe method.
    */
-  assertSameSite(request: Pick<Request, 'method' | 'headers'>): void {
+  assertSameSite(request: Pick<Request, 'method' | 'headers' | 'protocol' | 'host'>): void {
     if (isSafeMethod(request)) return;
     const { origin, 'sec-fetch-site': site } = request.headers;
-    const foreign = origin !== undefined && !this.origins.has(origin);
+    const origins =
+      this.origins ?? new Set([URL.parse(`${request.protocol}://${request.host}`)?.origin ?? '']);
+    const foreign = origin !== undefined && !origins.has(origin);
     if (!foreign && site !== 'cross-site') return;
-    const [own = ''] = this.origins;
+    const [own = ''] = origins;
     throw new ProblemError(
       'cross_site',
       `A session can only be used from pages of this service at ${own} (BASE_URL).`,

@@ -77,3 +77,19 @@ test('a cross-site request with an unknown session returns 401', async () => {
   const answer = await app.guest.put(`/users/${person.user.uuid}`, { known_as: 'Kim' }, headers);
   expect(problemOf(answer)).toEqual([401, 'unauthenticated']);
 });
+
+// The last test, because Passport has only one set of strategies: those of the latest application.
+test('with HOST=0.0.0.0, a session works at every address of the service', async () => {
+  const other = await TestApp.start({ HOST: '0.0.0.0', BASE_URL: '', TRUST_PROXY: 'loopback' });
+  const { client, user } = await aPerson(other);
+  const save = async (headers: Headers) =>
+    problemOf(await client.put(`/users/${user.uuid}`, { known_as: 'Kim' }, headers));
+  const proxied = { 'x-forwarded-host': 'people.example.org', 'x-forwarded-proto': 'https' };
+  for (const headers of [
+    { host: '192.0.2.7:3000', origin: 'http://192.0.2.7:3000' },
+    { host: '10.0.0.1', origin: 'https://people.example.org', ...proxied },
+  ])
+    expect(await save(headers)).toEqual([200, undefined]);
+  expect(await save({ host: '192.0.2.7', origin: 'http://evil.example' })).toEqual([403, 'cross_site']);
+  await other.end();
+});

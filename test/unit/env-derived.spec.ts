@@ -12,7 +12,8 @@ test.each([
   [{}, 'http://127.0.0.1:3000'],
   [{ HOST: 'intranet', PORT: '80' }, 'http://intranet:80'],
   [{ HOST: '::1' }, 'http://[::1]:3000'],
-  [{ HOST: '::' }, 'http://[::]:3000'],
+  [{ HOST: '::' }, 'http://[::1]:3000'],
+  [{ HOST: '0.0.0.0' }, 'http://127.0.0.1:3000'],
   [{ BASE_URL: 'https://x.example.org/' }, 'https://x.example.org'],
 ])('with the settings %j, the base URL is %s', (variables: Variables, url) => {
   expect(loadEnv(variables).baseUrl).toBe(url);

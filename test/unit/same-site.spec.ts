@@ -2,11 +2,16 @@ import { expect, test } from '@jest/globals';
 import { SameSite } from '../../src/auth/access.guard.js';
 import { loadEnv } from '../../src/platform/config/env.js';
 
-/** Returns true if a change with a cookie from a page of the origin is accepted. */
-function isAccepted(variables: Record<string, string>, origin: string): boolean {
+/** Returns true if a change with a cookie from a page of the origin is accepted over HTTP. */
+function isAccepted(
+  variables: Record<string, string>,
+  origin: string,
+  host = URL.parse(origin)?.host,
+): boolean {
   const site = new SameSite(loadEnv(variables));
+  const request = { method: 'PUT', headers: { origin }, protocol: 'http', host };
   try {
-    site.assertSameSite({ method: 'PUT', headers: { origin } } as Parameters<SameSite['assertSameSite']>[0]);
+    site.assertSameSite(request as Parameters<SameSite['assertSameSite']>[0]);
     return true;
   } catch {
     return false;
@@ -27,6 +32,24 @@ test.each<[Record<string, string>, string, 'accepted' | 'refused']>([
   [{ BASE_URL: 'https://people.example.org' }, 'https://localhost', 'refused'],
   [{ BASE_URL: 'https://people.example.org' }, 'https://people.example.org.evil.example', 'refused'],
   [{ BASE_URL: 'https://people.example.org' }, 'null', 'refused'],
+  [{ HOST: '192.0.2.7' }, 'http://intranet:3000', 'accepted'],
+  [{ HOST: '127.0.0.2' }, 'http://rebound.example:3000', 'refused'],
+  [{ HOST: '::1' }, 'http://rebound.example:3000', 'refused'],
+  [{ HOST: '0.0.0.0', BASE_URL: 'http://intranet' }, 'http://192.0.2.7', 'refused'],
 ])('with the settings %j, a PUT from the origin %s is %s', (variables, origin, verdict) => {
   expect(isAccepted(variables, origin)).toBe(verdict === 'accepted');
+});
+
+test.each([
+  ['http://192.0.2.7:3000', '192.0.2.7:3000', true],
+  ['http://intranet', 'Intranet:80', true],
+  ['http://[2001:db8::7]:3000', '[2001:DB8::7]:3000', true],
+  ['http://192.0.2.7:3000', '192.0.2.8:3000', false],
+  ['http://192.0.2.7:3001', '192.0.2.7:3000', false],
+  ['https://192.0.2.7:3000', '192.0.2.7:3000', false],
+  ['http://evil.example', 'evil.example@192.0.2.7', false],
+  ['null', '', false],
+  ['null', '%', false],
+])('with HOST=0.0.0.0, the result for the origin %s and the host %s is %s', (origin, host, accepted) => {
+  for (const HOST of ['0.0.0.0', '::']) expect(isAccepted({ HOST }, origin, host)).toBe(accepted);
 });

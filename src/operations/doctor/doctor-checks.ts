@@ -19,7 +19,6 @@ import { checkKeys } from './key-checks.js';
 import { checkTopology } from './topology.js';
 
 const MIN_FREE_BYTES = 1024 ** 3;
-const LOOPBACK = /^(127\.|localhost$|::1$)/;
 
 /** Checks the version of Node.js. @param version such as `24.21.0`. */
 export function checkNode(version: string): Finding[] {
@@ -54,11 +53,11 @@ export async function checkDisk({ DATA_DIR }: Env): Promise<Finding[]> {
   }
 }
 
-export function checkBaseUrl({ HOST, baseUrl }: Env): Finding[] {
+export function checkBaseUrl({ HOST, baseUrl, isLocal }: Env): Finding[] {
   // Leave out a password in the URL.
   const { protocol, host, pathname } = new URL(baseUrl);
   const address = `${protocol}//${host}${pathname === '/' ? '' : pathname}`;
-  if (LOOPBACK.test(HOST) || protocol === 'https:') return ok('address', address);
+  if (isLocal || protocol === 'https:') return ok('address', address);
   return warn(
     'address',
     `${address} is not https, and HOST=${HOST} is reachable from other machines: passwords and API keys are sent ` +

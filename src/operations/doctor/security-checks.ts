@@ -34,16 +34,15 @@ export function checkNodeSupport(version: string, today: string): Finding[] {
 }
 
 const isHttps = ({ baseUrl }: Env): boolean => baseUrl.startsWith('https:');
-const isLocal = ({ HOST }: Env): boolean => LOOPBACK.test(HOST);
 
 export function checkHttps(env: Env): Finding[] {
   if (env.TLS_CERT_FILE !== undefined) return ok('https', 'provided by the service itself');
-  if (isHttps(env) && isLocal(env)) return ok('https', 'provided by a proxy on this machine');
+  if (isHttps(env) && env.isLocal) return ok('https', 'provided by a proxy on this machine');
   if (isHttps(env)) {
     const fault = `provided by a proxy, but clients may bypass it through HOST=${env.HOST}`;
     return warn('https', `${fault}. Set HOST to an address in the network of the proxy`);
   }
-  if (isLocal(env))
+  if (env.isLocal)
     return warn('https', 'not used: safe only on this machine. Set BASE_URL to the https address of a proxy');
   const fault = 'not used: passwords and API keys are sent unencrypted';
   return fail('https', `${fault}. Set TLS_CERT_FILE, or use a proxy and set BASE_URL`);
@@ -101,7 +100,7 @@ export function checkProxy(env: Env): Finding[] {
     return warn('proxy', `${fault}. Set TRUST_PROXY to this address`);
   }
   const byAddress = env.TRUST_PROXY.split(',').every((part) => isIP(part.trim().split('/')[0] ?? '') !== 0);
-  if (byAddress || isLocal(env)) return ok('proxy', 'trusted by address, or reachable only on this machine');
+  if (byAddress || env.isLocal) return ok('proxy', 'trusted by address, or reachable only on this machine');
   const fault = 'clients that bypass the proxy can forge their address';
   return warn('proxy', `${fault}. Set TRUST_PROXY to the address of the proxy`);
 }

@@ -9,6 +9,9 @@ import { SETTINGS, type SettingValues } from './setting-table.js';
 /** User name of the first Webmaster, created in an empty database. */
 export const FIRST_WEBMASTER = 'admin';
 
+/** Maps the addresses that select all interfaces to an address that clients on this machine can open. */
+const LOOPBACK_OF: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '[::]': '[::1]' };
+
 /** Prefixes of cookie names that browsers accept only over HTTPS (RFC 6265bis). */
 const SECURE_PREFIX = /^__(?:Host|Secure|Http|Host-Http)-/i;
 
@@ -49,7 +52,12 @@ export class Env extends (MutableSettings as new () => MutableSettings & Setting
   get baseUrl(): string {
     const host = this.HOST.includes(':') ? `[${this.HOST}]` : this.HOST;
     const scheme = this.TLS_CERT_FILE === undefined ? 'http' : 'https';
-    return (this.BASE_URL ?? `${scheme}://${host}:${this.PORT}`).replace(/\/+$/, '');
+    return (this.BASE_URL ?? `${scheme}://${LOOPBACK_OF[host] ?? host}:${this.PORT}`).replace(/\/+$/, '');
+  }
+
+  /** True if only this machine can reach the service directly. */
+  get isLocal(): boolean {
+    return /^(127\.|localhost$|::1$)/.test(this.HOST);
   }
 
   get isHttps(): boolean {

@@ -58,7 +58,7 @@ export const SETTINGS = {
   PORT: defineSetting(createIntegerType(0, 65535), 3000),
   /**
    * URL at which clients reach the service (http or https). Only pages of this origin may use a session. Unset:
-   * `http://HOST:PORT`.
+   * `http://HOST:PORT`, and if other machines can reach HOST, pages at every address of the service may use a session.
    */
   BASE_URL: defineOptional(createUrlType()),
   /** Folder for everything that the service writes to disk. */
