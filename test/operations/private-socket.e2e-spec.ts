@@ -93,7 +93,7 @@ describe('the private socket', () => {
 });
 
 describe('a private socket', () => {
-  const database = setUpDatabase();
+  const database = setUpDatabase('first-start');
   const settings = () => ({ ...envOf(database), BOOTSTRAP_API_KEY: API_KEY });
   const findUsers = () => runCommand(database, FIND, settings());
 
@@ -136,7 +136,6 @@ describe('a private socket', () => {
   });
 
   test('is not needed by two concurrent commands', async () => {
-    await (await Process.startService(settings())).stop();
     const created = ['one', 'two'].map(
       (name) => Process.startCommand(['keys', 'create', name], settings()).exit,
     );
