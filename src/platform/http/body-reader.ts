@@ -256,7 +256,10 @@ class BodyBuffer {
     if (this.length === 0) {
       this.reserve(length);
       this.buffer = chunk; // most bodies consist of one chunk, which need not be copied
-    } else this.append(chunk, length);
+    } else {
+      if (length > this.buffer.length) this.growTo(length);
+      chunk.copy(this.buffer, this.length);
+    }
     this.length = length;
   }
 
@@ -264,15 +267,10 @@ class BodyBuffer {
     return this.buffer.subarray(0, this.length);
   }
 
-  private append(chunk: Buffer, length: number): void {
-    if (length > this.buffer.length) this.grow(Math.max(length, 2 * this.buffer.length));
-    chunk.copy(this.buffer, this.length);
-  }
-
-  private grow(size: number): void {
-    const newSize = Math.min(size, this.rules.maxBytes);
-    this.reserve(newSize - this.buffer.length);
-    const grown = Buffer.allocUnsafeSlow(newSize);
+  private growTo(length: number): void {
+    const size = Math.min(Math.max(length, 2 * this.buffer.length), this.rules.maxBytes);
+    this.reserve(size - this.buffer.length);
+    const grown = Buffer.allocUnsafeSlow(size);
     this.buffer.copy(grown, 0, 0, this.length);
     this.buffer = grown;
   }

@@ -12,10 +12,7 @@ import { PAGE_POLICY, renderPage, toHtml, renderInlineCode } from './html-page.j
 /** An error format that replaces problem details for one path prefix. */
 export interface ErrorFormat {
   appliesTo(path: string): boolean;
-  toResponse(
-    error: ProblemError,
-    request: Request,
-  ): { status: number; headers?: Record<string, string>; body: object };
+  toResponse(error: ProblemError): { status: number; headers?: Record<string, string>; body: object };
   readonly mediaType: string;
 }
 
@@ -73,7 +70,7 @@ export class ErrorFilter implements ExceptionFilter {
 }
 
 function sendFormatted(format: ErrorFormat, error: ProblemError, request: Request, response: Response): void {
-  const { status, headers, body } = format.toResponse(error, request);
+  const { status, headers, body } = format.toResponse(error);
   response
     .status(status)
     .set({ ...error.extras.headers, ...headers })

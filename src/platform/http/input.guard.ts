@@ -63,18 +63,16 @@ export class InputGuard implements CanActivate {
     const { body, file, query, anyQuery, responseType } = accepted ?? {};
     if (responseType) setResponseType(request, response, responseType);
     if (body) request.body = await this.bodies.readJson(request, response, body === true ? {} : body);
-    if (file) this.prepareUpload(request, response, file);
+    if (file) {
+      assertFileHeaders(request, file);
+      this.budget.reserve(response, UPLOAD_BYTES);
+    }
     for (const name in request.params) {
       if (name.endsWith('_id')) request.params[name] = toCanonicalUuid(name, String(request.params[name]));
     }
     if (query || anyQuery || request.url.includes('?'))
       request.checkedQuery = anyQuery ? request.query : readQuery(query ?? NoQuery, request.query);
     return true;
-  }
-
-  private prepareUpload(request: Request, response: Response, rules: FileRules): void {
-    assertFileHeaders(request, rules);
-    this.budget.reserve(response, UPLOAD_BYTES);
   }
 }
 

@@ -15,10 +15,7 @@ const WITH_PORT = /^(?:\[([^\]]+)\]|([\d.]+)):\d{1,5}$/;
  * become IPv4. @returns undefined for an invalid address.
  */
 export function normalizeAddress(text: string): string | undefined {
-  return isIPv4(text) ? text : normalizeNonCanonicalAddress(text);
-}
-
-function normalizeNonCanonicalAddress(text: string): string | undefined {
+  if (isIPv4(text)) return text;
   const [, inBrackets, beforePort] = WITH_PORT.exec(text) ?? [];
   const [address = ''] = (inBrackets ?? beforePort ?? text).split('%', 1); // removes the zone, which is meaningful only on its own host
   if (isIPv4(address)) return inBrackets === undefined ? address : undefined;

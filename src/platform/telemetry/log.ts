@@ -168,7 +168,7 @@ export class Log implements RequestObserver {
     const options = { level, base, timestamp: () => `,"time":"${isoNow()}"` };
     this.pino = pino(options, {
       write: (line) => {
-        this.maskAndAdd(line);
+        this.add(maskSecrets(line));
       },
     });
   }
@@ -234,10 +234,6 @@ export class Log implements RequestObserver {
   writeLines(lines: string): void {
     for (const line of lines.split(/(?<=\n)/)) this.add(line);
     this.write();
-  }
-
-  private maskAndAdd(logged: string): void {
-    this.add(maskSecrets(logged));
   }
 
   private get isPretty(): boolean {
