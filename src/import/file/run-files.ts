@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { truncate } from '../../platform/common/text.js';
 import type { ImportRun } from '../runs/import-run.js';
 import { type Column, findColumn, toHeaderKey, findNearestColumn, isPasswordHeader } from './columns.js';
 import { FileError, type FileErrorDetails } from './file-error.js';
@@ -8,13 +7,12 @@ import type { CsvRecord } from './record-parser.js';
 import { CsvReader } from './csv-reader.js';
 import type { ImportOptions, NamedProfile } from '../runs/import-options.js';
 import { MAX_COLUMNS } from '../mapping/profile.input.js';
-import { RecordMapper, createColumnTest } from '../mapping/record-mapper.js';
+import { RecordMapper, createColumnTest, quote } from '../mapping/record-mapper.js';
 
 const MAX_HEADER_ERRORS = 100;
 const FILE_LOST =
   'The stored file of this import is missing or incomplete, because it was purged or the database was restored. Upload it again.';
 const PASSWORDS = new Set(['password', 'passwd', 'pwd', 'passwordhash']);
-const quote = (name: string): string => `"${truncate(name, 100)}"`;
 
 /** Import column of each cell of a row, or undefined for an ignored cell. */
 export type Header = readonly (Column | undefined)[];

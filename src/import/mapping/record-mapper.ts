@@ -36,7 +36,7 @@ export function combineStatuses(cells: readonly string[]): string {
   return filled.find(toTest('blocked')) ?? filled.find((cell) => !toTest('active')(cell)) ?? filled[0] ?? '';
 }
 
-const quote = (name: string): string => `"${truncate(name, 100)}"`;
+export const quote = (name: string): string => `"${truncate(name, 100)}"`;
 
 interface HeaderError {
   code: 'missing_column' | 'unknown_column' | 'duplicate_column';

@@ -113,22 +113,18 @@ export class RowUserLookup {
 
   private async findUsers(ids: readonly string[], adopted?: Adoptions): Promise<Map<string, User>> {
     const users = await this.directory.findByExternalIds(ids);
-    if (adopted) await this.addAdoptedUsers(users, ids, adopted);
-    return users;
-  }
-
-  private async addAdoptedUsers(users: Map<string, User>, ids: readonly string[], adopted: Adoptions) {
+    if (!adopted) return users;
     const uuids = ids.flatMap((id): [string, string][] => {
       const uuid = users.has(toExactKey(id)) ? undefined : adopted.get(id);
       return uuid === undefined ? [] : [[toExactKey(id), uuid]];
     });
-    if (uuids.length === 0) return;
     const found = await this.directory.findByUuids(uuids.map(([, uuid]) => uuid));
     for (const [key, uuid] of uuids) {
       const user = found.get(uuid);
       // Skip a user who was linked in the meantime.
       if (user?.external_id === '') users.set(key, user);
     }
+    return users;
   }
 
   private async findManagers(cells: readonly string[], adopted?: Adoptions): Promise<RowUsers['managers']> {
