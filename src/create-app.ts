@@ -79,8 +79,7 @@ export async function createApp(
   adapter.closeConnectionsIfEnding(app.get(Readiness));
   limitConnections(app.getHttpServer(), env.MAX_CONNECTIONS, app.get(Log), app.get(Metrics));
   app.set('trust proxy', env.trustProxy);
-  if (env.trustProxy === false) adapter.trustNoProxy();
-  else adapter.trustProxies();
+  if (env.trustProxy !== false) adapter.trustProxies();
   app.disable('x-powered-by');
   app.disable('etag'); // The user routes set their own ETags (`users/user.view.ts`).
   // Stops Express from sending 304. Without this, `If-None-Match: *` would get 304 even on routes without an ETag.

@@ -64,10 +64,6 @@ export class FastExpressAdapter extends ExpressAdapter {
     this.sendRejection = sendRejection;
   }
 
-  trustNoProxy(): void {
-    this.getAddress = getPeerAddress;
-  }
-
   /**
    * Takes client addresses from trusted proxies (`trust proxy` of Express). A forwarded value that is not an IP address is
    * rejected before routing, so that log, audit and limits receive only normalized addresses.
