@@ -22,6 +22,7 @@ import {
   normalizeLineInput,
   normalizeTextInput,
 } from '../../platform/input/field-rules.js';
+import { describeTexts } from '../../platform/openapi/shared-schemas.js';
 import {
   MAX,
   MAX_ITEMS,
@@ -143,13 +144,7 @@ const mapValues = (object: object, map: (value: unknown) => unknown): object =>
 /** Declares a field with a list of roles. `[]` clears the field. Unknown names are kept for the error message. */
 export const Roles = (schema: Schema) =>
   applyDecorators(
-    ApiPropertyOptional({
-      type: 'array',
-      items: { type: 'string', maxLength: MAX.role },
-      maxItems: MAX_ITEMS.roles,
-      nullable: true,
-      ...schema,
-    }),
+    ApiPropertyOptional({ ...describeTexts(MAX.role, MAX_ITEMS.roles), nullable: true, ...schema }),
     LimitSize({ text: MAX.role }),
     Normalize((raw) =>
       isStringArray(raw) ? toNullIfEmpty(raw.map((role) => normalizeLineInput(role) ?? '')) : raw,
@@ -172,11 +167,7 @@ export const Authnames = (schema: Schema) =>
       type: 'object',
       nullable: true,
       maxProperties: MAX_ITEMS.methods,
-      additionalProperties: {
-        type: 'array',
-        items: { type: 'string', maxLength: MAX.authname },
-        maxItems: MAX_ITEMS.namesOfMethod,
-      },
+      additionalProperties: describeTexts(MAX.authname, MAX_ITEMS.namesOfMethod),
       ...schema,
     }),
     LimitSize({ text: MAX.authname, items: MAX_ITEMS.namesOfMethod, members: MAX_ITEMS.methods }),

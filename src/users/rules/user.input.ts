@@ -1,5 +1,6 @@
 import { MIN_PASSWORD_MIN_LENGTH } from '../../platform/common/secret-rules.js';
 import { ReadOnly, Required } from '../../platform/input/field-rules.js';
+import { describeTexts } from '../../platform/openapi/shared-schemas.js';
 import { MAX } from '../model/formats.js';
 import type { Authname, SocialMedia } from '../model/formats.js';
 import type { User } from '../model/user.js';
@@ -147,6 +148,6 @@ export class ChangedUserInput extends UserInput {
   @ReadOnly({ type: 'object', additionalProperties: true }, IGNORED)
   attributes?: unknown;
 
-  @ReadOnly({ type: 'array', items: { type: 'string', maxLength: MAX.role }, maxItems: 200 }, IGNORED)
+  @ReadOnly(describeTexts(MAX.role, 200), IGNORED)
   group_roles?: unknown;
 }
