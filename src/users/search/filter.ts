@@ -109,7 +109,7 @@ function buildFieldConditions(query: UserQuery, roles: RoleCatalogue): Condition
 function buildRoleCondition(names: readonly string[], roles: RoleCatalogue): Condition {
   const known = names.flatMap((name) => roles.find(name) ?? []);
   if (known.length < names.length) {
-    throw new ProblemError('invalid_parameter', `role must be one of ${roles.names.join(', ')}.`);
+    throw createParameterError(`role must be one of ${roles.names.join(', ')}.`);
   }
   if (known.length === 0) return NO_MATCH;
   const test = `role IN (${toPlaceholders(known.length)})`;
@@ -130,27 +130,20 @@ function buildWordJoins(
   const none = { words: [], score: 'u.updated' };
   if (term === undefined) return { ...none, isEmpty: false };
   const terms = [...new Set(term.split(/\s+/u))];
-  if (terms.some((word) => /^\*+$/.test(word))) {
-    throw new ProblemError(
-      'invalid_parameter',
-      'fulltext_search: put * after the start of a word, as in jan*.',
-    );
-  }
+  if (terms.some((word) => /^\*+$/.test(word)))
+    throw createParameterError('fulltext_search: put * after the start of a word, as in jan*.');
   const parts = terms.flatMap((word) => {
     const folded = splitWords(word.replace(/\*+$/, ''));
     const last = word.endsWith('*') ? folded.length - 1 : undefined;
     return folded.map((part, index) => ({ folded: part, prefix: index === last }));
   });
-  if (parts.length > MAX_WORDS) {
-    throw new ProblemError('invalid_parameter', `fulltext_search accepts at most ${MAX_WORDS} words.`);
-  }
+  if (parts.length > MAX_WORDS)
+    throw createParameterError(`fulltext_search accepts at most ${MAX_WORDS} words.`);
   const short = parts.find(({ folded, prefix }) => prefix && countCharacters(folded) < MIN_PREFIX);
-  if (short) {
-    throw new ProblemError(
-      'invalid_parameter',
+  if (short)
+    throw createParameterError(
       `fulltext_search: put * after at least ${MIN_PREFIX} characters, not ${short.folded}*.`,
     );
-  }
   if (parts.length === 0) return { ...none, isEmpty: true };
   const words = parts.map(({ folded, prefix }) => buildWordMatch(folded, prefix));
   const joins = words.map(({ sql }, index) => buildWordJoin(`w${index}`, sql, weight));
@@ -161,6 +154,8 @@ function buildWordJoins(
     isEmpty: false,
   };
 }
+
+const createParameterError = (detail: string): ProblemError => new ProblemError('invalid_parameter', detail);
 
 function buildWordMatch(word: string, prefix: boolean): WordMatch {
   if (!prefix) return { text: word, sql: 'user_words WHERE word = ?', params: [word] };

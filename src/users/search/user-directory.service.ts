@@ -33,12 +33,6 @@ const COUNT_BATCH_SIZE = 2000;
 type UserIds = Pick<User, 'uuid' | 'external_id'>;
 const IDS = 'uuid, external_id';
 
-interface ManagedCount {
-  part: string;
-  count: number | string;
-  last: string;
-}
-
 /**
  * Reads sets of users for imports, exports, groups and SCIM. Uses hand-written SQL with a fixed number of statements
  * (ADR 13).
@@ -126,7 +120,7 @@ export class UserDirectory {
   async countByPart(dataset: string): Promise<Map<string, number>> {
     const counts = new Map<string, number>();
     for (let after: string | undefined = ''; after !== undefined;) {
-      const rows: ManagedCount[] = await this.database.query(
+      const rows: { part: string; count: number | string; last: string }[] = await this.database.query(
         `SELECT COALESCE(managed_part, '') AS part,
            SUM(CASE WHEN status = 'Active' AND NOT ${HAS_ROLE} THEN 1 ELSE 0 END) AS count, MAX(uuid) AS last
          FROM (SELECT uuid, status, roles, group_roles, managed_part FROM users WHERE managed_by = ? AND uuid > ? ORDER BY uuid LIMIT ?) AS page
