@@ -62,16 +62,6 @@ export function buildElementMatcher(filter: Filter): (element: ScimObject) => bo
 type ReadValues = (path: AttributePath) => (holder: ScimObject) => readonly ScimValue[];
 
 function compileFilter(filter: Filter, readValues: ReadValues): (holder: ScimObject) => boolean {
-  if (filter.kind !== 'compare') return compileNonComparison(filter, readValues);
-  const values = readValues(filter.path);
-  const holds = buildComparer(filter);
-  return (holder) => values(holder).some(holds);
-}
-
-function compileNonComparison(
-  filter: Exclude<Filter, CompareFilter>,
-  readValues: ReadValues,
-): (holder: ScimObject) => boolean {
   switch (filter.kind) {
     case 'and':
     case 'or': {
@@ -90,9 +80,11 @@ function compileNonComparison(
       const inner = buildElementMatcher(filter.filter);
       return (holder) => objectsOf(filter.attribute.getValue(holder)).some(inner);
     }
+    case 'compare':
     case 'present': {
       const values = readValues(filter.path);
-      return (holder) => values(holder).some(isPresent);
+      const holds = filter.kind === 'compare' ? buildComparer(filter) : isPresent;
+      return (holder) => values(holder).some(holds);
     }
   }
 }

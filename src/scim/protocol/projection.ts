@@ -113,15 +113,12 @@ function pickMembers(object: ScimObject, subs: readonly Attribute[]): ScimObject
  */
 function readNames(parameter: unknown, name: string, description: ResourceDescription): NameSet | undefined {
   if (parameter === undefined || parameter === null) return undefined;
-  const names = readNameList(Array.isArray(parameter) ? parameter : [parameter], name);
-  return names.length > 0 ? resolveNames(names, description) : undefined;
-}
-
-function readNameList(texts: readonly unknown[], name: string): string[] {
-  return texts.flatMap((text) => {
+  const texts: readonly unknown[] = Array.isArray(parameter) ? parameter : [parameter];
+  const names = texts.flatMap((text) => {
     if (typeof text !== 'string') throw new ProblemError('invalid_value', `${name} must be a list of names.`);
     return splitNames(text);
   });
+  return names.length > 0 ? resolveNames(names, description) : undefined;
 }
 
 function resolveNames(names: readonly string[], description: ResourceDescription): NameSet {
