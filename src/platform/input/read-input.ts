@@ -115,11 +115,8 @@ function normalizeField({ normalizer, size }: CompiledField, raw: unknown): unkn
 
 function findUnknownKeys(raw: JsonObject, known: ReadonlyMap<string, unknown>, max: number): FieldError[] {
   const unknown = Object.keys(raw).filter((name) => !known.has(name));
-  return unknown.slice(0, max).map((name) => createUnknownFieldError(name));
-}
-
-function createUnknownFieldError(name: string): FieldError {
-  return { field: name.slice(0, 100), code: 'unknown_field', message: 'is not a field' };
+  const error = { code: 'unknown_field', message: 'is not a field' } as const;
+  return unknown.slice(0, max).map((name) => ({ field: name.slice(0, 100), ...error }));
 }
 
 function findFailedCheck({ checks, required, notEmpty }: CompiledField, value: unknown): Check | undefined {
@@ -158,46 +155,47 @@ type RuleMetadata = Pick<ValidationMetadata, 'propertyName' | 'constraintCls' | 
   message?: ValidationMetadata['message'];
 };
 
-function readLimits(type: InputClass<object>): ReadonlyMap<string, Partial<SizeLimits>> {
+/** Lists the rules of an input class, each with its constraints. */
+function* listRules(type: InputClass<object>) {
   const storage = getMetadataStorage();
-  const limits = new Map<string, Partial<SizeLimits>>();
   const rules: readonly RuleMetadata[] = storage.getTargetValidationMetadatas(type, '', false, false);
-  for (const { propertyName, constraintCls, constraints: [limit] = [] } of rules) {
-    for (const { name } of storage.getTargetValidatorConstraints(constraintCls)) {
-      const own = limits.get(propertyName) ?? {};
-      if (name === 'maxLength') limits.set(propertyName, { ...own, text: Number(limit) });
-      if (name === 'arrayMaxSize') limits.set(propertyName, { ...own, items: Number(limit) });
-    }
+  for (const rule of rules)
+    for (const constraint of storage.getTargetValidatorConstraints(rule.constraintCls))
+      yield [rule, constraint] as const;
+}
+
+function readLimits(type: InputClass<object>): ReadonlyMap<string, Partial<SizeLimits>> {
+  const limits = new Map<string, Partial<SizeLimits>>();
+  for (const [{ propertyName, constraints: [limit] = [] }, { name }] of listRules(type)) {
+    const own = limits.get(propertyName) ?? {};
+    if (name === 'maxLength') limits.set(propertyName, { ...own, text: Number(limit) });
+    if (name === 'arrayMaxSize') limits.set(propertyName, { ...own, items: Number(limit) });
   }
   return limits;
 }
 
 /** Returns the checks of each field in the order of `FIELD_CODES`, so that a wrong type is reported before a wrong length. */
 function readChecks(type: InputClass<object>): ReadonlyMap<string, Check[]> {
-  const storage = getMetadataStorage();
   const checks = new Map<string, Check[]>();
-  const rules: readonly RuleMetadata[] = storage.getTargetValidationMetadatas(type, '', false, false);
-  for (const rule of rules) {
+  for (const [rule, { name, instance }] of listRules(type)) {
     const { constraints = [] } = rule;
-    for (const { name, instance } of storage.getTargetValidatorConstraints(rule.constraintCls)) {
-      const standard = STANDARD_RULES[name];
-      const code = standard?.code ?? FIELD_CODES.find((own) => own === name);
-      if (!code) throw new Error(`${type.name}.${rule.propertyName}: the rule ${name} has no error code`);
-      const context = { constraints, targetName: type.name, object: {}, property: rule.propertyName };
-      const toArgs = (value?: unknown): ValidationArguments => ({ value, ...context });
-      const fixed = toArgs();
-      const test = standard?.test
-        ? (value: unknown) => standard.test?.(value, constraints[0]) === true
-        : (value: unknown) => instance.validate(value, fixed) === true;
-      const message = (value: unknown): string => {
-        if (typeof rule.message === 'string') return rule.message;
-        if (rule.message) return rule.message(toArgs(value));
-        return standard?.message(constraints[0]) ?? instance.defaultMessage?.(toArgs(value)) ?? '';
-      };
-      const passes = rule.each ? (value: unknown) => Array.isArray(value) && value.every(test) : test;
-      // If two rules have the same code, the rule that was registered later is more specific and comes first.
-      checks.set(rule.propertyName, [{ code, passes, message }, ...(checks.get(rule.propertyName) ?? [])]);
-    }
+    const standard = STANDARD_RULES[name];
+    const code = standard?.code ?? FIELD_CODES.find((own) => own === name);
+    if (!code) throw new Error(`${type.name}.${rule.propertyName}: the rule ${name} has no error code`);
+    const context = { constraints, targetName: type.name, object: {}, property: rule.propertyName };
+    const toArgs = (value?: unknown): ValidationArguments => ({ value, ...context });
+    const fixed = toArgs();
+    const test = standard?.test
+      ? (value: unknown) => standard.test?.(value, constraints[0]) === true
+      : (value: unknown) => instance.validate(value, fixed) === true;
+    const message = (value: unknown): string => {
+      if (typeof rule.message === 'string') return rule.message;
+      if (rule.message) return rule.message(toArgs(value));
+      return standard?.message(constraints[0]) ?? instance.defaultMessage?.(toArgs(value)) ?? '';
+    };
+    const passes = rule.each ? (value: unknown) => Array.isArray(value) && value.every(test) : test;
+    // If two rules have the same code, the rule that was registered later is more specific and comes first.
+    checks.set(rule.propertyName, [{ code, passes, message }, ...(checks.get(rule.propertyName) ?? [])]);
   }
   const rankOf = ({ code }: Check): number => FIELD_CODES.indexOf(code);
   for (const own of checks.values()) own.sort((a, b) => rankOf(a) - rankOf(b));
