@@ -247,11 +247,7 @@ function buildSelect(
   others?: Clause,
 ): Clause {
   const inRange = toClause('id >= ? AND id < ?', low, before);
-  const { sql, params } = buildWhere([
-    ...(condition ? [condition] : []),
-    inRange,
-    ...(others ? [others] : []),
-  ]);
+  const { sql, params } = buildWhere([condition, inRange, others].filter((part) => part !== undefined));
   const hint = index === undefined ? '' : indexHintOf(database, index);
   const select = `SELECT ${columns} FROM audit_events${hint}`;
   return toClause(`${select} WHERE ${sql} ORDER BY id DESC LIMIT ?`, ...params);
