@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { DatabaseSync } from 'node:sqlite';
 import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
+import { listAllTables } from '../../src/platform/database/engine/sql.js';
 import { ADMIN_PASSWORD, TestApp } from '../support/app/app.js';
 import type { Answer, Client } from '../support/app/client.js';
 import { ENGINE, type TestDatabase, runAsAdministrator, createDatabase } from '../support/app/database.js';
 import { aUser } from '../support/data/factories.js';
 import { csv, upload } from '../support/app/imports.js';
+import { damageTable } from '../support/app/damage.js';
 import { Link } from '../support/process/link.js';
 
 jest.setTimeout(60_000);
@@ -29,6 +32,12 @@ function expectUnavailable(where: string, answer: Answer): void {
   expect([where, answer.status, answer.body?.code]).toEqual([where, 503, 'unavailable']);
   expect(answer.headers['retry-after']).toMatch(/^[1-9]\d*$/);
   expect(answer.text).not.toMatch(/ECONN|127\.0\.0\.1|sqlite|mysql|mariadb|pool/i);
+}
+
+const getReadiness = (app: TestApp) => app.guest.fetch('GET', '/health/ready');
+async function expectNotReady(app: TestApp, reason: string): Promise<void> {
+  const { status, body } = await getReadiness(app);
+  expect([status, body.detail]).toEqual([503, expect.stringContaining(`Not ready: ${reason}`)]);
 }
 
 const onMariadb = ENGINE === 'mariadb' ? describe : describe.skip;
@@ -76,39 +85,82 @@ onMariadb('on MariaDB', () => {
   });
 });
 
-onMariadb('on MariaDB without permissions', () => {
-  const USER = `limited@'%'`;
+/** Ways to take access away from the database user `:user`, as SQL. Afterwards `give` and a GRANT restore the access. */
+const TAKEN: [what: string, take: string, give?: string][] = [
+  ['without privileges', 'REVOKE ALL ON :db.* FROM :user'],
+  ['with only the privilege SELECT', 'REVOKE ALL ON :db.* FROM :user; GRANT SELECT ON :db.* TO :user'],
+  ['without the privilege SELECT', 'REVOKE SELECT ON :db.* FROM :user'],
+  ['without the privilege INSERT', 'REVOKE INSERT ON :db.* FROM :user'],
+  ['without the privilege UPDATE', 'REVOKE UPDATE ON :db.* FROM :user'],
+  ['without the privilege DELETE', 'REVOKE DELETE ON :db.* FROM :user'],
+  [
+    'who may update only one column of a table',
+    `${listAllTables()
+      .map(({ name }) => `GRANT ALL ON :db.${name} TO :user;`)
+      .join('')}
+     REVOKE ALL ON :db.* FROM :user; REVOKE UPDATE ON :db.users FROM :user; GRANT UPDATE (uuid) ON :db.users TO :user`,
+  ],
+  ['with another password', "ALTER USER :user IDENTIFIED BY 'new'", "ALTER USER :user IDENTIFIED BY ''"],
+  ['with an expired password', 'ALTER USER :user PASSWORD EXPIRE', "ALTER USER :user IDENTIFIED BY ''"],
+  ['with a locked account', 'ALTER USER :user ACCOUNT LOCK', 'ALTER USER :user ACCOUNT UNLOCK'],
+  ['who was dropped', 'DROP USER :user', 'CREATE USER :user'],
+  [
+    'with a limit of statements',
+    'ALTER USER :user WITH MAX_QUERIES_PER_HOUR 1',
+    'ALTER USER :user WITH MAX_QUERIES_PER_HOUR 0; FLUSH USER_RESOURCES',
+  ],
+];
+
+(ENGINE === 'mariadb' ? describe.each : describe.skip.each)([1, 2])('with %d MariaDB hosts', (hosts) => {
   let direct: TestDatabase;
   let app: TestApp;
-  let name: string;
+  const runSql = (sql: string) =>
+    runAsAdministrator(
+      sql.replaceAll(':db', new URL(direct.url).pathname.slice(1)).replaceAll(':user', "limited@'%'"),
+    );
   beforeAll(async () => {
     direct = await createDatabase();
-    name = new URL(direct.url).pathname.slice(1);
-    await runAsAdministrator(`CREATE USER ${USER}; GRANT ALL ON ${name}.* TO ${USER}`);
-    app = await TestApp.startOn({
-      ...direct,
-      url: Object.assign(new URL(direct.url), { username: 'limited' }).href,
-    });
+    await runSql('CREATE USER :user; GRANT ALL ON :db.* TO :user');
+    const { host, pathname } = new URL(direct.url);
+    const url = `mariadb://limited@${Array(hosts).fill(host).join()}${pathname}`;
+    app = await TestApp.startOn({ ...direct, url });
   });
   afterAll(async () => {
     await app.stop();
-    await runAsAdministrator(`DROP USER ${USER}`);
+    await runSql('DROP USER :user');
     await direct.drop();
   });
 
-  test.each([
-    ['a database user without rights', ''],
-    ['a database user with only the right SELECT', `; GRANT SELECT ON NAME.* TO ${USER}`],
-  ])('POST /users with %s returns 503 until a GRANT', async (_, left) => {
-    await runAsAdministrator(
-      `REVOKE ALL ON ${name}.* FROM ${USER}${left.replace('NAME', name)}; KILL USER limited`,
-    );
-    expectUnavailable('POST /users', await app.key.post('/users', aUser()));
-    await runAsAdministrator(`GRANT ALL ON ${name}.* TO ${USER}`);
-    const granted = Date.now();
-    while ((await app.key.post('/users', aUser())).status !== 201) await delay(50);
-    expect(Date.now() - granted).toBeLessThan(2000);
+  test.each(TAKEN)('a database user %s leads to 503 until a GRANT', async (_, take, give = '') => {
+    const session = await app.login();
+    await runSql(`${take}; KILL USER limited`);
+    for (const [where, send] of buildRequests(app, session)) {
+      const answer = await send();
+      if (answer.status >= 300) expectUnavailable(where, answer);
+    }
+    await expectNotReady(app, 'database refuses the password or a privilege');
+    await runSql(`${give}; GRANT ALL ON :db.* TO :user`.replace(/^; /, ''));
+    const given = Date.now();
+    const isBack = async () => {
+      for (const [, send] of buildRequests(app, session)) if ((await send()).status === 503) return false;
+      return (await getReadiness(app)).status === 200;
+    };
+    while (!(await isBack())) await delay(50);
+    expect(Date.now() - given).toBeLessThan(2000);
   });
+});
+
+test('a request that reads a damaged table returns 503, and readiness names the damage', async () => {
+  const damaged = await createDatabase('first-start');
+  await damageTable(damaged, 'import_profiles');
+  const broken = await TestApp.startOn(damaged);
+  try {
+    expectUnavailable('GET /import_profiles', await broken.key.get('/import_profiles'));
+    expect((await broken.key.post('/users', aUser())).status).toBe(201);
+    await expectNotReady(broken, 'database is damaged (run "rollcall doctor", then restore a backup');
+  } finally {
+    await broken.end();
+  }
 });
 
 onSqlite('on SQLite', () => {
@@ -120,11 +172,38 @@ onSqlite('on SQLite', () => {
     const database = app.app.get<Database>(DATABASE);
     const listParts = () => database.query('SELECT part FROM import_file_parts');
     const sizes = await database.query<{ page_count: number }>('PRAGMA page_count');
-    await database.query(`PRAGMA max_page_count = ${(sizes[0]?.page_count ?? 0) + 50}`);
+    await database.query(`PRAGMA max_page_count = ${(sizes[0]?.page_count ?? 0) + 10}`);
     const file = csv('ExternalId', 'x'.repeat(400 * 1024));
     expectUnavailable('POST /imports', await upload(app.key, file));
     expect(await listParts()).toEqual([]);
+    await expectNotReady(app, 'database has no free disk space');
     await database.query('PRAGMA max_page_count = 1000000');
+    expect((await getReadiness(app)).status).toBe(200);
     expect((await upload(app.key, file)).status).toBe(202);
   });
+
+  test.each([
+    [13, 'database has no free disk space'],
+    [10, 'database cannot use its disk'],
+    [8, 'database is read-only'],
+  ])(
+    'a failed COMMIT with SQLite error %d makes the service not ready until a write succeeds',
+    async (errcode, reason) => {
+      const { exec } = DatabaseSync.prototype;
+      const failing = jest.spyOn(DatabaseSync.prototype, 'exec').mockImplementation(function (
+        this: DatabaseSync,
+        sql,
+      ) {
+        if (sql === 'COMMIT') throw Object.assign(new Error('failed'), { errcode });
+        exec.call(this, sql);
+      });
+      try {
+        expectUnavailable('POST /users', await app.key.post('/users', aUser()));
+        await expectNotReady(app, reason);
+      } finally {
+        failing.mockRestore();
+      }
+      expect((await getReadiness(app)).status).toBe(200);
+    },
+  );
 });

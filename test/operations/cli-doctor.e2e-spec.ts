@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { TestApp } from '../support/app/app.js';
 import { ENGINE } from '../support/app/database.js';
 import type { Client } from '../support/app/client.js';
+import { damageTable } from '../support/app/damage.js';
 import { aPerson, databaseOf, inSeconds } from '../support/app/people.js';
 import { runCommand } from '../support/process/command.js';
 import { type CommandResult, setUpDatabase } from '../support/process/process.js';
@@ -35,7 +36,7 @@ function parseOut({ out, err }: CommandResult): string[] {
 }
 
 const SERVER = ENGINE === 'mariadb' ? ['ok database', 'ok connections', 'ok host'] : ['ok database'];
-const CONTENT = ['ok writes', 'ok pages', 'ok references', 'ok clock'];
+const CONTENT = ['ok pages', 'ok references', 'ok writes', 'ok clock'];
 const MACHINE = ['ok node', 'ok settings', 'ok data folder', 'ok disk', 'ok address'];
 
 test('doctor reports only ok findings after the first start', async () => {
@@ -158,10 +159,38 @@ test.each(CLOSED.filter(([, engines]) => engines.includes(ENGINE)))(
   },
 );
 
+test('doctor reports a damaged table as a failure', async () => {
+  await runOnce();
+  await damageTable(database, 'import_profiles');
+  const damaged = await runDoctor();
+  expect(parseOut(damaged)).toContain('fail pages');
+  expect([damaged.code, damaged.out]).toEqual([1, expect.stringContaining('restore a backup')]);
+});
+
+test('doctor reports rows that refer to missing users', async () => {
+  const role =
+    "INSERT INTO user_roles (user_uuid, role) VALUES ('00000000-0000-4000-8000-00000000dead', 'Editor')";
+  await runOnce(async (app) => {
+    if (ENGINE === 'sqlite') await databaseOf(app).query('PRAGMA foreign_keys = OFF');
+    await databaseOf(app).execute(role);
+  });
+  const orphan = await runDoctor();
+  expect(parseOut(orphan)).toContain('fail references');
+  expect([orphan.code, orphan.out]).toEqual([1, expect.stringContaining('roles belong to users: 1 faults')]);
+});
+
 test('doctor reports a missing table as a database failure', async () => {
   await runOnce((app) => databaseOf(app).execute('DROP TABLE user_counts'));
   const broken = await runDoctor();
-  expect(parseOut(broken)).toEqual([...MACHINE, ...SERVER, 'ok migrations', 'fail database', 'ok imports']);
+  const pages = ENGINE === 'mariadb' ? ['fail pages'] : [];
+  expect(parseOut(broken)).toEqual([
+    ...MACHINE,
+    ...SERVER,
+    'ok migrations',
+    ...pages,
+    'fail database',
+    'ok imports',
+  ]);
   expect(broken.code).toBe(1);
 });
 

@@ -51,10 +51,12 @@ test.each([
 ])('/health/ready returns 503 with the reason if the database is %s', async (checkWriteState, detail) => {
   const asked = jest
     .spyOn(app.app.get<Database>(DATABASE), 'checkWriteState')
-    .mockResolvedValueOnce(checkWriteState as WriteState);
+    .mockResolvedValue(checkWriteState as WriteState);
   const { status, body } = await app.guest.fetch('GET', '/health/ready');
   expect([status, body.code, body.detail]).toEqual([503, 'unavailable', detail]);
+  expect(await readMetric(`rollcall_not_ready{reason="${checkWriteState}"}`)).toBe(1);
   asked.mockRestore();
+  expect(await readMetric(`rollcall_not_ready{reason="${checkWriteState}"}`)).toBe(0);
   expect((await app.guest.fetch('GET', '/health/ready')).status).toBe(200);
 });
 

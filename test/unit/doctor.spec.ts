@@ -1,6 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { type Node, listRecommendations, findConflicts } from '../../src/operations/doctor/topology.js';
+import { checkClock } from '../../src/operations/doctor/data-checks.js';
+import { addSeconds, now } from '../../src/platform/common/time.js';
+import type { Sql } from '../../src/platform/database/engine/sql.js';
 import { checkNode, checkPool } from '../../src/operations/doctor/doctor-checks.js';
 
 const levelOf = ([finding]: { level: string }[]) => finding?.level;
@@ -35,6 +38,20 @@ test.each([
     expect(levelOf(checkPool({ DATABASE_POOL_SIZE: size, WORKERS: workers }, most))).toBe(is);
   },
 );
+
+test.each<['sqlite' | 'mysql', number, string]>([
+  ['mysql', 0, 'ok'],
+  ['mysql', -10, 'warn'],
+  ['mysql', 10, 'warn'],
+  ['mysql', -400, 'fail'],
+  ['mysql', 400, 'fail'],
+  ['sqlite', -400, 'ok'],
+  ['sqlite', 10, 'warn'],
+  ['sqlite', 400, 'fail'],
+])('on %s the doctor rates a database that is %d s ahead as %s', async (dialect, seconds, expected) => {
+  const queryOne = async () => ({ time: addSeconds(now(), seconds) });
+  expect(levelOf(await checkClock({ dialect, queryOne } as unknown as Sql))).toBe(expected);
+});
 
 describe('the doctor', () => {
   const DURABLE = {

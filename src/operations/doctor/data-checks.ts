@@ -2,7 +2,7 @@ import { type DbTime, toMillis } from '../../platform/common/time.js';
 import type { Env } from '../../platform/config/env.js';
 import { openSnapshot } from '../../platform/database/engine/backup-connections.js';
 import type { Database } from '../../platform/database/engine/database.js';
-import { toWriteState } from '../../platform/database/engine/database-error.js';
+import { DatabaseError, toWriteState } from '../../platform/database/engine/database-error.js';
 import { type Sql, listAllTables } from '../../platform/database/engine/sql.js';
 import { buildReferenceChecks, runChecks } from '../backup/restore-backup.js';
 import { NOT_READY } from '../health/readiness.js';
@@ -12,9 +12,15 @@ const RESTORE = 'Stop the service, and restore a backup with "rollcall restore"'
 const WARN_MILLIS = 5000;
 const FAIL_MILLIS = 5 * 60_000;
 
-/** Checks that a write would succeed, for the same reasons as `/health/ready`. */
+/**
+ * Checks that a write would succeed, for the same reasons as `/health/ready`.
+ * @throws the driver's error, for example if a table is missing.
+ */
 export async function checkWrites(sql: Database): Promise<Finding[]> {
-  const state = await sql.checkWriteState().catch(toWriteState);
+  const state = await sql.checkWriteState().catch((error: unknown) => {
+    if (error instanceof DatabaseError) return toWriteState(error);
+    throw error;
+  });
   if (state === 'writable') return ok('writes', 'would succeed');
   return fail('writes', `${NOT_READY[state]}. Correct this, because changes get 503`);
 }

@@ -105,7 +105,7 @@ export async function checkDatabase(env: Env, entities: EntityClasses): Promise<
     const pending = await hasPendingMigrations(dataSource);
     findings.push(...checkMigrations(pending));
     if (pending) return findings;
-    for (const check of [checkWrites, () => checkContent(env), checkClock, checkAccess])
+    for (const check of [() => checkContent(env), checkWrites, checkClock, checkAccess])
       findings.push(...(await check(sql)));
   } catch (error) {
     if (error instanceof ForeignSchemaError) return [...findings, ...fail('migrations', error.message)];

@@ -78,8 +78,14 @@ function openSqliteTransaction(file: string, begin: string): Snapshot & RestoreT
     sql: new SqliteSql(connection),
     queryNumber: async (sql) => Number(Object.values(connection.queryOne(sql, []) ?? {})[0] ?? 0),
     findDamage: async () => {
-      const rows = connection.query(`PRAGMA integrity_check(${MAX_DAMAGE})`, []);
-      return rows.map((row) => String(Object.values(row)[0])).filter((text) => text !== 'ok');
+      const found: string[] = [];
+      try {
+        const rows = connection.iterate(`PRAGMA integrity_check(${MAX_DAMAGE})`);
+        for (const row of rows) found.push(String(Object.values(row)[0]));
+      } catch (error) {
+        if (found.length === 0) throw error; // some damage ends the check, but only after its description
+      }
+      return found.filter((text) => text !== 'ok');
     },
     streamRows: (table) => toBatches(connection.iterate(buildSelect(table))),
     deleteAll: async (table) => void connection.run(`DELETE FROM ${table}`, []),

@@ -121,13 +121,13 @@ const CODES: Readonly<Partial<Record<Fault, readonly unknown[]>>> = {
   // A read-only table or schema, or InnoDB in a read-only mode.
   read_only: ['SQLITE_READONLY', 1036, 1874, 1881, 3989],
   // Broken definition files, keys, tables, indexes and tablespaces.
-  damaged: ['SQLITE_CORRUPT', 'SQLITE_NOTADB', 1033, 1034, 1194, 1195, 1712, 1812, 1877, 1932],
+  damaged: ['SQLITE_CORRUPT', 'SQLITE_NOTADB', 1033, 1034, 1194, 1195, 1712, 1812, 1814, 1877, 1932],
 };
 const FAULTS = new Map(
   Object.entries(CODES).flatMap(([fault, codes]) => codes.map((code) => [code, fault as Fault])),
 );
 /** Numbers of broken keys and tables in error 1030, such as `Got error 127 from storage engine`. */
-const DAMAGE = /\b(126|127|134|144|145|180)\b/;
+const DAMAGE = /\b(126|127|134|144|145|180|194)\b/;
 
 /** Converts a driver's error to a `DatabaseError` if its code is known. Returns any other error unchanged. */
 export function toDatabaseError(thrown: unknown): Error {
