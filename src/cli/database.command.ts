@@ -86,7 +86,7 @@ export const createBackupCommand = ({ entities }: Application) =>
       if (source !== undefined && !existsSync(source)) throw new Error(`There is no database at ${source}.`);
       process.stderr.write(`Backing up ${databaseNameOf(env).fullName} …\n`);
       setPriority(NICENESS);
-      const files = await claimDatabase(env);
+      const files = await claimDatabase(env, 'read');
       await assertCurrentSchema(env, entities);
       const snapshot = await openSnapshot(env);
       try {
@@ -151,7 +151,7 @@ export const createRestoreCommand = (application: Application) =>
         process.stdout.write(formatContents(path, backup));
         if (flags.check) return;
         const env = readSettings();
-        const files = await claimDatabase(env, 'for restore');
+        const files = await claimDatabase(env, 'restore');
         await assertRestorable(env, entities, flags.replace);
         process.stderr.write(`Restoring into ${databaseNameOf(env).fullName} …\n`);
         env.MIGRATE_ON_START = 'true';

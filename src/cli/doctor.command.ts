@@ -92,7 +92,7 @@ async function* runChecks(application: Application, security: boolean): AsyncGen
   }
   yield* warnings;
   if (!security && warnings.length === 0) yield* ok('settings', 'all valid');
-  const files = await claimDatabase(env).catch((error: unknown) => error);
+  const files = await claimDatabase(env, 'read').catch((error: unknown) => error);
   // SQLite must not open files that do not belong together.
   if (files instanceof InstallationError) return yield* fail('database', files.message);
   if (files instanceof DatabaseFiles && files.loss !== undefined)

@@ -15,7 +15,7 @@ onSqlite('on SQLite', () => {
   let folder: TestDatabase;
   let database: Database;
   beforeAll(async () => {
-    folder = await createDatabase();
+    folder = await createDatabase('tables');
     database = await openDatabase(
       { databaseUrl: folder.url, DATABASE_POOL_SIZE: 1 },
       { reader: join(ROOT, 'dist/read-worker.js') },

@@ -107,11 +107,13 @@ describe('a private socket', () => {
     expect(existsSync(path)).toBe(true);
     expect((await findUsers()).code).toBe(0);
     const next = await Process.startService(settings());
-    const another = await Process.startService(settings());
     expect((await findUsers()).code).toBe(0);
     await next.waitForOutput(LOGGED);
-    await another.stop();
-    expect(another.out).not.toContain(LOGGED);
+    if (ENGINE === 'mariadb') {
+      const another = await Process.startService(settings());
+      await another.stop();
+      expect(another.out).not.toContain(LOGGED);
+    }
     expect(existsSync(path)).toBe(true);
     expect(await next.stop()).toEqual({ code: 0, signal: null });
     expect(readdirSync(database.folder).filter((name) => name.endsWith('.sock'))).toEqual([]);
@@ -129,7 +131,8 @@ describe('a private socket', () => {
     expect((await search()).code).toBe(0);
     await service.waitForOutput(LOGGED);
     chmodSync(folder, 0o755);
-    expect((await search()).code).toBe(0);
+    // On SQLite, the command cannot use the database itself while the service does.
+    expect((await search()).code).toBe(ENGINE === 'sqlite' ? 2 : 0);
     await service.stop();
     expect(service.out.split(LOGGED)).toHaveLength(2);
     expect((await Process.startService(long)).out).toMatch(/"msg":"private socket unavailable"/);

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { messageOf } from '../../platform/common/errors.js';
 import type { Env } from '../../platform/config/env.js';
 import { sqliteFileOf } from '../../platform/database/engine/connection-options.js';
@@ -9,18 +10,22 @@ import { startNewEpoch } from '../backup/start-new-epoch.js';
 
 /**
  * Claims a SQLite file for this process and compares it with the installation file. After a crash, checkpoints the log.
- * @param purpose `for restore` throws if the file is in use, and accepts a missing file.
- * @returns undefined for a database server, or if another process has claimed the file.
- * @throws InstallationError if the file is missing or empty.
+ * @param purpose `read` claims the file only if it exists and is free. `restore` accepts a missing file.
+ * @returns undefined for a database server, or if the file is not claimed.
+ * @throws InstallationError if the file is in use, missing or empty.
  */
-export async function claimDatabase(env: Env, purpose?: 'for restore'): Promise<DatabaseFiles | undefined> {
+export async function claimDatabase(
+  env: Env,
+  purpose: 'start' | 'read' | 'restore',
+): Promise<DatabaseFiles | undefined> {
   const file = sqliteFileOf(env);
-  if (file === undefined) return undefined;
+  if (file === undefined || (purpose === 'read' && !existsSync(file))) return undefined;
   const files = DatabaseFiles.claim(file);
-  if (!files && purpose) throw createInUseError(file);
-  if (!files) return undefined;
+  if (!files && purpose === 'read') return undefined;
+  if (!files)
+    throw new InstallationError(`Another service or command uses the database ${file}. Stop it and retry.`);
   try {
-    if (purpose && files.isMissing) files.setLogAside();
+    if (purpose === 'restore' && files.isMissing) files.setLogAside();
     else files.findLoss();
     if (files.known && files.loss === undefined && !files.isMissing) await checkpointLog(env, files);
     return files;
@@ -30,18 +35,13 @@ export async function claimDatabase(env: Env, purpose?: 'for restore'): Promise<
   }
 }
 
-const createInUseError = (file: string): InstallationError =>
-  new InstallationError(`Another service or command uses the database ${file}. Stop it and retry.`);
-
 /**
  * Claims and migrates the database for an application. If changes were lost, starts a new epoch.
  * @returns the write lock of the application.
  * @throws InstallationError if a SQLite file is in use, missing, empty or damaged, or belongs to another installation.
  */
 export async function openInstallation(env: Env, migrate: () => Promise<void>): Promise<WriteLock> {
-  const file = sqliteFileOf(env);
-  const files = await claimDatabase(env).catch(throwReadable);
-  if (file !== undefined && !files) throw createInUseError(file);
+  const files = await claimDatabase(env, 'start').catch(throwReadable);
   try {
     await migrate();
     if (files) await recordInstallation(env, files, true);
