@@ -188,3 +188,17 @@ test('a work folder on another file system is refused', async () => {
   expect(await fs.readdir(folder)).toEqual(['work']);
   expect(await fs.readdir(join(work, 'processing'))).toEqual([]);
 });
+
+test('a dropped file with a change in the future is complete after ten seconds', async () => {
+  await deliver('half');
+  const future = Date.now() / 1000 + 2 * 24 * 3600;
+  await fs.utimes(join(folder, 'a.csv'), future, future);
+  const isComplete = async () => (await collect(drop.listDropped()))[0]?.isComplete;
+  const started = performance.now();
+  expect(await isComplete()).toBe(false);
+  const clock = jest.spyOn(performance, 'now').mockReturnValue(started + 9000);
+  expect(await isComplete()).toBe(false);
+  clock.mockReturnValue(started + 11_000);
+  expect(await isComplete()).toBe(true);
+  clock.mockRestore();
+});

@@ -195,7 +195,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
       if (this.workerProcess.isUsed) {
         // Check the lease first, so that not every instance starts a process only to find that another worker holds the
         // lease.
-        if (await this.leases.isHeld(IMPORT_LEASE)) return;
+        if (await this.leases.isHeld(IMPORT_LEASE, LEASE_SECONDS)) return;
         await this.workerProcess.executeRuns();
         this.crashes = 0;
         continue;

@@ -2,6 +2,7 @@ import type { Stats } from 'node:fs';
 import { lstat, mkdir, open, rename, unlink } from 'node:fs/promises';
 import { v7 as uuidv7 } from 'uuid';
 import { errorCodeOf } from '../../platform/common/errors.js';
+import { HeartbeatWatch } from '../../platform/database/leases/heartbeat-watch.js';
 import { matchesPattern } from '../runs/import-options.js';
 import { OpenFolder, EntryError } from './open-folder.js';
 
@@ -42,6 +43,8 @@ export class FileChangedError extends Error {}
  * folder. Opens only regular files, because other programs can write to the drop folder.
  */
 export class DropFolder {
+  private readonly futureChanges = new HeartbeatWatch();
+
   /** @param pattern pattern of the names of files to import (`matchesPattern`). */
   constructor(
     private readonly folder: string,
@@ -122,7 +125,7 @@ export class DropFolder {
           ? await inspectFile(processing, entry)
           : new EntryError(entry, 'not a file that this service stored');
         if (found instanceof EntryError) yield { ...file, isComplete: false, rejection: found };
-        else if (found) yield { ...file, isComplete: isStable(found) };
+        else if (found) yield { ...file, isComplete: this.isStable(entry, found) };
       }
     } finally {
       await processing.close();
@@ -167,7 +170,17 @@ export class DropFolder {
     const found = await inspectFile(drop, name);
     if (!found) return undefined;
     if (found instanceof EntryError) return { name, isComplete: false, rejection: found };
-    return { name, isComplete: isStable(found) || (await hasMarker(drop, name)) };
+    return { name, isComplete: this.isStable(name, found) || (await hasMarker(drop, name)) };
+  }
+
+  /**
+   * Returns true if a file has not changed for STABLE_MILLIS. Checks the change time too, because copy programs can set
+   * an old modification time. If the change is in the future, measures from the first call for this change.
+   */
+  private isStable(name: string, { mtimeMs, ctimeMs }: Stats): boolean {
+    const changed = Math.max(mtimeMs, ctimeMs);
+    if (changed <= Date.now()) return Date.now() - changed >= STABLE_MILLIS;
+    return this.futureChanges.hasStopped(name, String(changed), STABLE_MILLIS / 1000);
   }
 
   private matches(name: string): boolean {
@@ -222,13 +235,6 @@ async function hasMarker(folder: OpenFolder, name: string): Promise<boolean> {
   const stats = await lstat(folder.pathOf(name + MARKER)).catch(() => undefined);
   return stats?.isFile() === true;
 }
-
-/**
- * Returns true if a file has not changed for STABLE_MILLIS. Checks the change time too, because copy programs can set
- * an old modification time.
- */
-const isStable = ({ mtimeMs, ctimeMs }: Stats): boolean =>
-  Date.now() - Math.max(mtimeMs, ctimeMs) >= STABLE_MILLIS;
 
 function truncateAtStart(name: string, bytes: number): string {
   const characters = Array.from(name);

@@ -5,7 +5,7 @@ import type { Caller } from '../../access/actor.js';
 import { Log } from '../../platform/telemetry/log.js';
 import { ProblemError, errorCodeOf } from '../../platform/common/errors.js';
 import { toProblemError } from '../../platform/http/problem.js';
-import { type DbTime, now, addSeconds, toIso, toMillis } from '../../platform/common/time.js';
+import { type DbTime, now, toMillis } from '../../platform/common/time.js';
 import { Env } from '../../platform/config/env.js';
 import { FileStore } from '../file/file-store.js';
 import { RunQueue } from '../apply/run-queue.service.js';
@@ -60,11 +60,6 @@ const LEASE = 'schedule';
 const LEASE_SECONDS = 30;
 /** Name of the lease that stores the time of the last tick. No instance ever holds it. */
 const TICK = 'schedule.tick';
-/**
- * Maximum difference between the clocks of two machines. If the last tick is further in the future, a clock was set
- * back.
- */
-const MAX_AHEAD_SECONDS = 60;
 /** Maximum time for which a tick waits for incomplete files. */
 const MAX_WAIT_MILLIS = 10 * 60 * 1000;
 const INTERVAL_MILLIS = 5000;
@@ -167,23 +162,11 @@ export class ScheduleService implements BeforeApplicationShutdown {
     await this.leases.runUnderLease(LEASE, LEASE_SECONDS, async () => {
       const capacity = MAX_PROCESSING - (await this.resumeOrArchiveAll(folder));
       const time = now();
-      const last = await this.readLastTick(time);
+      const last = await this.leases.findRecordedTime(TICK);
       // Record the tick after the import of its files, so that it stays due if the process is killed.
       if (last === undefined || (this.isDue(last, time) && (await this.importDroppedFiles(folder, capacity))))
         await this.leases.recordTime(TICK, time);
     });
-  }
-
-  /**
-   * Returns the time of the last tick, or undefined before the first tick. If this time is in the future, because a
-   * clock was set back, replaces it with the current time. Otherwise, the schedule would pause until then.
-   */
-  private async readLastTick(time: DbTime): Promise<DbTime | undefined> {
-    const last = await this.leases.findRecordedTime(TICK);
-    if (last === undefined || last <= addSeconds(time, MAX_AHEAD_SECONDS)) return last;
-    this.log.warn('clock set back', { last_tick: toIso(last) });
-    await this.leases.recordTime(TICK, time);
-    return time;
   }
 
   private isDue(last: DbTime, time: DbTime): boolean {

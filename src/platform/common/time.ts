@@ -38,6 +38,15 @@ export function addSeconds(time: DbTime, seconds: number): DbTime {
   return toDbTime(new Date(toMillis(time) + seconds * 1000));
 }
 
+/** Largest difference between the clocks of two machines that is not a fault (interface §9). */
+export const MAX_SKEW_SECONDS = 5 * 60;
+
+/** Returns the latest time of a past event that is trusted. A later time was stored while a clock was wrong. */
+export const computeLatestTrusted = (time = now()): DbTime => addSeconds(time, MAX_SKEW_SECONDS);
+
+export const isUntrusted = (pastEvent: DbTime, time = now()): boolean =>
+  pastEvent > computeLatestTrusted(time);
+
 export function toMillis(time: DbTime): number {
   return Date.parse(toIso(time));
 }

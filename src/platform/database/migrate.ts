@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
 import { isObject } from '../common/json.js';
 import { runWithRetry, toDatabaseError } from './engine/database-error.js';
+import { HeartbeatWatch } from './leases/heartbeat-watch.js';
 import { MIGRATIONS } from './migrations/migrations.js';
 import { TableMigration } from './migrations/table-migration.js';
 
@@ -129,7 +130,7 @@ async function enableCausalReads(runner: QueryRunner): Promise<void> {
   if (Array.isArray(known) && known.length > 0) await runner.query('SET SESSION wsrep_sync_wait = 7');
 }
 
-/** Duration of the lease. If a migrating process is killed, the next process waits this long. */
+/** Time without a heartbeat after which the lease is lost. If a migrating process is killed, the next one waits this long. */
 const LEASE_SECONDS = 15;
 const HEARTBEAT_MILLIS = 3000;
 const MAX_WAIT_MILLIS = 5 * 60_000;
@@ -141,12 +142,12 @@ const CREATE_TABLE = `CREATE TABLE IF NOT EXISTS migration_lease (
   until datetime(3) NOT NULL
 ) ENGINE = InnoDB`;
 const INSERT_ROW = `INSERT IGNORE INTO migration_lease (name, owner, until) VALUES ('migrations', '', '1970-01-01')`;
-/**
- * SQL for the end of the lease. Uses the clock of the database, because the clocks of the migrating processes may
- * differ.
- */
+/** SQL for the next heartbeat of the lease. Each heartbeat stores a different time. */
 const LEASE_END = `UTC_TIMESTAMP(3) + INTERVAL ${LEASE_SECONDS} SECOND`;
-const TAKE = `UPDATE migration_lease SET owner = ?, until = ${LEASE_END} WHERE name = 'migrations' AND until < UTC_TIMESTAMP(3)`;
+/** Owner and time of the last heartbeat. A free lease has no owner. */
+const BEAT = "CONCAT(owner, ' ', until)";
+const FIND = `SELECT ${BEAT} AS beat FROM migration_lease WHERE name = 'migrations'`;
+const TAKE = `UPDATE migration_lease SET owner = ?, until = ${LEASE_END} WHERE name = 'migrations' AND ${BEAT} = ?`;
 const RENEW = `UPDATE migration_lease SET until = ${LEASE_END} WHERE name = 'migrations' AND owner = ?`;
 const RELEASE = `UPDATE migration_lease SET owner = '', until = '1970-01-01' WHERE name = 'migrations' AND owner = ?`;
 
@@ -156,6 +157,7 @@ const RELEASE = `UPDATE migration_lease SET owner = '', until = '1970-01-01' WHE
  */
 class MigrationLease {
   private readonly owner = uuidv7();
+  private readonly watch = new HeartbeatWatch();
   private heartbeat: NodeJS.Timeout | undefined;
 
   /**
@@ -166,11 +168,11 @@ class MigrationLease {
 
   /** Waits for the lease and takes it. @throws Error if another process holds it for five minutes. */
   async acquire(): Promise<void> {
-    const until = Date.now() + MAX_WAIT_MILLIS;
+    const until = performance.now() + MAX_WAIT_MILLIS;
     await this.execute(CREATE_TABLE);
     await this.execute(INSERT_ROW);
-    while ((await this.execute(TAKE, [this.owner])) === 0) {
-      if (Date.now() > until)
+    while (!(await this.tryTake())) {
+      if (performance.now() > until)
         throw new Error('Another process has been migrating for five minutes. Start again later.');
       await delay(POLL_MILLIS * (1 + Math.random()));
     }
@@ -188,11 +190,24 @@ class MigrationLease {
     await this.execute(RELEASE, [this.owner]).catch(() => undefined); // if the release fails, the lease expires by itself
   }
 
+  /** Takes a lease that is free, or whose owner has sent no heartbeat for LEASE_SECONDS. */
+  private async tryTake(): Promise<boolean> {
+    const found: unknown = await this.query(FIND);
+    const beat = Array.isArray(found) && isObject(found[0]) ? String(found[0]['beat']) : '';
+    const isFree = beat.startsWith(' ') || this.watch.hasStopped('migrations', beat, LEASE_SECONDS);
+    return isFree && (await this.execute(TAKE, [this.owner, beat])) > 0;
+  }
+
   private async execute(sql: string, params: string[] = []): Promise<number> {
+    const result = await this.query(sql, params);
+    return isObject(result) && typeof result['affectedRows'] === 'number' ? result['affectedRows'] : 0;
+  }
+
+  private async query(sql: string, params: string[] = []): Promise<unknown> {
     return runWithRetry('statement', async () => {
       try {
         const result: unknown = await this.runner.query(sql, params);
-        return isObject(result) && typeof result['affectedRows'] === 'number' ? result['affectedRows'] : 0;
+        return result;
       } catch (error) {
         throw toDatabaseError(error);
       }

@@ -136,9 +136,7 @@ class KilledService {
   private async restart(others: readonly number[]): Promise<void> {
     await this.process.exit;
     while (others.some((pid) => existsSync(`/proc/${pid}`))) await setImmediate();
-    await this.withDatabase((database) =>
-      database.execute("UPDATE leases SET until = '1970-01-01 00:00:00.000' WHERE name = 'imports'", []),
-    );
+    await this.withDatabase((database) => database.execute("DELETE FROM leases WHERE name = 'imports'", []));
     this.process = await Process.startService(this.settings);
   }
 }

@@ -161,8 +161,10 @@ export async function hasOtherSessions(settings: DatabaseSettings): Promise<bool
       "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = 'leases'",
     );
     if (others > 0 || leases === 0) return others > 0;
-    // Only a held lease ends in the future. `Leases.recordTime` stores past times in the same column.
-    return (await readNumber('SELECT COUNT(*) FROM leases WHERE until > UTC_TIMESTAMP(3)')) > 0;
+    // Only a held lease ends in the future. An end that is far in the future was stored by a wrong clock, so the lease is
+    // not held, because each heartbeat corrects it.
+    const held = 'until > UTC_TIMESTAMP(3) AND until < UTC_TIMESTAMP(3) + INTERVAL 5 MINUTE';
+    return (await readNumber(`SELECT COUNT(*) FROM leases WHERE ${held}`)) > 0;
   } finally {
     await endSession(session);
   }

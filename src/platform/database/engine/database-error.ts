@@ -240,12 +240,12 @@ export function computeRetryDelay(error: unknown, work: WorkKind, attempts: numb
 
 /** Runs `attempt` until it succeeds or `computeRetryDelay` allows no retry. @throws the error of the last attempt. */
 export async function runWithRetry<T>(work: WorkKind, attempt: (number: number) => Promise<T>): Promise<T> {
-  const started = Date.now();
+  const started = performance.now();
   for (let attempts = 1; ; attempts++) {
     try {
       return await attempt(attempts);
     } catch (error) {
-      await pauseOrThrow(error, work, attempts, Date.now() - started);
+      await pauseOrThrow(error, work, attempts, performance.now() - started);
     }
   }
 }

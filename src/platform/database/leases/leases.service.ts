@@ -1,8 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
-import type { DbTime } from '../../common/time.js';
+import { type DbTime, isUntrusted, now } from '../../common/time.js';
 import { type Dialect, type Sql, insertRows } from '../engine/sql.js';
 import { DATABASE, type Database } from '../engine/database.js';
+import { HeartbeatWatch } from './heartbeat-watch.js';
 import { LeaseEntity } from './lease.entity.js';
 
 const HEARTBEAT_MILLIS = 1000;
@@ -11,27 +12,21 @@ const HEARTBEAT_MILLIS = 1000;
 const NEVER = '1970-01-01 00:00:00.000';
 const NO_OWNER = '00000000-0000-0000-0000-000000000000';
 
-/**
- * SQL for the current time of the database. The clocks of instances are not used, because an instance whose clock is
- * ahead would take leases that have not expired.
- */
-const NOW: Record<Dialect, string> = {
-  mysql: 'UTC_TIMESTAMP(3)',
-  sqlite: "strftime('%Y-%m-%d %H:%M:%f', 'now')",
-};
+/** SQL for the next heartbeat of a lease. Each heartbeat stores a different time, from the clock of the database. */
 const LATER: Record<Dialect, string> = {
   mysql: 'UTC_TIMESTAMP(3) + INTERVAL ? SECOND',
   sqlite: "strftime('%Y-%m-%d %H:%M:%f', 'now', ? || ' seconds')",
 };
 
 /**
- * Leases for work that only one instance may do at a time (ADR 13). A lease belongs to one instance until its end time,
- * which this instance can extend. If two Galera nodes take a free lease at once, only one of them succeeds (ADR 15).
+ * Leases for work that only one instance may do at a time (ADR 13). A lease belongs to one instance as long as this
+ * instance renews it. If two Galera nodes take a free lease at once, only one of them succeeds (ADR 15).
  */
 @Injectable()
 export class Leases {
   /** Id of this instance. */
   readonly owner = uuidv7();
+  private readonly watch = new HeartbeatWatch();
 
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
@@ -55,21 +50,30 @@ export class Leases {
     return true;
   }
 
-  /** Takes a lease that is free, expired, or held by this instance. Returns false if another instance holds it. */
+  /** Takes a lease that is free, lost, or held by this instance. Returns false if another instance holds it. */
   async acquire(name: string, seconds: number): Promise<boolean> {
-    const { dialect } = this.database;
-    const tryTakeLease = () =>
-      this.database.execute(
-        `UPDATE leases SET owner = ?, until = ${LATER[dialect]}
-         WHERE name = ? AND (owner = ? OR until < ${NOW[dialect]})`,
-        [this.owner, seconds, name, this.owner],
-      );
-    if ((await tryTakeLease()) > 0) return true;
-    if (await this.find(name)) return false;
+    const tryTakeLease = async () =>
+      (await this.database.execute(
+        `UPDATE leases SET owner = ?, until = ${LATER[this.database.dialect]} WHERE name = ? AND owner IN (?, ?)`,
+        [this.owner, seconds, name, this.owner, NO_OWNER],
+      )) > 0;
+    return (await tryTakeLease()) || (!(await this.isHeld(name, seconds)) && (await tryTakeLease()));
+  }
+
+  /**
+   * Returns true if an instance holds the lease. A lease is lost if this instance sees no heartbeat for `seconds`,
+   * whatever the clocks show (interface §9). Call this repeatedly, because a lease is only lost while it is watched.
+   */
+  async isHeld(name: string, seconds: number): Promise<boolean> {
+    const lease = await this.find(name);
     // Several instances may insert the row at once. The primary key lets only one INSERT succeed.
     const row = { name, owner: NO_OWNER, until: NEVER };
-    await insertRows(this.database, LeaseEntity, [row]).catch(() => undefined);
-    return (await tryTakeLease()) > 0;
+    if (!lease) await insertRows(this.database, LeaseEntity, [row]).catch(() => undefined);
+    if (!lease || lease.owner === NO_OWNER) return false;
+    const { owner, until } = lease;
+    if (!this.watch.hasStopped(name, `${owner} ${until}`, seconds)) return true;
+    const free = 'UPDATE leases SET owner = ? WHERE name = ? AND owner = ? AND until = ?';
+    return (await this.database.execute(free, [NO_OWNER, name, owner, until])) === 0;
   }
 
   /**
@@ -86,25 +90,26 @@ export class Leases {
     await this.database.execute(update, [NO_OWNER, NEVER, name, this.owner]);
   }
 
-  /** Returns true if an instance holds the lease. If the instance crashes, this stays true until the lease expires. */
-  async isHeld(name: string): Promise<boolean> {
-    return (await this.find(name))?.held === 1;
-  }
-
-  /** Returns the time that `recordTime` stored last, or undefined if no time has been stored. */
+  /**
+   * Returns the time that `recordTime` stored last, or undefined if no time has been stored. Replaces a time that is not
+   * trusted with the current time.
+   */
   async findRecordedTime(name: string): Promise<DbTime | undefined> {
-    return (await this.find(name))?.until;
+    const recorded = (await this.find(name))?.until;
+    if (recorded === undefined || !isUntrusted(recorded)) return recorded;
+    const time = now();
+    await this.recordTime(name, time);
+    return time;
   }
 
   /** Stores a time in the row of a lease. All instances can read it with `findRecordedTime`. */
   async recordTime(name: string, time: DbTime): Promise<void> {
-    await this.acquire(name, 0);
+    await this.isHeld(name, 0);
     const update = 'UPDATE leases SET owner = ?, until = ? WHERE name = ?';
-    await this.database.execute(update, [this.owner, time, name]);
+    await this.database.execute(update, [NO_OWNER, time, name]);
   }
 
-  private find(name: string): Promise<{ until: string; held: number } | undefined> {
-    const held = `until >= ${NOW[this.database.dialect]}`;
-    return this.database.queryOne(`SELECT until, ${held} AS held FROM leases WHERE name = ?`, [name]);
+  private find(name: string): Promise<Pick<LeaseEntity, 'owner' | 'until'> | undefined> {
+    return this.database.queryOne('SELECT owner, until FROM leases WHERE name = ?', [name]);
   }
 }

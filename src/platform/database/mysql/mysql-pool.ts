@@ -66,7 +66,7 @@ export class MysqlPool {
   private choosing: Promise<void> | undefined;
   private isClosed = false;
   /** Times of the first and the last request that failed because no server was writable, in milliseconds since 1970. */
-  private readonly refusals = { first: 0, last: 0 };
+  private readonly refusals = { first: 0, last: -Infinity };
 
   constructor(
     private readonly servers: readonly [Server, ...Server[]],
@@ -112,7 +112,7 @@ export class MysqlPool {
     if (!(error instanceof DatabaseError)) return error;
     const use = this.serverUses.get(connection);
     if (error.fault === 'moved' || error.fault === 'unknown') this.serverUses.delete(connection);
-    if (use && isServerWide(error) && Date.now() - use.began > POLL_MILLIS) {
+    if (use && isServerWide(error) && performance.now() - use.began > POLL_MILLIS) {
       this.leaveServer(use);
       // The privilege may have been granted since the connection was opened. A new connection shows this.
       if (error.fault === 'denied') return new DatabaseError('moved', error.cause);
@@ -202,10 +202,10 @@ export class MysqlPool {
 
   private async startServerUse(): Promise<void> {
     const watched = this.servers.length > 1 ? await chooseSession(this.servers) : undefined;
-    if (watched) this.refusals.last = 0;
+    if (watched) this.refusals.last = -Infinity;
     const server = watched?.server ?? this.servers[0];
     const pool = createPool({ ...server.options, connectionLimit: this.size, gracefulEnd: true });
-    const use = { began: Date.now(), server, pool, watched };
+    const use = { began: performance.now(), server, pool, watched };
     this.currentUse = use;
     if (this.isClosed) this.leaveServer(use);
     else if (watched) void this.pollState(use, watched);
@@ -263,7 +263,7 @@ export class MysqlPool {
   private markFinalIfLate(error: Error): Error {
     if (!(error instanceof DatabaseError)) return error;
     if (!isStatementRefused(error) && !(error.cause instanceof NoWriterError)) return error;
-    const now = Date.now();
+    const now = performance.now();
     if (now - this.refusals.last > 2 * FAILOVER_MILLIS) this.refusals.first = now;
     this.refusals.last = now;
     if (now - this.refusals.first < FAILOVER_MILLIS) return error;

@@ -191,10 +191,10 @@ export class MysqlEngine implements Engine {
     convertError: ErrorConverter,
   ): Promise<T> {
     return new Promise((resolve, reject) => {
-      const started = Date.now();
+      const started = performance.now();
       let attempts = 0;
       const retryOrReject: Reject = (error) => {
-        const pause = computeRetryDelay(error, 'statement', ++attempts, Date.now() - started);
+        const pause = computeRetryDelay(error, 'statement', ++attempts, performance.now() - started);
         if (pause === undefined) reject(error);
         else setTimeout(attempt, pause);
       };
