@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type DbTime, addSeconds } from '../platform/common/time.js';
+import { type DbTime, addSeconds, isUntrusted } from '../platform/common/time.js';
 import { type Sql, insertRows, toPlaceholders } from '../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
 import { LoginAddressEntity, LoginFailureEntity } from './login.entity.js';
@@ -45,6 +45,11 @@ export class LoginThrottleRepository {
     }
   }
 
+  async shortenWindow({ scope, window_ends: end }: LoginFailureEntity): Promise<void> {
+    const update = 'UPDATE login_failures SET window_ends = ? WHERE scope = ? AND window_ends > ?';
+    await this.database.execute(update, [end, scope, end]);
+  }
+
   async clear(tx: Sql, scope: string): Promise<void> {
     await tx.execute('DELETE FROM login_failures WHERE scope = ?', [scope]);
   }
@@ -71,7 +76,9 @@ export class LoginThrottleRepository {
       [userUuid],
     );
     const own = stored.find((row) => row.network === network);
-    if (own && own.last_login > addSeconds(time, -DAY_SECONDS)) return;
+    const isRecent =
+      own && own.last_login > addSeconds(time, -DAY_SECONDS) && !isUntrusted(own.last_login, time);
+    if (isRecent) return;
     if (own) {
       const text = 'UPDATE login_addresses SET last_login = ? WHERE user_uuid = ? AND network = ?';
       await tx.execute(text, [time, userUuid, network]);

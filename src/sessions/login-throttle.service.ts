@@ -113,6 +113,12 @@ export class LoginThrottle {
     const time = now();
     const { pair, user, network } = scopesOf(login);
     const rows = await this.repository.find([pair, user, network], computeOldestWindowEnd(time));
+    for (const row of rows) {
+      const latest = addSeconds(time, row.scope === pair ? PAIR_WINDOW_SECONDS : HOUR_SECONDS);
+      // A window that began in the future begins now, so that no user waits longer than a window lasts.
+      if (row.window_ends > latest)
+        await this.repository.shortenWindow(Object.assign(row, { window_ends: latest }));
+    }
     const findWindowEnd = (scope: string, limit: number): DbTime | undefined =>
       rows.find((row) => row.scope === scope && row.window_ends > time && row.failures >= limit)?.window_ends;
     const ofPair = findWindowEnd(pair, this.env.LOGIN_FAILURES_PER_NAME);

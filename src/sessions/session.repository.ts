@@ -9,7 +9,10 @@ import {
   toPlaceholders,
 } from '../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
+import { computeLatestTrusted } from '../platform/common/time.js';
 import { SessionEntity } from './session.entity.js';
+
+export type SessionTimes = Pick<SessionEntity, 'created' | 'expires' | 'absolute_expires'>;
 
 const SHOWN = 'id, user_uuid, created, expires, absolute_expires, ip';
 
@@ -41,6 +44,20 @@ export class SessionRepository {
   async renew(id: string, expires: string): Promise<void> {
     const params = [expires, id, expires];
     await this.database.execute('UPDATE sessions SET expires = ? WHERE id = ? AND expires < ?', params);
+  }
+
+  /**
+   * Limits the times of sessions to the times of a session that starts now, if their creation or last use is in the
+   * future and therefore not trusted (interface §9).
+   * @param id if given, only this session is limited.
+   */
+  async shorten({ created, expires, absolute_expires }: SessionTimes, id?: string): Promise<void> {
+    const least = this.database.dialect === 'sqlite' ? 'MIN' : 'LEAST';
+    const update = `UPDATE sessions SET created = ${least}(created, ?), absolute_expires = ${least}(absolute_expires, ?),
+      expires = ${least}(absolute_expires, ?) WHERE expires > ?`;
+    const params = [created, absolute_expires, expires, computeLatestTrusted(expires)];
+    if (id === undefined) await this.database.execute(update, params);
+    else await this.database.execute(`${update} AND id = ?`, [...params, id]);
   }
 
   async list(

@@ -4,12 +4,12 @@ import type { Caller } from '../access/actor.js';
 import { assertScope, hasScope } from '../access/policy.js';
 import { AuditService } from '../audit/audit.service.js';
 import { createToken, sha256 } from '../platform/common/secrets.js';
-import { now, addSeconds } from '../platform/common/time.js';
+import { addSeconds, isUntrusted, now } from '../platform/common/time.js';
 import { Env } from '../platform/config/env.js';
 import type { Sql } from '../platform/database/engine/sql.js';
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
 import type { SessionEntity } from './session.entity.js';
-import { SessionRepository } from './session.repository.js';
+import { SessionRepository, type SessionTimes } from './session.repository.js';
 
 /**
  * Maximum number of sessions per user. It is enough for all devices of a person, and it limits scripts that log in for
@@ -52,16 +52,14 @@ export class SessionsService {
    */
   async start(tx: Sql, userUuid: string, caller: Caller): Promise<string> {
     const token = createToken();
-    const created = now();
     const session: SessionEntity = {
       id: uuidv7(),
       token_hash: sha256(token),
       user_uuid: userUuid,
-      created,
-      ...this.computeExpiry(created, addSeconds(created, this.absoluteSeconds)),
+      ...this.computeTimes(now()),
       ip: caller.ip,
     };
-    await this.enforceLimit(tx, userUuid, created, caller);
+    await this.enforceLimit(tx, userUuid, session.created, caller);
     await this.repository.insert(tx, session);
     await this.audit.record(tx, caller, [
       {
@@ -78,8 +76,14 @@ export class SessionsService {
    * that most requests do not write.
    */
   async find(token: string): Promise<LiveSession | undefined> {
-    const session = await this.repository.findByToken(sha256(token));
-    const time = now();
+    const hash = sha256(token);
+    const fresh = this.computeTimes(now());
+    let session = await this.repository.findByToken(hash);
+    if (session && isUntrusted(session.expires, fresh.expires)) {
+      await this.repository.shorten(fresh, session.id);
+      session = await this.repository.findByToken(hash);
+    }
+    const time = fresh.created;
     if (!session || session.expires <= time || session.absolute_expires <= time) return undefined;
     const next = this.computeExpiry(time, session.absolute_expires).expires;
     const renewed = addSeconds(time, this.idleSeconds / 2) > session.expires && next > session.expires;
@@ -134,7 +138,9 @@ export class SessionsService {
   }
 
   async purge(): Promise<void> {
-    await this.repository.deleteExpired(now());
+    const fresh = this.computeTimes(now());
+    await this.repository.shorten(fresh);
+    await this.repository.deleteExpired(fresh.created);
   }
 
   private async enforceLimit(tx: Sql, userUuid: string, time: string, caller: Caller): Promise<void> {
@@ -156,6 +162,10 @@ export class SessionsService {
       changes: [{ field: 'user_uuid', old: user_uuid }],
     }));
     await this.audit.record(tx, caller, events);
+  }
+
+  private computeTimes(created: string): SessionTimes {
+    return { created, ...this.computeExpiry(created, addSeconds(created, this.absoluteSeconds)) };
   }
 
   private computeExpiry(from: string, absolute: string): Pick<SessionEntity, 'expires' | 'absolute_expires'> {
