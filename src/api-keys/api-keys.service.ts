@@ -9,7 +9,7 @@ import { ProblemError, createUnauthenticatedError } from '../platform/common/err
 import { toJson } from '../platform/common/json.js';
 import { createToken, sha256 } from '../platform/common/secrets.js';
 import { truncate } from '../platform/common/text.js';
-import { now, addSeconds, toIso, toMillis } from '../platform/common/time.js';
+import { now, addSeconds, isUntrusted, toIso, toMillis } from '../platform/common/time.js';
 import type { Sql } from '../platform/database/engine/sql.js';
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
 import { toProblemError } from '../platform/http/problem.js';
@@ -188,7 +188,7 @@ function createForbiddenAddressError(ip: string): ProblemError {
 }
 
 const isUsedRecently = ({ last_used }: ApiKeyEntity): boolean =>
-  last_used !== null && toMillis(last_used) >= Date.now() - LAST_USED_MILLIS;
+  last_used !== null && !isUntrusted(last_used) && toMillis(last_used) >= Date.now() - LAST_USED_MILLIS;
 
 function assertWithinOwnRights({ networks, expires }: ApiKeyInput, { actor }: Caller): void {
   const own = rightsOf(actor);

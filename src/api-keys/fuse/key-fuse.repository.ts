@@ -7,6 +7,7 @@ import {
   upsertRows,
 } from '../../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
+import { computeLatestTrusted } from '../../platform/common/time.js';
 import { KeyDeactivationEntity, KeyFuseEntity } from '../api-key.entity.js';
 
 const PURGE_BATCH = 500;
@@ -44,6 +45,16 @@ export class KeyFuseRepository {
     return row?.time;
   }
 
+  /** Rewrites the times of blocked users that are not trusted as `time`, so that they count for an hour from then on. */
+  async restartUntrusted(sql: Sql, key: string, time: string): Promise<void> {
+    const untrusted = [key, computeLatestTrusted(time)];
+    const ignore = sql.dialect === 'sqlite' ? 'OR IGNORE' : 'IGNORE';
+    const update = `UPDATE ${ignore} key_deactivations SET time = ? WHERE key_id = ? AND time > ?`;
+    await sql.execute(update, [time, ...untrusted]);
+    // A user who was blocked several times has only one row with the new time.
+    await sql.execute('DELETE FROM key_deactivations WHERE key_id = ? AND time > ?', untrusted);
+  }
+
   async find(sql: Sql, key: string): Promise<KeyFuseEntity | undefined> {
     return sql.queryOne('SELECT key_id, blown, open_until FROM key_fuses WHERE key_id = ?', [key]);
   }
@@ -61,8 +72,9 @@ export class KeyFuseRepository {
     await upsertRows(tx, KeyFuseEntity, ['key_id'], [fuse]);
   }
 
-  async countBlownFuses(after: string): Promise<number> {
-    return countRows(this.database, 'SELECT COUNT(*) AS count FROM key_fuses WHERE blown > ?', [after]);
+  async countBlownFuses(after: string, until: string): Promise<number> {
+    const text = 'SELECT COUNT(*) AS count FROM key_fuses WHERE blown > ? AND blown <= ?';
+    return countRows(this.database, text, [after, until]);
   }
 
   /**

@@ -2,7 +2,14 @@ import { Injectable } from '@nestjs/common';
 import { type Actor, type Caller, initiatorOf } from '../../access/actor.js';
 import { AuditService } from '../../audit/audit.service.js';
 import { ProblemError } from '../../platform/common/errors.js';
-import { type DbTime, now, addSeconds, toMillis } from '../../platform/common/time.js';
+import {
+  type DbTime,
+  computeLatestTrusted,
+  now,
+  addSeconds,
+  isUntrusted,
+  toMillis,
+} from '../../platform/common/time.js';
 import { Env } from '../../platform/config/env.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
@@ -88,7 +95,9 @@ export class KeyFuse {
   ): Promise<FuseLoad | undefined> {
     const key = this.findResponsibleKey(actor);
     if (key === undefined) return undefined;
-    return this.computeKeyLoad(sql, key, now(), (count) => countActive().then((n) => n + count), true);
+    const time = now();
+    await this.repository.restartUntrusted(sql, key, time);
+    return this.computeKeyLoad(sql, key, time, (count) => countActive().then((n) => n + count), true);
   }
 
   /** Runs a change of users, and records a blown fuse in the audit. */
@@ -124,7 +133,8 @@ export class KeyFuse {
   }
 
   async countBlownFuses(): Promise<number> {
-    return this.repository.countBlownFuses(subtractHour(now()));
+    const time = now();
+    return this.repository.countBlownFuses(subtractHour(time), computeLatestTrusted(time));
   }
 
   /** Deletes rows that are more than an hour old, in small batches, so that other writers do not wait long. */
@@ -161,8 +171,8 @@ export class KeyFuse {
     const few = ignoresMinimum ? undefined : await this.repository.countUpTo(sql, key, hour, least + 1);
     if (few !== undefined && few <= least) return { key, since: hour, count: few, limit: least };
     const opened = (await this.repository.find(sql, key))?.open_until ?? hour;
-    if (opened > time) return undefined;
-    const since = opened > hour ? opened : hour;
+    if (isInLastHour(subtractHour(opened), time)) return undefined;
+    const since = opened > hour && opened <= time ? opened : hour;
     const count = await this.repository.count(sql, key, since);
     const share = Math.floor(((await countBefore(count)) * percent) / 100);
     return { key, since, count, limit: Math.max(least, share) };
@@ -186,8 +196,10 @@ export class KeyFuse {
   private async recordBlownFuse({ keyId: id, count, limit }: FuseBlownError, caller: Caller): Promise<void> {
     const writeBlownFuse = async (tx: Sql): Promise<void> => {
       const time = now();
+      await this.repository.restartUntrusted(tx, id, time);
       const fuse = await this.repository.lock(tx, id);
-      if (fuse && ((fuse.blown ?? '') > subtractHour(time) || (fuse.open_until ?? '') > time)) return;
+      const [blownAt, opened] = [fuse?.blown ?? NEVER, fuse?.open_until ?? NEVER];
+      if (isInLastHour(blownAt, time) || isInLastHour(subtractHour(opened), time)) return;
       const blown = { key_id: id, blown: time, open_until: fuse?.open_until ?? null };
       // If two instances insert this row at the same time, one of them fails, retries and finds the existing row.
       await (fuse ? this.repository.save(tx, blown) : this.repository.insert(tx, blown));
@@ -212,5 +224,11 @@ export class KeyFuse {
  */
 const canResetFuse = (actor: Actor, key: string): boolean =>
   actor.kind !== 'key' || (actor.id !== key && actor.rights.scopes === null);
+
+const NEVER: DbTime = '1970-01-02 00:00:00.000';
+
+/** Returns true for an event of the last hour. An event whose time is not trusted does not count. */
+const isInLastHour = (event: DbTime, time: DbTime): boolean =>
+  event > subtractHour(time) && !isUntrusted(event, time);
 
 const subtractHour = (time: DbTime): DbTime => addSeconds(time, -HOUR_SECONDS);
