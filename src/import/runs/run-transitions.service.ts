@@ -154,12 +154,13 @@ export class Checkpoint {
       await write(tx, run);
       await this.runs.update(tx, this.runId, change);
     });
-    this.lastReport = Date.now();
+    this.lastReport = performance.now();
     // A query on SQLite blocks this thread, so let other requests run between two batches.
     await setImmediate();
   }
 
   async reportProgress(progress: RunChange): Promise<void> {
-    if (Date.now() - this.lastReport >= REPORT_MILLIS) await this.commit(async () => undefined, progress);
+    if (performance.now() - this.lastReport >= REPORT_MILLIS)
+      await this.commit(async () => undefined, progress);
   }
 }

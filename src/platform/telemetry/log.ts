@@ -129,8 +129,9 @@ export class LogOutput {
 
   private flushBeforeExit(): void {
     const pause = new Int32Array(new SharedArrayBuffer(4));
-    const until = Date.now() + FINAL_FLUSH_MILLIS;
-    while (!this.flush() && this.buffered.length > 0 && Date.now() < until) Atomics.wait(pause, 0, 0, 10);
+    const until = performance.now() + FINAL_FLUSH_MILLIS;
+    while (!this.flush() && this.buffered.length > 0 && performance.now() < until)
+      Atomics.wait(pause, 0, 0, 10);
   }
 }
 
