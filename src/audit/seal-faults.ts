@@ -1,4 +1,4 @@
-import { type DbTime, toMillis } from '../platform/common/time.js';
+import { type DbTime, isUntrusted, toMillis } from '../platform/common/time.js';
 import { millisOf } from '../platform/common/uuid.js';
 import { MAX_ID, toFirstId, isEventId, MINUTE_MILLIS } from './audit-event.js';
 import type { ReadRow } from './sealed-rows.repository.js';
@@ -14,6 +14,9 @@ export interface RowFault {
 export const INVALID_ID = 'was not written by the service: its id is invalid';
 
 const MAX_NAMED = 100;
+
+/** Longest time between two sealing passes of a running service, in milliseconds. */
+const PASS_MILLIS = 65 * MINUTE_MILLIS;
 
 /** Collects faulty events. Unlike a faulty seal, a faulty event does not stop the verification. */
 export class RowFaults {
@@ -57,6 +60,14 @@ export type Previous = Pick<Seal, 'number' | 'hash' | 'until_id' | 'purged'>;
 export class SealingTimes {
   current: DbTime | undefined;
   previous: DbTime | undefined;
+
+  /** Returns true if the service can have written an event id between the two passes, before the clock was set back. */
+  isBeforeSetBack(id: string): boolean {
+    const { previous, current } = this;
+    if (previous === undefined || current === undefined || !isUntrusted(previous, current)) return false;
+    const millis = millisOf(id) - toMillis(previous);
+    return millis >= -LATE_MILLIS && millis <= PASS_MILLIS + LATE_MILLIS;
+  }
 
   /** Sets the time of the pass that created the next seal. Does nothing if the same pass created the current seal. */
   advanceTo(sealed: DbTime): void {
@@ -102,13 +113,23 @@ export function findLateFault(
   if (!isEventId(id)) return `is a late event of seal ${number}, but has an invalid id`;
   if (!row) return id < deleted ? undefined : `was removed: seal ${number} covers it as a late event`;
   if (hashRow(row) !== row_hash) return `was changed: its hash differs from the hash in seal ${number}`;
+  if (times.isBeforeSetBack(id)) return undefined;
   if (isInFuture(id, times.current))
     return `was not written by the service: seal ${number} covers it, but it is newer than the seal`;
-  const start = times.previous === undefined ? MAX_ID : toFirstId(toMillis(times.previous) - LATE_MILLIS);
+  const start =
+    times.previous === undefined || times.current === undefined
+      ? MAX_ID
+      : findFirstLateId(times.previous, times.current);
   if (id >= start && id < previous.until_id) return undefined;
   return `was not written by the service: seal ${number} covers it as a late event, but it is not late`;
 }
 
+/** Returns the smallest id of a late event. After the clock was set back, events are late from the new time on. */
+export const findFirstLateId = (previousPass: DbTime, pass: DbTime): string =>
+  toFirstId(toMillis(previousPass < pass ? previousPass : pass) - LATE_MILLIS);
+
+export const findFirstFutureId = (time: DbTime): string => toFirstId(toMillis(time) + LATE_MILLIS + 1);
+
 /** Returns true if the time of an event id is more than `LATE_MILLIS` after `time`. */
 export const isInFuture = (id: string, time: DbTime | undefined): boolean =>
-  time !== undefined && millisOf(id) > toMillis(time) + LATE_MILLIS;
+  time !== undefined && id >= findFirstFutureId(time);

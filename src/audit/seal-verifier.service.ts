@@ -9,6 +9,7 @@ import {
   findChainFault,
   type SealRef,
   isInFuture,
+  findFirstLateId,
   findLateFault,
   SealingTimes,
   INVALID_ID,
@@ -16,7 +17,7 @@ import {
   RowFaults,
 } from './seal-faults.js';
 import { type Bounds, RunVerifier, type EventCheck } from './run-verifier.service.js';
-import { LATE_MILLIS, Members, NO_SEAL, RowsHash, SealKeys } from './seal.js';
+import { Members, NO_SEAL, RowsHash, SealKeys } from './seal.js';
 import { SealedRowsRepository } from './sealed-rows.repository.js';
 
 interface SealFault {
@@ -85,7 +86,7 @@ export class SealVerifier {
       verdict: createVerdict(last),
       faults,
       times: new SealingTimes(),
-      open: last ? toFirstId(toMillis(last.sealed) - LATE_MILLIS) : MAX_ID,
+      open: last ? findFirstLateId(last.sealed, now()) : MAX_ID,
       runs: this.runs.startCheck(faults, bounds),
     };
     const fault = await this.verifySeals(state, last, expected);
@@ -180,7 +181,7 @@ export class SealVerifier {
       faults.validateFormat(read);
       if (!hasId || !isEventId(row.id) || late.has(row.id)) continue;
       if (isMember(row.id)) hash.add(row);
-      else if (row.id >= open && !isPurged) verdict.unsealed++;
+      else if (row.id >= open && !isPurged && !isInFuture(row.id, now())) verdict.unsealed++;
       else
         faults.add(
           row.id,

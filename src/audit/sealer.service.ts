@@ -1,6 +1,6 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { millisOf } from '../platform/common/uuid.js';
-import { type DbTime, toDbTime, toMillis } from '../platform/common/time.js';
+import { type DbTime, MAX_SKEW_SECONDS, isUntrusted, toDbTime, toMillis } from '../platform/common/time.js';
 import { Env } from '../platform/config/env.js';
 import { DatabaseError } from '../platform/database/engine/database-error.js';
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
@@ -11,12 +11,14 @@ import type { AuditLateEventEntity } from './audit.entity.js';
 import { AuditSealRepository, type Seal } from './audit-seal.repository.js';
 import { MIN_ID, toFirstId, isEventId } from './audit-event.js';
 import { HourCounts } from './audit-counts.service.js';
-import { LATE_MILLIS, Members, NO_SEAL, RowsHash, type SealFacts, SealKeys, hashRow } from './seal.js';
+import { Members, NO_SEAL, RowsHash, type SealFacts, SealKeys, hashRow } from './seal.js';
+import { findFirstFutureId, findFirstLateId } from './seal-faults.js';
 import { SealedRowsRepository } from './sealed-rows.repository.js';
 
 const LEASE = 'audit.seals';
 const LEASE_SECONDS = 60;
-const CHECK_MILLIS = 60_000;
+const CHECK_MILLIS = 1000;
+const CHECKS_PER_PASS = 60;
 const HOUR_MILLIS = 3_600_000;
 const DAY_MILLIS = 24 * HOUR_MILLIS;
 /**
@@ -39,6 +41,8 @@ interface SealingPass {
   limit: string;
   /** True if this pass has found all late events. False if the next seal must search for more of them. */
   isLateCovered: boolean;
+  /** True if the next seal records a changed clock and is therefore created even without events. */
+  isMark: boolean;
 }
 
 interface LateRow {
@@ -68,10 +72,25 @@ export class Sealer implements BeforeApplicationShutdown {
     this.keys = new SealKeys(env.AUDIT_SEAL_KEY);
   }
 
-  /** Starts to seal ended hours every minute. With several instances, only one of them seals. */
+  /**
+   * Starts to seal ended hours every minute. If the clock of this machine is set, seals at once, so that the seals show
+   * which times events can have. With several instances, only one of them seals.
+   */
   start(): void {
+    let offset = Date.now() - performance.now();
+    let checks = 0;
     this.timer = setInterval(() => {
-      this.busy ??= this.sealEndedHours()
+      if (this.busy) return;
+      const before = offset;
+      offset = Date.now() - performance.now();
+      const hasJumped = Math.abs(offset - before) > MAX_SKEW_SECONDS * 1000;
+      const isStart = checks === 0;
+      if (!hasJumped && checks++ % CHECKS_PER_PASS > 0) return;
+      const seal = async () => {
+        // At the first start no hour has ended yet.
+        if (!isStart || (await this.findLastSealTime())) await this.sealEndedHours(Date.now(), hasJumped);
+      };
+      this.busy = seal()
         .catch((error: unknown) => {
           this.log.logFault('audit seals', toProblemError(error).code, error);
         })
@@ -87,15 +106,20 @@ export class Sealer implements BeforeApplicationShutdown {
     await this.busy;
   }
 
-  /** Seals all hours that ended at least `GRACE_MILLIS` before `millis`, unless another instance is sealing. */
-  async sealEndedHours(millis = Date.now()): Promise<void> {
-    const sealableUntil = millis - GRACE_MILLIS;
-    const limit = toFirstId(sealableUntil - (sealableUntil % HOUR_MILLIS));
+  /**
+   * Seals all hours that ended at least `GRACE_MILLIS` before `millis`, unless another instance is sealing. If the clock
+   * was set, only creates a seal that records the new time.
+   */
+  async sealEndedHours(millis = Date.now(), hasJumped = false): Promise<void> {
     const last = await this.repository.findLast();
-    if ((last?.until_id ?? MIN_ID) >= limit) return;
-    // The time of a pass is never earlier than the time of the last seal, even if the clocks of the instances differ.
     const now = toDbTime(new Date(millis));
-    const pass = { at: last && last.sealed > now ? last.sealed : now, millis, limit, isLateCovered: false };
+    const isSetBack = last !== undefined && isUntrusted(last.sealed, now);
+    const isMark = hasJumped || isSetBack;
+    if (!isMark && !isDue(last, millis)) return;
+    // The time of a pass is never earlier than the time of the last seal if the clocks of the instances only differ.
+    const at = last && last.sealed > now && !isSetBack ? last.sealed : now;
+    const limit = isMark ? MIN_ID : computeLimit(millis);
+    const pass = { at, millis, limit, isLateCovered: false, isMark };
     await this.leases.runUnderLease(LEASE, LEASE_SECONDS, async () => {
       while (!this.ending && (await this.sealNext(pass)));
     });
@@ -143,7 +167,8 @@ export class Sealer implements BeforeApplicationShutdown {
     const outside = pass.isLateCovered ? NOTHING_OUTSIDE : await this.findEventsOutsideRanges(last, pass);
     const { late } = outside;
     pass.isLateCovered = late.length < MAX_LATE;
-    if (from >= pass.limit && late.length === 0) return false;
+    if (from >= pass.limit && late.length === 0 && !pass.isMark) return false;
+    pass.isMark = false;
     const isRange = pass.isLateCovered && from < pass.limit;
     const range = isRange ? await this.readRange(from, pass.limit) : createEmptyRange(from);
     const lateHash = new RowsHash();
@@ -214,30 +239,29 @@ export class Sealer implements BeforeApplicationShutdown {
   private async findLateEvents(last: Seal, passTime: DbTime, limit: number): Promise<LateRow[]> {
     // Skip the seals of the current pass to find the last seal of the previous pass.
     let previous: Seal | undefined = last;
-    while (previous && previous.sealed >= passTime)
-      previous = await this.repository.find(previous.number - 1);
+    while (previous?.sealed === passTime) previous = await this.repository.find(previous.number - 1);
     if (!previous) return [];
-    const begin = toFirstId(toMillis(previous.sealed) - LATE_MILLIS);
-    if (begin >= last.until_id) return [];
-    const isSealed = await this.createSealedTest(begin);
-    return this.findUnsealedEvents(begin, last.until_id, isSealed, limit);
+    const begin = findFirstLateId(previous.sealed, passTime);
+    const future = findFirstFutureId(passTime);
+    const end = last.until_id < future ? last.until_id : future;
+    if (begin >= end) return [];
+    return this.findUnsealedEvents(begin, end, limit);
   }
 
   /**
-   * Finds events with a future time, which the service cannot have written. They are recorded now, because they will
-   * look valid later.
+   * Finds events with a future time, which the service can only have written before the clock was set back. They are
+   * recorded now, because they will look valid later.
    */
   private async findFutureEvents(passTime: DbTime, limit: number): Promise<LateRow[]> {
-    const begin = toFirstId(toMillis(passTime) + LATE_MILLIS + 1);
-    return this.findUnsealedEvents(begin, undefined, () => false, limit);
+    return this.findUnsealedEvents(findFirstFutureId(passTime), undefined, limit);
   }
 
   private async findUnsealedEvents(
     from: string,
     until: string | undefined,
-    isSealed: (id: string) => boolean,
     limit: number,
   ): Promise<LateRow[]> {
+    const isSealed = await this.createSealedTest(from);
     const known = await this.repository.findLateIds(from, until);
     const found: LateRow[] = [];
     for await (const { row, hasId } of this.rows.readRows(from, until)) {
@@ -284,6 +308,20 @@ export class Sealer implements BeforeApplicationShutdown {
     const oldest = toFirstId(millis - days * DAY_MILLIS);
     return Math.max(before, (await this.repository.findLastNumberBefore(oldest)) ?? 0);
   }
+}
+
+const computeLimit = (millis: number): string =>
+  toFirstId(Math.floor((millis - GRACE_MILLIS) / HOUR_MILLIS) * HOUR_MILLIS);
+
+/**
+ * Returns true if an hour has ended since the last seal. After the clock was set back, the last seal may end in the
+ * future. After the clock was set ahead, waits until the transactions that began before have ended.
+ */
+function isDue(last: Seal | undefined, millis: number): boolean {
+  if (!last) return true;
+  const passLimit = computeLimit(toMillis(last.sealed));
+  if (last.until_id < passLimit) return toMillis(last.sealed) + GRACE_MILLIS <= millis;
+  return passLimit < computeLimit(millis);
 }
 
 type RowRange = ReturnType<typeof createEmptyRange>;

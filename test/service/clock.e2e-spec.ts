@@ -52,3 +52,12 @@ test('an idempotent retry returns the first response after the clock is set back
   const again = await app.key.post('/users', user, headers);
   expect([again.status, again.body.uuid]).toEqual([201, first.body.uuid]);
 });
+
+test('audit events follow a clock that was set back', async () => {
+  setClock(48 * HOUR);
+  await create(app.key);
+  jest.useRealTimers();
+  const { uuid } = await create(app.key);
+  const [{ time }] = (await app.key.get(`/users/${uuid}/history`)).body.Results;
+  expect(Math.abs(Date.parse(time) - Date.now())).toBeLessThan(60_000);
+});

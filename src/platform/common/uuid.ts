@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { parse, v7 as uuidv7 } from 'uuid';
 import { type FieldError, ProblemError } from './errors.js';
-import { type DbTime, toDbTime } from './time.js';
+import { MAX_SKEW_SECONDS, type DbTime, toDbTime } from './time.js';
 
 /** Pattern of a UUID of any version and variant, because the examples of the interface use several versions. */
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -37,11 +37,17 @@ function sequenceOf(uuid: string): number {
  * Creates UUIDs of version 7 in ascending order. They share their random bytes, because creating random bytes is slow.
  */
 export function createOrderedUuids(count: number): string[] {
-  return count === 1 ? [uuidv7()] : createUuidSeries(count);
+  return count === 1 ? [createUuid()] : createUuidSeries(count);
+}
+
+/** Creates a UUID that follows a clock that was set back. The library would repeat the latest time it has seen. */
+function createUuid(): string {
+  const id = uuidv7();
+  return millisOf(id) > Date.now() + MAX_SKEW_SECONDS * 1000 ? uuidv7({ msecs: Date.now() }) : id;
 }
 
 function createUuidSeries(count: number): string[] {
-  const first = uuidv7();
+  const first = createUuid();
   const msecs = millisOf(first);
   const sequence = sequenceOf(first);
   const random = randomBytes(16);
