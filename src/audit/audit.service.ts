@@ -209,11 +209,7 @@ export class AuditService {
 }
 
 /** Records events in a transaction. A program needs no application for it. */
-export async function recordEvents(
-  tx: Sql,
-  caller: RecordedCaller,
-  events: readonly AuditEvent[],
-): Promise<void> {
+export async function recordEvents(tx: Sql, caller: RecordedCaller, events: readonly AuditEvent[]) {
   await insertRows(tx, AuditEventEntity, toRows(caller, events));
 }
 

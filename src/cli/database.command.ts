@@ -10,19 +10,13 @@ import {
   listBackedUpTables,
 } from '../operations/backup/backup-format.js';
 import { BackupReader } from '../operations/backup/read-backup.js';
-import {
-  type CheckResult,
-  type RestoreResult,
-  hasContent,
-  restoreBackup,
-} from '../operations/backup/restore-backup.js';
+import { type CheckResult, hasContent, restoreBackup } from '../operations/backup/restore-backup.js';
 import { writeBackup } from '../operations/backup/write-backup.js';
 import {
   claimDatabase,
   openInstallation,
   recordInstallation,
 } from '../operations/start/open-installation.js';
-import { toIso } from '../platform/common/time.js';
 import { VERSION } from '../platform/common/version.js';
 import type { Env } from '../platform/config/env.js';
 import { readSettings } from '../platform/config/settings.js';
@@ -157,17 +151,17 @@ export const createRestoreCommand = (application: Application) =>
         env.MIGRATE_ON_START = 'true';
         await migrateAtStart(env, entities);
         const ip = toUnixAddress(getUserName());
-        const result = await runWithProgress(countBackupRows(backup), (show) =>
-          restoreBackup(env, backup, listTables(entities), { ip, minimum: files?.known?.epoch ?? 0 }, show),
+        const minimum = files?.known?.epoch ?? 0;
+        const { checks, keyNotice } = await runWithProgress(countBackupRows(backup), (show) =>
+          restoreBackup(env, backup, listTables(entities), { ip, minimum }, show),
         );
         if (files) await recordInstallation(env, files);
         files?.release();
-        const { checks } = result;
         checks.push({
           name: 'the audit matches its seals',
           found: await countAuditFaults(backup, application),
         });
-        process.stdout.write(formatChecks(checks) + formatRevocations(result, backup));
+        process.stdout.write(formatChecks(checks) + keyNotice);
         if (checks.some(({ found }) => (found ?? 0) > 0)) process.exitCode = FAULT_CODE;
       } finally {
         await backup.close();
@@ -224,18 +218,6 @@ function formatContents(path: string, backup: BackupReader): string {
 
 const formatChecks = (checked: readonly CheckResult[]): string =>
   toTable([['Check', 'Result'], ...checked.map(({ name, found }) => [name, formatFaultCount(found)])]);
-
-function formatRevocations(
-  { reactivatedKeys, isSameInstallation }: RestoreResult,
-  { header }: BackupReader,
-): string {
-  if (!isSameInstallation)
-    return `API keys that were revoked after ${header.created} are valid again: revoke them again.\n`;
-  if (reactivatedKeys.length === 0) return '';
-  const rows = reactivatedKeys.map(({ id, name, revoked }) => [id, toIso(revoked), name]);
-  const keys = toTable([['ID', 'REVOKED', 'NAME'], ...rows]);
-  return `These API keys were revoked after the backup and are valid again:\n${keys}Revoke each of them with "rollcall keys revoke ID".\n`;
-}
 
 function formatFaultCount(found: number | undefined): string {
   if (found === undefined) return 'not checked: no seals in the backup';

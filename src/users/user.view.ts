@@ -154,9 +154,3 @@ export function userEtagOf(user: User, view: View, { suffix }: EntityTags): stri
 
 /** Matches the ETag of a user, for `EntityTags.parseIfMatch`. */
 export const USER_ETAG = /^"(\d{1,9})(-\d+)?\.\d+\.[a-z]+"$/;
-
-/** Returns true if the client already has the response. Compares ETags weakly (RFC 9110, section 13.1.2). */
-export function isUserNotModified(ifNoneMatch: string | undefined, etag: string): boolean {
-  if (ifNoneMatch === undefined) return false;
-  return ifNoneMatch.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag);
-}

@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
 import { ProblemError } from '../platform/common/errors.js';
-import { EntityTags } from '../platform/http/entity-tags.js';
+import { EntityTags, applyETag } from '../platform/http/entity-tags.js';
 import { abortOnDisconnect } from '../platform/http/stream.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { type CheckedInput, InputPipe } from '../platform/input/read-input.js';
@@ -22,7 +22,6 @@ import {
   UserUuidDto,
   USER_ETAG,
   userEtagOf,
-  isUserNotModified,
   presentUser,
   getView,
 } from './user.view.js';
@@ -175,9 +174,6 @@ export class UsersController {
 
   private reply(user: User, caller: Caller, request: Request, response: Response): UserDto | undefined {
     const etag = userEtagOf(user, getView(caller.actor, user.uuid), this.tags);
-    response.setHeader('ETag', etag);
-    if (!isUserNotModified(request.get('if-none-match'), etag)) return this.present(user, caller);
-    response.status(304);
-    return undefined;
+    return applyETag(request, response, etag) ? this.present(user, caller) : undefined;
   }
 }

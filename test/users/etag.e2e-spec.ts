@@ -146,7 +146,7 @@ describe('in a new epoch', () => {
   };
 
   test.each(['user', 'group', 'import profile', 'SCIM user', 'SCIM group'])(
-    'the earlier ETag of a %s no longer matches',
+    'the earlier ETag of the %s no longer matches',
     async (name) => {
       const before = (await send('GET', app, name)).headers['etag'] ?? '';
       const read = await send('GET', later, name, { 'if-none-match': before });

@@ -83,20 +83,19 @@ const RESTORED = {
   code: 'database_restored',
   message: 'The database was restored after this import was accepted. Start a new import.',
 };
-const MAX_RUNS = 1_000_000;
 
+const MAX_RUNS = 1_000_000;
 /**
  * Cancels all unfinished runs, as an operator would. The worker ends the runs that are in progress when the service
  * starts.
  */
 export async function cancelUnfinishedRuns(sql: Sql, caller: Caller): Promise<void> {
   const runs = new ImportRunsRepository(sql);
-  const { from, audit: action } = TRANSITIONS.cancel;
-  for (const state of from) {
-    for (const { id } of await runs.listByState(state, '', MAX_RUNS)) {
-      await runs.updateState(sql, id, { reason: RESTORED, ...getStateChange('cancel', { id, state }) });
-      await recordEvents(sql, caller, [{ action, target: { kind: 'import', id } }]);
-    }
+  const unfinished = await runs.list({ state: TRANSITIONS.cancel.from, offset: 0, limit: MAX_RUNS });
+  for (const run of unfinished.runs) {
+    await runs.updateState(sql, run.id, { reason: RESTORED, ...getStateChange('cancel', run) });
+    const target = { kind: 'import', id: run.id } as const;
+    await recordEvents(sql, caller, [{ action: TRANSITIONS.cancel.audit, target }]);
   }
 }
 

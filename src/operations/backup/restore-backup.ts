@@ -3,12 +3,13 @@ import {
   type RestoreTransaction,
   type Snapshot,
   type TableColumns,
+  buildInsert,
   openRestoreTransaction,
   openSnapshot,
 } from '../../platform/database/engine/backup-connections.js';
 import { now } from '../../platform/common/time.js';
 import type { Dialect, Sql } from '../../platform/database/engine/sql.js';
-import { Installation } from '../../platform/database/installation/installation.service.js';
+import { readInstallation } from '../../platform/database/installation/installation.service.js';
 import type { BackupReader } from './read-backup.js';
 import { startNewEpoch } from './start-new-epoch.js';
 
@@ -18,23 +19,10 @@ export interface CheckResult {
   found: number | undefined;
 }
 
-export interface RevokedKey {
-  id: string;
-  name: string;
-  revoked: string;
-}
-
-export interface RestoreResult {
-  checks: CheckResult[];
-  /** Keys that the replaced database held as revoked, and that are valid again. */
-  reactivatedKeys: readonly RevokedKey[];
-  /** False if the replaced database belongs to another installation, so that other keys may be valid again too. */
-  isSameInstallation: boolean;
-}
-
 /**
  * Replaces the contents of the database with a backup, in one transaction, and starts a new epoch. Faults that the
  * consistency checks find do not prevent the restore, because the original database had them too.
+ * @returns the results of the checks, and a text about revoked API keys that are valid again, if any.
  * @param tables all tables of the service. Tables that are not in the backup are emptied.
  * @param epoch.ip the address for the audit.
  * @param epoch.minimum highest epoch that clients may have seen, in addition to the replaced database.
@@ -47,39 +35,44 @@ export async function restoreBackup(
   tables: readonly TableColumns[],
   { ip, minimum }: { ip: string; minimum: number },
   progress: (rows: number) => void,
-): Promise<RestoreResult> {
+): Promise<{ checks: CheckResult[]; keyNotice: string }> {
   const restore = await openRestoreTransaction(settings);
   const { sql } = restore;
   try {
-    const replaced = await Installation.read(sql);
-    const revoked = await sql.query<RevokedKey>(
-      'SELECT id, name, revoked FROM api_keys WHERE revoked IS NOT NULL',
-    );
+    const replaced = await readInstallation(sql);
+    const revoked = await sql.query<ApiKey>('SELECT id, name FROM api_keys WHERE revoked IS NOT NULL');
     for (const { name } of tables) await restore.deleteAll(name);
     let written = 0;
     for await (const { table, rows } of backup.readRows()) {
-      await restore.insert(table, rows);
+      await sql.insert(buildInsert(table), rows);
       progress((written += rows.length));
     }
     await assertCounts(restore, backup);
     const checks = await runChecks(restore, [ACTIVE_WEBMASTER, ...buildReferenceChecks(restore.dialect)]);
-    const active = await listActiveKeys(sql);
-    const isSameInstallation = (await Installation.read(sql)).id === replaced.id;
-    const changes = [{ field: 'backup', new: backup.header.created }];
+    const { created } = backup.header;
+    const isSame = (await readInstallation(sql)).id === replaced.id;
+    const keyNotice = isSame
+      ? await describeReactivatedKeys(sql, revoked)
+      : `API keys that were revoked after ${created} are valid again. Revoke them again.\n`;
+    const changes = [{ field: 'backup', new: created }];
     await startNewEpoch(sql, Math.max(replaced.epoch, minimum), { ip, changes });
     await restore.commit();
-    return { checks, isSameInstallation, reactivatedKeys: revoked.filter(({ id }) => active.has(id)) };
+    return { checks, keyNotice };
   } finally {
     await restore.close();
   }
 }
 
-async function listActiveKeys(sql: Sql): Promise<ReadonlySet<string>> {
-  const rows = await sql.query<{ id: string }>(
-    'SELECT id FROM api_keys WHERE revoked IS NULL AND (expires IS NULL OR expires > ?)',
-    [now()],
-  );
-  return new Set(rows.map(({ id }) => id));
+type ApiKey = Record<'id' | 'name', string>;
+const ACTIVE_KEYS = 'SELECT id FROM api_keys WHERE revoked IS NULL AND (expires IS NULL OR expires > ?)';
+
+/** @param revoked the revoked keys of the replaced database. */
+async function describeReactivatedKeys(sql: Sql, revoked: readonly ApiKey[]): Promise<string> {
+  const active = new Set((await sql.query<ApiKey>(ACTIVE_KEYS, [now()])).map(({ id }) => id));
+  const keys = revoked.filter(({ id }) => active.has(id));
+  if (keys.length === 0) return '';
+  const names = keys.map(({ id, name }) => `${id} ${JSON.stringify(name)}`).join(', ');
+  return `These API keys were revoked after the backup and are valid again: ${names}. Revoke them with "rollcall keys revoke ID".\n`;
 }
 
 async function assertCounts(restore: RestoreTransaction, { header }: BackupReader): Promise<void> {
@@ -142,12 +135,7 @@ export const buildReferenceChecks = (dialect: Dialect): readonly Check[] => [
 ];
 
 /** Migrations fill these tables, so rows in them do not mean that the database is in use. */
-const FILLED_BY_MIGRATIONS: ReadonlySet<string> = new Set([
-  'user_rules',
-  'user_counts',
-  'leases',
-  'installation',
-]);
+const FILLED_BY_MIGRATIONS = ['user_rules', 'user_counts', 'leases', 'installation'];
 
 /** Returns true if any of the tables contains data that a restore would destroy. Missing tables count as empty. */
 export async function hasContent(env: DatabaseSettings, tables: readonly TableColumns[]): Promise<boolean> {
@@ -155,7 +143,8 @@ export async function hasContent(env: DatabaseSettings, tables: readonly TableCo
   const count = (sql: string) => snapshot.queryNumber(sql);
   try {
     for (const { name } of tables) {
-      if (FILLED_BY_MIGRATIONS.has(name) || (await count(toTableCountSql(name, snapshot))) === 0) continue;
+      if (FILLED_BY_MIGRATIONS.includes(name) || (await count(toTableCountSql(name, snapshot))) === 0)
+        continue;
       if ((await count(`SELECT COUNT(*) FROM (SELECT 1 FROM ${name} LIMIT 1) AS some`)) > 0) return true;
     }
     return false;

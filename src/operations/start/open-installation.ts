@@ -3,7 +3,7 @@ import { messageOf } from '../../platform/common/errors.js';
 import type { Env } from '../../platform/config/env.js';
 import { sqliteFileOf } from '../../platform/database/engine/connection-options.js';
 import { type Database, openDatabase } from '../../platform/database/engine/database.js';
-import { Installation } from '../../platform/database/installation/installation.service.js';
+import { readInstallation } from '../../platform/database/installation/installation.service.js';
 import { DatabaseFiles, InstallationError } from '../../platform/database/sqlite/database-files.js';
 import { WriteLock } from '../../platform/database/sqlite/write-lock.js';
 import { startNewEpoch } from '../backup/start-new-epoch.js';
@@ -75,7 +75,7 @@ export async function recordInstallation(env: Env, files: DatabaseFiles, isSame 
   const sql = await openDatabase(env);
   let installation;
   try {
-    const { id, epoch } = await Installation.read(sql);
+    const { id, epoch } = await readInstallation(sql);
     if (isSame) files.assertKnown(id);
     installation = { id, epoch: isSame && files.loss !== undefined ? await raiseEpoch(sql, files) : epoch };
   } finally {
@@ -89,7 +89,7 @@ async function raiseEpoch(sql: Database, { known, loss = '' }: DatabaseFiles): P
   const tx = await sql.begin();
   try {
     const epoch = await startNewEpoch(tx, known?.epoch ?? 0, {
-      changes: [{ field: 'loss', old: null, new: loss }],
+      changes: [{ field: 'loss', new: loss }],
     });
     await tx.commit();
     return epoch;

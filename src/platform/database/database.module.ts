@@ -1,9 +1,9 @@
 import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { WorkerPrograms } from '../config/config.module.js';
 import { Env } from '../config/env.js';
-import { EntityTags } from '../http/entity-tags.js';
+import { EntityTags, createEntityTags } from '../http/entity-tags.js';
 import { DATABASE, type Database, openDatabase } from './engine/database.js';
-import { Installation } from './installation/installation.service.js';
+import { Installation, readInstallation } from './installation/installation.service.js';
 import { Leases } from './leases/leases.service.js';
 import { WriteLock } from './sqlite/write-lock.js';
 import { TransactionRunner } from './transaction-runner.js';
@@ -24,27 +24,13 @@ export class DatabaseModule implements OnApplicationShutdown {
       useFactory: (env: Env, { reader }: WorkerPrograms): Promise<Database> =>
         openDatabase(env, { lock, reader }),
     };
-    const installation = {
-      provide: Installation,
-      inject: [DATABASE],
-      useFactory: (opened: Database) => Installation.read(opened),
-    };
-    const tags = {
-      provide: EntityTags,
-      inject: [Installation],
-      useFactory: ({ epoch }: Installation) => new EntityTags(epoch),
-    };
+    const installation = { provide: Installation, inject: [DATABASE], useFactory: readInstallation };
+    const tags = { provide: EntityTags, inject: [Installation], useFactory: createEntityTags };
+    const writeLock = { provide: WriteLock, useValue: lock };
     return {
       module: DatabaseModule,
-      providers: [
-        database,
-        installation,
-        tags,
-        { provide: WriteLock, useValue: lock },
-        TransactionRunner,
-        Leases,
-      ],
-      exports: [DATABASE, WriteLock, TransactionRunner, Leases, Installation, EntityTags],
+      providers: [database, installation, tags, writeLock, TransactionRunner, Leases],
+      exports: [DATABASE, Installation, EntityTags, WriteLock, TransactionRunner, Leases],
     };
   }
 

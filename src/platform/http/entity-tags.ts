@@ -1,3 +1,5 @@
+import type { Request, Response } from 'express';
+
 /** An entity tag with a version. Identity providers send it with and without `W/`. */
 const WEAK_TAG = /^(?:W\/)?"(\d{1,9})(-\d+)?"$/i;
 
@@ -30,9 +32,20 @@ export class EntityTags {
       return version === undefined || suffix !== this.suffix ? [] : [Number(version)];
     });
   }
+}
 
-  includesVersion(ifNoneMatch: string | undefined, version: number): boolean {
-    if (ifNoneMatch === undefined) return false;
-    return this.parseIfMatch(ifNoneMatch)?.includes(version) ?? true;
-  }
+export const createEntityTags = ({ epoch }: { epoch: number }): EntityTags => new EntityTags(epoch);
+
+/**
+ * Sets the ETag of the response to a GET, and the status 304 if the client already has this response. Compares ETags
+ * weakly (RFC 9110, section 13.1.2).
+ * @returns true if the response needs a body.
+ */
+export function applyETag(request: Request, response: Response, etag: string): boolean {
+  const toOpaqueTag = (tag: string): string => tag.trim().replace(/^W\//i, '');
+  const known = request.get('if-none-match')?.split(',').map(toOpaqueTag) ?? [];
+  const isKnown = known.includes('*') || known.includes(toOpaqueTag(etag));
+  response.setHeader('ETag', etag);
+  if (isKnown) response.status(304);
+  return !isKnown;
 }

@@ -23,15 +23,13 @@ export class Resources {
   readonly group: ResourceDescription;
   /** The absolute URL of `/scim/v2`. */
   readonly base: string;
+  readonly tags: EntityTags;
 
-  constructor(
-    settings: UserSettings,
-    env: Env,
-    readonly tags: EntityTags,
-  ) {
+  constructor(settings: UserSettings, env: Env, tags: EntityTags) {
     const { user, group } = describeResources(settings.roles.names.filter((role) => role !== WEBMASTER));
     this.user = user;
     this.group = group;
+    this.tags = tags;
     this.base = `${env.baseUrl}/${SCIM_PATH}`;
   }
 }

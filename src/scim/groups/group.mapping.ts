@@ -11,29 +11,24 @@ import type { Group } from '../../groups/group.js';
 
 /**
  * Converts a group to a SCIM resource.
- * @param ids ids of the members, or undefined to leave out the members
- * @param version the entity tag of the group
+ * @param tag the entity tag of the group
+ * @param ids ids of the members. Without them the resource has no members
  */
-export function toGroupResource(
-  group: Group,
-  ids: readonly string[] | undefined,
-  base: string,
-  version: string,
-): ScimObject {
+export function toGroupResource(group: Group, base: string, tag: string, ids: readonly string[] = []) {
   const { uuid, display_name, external_id, roles, created, updated } = group;
   return {
     schemas: [GROUP_SCHEMA, ...(roles.length > 0 ? [ROLLCALL_GROUP_SCHEMA] : [])],
     id: uuid,
     ...(external_id !== '' && { externalId: external_id }),
     displayName: display_name,
-    ...(ids && ids.length > 0 && { members: ids.map((value) => toMember(value, base)) }),
+    ...(ids.length > 0 && { members: ids.map((value) => toMember(value, base)) }),
     ...(roles.length > 0 && { [ROLLCALL_GROUP_SCHEMA]: { roles: roles.map((value) => ({ value })) } }),
     meta: {
       resourceType: 'Group',
       created: toIso(created),
       lastModified: toIso(updated),
       location: `${base}/Groups/${uuid}`,
-      version,
+      version: tag,
     },
   };
 }

@@ -75,7 +75,7 @@ export class ScimGroupView {
   toResource(group: Group, members?: readonly string[], hidden?: ReadonlySet<string>): ScimObject {
     const shown = hidden && hidden.size > 0 ? members?.filter((uuid) => !hidden.has(uuid)) : members;
     const { base, tags } = this.resources;
-    return toGroupResource(group, shown, base, tags.weakTagOf(group));
+    return toGroupResource(group, base, tags.weakTagOf(group), shown);
   }
 
   /**

@@ -6,7 +6,7 @@ import { CurrentCaller } from '../../access/decorators.js';
 import { SCIM_GROUP_BODY } from '../../platform/http/body-reader.js';
 import { CheckedQuery } from '../../platform/http/input.guard.js';
 import { rulesOf } from '../http/profile-rules.js';
-import { EntityTags } from '../../platform/http/entity-tags.js';
+import { EntityTags, applyETag } from '../../platform/http/entity-tags.js';
 import { describeResources } from '../discovery/resources.js';
 import { RequiresScim, ScimController } from '../http/scim-format.js';
 import { ScimListDto, buildResourceDocs } from '../http/scim-docs.js';
@@ -110,10 +110,7 @@ export class ScimGroupsController {
   ): Promise<ScimObject | undefined> {
     const view = this.view.createPresenter(query, caller.actor);
     const group = await this.groups.get(id);
-    this.setETag(group, response);
-    if (!this.tags.includesVersion(request.get('if-none-match'), group.version)) return view(group);
-    response.status(304);
-    return undefined;
+    return applyETag(request, response, this.tags.weakTagOf(group)) ? view(group) : undefined;
   }
 
   @Put(':id')

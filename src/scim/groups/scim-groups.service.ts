@@ -107,9 +107,7 @@ export class ScimGroups {
     const others = steps.filter((step) => !isMemberStep(step));
     const toFields = (current: Group): GroupFields => {
       if (others.length === 0) return {};
-      const after = toSentGroup(
-        applySteps(toGroupResource(current, undefined, '', ''), others, { countDeviation }),
-      );
+      const after = toSentGroup(applySteps(toGroupResource(current, '', ''), others, { countDeviation }));
       const setsRoles = others.some(({ target }) => target.attribute.schema !== undefined);
       return this.validate({ ...after, roles: setsRoles ? (after.roles ?? []) : undefined }, []);
     };

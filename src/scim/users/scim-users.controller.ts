@@ -9,7 +9,7 @@ import { CheckedQuery } from '../../platform/http/input.guard.js';
 import { TAKEN_CODES } from '../../users/rules/failure.js';
 import type { User } from '../../users/model/user.js';
 import { rulesOf } from '../http/profile-rules.js';
-import { EntityTags } from '../../platform/http/entity-tags.js';
+import { EntityTags, applyETag } from '../../platform/http/entity-tags.js';
 import { describeResources } from '../discovery/resources.js';
 import { RequiresScim, ScimController } from '../http/scim-format.js';
 import { ScimListDto, buildResourceDocs } from '../http/scim-docs.js';
@@ -132,10 +132,7 @@ export class ScimUsersController {
   ): Promise<ScimObject | undefined> {
     const view = this.users.createPresenter(query);
     const user = await this.users.get(id, caller);
-    this.setETag(user, response);
-    if (!this.tags.includesVersion(request.get('if-none-match'), user.version)) return view(user);
-    response.status(304);
-    return undefined;
+    return applyETag(request, response, this.tags.weakTagOf(user)) ? view(user) : undefined;
   }
 
   @Put(':id')

@@ -243,15 +243,10 @@ const EXTENSIONS = [ENTERPRISE_SCHEMA, ROLLCALL_USER_SCHEMA];
 
 /**
  * Converts a user to a resource, without attributes whose value is empty.
- * @param version the entity tag of the user
+ * @param tag the entity tag of the user
  * @param groups groups to include in the resource
  */
-export function toResource(
-  user: User,
-  base: string,
-  version: string,
-  groups: readonly Membership[] = [],
-): ScimObject {
+export function toResource(user: User, base: string, tag: string, groups: readonly Membership[] = []) {
   const { uuid, created, updated, group_roles, managed_by, last_access } = user;
   const resource = buildDraft(IN_USER, user, base);
   const rollcall = buildDraft(IN_ROLLCALL, user, base);
@@ -272,7 +267,7 @@ export function toResource(
     created: toIso(created),
     lastModified: toIso(updated),
     location: locationOf(user, base),
-    version,
+    version: tag,
   };
   return resource;
 }

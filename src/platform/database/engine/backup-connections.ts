@@ -1,7 +1,6 @@
 import { type DatabaseSettings, serversOf, sqliteFileOf } from './connection-options.js';
 import { chooseSession } from '../mysql/choose-session.js';
 import { createSql } from '../mysql/mysql.engine.js';
-import { insertAll } from '../mysql/mysql-insert.js';
 import { type Rows, queryNumber, runWithoutTimeout } from '../mysql/mysql-statement.js';
 import { endSession, removeTimeLimits } from '../mysql/session.js';
 import type { Dialect, Sql, SqlValue } from './sql.js';
@@ -43,7 +42,6 @@ export interface RestoreTransaction extends SeparateConnection {
   /** Runs statements of the transaction, with time limits. */
   readonly sql: Sql;
   deleteAll(table: string): Promise<void>;
-  insert(table: TableColumns, rows: readonly SqlValue[][]): Promise<void>;
   commit(): Promise<void>;
 }
 
@@ -73,10 +71,11 @@ export async function openRestoreTransaction(settings: DatabaseSettings): Promis
 function openSqliteTransaction(file: string, begin: string): Snapshot & RestoreTransaction {
   const connection = SqliteConnection.open(file);
   connection.exec(`PRAGMA busy_timeout = 5000; ${begin}`);
+  const sql = new SqliteSql(connection);
   return {
     dialect: 'sqlite',
-    sql: new SqliteSql(connection),
-    queryNumber: async (sql) => Number(Object.values(connection.queryOne(sql, []) ?? {})[0] ?? 0),
+    sql,
+    queryNumber: async (text) => Number(Object.values(connection.queryOne(text, []) ?? {})[0] ?? 0),
     findDamage: async () => {
       const found: string[] = [];
       try {
@@ -89,9 +88,6 @@ function openSqliteTransaction(file: string, begin: string): Snapshot & RestoreT
     },
     streamRows: (table) => toBatches(connection.iterate(buildSelect(table))),
     deleteAll: async (table) => void connection.run(`DELETE FROM ${table}`, []),
-    insert: async (table, rows) => {
-      connection.insert(buildInsert(table), rows);
-    },
     commit: async () => {
       connection.exec('COMMIT'); // needs no checkpoint, because SQLite makes one on close
     },
@@ -124,7 +120,6 @@ async function openServerTransaction(
     deleteAll: async (table) => {
       await runWithoutTimeout(connection, `DELETE FROM ${table}`);
     },
-    insert: (table, rows) => insertAll(connection, buildInsert(table), rows),
     commit: async () => {
       await runWithoutTimeout(connection, 'COMMIT');
     },
@@ -134,7 +129,7 @@ async function openServerTransaction(
 
 const buildSelect = ({ name, columns }: TableColumns): string => `SELECT ${columns.join(', ')} FROM ${name}`;
 
-function buildInsert({ name, columns }: TableColumns) {
+export function buildInsert({ name, columns }: TableColumns) {
   const head = `INSERT INTO ${name} (${columns.join(', ')}) VALUES `;
   return { into: { table: name, columns }, head, columns: columns.length, tail: '' };
 }

@@ -46,12 +46,7 @@ function adaptToSqlite(column: TableColumn): void {
 }
 
 /** Inserts a row unless a killed migration has already inserted it. */
-export async function insertOnce(
-  runner: QueryRunner,
-  table: string,
-  values: string,
-  where: string,
-): Promise<void> {
+export async function insertOnce(runner: QueryRunner, table: string, values: string, where: string) {
   const found: unknown = await runner.query(`SELECT 1 FROM ${table} WHERE ${where}`);
   if (Array.isArray(found) && found.length > 0) return;
   await runner.query(`INSERT INTO ${table} VALUES (${values})`);
