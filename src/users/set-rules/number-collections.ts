@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 
 /** Binary logarithm of the segment length. Segments are small, because the change of one user creates ten lists. */
-const SEGMENT_BITS = 10;
+const SEGMENT_BITS = 8;
 const SEGMENT_LENGTH = 1 << SEGMENT_BITS;
 
 /**
@@ -28,7 +28,7 @@ export class IntList {
 
 /** Set of numbers, such as lines of a file, that needs one bit per number. */
 export class NumberSet {
-  private bits = new Uint32Array(1024);
+  private bits = new Uint32Array(8);
 
   add(value: number): void {
     const word = value >>> 5;
@@ -48,7 +48,7 @@ export class NumberSet {
 /** A set of change numbers: positions in a change set, or lines of rows in a file. */
 export type ChangeNumbers = Pick<NumberSet, 'add' | 'has'>;
 
-const FIRST_CAPACITY = 1024;
+const FIRST_CAPACITY = 16;
 
 type TextHash = readonly [high: number, low: number];
 
