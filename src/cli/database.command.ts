@@ -151,7 +151,7 @@ export const createRestoreCommand = (application: Application) =>
         env.MIGRATE_ON_START = 'true';
         await migrateAtStart(env, entities);
         const ip = toUnixAddress(getUserName());
-        const minimum = files?.known?.epoch ?? 0;
+        const minimum = files?.installation.read()?.epoch ?? 0;
         const { checks, keyNotice } = await runWithProgress(countBackupRows(backup), (show) =>
           restoreBackup(env, backup, listTables(entities), { ip, minimum }, show),
         );

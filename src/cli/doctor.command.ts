@@ -13,7 +13,8 @@ import {
   checkNode,
 } from '../operations/doctor/doctor-checks.js';
 import { claimDatabase } from '../operations/start/open-installation.js';
-import { DatabaseFiles, InstallationError } from '../platform/database/sqlite/database-files.js';
+import { DatabaseFiles } from '../platform/database/sqlite/database-files.js';
+import { InstallationError } from '../platform/database/sqlite/installation-file.js';
 import { createDoctorScimCommand } from './doctor-scim.command.js';
 import { checkKeyRisks } from '../operations/doctor/key-checks.js';
 import { type Finding, codeOf, fail, ok, warn } from '../operations/doctor/finding.js';

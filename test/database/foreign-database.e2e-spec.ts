@@ -1,4 +1,6 @@
 import { expect, test } from '@jest/globals';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { loadEnv } from '../../src/platform/config/env.js';
 import { openDatabase } from '../../src/platform/database/engine/database.js';
 import { ENGINE } from '../support/app/database.js';
@@ -10,11 +12,16 @@ const database = setUpDatabase();
 
 const COMMANDS = [['migrate'], ['users', 'find', 'ann'], ['import', `${ROOT}samples/users.csv`]];
 
+async function openEmptyDatabase() {
+  if (ENGINE === 'sqlite') writeFileSync(join(database.folder, 'rollcall.sqlite'), '');
+  return openDatabase(loadEnv({ ...envOf(database), DATABASE_URL: database.url }));
+}
+
 /** Table names of Rollcall may be table names of other programs, too. */
 test.each(['invoices', 'users', 'user_groups'].flatMap((table) => COMMANDS.map((args) => ({ table, args }))))(
   'rollcall $args rejects a database with the foreign table $table',
   async ({ table, args }) => {
-    const sql = await openDatabase(loadEnv({ ...envOf(database), DATABASE_URL: database.url }));
+    const sql = await openEmptyDatabase();
     await sql.execute(`CREATE TABLE ${table} (id INTEGER)`);
     const listTables = () =>
       sql.query(
@@ -46,7 +53,7 @@ test.each([
     /the table sessions without its migration/,
   ],
 ])('a database with %s is refused', async (_case, statements, found) => {
-  const sql = await openDatabase(loadEnv({ ...envOf(database), DATABASE_URL: database.url }));
+  const sql = await openEmptyDatabase();
   for (const statement of statements) await sql.execute(statement);
   const before = await sql.query('SELECT * FROM migrations');
   const name = new URL(database.url).pathname.replace(ENGINE === 'sqlite' ? '' : '/', '');

@@ -4,7 +4,8 @@ import type { Env } from '../../platform/config/env.js';
 import { sqliteFileOf } from '../../platform/database/engine/connection-options.js';
 import { type Database, openDatabase } from '../../platform/database/engine/database.js';
 import { readInstallation } from '../../platform/database/installation/installation.service.js';
-import { DatabaseFiles, InstallationError } from '../../platform/database/sqlite/database-files.js';
+import { DatabaseFiles } from '../../platform/database/sqlite/database-files.js';
+import { InstallationError } from '../../platform/database/sqlite/installation-file.js';
 import { WriteLock } from '../../platform/database/sqlite/write-lock.js';
 import { startNewEpoch } from '../backup/start-new-epoch.js';
 
@@ -25,9 +26,11 @@ export async function claimDatabase(
   if (!files)
     throw new InstallationError(`Another service or command uses the database ${file}. Stop it and retry.`);
   try {
-    if (purpose === 'restore' && files.isMissing) files.setLogAside();
-    else files.findLoss();
-    if (files.known && files.loss === undefined && !files.isMissing) await checkpointLog(env, files);
+    const { installation } = files;
+    const isReplaced = purpose === 'restore' && installation.isDatabaseMissing;
+    if (isReplaced) installation.setLogAside();
+    else files.loss = installation.findLoss();
+    if (!isReplaced && files.loss === undefined) await checkpointLog(env, files);
     return files;
   } catch (error) {
     files.release();
@@ -61,7 +64,9 @@ function throwReadable(error: unknown): never {
   throw new InstallationError(`The database is damaged (${message}). ${remedy}.`);
 }
 
+/** Checkpoints the log of a known installation. This gives the file a version that earlier copies do not have. */
 async function checkpointLog(env: Env, files: DatabaseFiles): Promise<void> {
+  if (!files.installation.read()) return;
   const database = await openDatabase(env, { lock: new WriteLock(undefined, files) });
   await database.close();
 }
@@ -76,21 +81,20 @@ export async function recordInstallation(env: Env, files: DatabaseFiles, isSame 
   let installation;
   try {
     const { id, epoch } = await readInstallation(sql);
-    if (isSame) files.assertKnown(id);
+    if (isSame) files.installation.assertKnown(id);
     installation = { id, epoch: isSame && files.loss !== undefined ? await raiseEpoch(sql, files) : epoch };
   } finally {
     await sql.close();
   }
-  files.recordClosed(installation);
-  await checkpointLog(env, files); // gives the file a version that earlier copies do not have
+  files.installation.recordClosed(installation);
+  await checkpointLog(env, files);
 }
 
-async function raiseEpoch(sql: Database, { known, loss = '' }: DatabaseFiles): Promise<number> {
+async function raiseEpoch(sql: Database, { installation, loss = '' }: DatabaseFiles): Promise<number> {
   const tx = await sql.begin();
   try {
-    const epoch = await startNewEpoch(tx, known?.epoch ?? 0, {
-      changes: [{ field: 'loss', new: loss }],
-    });
+    const changes = [{ field: 'loss', new: loss }];
+    const epoch = await startNewEpoch(tx, installation.read()?.epoch ?? 0, { changes });
     await tx.commit();
     return epoch;
   } finally {

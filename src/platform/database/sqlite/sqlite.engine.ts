@@ -56,7 +56,7 @@ export class SqliteEngine implements Engine {
     while (this.openTransaction) await this.openTransaction;
     await this.log.close();
     this.connection.close();
-    this.lock.files?.recordClosed();
+    this.lock.files?.installation.recordClosed();
   }
 
   get usage(): ConnectionUsage {

@@ -59,7 +59,7 @@ export class WriteAheadLog {
     private readonly readers: readonly Reader[],
   ) {
     const { files } = lock;
-    if (files?.known) files.startChecks();
+    files?.startChecks();
     if (files?.isOwner) this.timer = setInterval(() => void this.watch(), WATCH_MILLIS).unref();
   }
 

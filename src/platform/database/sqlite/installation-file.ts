@@ -1,0 +1,185 @@
+import { closeSync, openSync, readFileSync, readSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { toDatabaseError } from '../engine/database-error.js';
+import { createParentFolder } from './sqlite-connection.js';
+
+/** Length of the file. It stays the same, so that a change cannot leave a part of the file empty. */
+const FILE_BYTES = 512;
+
+// Formats of SQLite's files (sqlite.org/fileformat.html, sqlite.org/walformat.html). Numbers have four bytes.
+const VERSION_AT = 60;
+const LOG_HEADER_BYTES = 32;
+export const LOG_SALT_AT = 16;
+const FRAME_SALT_AT = 8;
+export const FRAME_BYTES = 24 + 4096;
+/** The index of the log begins with two equal headers. Its numbers are little-endian, except for the salt. */
+const INDEX = { headerBytes: 48, framesAt: 16, saltAt: 32, checkpointedAt: 96 };
+/** SQLite adds 1 to the salt each time it restarts the log. A salt that differs by more belongs to another log. */
+const MAX_SALT_STEPS = 1 << 24;
+
+/** What the next start needs to detect lost changes. */
+export interface InstallationRecord {
+  /** Id and epoch of the installation, as in the table `installation`. */
+  id: string;
+  epoch: number;
+  /** `user_version` of the database file, a random number that each checkpoint changes. */
+  version: number;
+  /** `user_version` after a checkpoint that may not be complete, otherwise the same as `version`. */
+  pending: number;
+  /** Salt of the write-ahead log, or 0 without a log. */
+  salt: number;
+  /** True if the log contains commits that the database file does not contain. */
+  isLogNeeded: boolean;
+}
+
+/** Thrown if the files are not those of the installation, or are in use. The message says what to do. */
+export class InstallationError extends Error {}
+
+/**
+ * The installation file of a SQLite database, beside the database file (ADR 41). It is not flushed to the disk at each
+ * change, so it may describe an earlier state, but never a later state, of the database.
+ */
+export class InstallationFile {
+  private readonly path: string;
+  private readonly log: string;
+  private last: InstallationRecord | undefined;
+
+  /** @param file the database file. */
+  constructor(private readonly file: string) {
+    this.path = `${file}-installation`;
+    this.log = `${file}-wal`;
+  }
+
+  /** Returns undefined if the file is missing or damaged. */
+  read(): InstallationRecord | undefined {
+    try {
+      this.last = JSON.parse(readFileSync(this.path, 'utf8')) as InstallationRecord;
+      return this.last;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /**
+   * Changes values of the record.
+   * @param flush true if the change must survive a power failure.
+   */
+  update(changes: Partial<InstallationRecord>, flush = false): void {
+    writeFileSync(this.path, format({ ...this.read(), ...changes }), { flag: 'r+', flush });
+  }
+
+  /** Writes the record again if the file is gone, so that the next start does not find a new installation. */
+  restore(): void {
+    if (statFile(this.path) || !this.last) return;
+    createParentFolder(this.path);
+    writeFileSync(this.path, format(this.last), { mode: 0o600 });
+  }
+
+  /**
+   * Records a closed database. Does nothing if another program has the database open, because its log remains.
+   * @param installation the default is the recorded installation.
+   */
+  recordClosed(installation: Pick<InstallationRecord, 'id' | 'epoch'> | undefined = this.read()): void {
+    const version = this.readVersion();
+    if (!installation || version === undefined || statFile(this.log)) return;
+    const { id, epoch } = installation;
+    const record = { id, epoch, version, pending: version, salt: 0, isLogNeeded: false };
+    writeFileSync(`${this.path}.part`, format(record), { mode: 0o600, flush: true });
+    renameSync(`${this.path}.part`, this.path);
+  }
+
+  /** True if the database file of a known installation is missing or empty. */
+  get isDatabaseMissing(): boolean {
+    return this.read() !== undefined && this.readVersion() === undefined;
+  }
+
+  /**
+   * Compares the closed database with the record. Renames a log that does not belong to the database file, because SQLite
+   * would apply it to that file.
+   * @returns the reason if changes are lost, otherwise undefined.
+   * @throws InstallationError if the database file is missing or empty.
+   */
+  findLoss(): string | undefined {
+    const expected = this.read();
+    if (!expected) return statFile(this.path) ? 'The installation file is damaged.' : undefined;
+    if (this.isDatabaseMissing) throw this.createMissingError();
+    const version = this.readVersion();
+    const salt = readNumber(this.log, LOG_SALT_AT);
+    const isSameFile = version === expected.version || version === expected.pending;
+    const isSameLog =
+      salt !== undefined && isLaterSalt(expected.salt, salt) && (isSameFile || expected.salt > 0);
+    if (salt !== undefined && isSameFile !== isSameLog) this.setLogAside();
+    if (!isSameFile) return 'The database file is older than the last changes.';
+    if (isSameLog ? !this.isLogShort(salt) : !expected.isLogNeeded) return undefined;
+    return 'The write-ahead log with the last changes is missing, incomplete or replaced.';
+  }
+
+  /** Renames the log, so that SQLite does not apply it to another database file. */
+  setLogAside(): void {
+    if (statFile(this.log)) renameSync(this.log, `${this.log}-unused-${Date.now()}`);
+  }
+
+  /** @throws InstallationError if the database has the id of another installation. */
+  assertKnown(id: string): void {
+    if (id === (this.read()?.id ?? id)) return;
+    throw new InstallationError(
+      `The database file ${this.file} is new or belongs to another installation. Replace it with the file of this ` +
+        `installation, or restore a backup with "rollcall restore". To begin anew, delete ${this.path}.`,
+    );
+  }
+
+  private createMissingError(): InstallationError {
+    return new InstallationError(
+      `The database file ${this.file} of this installation is missing or empty. Move it back together with its -wal file, ` +
+        `or restore a backup with "rollcall restore". To begin anew, delete ${this.path}.`,
+    );
+  }
+
+  private readVersion(): number | undefined {
+    return readNumber(this.file, VERSION_AT);
+  }
+
+  /** Returns true if the log is shorter than its index says. SQLite updates the index at each commit. */
+  private isLogShort(salt: number): boolean {
+    const index = readBytes(`${this.file}-shm`, 0, INDEX.checkpointedAt + 4);
+    const header = index?.subarray(0, INDEX.headerBytes);
+    // The headers differ if SQLite was killed while it wrote them. The last commit was then not acknowledged.
+    if (!index || !header?.equals(index.subarray(INDEX.headerBytes, 2 * INDEX.headerBytes))) return false;
+    const frames = header.readUInt32LE(INDEX.framesAt);
+    if (header.readUInt32BE(INDEX.saltAt) !== salt || frames === index.readUInt32LE(INDEX.checkpointedAt))
+      return false;
+    return readBytes(this.log, positionOfFrame(frames), FRAME_BYTES)?.readUInt32BE(FRAME_SALT_AT) !== salt;
+  }
+}
+
+const format = (record: object): string => JSON.stringify(record).padEnd(FILE_BYTES);
+
+/** Returns the position of a frame in the log. The first frame has the number 1. */
+export const positionOfFrame = (frame: number): number => LOG_HEADER_BYTES + (frame - 1) * FRAME_BYTES;
+
+/** Returns true if SQLite gives the second salt to a log after the first one. A log without commits has the salt 0. */
+export const isLaterSalt = (first: number, second: number): boolean =>
+  first === 0 || (second - first) >>> 0 < MAX_SALT_STEPS;
+
+/** @throws DatabaseError `disk_error` if the folder cannot be read. */
+export function statFile(path: string) {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    throw toDatabaseError(Object.assign(error as Error, { code: 'SQLITE_IOERR' }));
+  }
+}
+
+const readNumber = (path: string, position: number): number | undefined =>
+  readBytes(path, position, 4)?.readUInt32BE(0);
+
+/** Reads from a file that SQLite does not have open. Returns undefined if the file is missing or too short. */
+function readBytes(path: string, position: number, length: number): Buffer | undefined {
+  if (!statFile(path)) return undefined;
+  const file = openSync(path, 'r');
+  const bytes = Buffer.alloc(length);
+  try {
+    return readSync(file, bytes, 0, length, position) === length ? bytes : undefined;
+  } finally {
+    closeSync(file);
+  }
+}
