@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { Changes, type FieldChange, toNewValueKey } from '../../platform/common/field-changes.js';
 import { type JsonText, fromJson, isObject, toJson } from '../../platform/common/json.js';
 import { foldText, truncate } from '../../platform/common/text.js';
@@ -102,7 +101,7 @@ export function listFilledFields(user: User): Changes {
   const set: Record<string, unknown> = {};
   for (const [field, name] of SET_NAMES) {
     const value = user[field];
-    if (isDeepStrictEqual(emptyValueOf(value), value)) continue;
+    if (isEqual(emptyValueOf(value), value)) continue;
     if (field !== 'attributes') set[name] = value;
     else for (const [key, member] of Object.entries(user.attributes)) set[`${name}.${key}`] = member;
   }
@@ -111,13 +110,11 @@ export function listFilledFields(user: User): Changes {
 
 export function diffUsers(before: User | undefined, after: User): FieldChange[] {
   const oldValueOf = (field: Changeable) => (before ? before[field] : emptyValueOf(after[field]));
-  return CHANGEABLE.filter((field) => !isDeepStrictEqual(oldValueOf(field), after[field])).flatMap(
-    (field) => {
-      if (field === 'password_hash') return { field: 'password' };
-      if (field === 'attributes') return diffAttributes(before?.attributes ?? {}, after.attributes);
-      return { field, old: before?.[field] ?? null, new: after[field] };
-    },
-  );
+  return CHANGEABLE.filter((field) => !isEqual(oldValueOf(field), after[field])).flatMap((field) => {
+    if (field === 'password_hash') return { field: 'password' };
+    if (field === 'attributes') return diffAttributes(before?.attributes ?? {}, after.attributes);
+    return { field, old: before?.[field] ?? null, new: after[field] };
+  });
 }
 
 /** Lists the non-empty fields of a deleted user for the audit, as field changes that contain only the old value. */
@@ -130,8 +127,22 @@ export function listRemovedFields(before: User): FieldChange[] {
 /** Lists each changed attribute as a separate field change, such as `attributes.title`. */
 function diffAttributes(before: Attributes, after: Attributes): FieldChange[] {
   return [...new Set([...Object.keys(before), ...Object.keys(after)])]
-    .filter((name) => !isDeepStrictEqual(before[name], after[name]))
+    .filter((name) => !isEqual(before[name], after[name]))
     .map((name) => ({ field: `attributes.${name}`, old: before[name] ?? null, new: after[name] ?? null }));
+}
+
+function isEqual(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  return JSON.stringify(sortKeys(a)) === JSON.stringify(sortKeys(b));
+}
+
+function sortKeys(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(sortKeys);
+  return Object.entries(value)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, member]) => [name, sortKeys(member)]);
 }
 
 function emptyValueOf(value: unknown): unknown {
