@@ -200,7 +200,10 @@ export class ImportWorker implements BeforeApplicationShutdown {
         this.crashes = 0;
         continue;
       }
-      const held = await this.leases.runUnderLease(IMPORT_LEASE, LEASE_SECONDS, () => this.executeNextRun());
+      // Keep the lease for all runs, because a small run takes less time than the two writes of a lease.
+      const held = await this.leases.runUnderLease(IMPORT_LEASE, LEASE_SECONDS, async () => {
+        while (await this.executeNextRun());
+      });
       if (!held) return;
     }
   }
@@ -208,16 +211,19 @@ export class ImportWorker implements BeforeApplicationShutdown {
   /**
    * Plans or applies the next run. Call it only under the lease. Otherwise, a run that another instance has just
    * finished could start again.
+   * @returns false if no run is left, or this worker can no longer write to the run.
    */
-  private async executeNextRun(): Promise<void> {
+  private async executeNextRun(): Promise<boolean> {
     const id = await this.runs.findNextRunId();
-    if (id === undefined) return;
+    if (id === undefined) return false;
     const { transactions, leases, runs, rights } = this;
     const checkpoint = new Checkpoint(id, () => this.stopping, transactions, leases, runs, rights);
     try {
       await this.executor.executeRun(checkpoint);
+      return true;
     } catch (error) {
       if (!(error instanceof LeaseLostError) && !(error instanceof ShuttingDownError)) throw error;
+      return false;
     } finally {
       this.events.notify(id);
     }

@@ -109,13 +109,17 @@ export class RunExecutor {
       const unapproved = { approved: false, approver: null };
       return this.transition(checkpoint, 'park', { ...plan, ...unapproved });
     }
-    await this.transition(checkpoint, 'apply', {
+    const apply = {
       ...plan,
       dry_run: false,
       phase_started: now(),
       phase_percent: plan.percent,
       applied_batches: 0,
-    });
+    };
+    // Without a batch or an error, nothing is left to write. End the run in the same transaction.
+    if (plan.batches === 0 && plan.counts.error === 0)
+      await this.complete({ ...run, ...apply }, checkpoint, apply);
+    else await this.transition(checkpoint, 'apply', apply);
   }
 
   private async invalidatePlan(checkpoint: Checkpoint, plan: RunChange): Promise<void> {
@@ -177,12 +181,16 @@ export class RunExecutor {
     }
   }
 
-  private async complete(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
+  /** Completes a run. @param plan changes to commit with the end of a run that was never in the state `applying`. */
+  private async complete(run: ImportRun, checkpoint: Checkpoint, plan?: RunChange): Promise<void> {
     const result = await this.countResults(run);
     const reason = result.counts.error > 0 ? await this.storeFailedCells(run, checkpoint) : null;
     const end = result.counts.error > 0 ? 'completePartly' : 'complete';
     const all = { rows_done: run.rows_total ?? 0, percent: 100 };
-    await this.endRun(checkpoint, end, async () => ({ ...result, ...all, reason }));
+    await this.endRun(checkpoint, end, async (tx) => {
+      if (plan) await this.endSupersededPlans(tx, run);
+      return { ...plan, ...result, ...all, reason };
+    });
   }
 
   /**
@@ -266,9 +274,12 @@ export class RunExecutor {
     end: TransitionName,
     result: (tx: Sql) => Promise<RunChange>,
   ): Promise<void> {
-    await checkpoint.commit(async (tx, run) => this.transitions.transition(tx, run, end, await result(tx)));
     const { runId } = checkpoint;
-    // If the file of this ended run cannot be deleted now, the next purge deletes it.
+    await checkpoint.commit(async (tx, run) => {
+      await this.transitions.transition(tx, run, end, await result(tx));
+      await this.files.deleteFirstPart(tx, runId);
+    });
+    // If the rest of the file of this ended run cannot be deleted now, the next purge deletes it.
     await this.files.delete(runId).catch((error: unknown) => {
       this.log.logFault(runId, toProblemError(error).code, error);
     });

@@ -32,6 +32,11 @@ export class ImportFilesRepository {
     }
   }
 
+  /** Deletes the first part of a file, which is usually the only part. */
+  async deleteFirstPart(tx: Sql, runId: string): Promise<void> {
+    await tx.execute('DELETE FROM import_file_parts WHERE run_id = ? AND part = 0', [runId]);
+  }
+
   /** Deletes a file, a few parts at a time. On SQLite, freeing a large file at once would block other writers. */
   async delete(runId: string): Promise<void> {
     const last = await this.database.queryOne<{ part: number | null }>(

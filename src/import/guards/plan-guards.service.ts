@@ -29,19 +29,12 @@ interface Planned {
 }
 
 /**
- * Earlier runs with which the guards compare a new run. `week` and `reverts` cover the whole data set, the other
- * properties only the part of the new run.
+ * Earlier runs with which the guards compare a new run. `reverts` covers the whole data set, the other properties only
+ * the part of the new run.
  */
 export interface Past {
   last: ImportRun | undefined;
   lastChanging: ImportRun | undefined;
-  /** True if the same file was imported before, but the last completed run had a different file. */
-  isOldFile: boolean;
-  /**
-   * Numbers of users whom earlier runs blocked or reactivated in the seven days before the new run. Approved runs do
-   * not count.
-   */
-  week: { deactivations: number; reactivations: number };
   /** Reverts that were not reverted themselves. */
   reverts: readonly ImportRun[];
 }
@@ -60,23 +53,12 @@ export class PlanGuards {
   }
 
   async past(run: ImportRun): Promise<Past> {
-    const { dataset, file_sha256: sha256 } = run;
-    const scope = userScopeOf(run);
-    const earlier = (await this.runs.listInScope(scope, COMPLETED, RUNS)).filter(({ id }) => id !== run.id);
-    const [last] = earlier;
-    const isOther = last !== undefined && last.file_sha256 !== sha256;
-    // Count back from the creation of the run, so that planning it again counts the same earlier runs.
-    const crowd = await this.runs.countAccessChangesSince(
-      dataset,
-      addSeconds(run.created, -WEEK_SECONDS),
-      run.id,
-    );
+    const earlier = await this.runs.listInScope(userScopeOf(run), COMPLETED, RUNS);
+    const others = earlier.filter(({ id }) => id !== run.id);
     return {
-      last,
-      lastChanging: earlier.find((other) => changedUsers(other) > 0),
-      isOldFile: isOther && (await this.runs.hasFile(scope, sha256, COMPLETED)),
-      week: { deactivations: crowd.blocked, reactivations: crowd.reactivated },
-      reverts: await this.runs.listReverts(dataset, REVERTS),
+      last: others[0],
+      lastChanging: others.find((other) => changedUsers(other) > 0),
+      reverts: await this.runs.listReverts(run.dataset, REVERTS),
     };
   }
 
@@ -85,10 +67,14 @@ export class PlanGuards {
     past: Past,
     { counts, missing, elsewhere, tally }: Planned,
   ): Promise<Guard[]> {
+    const { id, dataset, file_sha256: sha256 } = run;
     const { missing: mode } = run.options;
     const missingBlocked = mode === 'block' ? missing : 0;
     const { last, reverts } = past;
+    const changesAccess = counts.blocked + counts.reactivated + missingBlocked > 0;
     const written = changedUsers({ counts, missing_blocked: missingBlocked });
+    // The queries for `week` and `sameFile` read all earlier runs, so run them only for plans that they can affect.
+    const isOther = written > 0 && last !== undefined && last.file_sha256 !== sha256;
     const examples = async (
       outcomes: readonly StagedOutcome[],
       field: string,
@@ -109,14 +95,17 @@ export class PlanGuards {
         counts.blocked + missingBlocked,
       ),
       reactivations: await examples(['reactivated'], 'status', counts.reactivated),
-      week: past.week,
+      // Count back from the creation of the run, so that planning it again counts the same earlier runs.
+      week: changesAccess
+        ? await this.runs.countAccessChangesSince(dataset, addSeconds(run.created, -WEEK_SECONDS), id)
+        : { deactivations: 0, reactivations: 0 },
       elsewhere,
       newKeys: await examples(['created'], 'external_id', tally.newKeys),
       lostKeys: missing + tally.clashes,
       shape: tally.shape,
       foreign: Object.assign({}, tally.foreign, { known: knownForeign(last) }),
       lastRows: last?.rows_total ?? null,
-      sameFile: past.isOldFile ? written : 0,
+      sameFile: isOther && (await this.runs.hasFile(userScopeOf(run), sha256, COMPLETED)) ? written : 0,
       undone: await this.undoneOfLast(past.lastChanging, tally, written - counts.created),
       repeated: reverts.length > 0 && tally.changes ? await this.repeated(reverts, tally.changes) : null,
     };

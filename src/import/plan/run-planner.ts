@@ -63,7 +63,10 @@ export class RunPlanner {
     if (past.lastChanging || past.reverts.length > 0) builder.tally.changes = new PlannedChanges();
     const lineEnded = await this.files.plan(run, builder, past.last);
     await builder.finalize();
-    const left = await this.countUnlisted(run, builder);
+    const { tally } = builder;
+    // The count reads all users of the data set. No guard needs it for a plan that changes no user.
+    const isUnchanged = run.options.missing === 'keep' && tally.unchanged === tally.rows;
+    const left: UnlistedCounts = isUnchanged ? new Map() : await this.countUnlisted(run, builder);
     const missing = await this.planMissing(run, left, builder);
     const elsewhere =
       run.options.part === undefined ? 0 : sumCounts(left) - (left.get(run.options.part) ?? 0);

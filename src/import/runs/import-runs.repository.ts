@@ -5,6 +5,7 @@ import {
   type Sql,
   type SqlValue,
   countRows,
+  indexHintOf,
   lockClauseOf,
   insertRows,
   toPlaceholders,
@@ -93,12 +94,14 @@ export class ImportRunsRepository {
     limit: number,
     tx?: Sql,
   ): Promise<ImportRun[]> {
-    return this.select(
-      `WHERE dataset = ? AND state IN (${toPlaceholders(states.length)}) AND reverts IS NULL
-         AND COALESCE(part, '') = ? ORDER BY id DESC LIMIT ?${tx ? lockClauseOf(tx) : ''}`,
-      [dataset, ...states, part ?? '', limit],
-      tx,
-    );
+    const runs: ImportRun[] = [];
+    // With one state per query, the index gives the order. Otherwise, the database would sort all runs of the data set.
+    for (const state of states) {
+      const tail = `WHERE dataset = ? AND state = ? AND reverts IS NULL AND COALESCE(part, '') = ?
+         ORDER BY id DESC LIMIT ?${tx ? lockClauseOf(tx) : ''}`;
+      runs.push(...(await this.select(tail, [dataset, state, part ?? '', limit], tx)));
+    }
+    return runs.sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, limit);
   }
 
   /**
@@ -110,18 +113,18 @@ export class ImportRunsRepository {
     dataset: string,
     time: string,
     excludedId: string,
-  ): Promise<{ blocked: number; reactivated: number }> {
+  ): Promise<{ deactivations: number; reactivations: number }> {
     const rows = await this.database.query<Pick<ImportRunEntity, 'counts' | 'missing_blocked'>>(
       `SELECT counts, missing_blocked FROM import_runs WHERE dataset = ? AND finished >= ? AND id <> ?
        AND reverts IS NULL AND approved = 0 AND applied_batches > 0
        AND id NOT IN (SELECT reverts FROM import_runs WHERE dataset = ? AND reverts IS NOT NULL AND applied_batches > 0)`,
       [dataset, time, excludedId, dataset],
     );
-    const sum = { blocked: 0, reactivated: 0 };
+    const sum = { deactivations: 0, reactivations: 0 };
     for (const { counts, missing_blocked: missing } of rows) {
       const rowsOf = counts ? fromJson(counts) : NO_COUNTS;
-      sum.blocked += rowsOf.blocked + missing;
-      sum.reactivated += rowsOf.reactivated;
+      sum.deactivations += rowsOf.blocked + missing;
+      sum.reactivations += rowsOf.reactivated;
     }
     return sum;
   }
@@ -137,9 +140,12 @@ export class ImportRunsRepository {
 
   /** Returns the reverts in a data set that have changed users and were not reverted themselves, newest first. */
   async listReverts(dataset: string, limit: number): Promise<ImportRun[]> {
+    // Without the hint, SQLite would read all runs of the data set.
+    const hint = indexHintOf(this.database, 'ix_import_runs_reverts');
     return this.select(
-      `WHERE dataset = ? AND reverts IS NOT NULL AND applied_batches > 0 AND finished IS NOT NULL
-       AND id NOT IN (SELECT reverts FROM import_runs WHERE dataset = ? AND reverts IS NOT NULL AND applied_batches > 0)
+      `${hint} WHERE dataset = ? AND reverts IS NOT NULL AND applied_batches > 0 AND finished IS NOT NULL
+       AND id NOT IN
+         (SELECT reverts FROM import_runs${hint} WHERE dataset = ? AND reverts IS NOT NULL AND applied_batches > 0)
        ORDER BY id DESC LIMIT ?`,
       [dataset, dataset, limit],
     );

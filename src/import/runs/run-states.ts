@@ -50,7 +50,8 @@ export const TRANSITIONS = {
   /** The plan differs from the plan that was approved. */
   invalidate: { from: ['validating'], to: 'superseded', by: 'worker', audit: 'import.superseded' },
   apply: { from: ['validating'], to: 'applying', by: 'worker' },
-  complete: { from: ['applying'], to: 'completed', by: 'worker', audit: 'import.completed' },
+  /** All rows are applied, or the plan changes nothing. */
+  complete: { from: ['validating', 'applying'], to: 'completed', by: 'worker', audit: 'import.completed' },
   completePartly: {
     from: ['applying'],
     to: 'completed_with_errors',
