@@ -177,6 +177,7 @@ test('a missing drop folder is logged only once', async () => {
 });
 
 test('an import schedule takes at most 100 files at a time', async () => {
+  const listings = jest.spyOn(DropFolder.prototype, 'listDropped');
   const all = Array.from({ length: 105 }, (_, i) => `p${1000 + i}`);
   for (const id of all) drop.addUser(id);
   let most = 0;
@@ -192,4 +193,5 @@ test('an import schedule takes at most 100 files at a time', async () => {
   await scheduled.start();
   await scheduled.waitForFiles(all.length);
   expect(most).toBeLessThanOrEqual(100);
+  expect(listings).toHaveBeenCalledTimes(1);
 });

@@ -1,5 +1,6 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { Cron } from 'croner';
+import { setTimeout as delay } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../../access/actor.js';
 import { Log } from '../../platform/telemetry/log.js';
@@ -63,6 +64,8 @@ const TICK = 'schedule.tick';
 /** Maximum time for which a tick waits for incomplete files. */
 const MAX_WAIT_MILLIS = 10 * 60 * 1000;
 const INTERVAL_MILLIS = 5000;
+/** Interval between two checks for finished runs while the maximum number of files is in `processing/`. */
+const POLL_MILLIS = 250;
 /** Maximum number of files in `processing/` whose runs are queued or in progress. Each pass reads all of these runs. */
 const MAX_PROCESSING = 100;
 const CALLER: Caller = { actor: { kind: 'system', id: null }, requestId: 'schedule', ip: '' };
@@ -160,11 +163,11 @@ export class ScheduleService implements BeforeApplicationShutdown {
    */
   private async runPass(folder: DropFolder): Promise<void> {
     await this.leases.runUnderLease(LEASE, LEASE_SECONDS, async () => {
-      const capacity = MAX_PROCESSING - (await this.resumeOrArchiveAll(folder));
+      await this.resumeOrArchiveAll(folder);
       const time = now();
       const last = await this.leases.findRecordedTime(TICK);
       // Record the tick after the import of its files, so that it stays due if the process is killed.
-      if (last === undefined || (this.isDue(last, time) && (await this.importDroppedFiles(folder, capacity))))
+      if (last === undefined || (this.isDue(last, time) && (await this.importDroppedFiles(folder))))
         await this.leases.recordTime(TICK, time);
     });
   }
@@ -175,20 +178,20 @@ export class ScheduleService implements BeforeApplicationShutdown {
   }
 
   /**
-   * Imports the complete files in the folder, at most `capacity` files.
+   * Imports the complete files in the folder, which it lists once.
    * @returns true if the tick is done. Returns false if the next pass must continue, because of remaining files,
    * incomplete files or a shutdown.
    */
-  private async importDroppedFiles(folder: DropFolder, capacity: number): Promise<boolean> {
+  private async importDroppedFiles(folder: DropFolder): Promise<boolean> {
     let isUnfinished = false;
     this.dropFolderLog.startPass();
+    let capacity = await this.waitForCapacity(folder);
     for await (const file of folder.listDropped()) {
       if (this.stopping.signal.aborted) return false;
       if (file.rejection) this.dropFolderLog.add(file.name, file.rejection.reason);
-      else if (file.isComplete && capacity-- <= 0) {
-        this.waitingSince = undefined;
-        return false;
-      } else if (!file.isComplete || !(await this.importDroppedFile(folder, file))) isUnfinished = true;
+      else if (!file.isComplete || !(await this.importDroppedFile(folder, file))) isUnfinished = true;
+      // Wait here, so that the next file is inspected after the wait.
+      else if (--capacity <= 0) capacity = await this.waitForCapacity(folder);
     }
     this.dropFolderLog.endPass();
     if (isUnfinished) {
@@ -197,6 +200,16 @@ export class ScheduleService implements BeforeApplicationShutdown {
     }
     this.waitingSince = undefined;
     return true;
+  }
+
+  /** Waits until fewer than MAX_PROCESSING files wait for their runs. @returns the number of files that may follow. */
+  private async waitForCapacity(folder: DropFolder): Promise<number> {
+    const { signal } = this.stopping;
+    for (;;) {
+      await this.resumeOrArchiveAll(folder);
+      if (capacity > 0 || signal.aborted) return capacity;
+      await delay(POLL_MILLIS, undefined, { signal, ref: false }).catch(() => undefined);
+    }
   }
 
   /** Moves a file to `processing/` and imports it. @returns false if the file cannot be moved. */
