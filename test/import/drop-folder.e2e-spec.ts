@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
-import { linkSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { type Server, createServer } from 'node:net';
 import { join } from 'node:path';
 import { DropFolder } from '../../src/import/schedule/drop-folder.js';
+import { errorCodeOf } from '../../src/platform/common/errors.js';
 import { Log } from '../../src/platform/telemetry/log.js';
-import { TestDropFolder, ScheduleFixture } from '../support/app/drop-folder.js';
+import { TestDropFolder, ScheduleFixture, missTick } from '../support/app/drop-folder.js';
 import { csv, findUser } from '../support/app/imports.js';
 import { Process, envOf } from '../support/process/process.js';
 
@@ -159,21 +160,58 @@ test.each(['moveToProcessing', 'archive'] as const)(
   },
 );
 
-test('a missing drop folder is logged only once', async () => {
+/** Returns the reasons for which the drop folder is unavailable, until the folder is back. */
+function watchFaults(): unknown[] {
+  const reasons: unknown[] = [];
+  jest.spyOn(Log.prototype, 'logFault').mockImplementation((_, __, error) => {
+    reasons.push(errorCodeOf(error));
+  });
+  jest.spyOn(Log.prototype, 'warn').mockImplementation((_, fields) => {
+    reasons.push(fields['reason']);
+  });
+  return reasons;
+}
+
+test.each([
+  ['missing', () => undefined, 'ENOENT'],
+  [
+    'empty',
+    mkdirSync,
+    expect.stringMatching(/drop is not mounted or new: it contains no folder processing$/),
+  ],
+  ['a file', (path: string) => writeFileSync(path, ''), 'drop is a link or a file, not a folder'],
+] as const)('a drop folder that becomes %s is unavailable until it is back', async (_, replace, reason) => {
+  await scheduled.stop(await scheduled.start());
+  await missTick(scheduled.app);
   drop.addUser('a');
   const away = join(folder, 'away');
   renameSync(drop.folder, away);
-  const faults = jest.spyOn(Log.prototype, 'logFault');
-  const missed = new Promise<void>((resolve) => {
-    faults.mockImplementation(() => {
-      resolve();
-    });
-  });
-  await scheduled.start();
-  await missed;
+  replace(drop.folder);
+  const reasons = watchFaults();
+  const schedule = await scheduled.start();
+  await scheduled.stop(await scheduled.start());
+  expect(schedule.folderFault).toEqual(reason);
+  expect(reasons).toEqual([reason, reason]); // one of each schedule, although both have checked repeatedly
+  if (reason !== 'ENOENT') rmSync(drop.folder, { recursive: true });
+  const messages = jest.spyOn(Log.prototype, 'info');
   renameSync(away, drop.folder);
   await scheduled.waitForFiles(1);
-  expect(faults).toHaveBeenCalledTimes(1);
+  expect(schedule.folderFault).toBeUndefined();
+  expect(messages).toHaveBeenCalledWith('drop folder available');
+});
+
+test('a drop folder that does not respond delays neither the start nor the end of the service', async () => {
+  const check = jest.spyOn(DropFolder.prototype, 'check').mockReturnValue(new Promise(() => undefined));
+  const reasons = watchFaults();
+  const { setTimeout: wait } = globalThis;
+  jest.spyOn(globalThis, 'setTimeout').mockImplementation((work, _, ...args) => wait(work, 1, ...args));
+  const schedule = await scheduled.start();
+  await scheduled.stop(schedule);
+  expect({ fault: schedule.folderFault, reasons }).toEqual({
+    fault: 'drop folder is not responding',
+    reasons: ['drop folder is not responding'],
+  });
+  expect(check).toHaveBeenCalledTimes(1);
 });
 
 test('an import schedule takes at most 100 files at a time', async () => {

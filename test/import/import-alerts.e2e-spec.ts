@@ -88,6 +88,20 @@ async function createWaitingRun(app: TestApp): Promise<Json> {
   return run;
 }
 
+test('an unavailable drop folder is reported once, and the service stays ready', async () => {
+  const settings = { ...getHookSettings(), IMPORT_FOLDER: join(database.folder, 'unmounted') };
+  const app = await start(settings);
+  await receiver.waitForAlerts(1);
+  expect(JSON.parse(receiver.alerts[0]?.body ?? '')).toMatchObject({
+    type: 'import.folder_lost',
+    data: { reason: 'ENOENT', last_available: null },
+  });
+  expect((await app.guest.fetch('GET', '/health/ready')).status).toBe(200);
+  await stop(app);
+  await stop(await start(settings));
+  expect(receiver.alerts).toHaveLength(1);
+});
+
 test('an import that waits for approval sends one signed alert', async () => {
   const app = await start({ ...getHookSettings(), BASE_URL: 'https://users.example.org/' });
   const run = await createWaitingRun(app);

@@ -32,6 +32,7 @@ let drop: DropFolder;
 beforeEach(async () => {
   folder = await fs.mkdtemp(join(tmpdir(), 'rollcall-drop-'));
   drop = new DropFolder(folder, '*.csv');
+  await drop.check(true);
 });
 afterEach(async () => {
   before = {};
@@ -173,19 +174,28 @@ test('dropped files are listed once each, sorted by name', async () => {
   expect(found.at(-1)?.rejection?.reason).toBe('a file whose name is not UTF-8');
 });
 
+test('a drop folder on another file system than before is refused', async () => {
+  const elsewhere = Object.assign(await fs.stat(folder), { dev: 0 });
+  const stat = jest.spyOn(fs, 'stat').mockResolvedValue(elsewhere);
+  syncBuiltinESMExports();
+  await expect(drop.check(false)).rejects.toThrow('on another file system than at the start');
+  stat.mockRestore();
+  syncBuiltinESMExports();
+  await drop.check(false);
+});
+
 test('a work folder on another file system is refused', async () => {
   const work = join(folder, 'work');
   drop = new DropFolder(folder, '*.csv', work);
-  await drop.prepareWorkFolder();
+  await drop.check(true);
+  await drop.probeWorkFolder();
   before = {
     rename: () => {
       throw Object.assign(new Error('EXDEV'), { code: 'EXDEV' });
     },
   };
-  await expect(drop.prepareWorkFolder()).rejects.toThrow(
-    /^IMPORT_WORK_FOLDER must be on the same file system/,
-  );
-  expect(await fs.readdir(folder)).toEqual(['work']);
+  await expect(drop.probeWorkFolder()).rejects.toThrow(/^IMPORT_WORK_FOLDER must be on the same file system/);
+  expect((await fs.readdir(folder)).sort()).toEqual(['done', 'failed', 'processing', 'work']);
   expect(await fs.readdir(join(work, 'processing'))).toEqual([]);
 });
 

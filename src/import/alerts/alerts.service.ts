@@ -9,14 +9,10 @@ import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { ImportSummary } from '../report/import-summary.service.js';
 import { type Alert, AlertSender, type AlertType, AlertError } from './alert-sender.service.js';
 import { type ImportRun, missingCountsOf } from '../runs/import-run.js';
+import { ScheduleService } from '../schedule/schedule.service.js';
 
 const LEASE = 'alerts';
 const LEASE_SECONDS = 60;
-/**
- * Name of an entry among the leases. It is never used as a lease, but stores the time of the last alert about overdue
- * imports.
- */
-const OVERDUE = 'alerts.overdue';
 const REMINDER_SECONDS = 24 * 60 * 60;
 const INTERVAL_MILLIS = 5000;
 /** Maximum number of alerts about runs waiting for approval that are sent at a time. */
@@ -31,9 +27,9 @@ const LAST_PAUSE_MILLIS = 10 * 60_000;
 const SHUTDOWN_MILLIS = 2000;
 
 /**
- * Sends alerts to operators (NOTIFY_URL, NOTIFY_COMMAND) about imports that wait for approval or are overdue. Only one
- * instance sends alerts at a time. An alert is recorded only after its delivery, so a crash may repeat an alert but
- * never loses it. A failed alert is sent again.
+ * Sends alerts to operators (NOTIFY_URL, NOTIFY_COMMAND) about imports that wait for approval or are overdue, and about
+ * an unavailable drop folder. Only one instance sends alerts at a time. An alert is recorded only after its delivery, so
+ * a crash may repeat an alert but never loses it. A failed alert is sent again.
  */
 @Injectable()
 export class Alerts implements BeforeApplicationShutdown {
@@ -50,6 +46,7 @@ export class Alerts implements BeforeApplicationShutdown {
     private readonly sender: AlertSender,
     private readonly runs: ImportRunsRepository,
     private readonly summary: ImportSummary,
+    private readonly schedule: ScheduleService,
     private readonly leases: Leases,
     private readonly transactions: TransactionRunner,
     private readonly log: Log,
@@ -91,21 +88,32 @@ export class Alerts implements BeforeApplicationShutdown {
         await this.transactions.run((tx) => this.runs.update(tx, run.id, { alerted: now() }));
         if (this.isStopping) return;
       }
+      const { folderFault, lastAvailable } = this.schedule;
+      if (folderFault !== undefined) {
+        const data = { reason: folderFault, last_available: toIsoOrNull(lastAvailable) };
+        await this.remind('folder_lost', lastAvailable, data);
+      }
       const hours = this.env.IMPORT_OVERDUE_HOURS;
       if (hours === undefined) return;
       // The check and the alert use the same time, because another import may complete between them.
       const last = await this.summary.findLastCompleted();
-      if ((await this.isReminderDue(last)) && (await this.deliver(createOverdueAlert(hours, last))))
-        await this.leases.recordTime(OVERDUE, now());
+      if (this.summary.isTooLongAgo(last))
+        await this.remind('overdue', last, { hours, last_completed: toIsoOrNull(last) });
     });
   }
 
-  private async isReminderDue(last: DbTime | null): Promise<boolean> {
-    if (!this.summary.isTooLongAgo(last)) return false;
-    const sent = await this.leases.findRecordedTime(OVERDUE);
-    return (
-      sent === undefined || sent < addSeconds(now(), -REMINDER_SECONDS) || (last !== null && sent < last)
-    );
+  /**
+   * Sends an alert about a state, unless any instance has sent one since the state began and within the last day.
+   * @param last time at which the state was last seen to be good, or null.
+   */
+  private async remind(state: 'overdue' | 'folder_lost', last: DbTime | null, data: object): Promise<void> {
+    // An entry among the leases that is never used as a lease, but stores the time of the last alert.
+    const entry = `alerts.${state}`;
+    const sent = await this.leases.findRecordedTime(entry);
+    const isDue =
+      sent === undefined || sent < addSeconds(now(), -REMINDER_SECONDS) || (last !== null && sent < last);
+    const alert = createAlert(`${state}-${toIsoOrNull(last) ?? 'never'}`, `import.${state}`, data);
+    if (isDue && (await this.deliver(alert))) await this.leases.recordTime(entry, now());
   }
 
   /** @returns false if the delivery failed. */
@@ -143,14 +151,7 @@ function createParkedAlert(run: ImportRun, baseUrl: string): Alert {
   return createAlert(id, 'import.needs_approval', data);
 }
 
-/** @param last the time when an import last completed, or null before the first completed import. */
-function createOverdueAlert(hours: number, last: DbTime | null): Alert {
-  const lastCompleted = last === null ? null : toIso(last);
-  return createAlert(`overdue-${lastCompleted ?? 'never'}`, 'import.overdue', {
-    hours,
-    last_completed: lastCompleted,
-  });
-}
+const toIsoOrNull = (time: DbTime | null): string | null => time && toIso(time);
 
 function createAlert(id: string, type: AlertType, data: object): Alert {
   return { id, type, body: JSON.stringify({ type, timestamp: toIso(now()), data }) };

@@ -1,5 +1,5 @@
 import type { Stats } from 'node:fs';
-import { lstat, mkdir, open, rename, unlink } from 'node:fs/promises';
+import { lstat, mkdir, open, opendir, rename, stat, unlink } from 'node:fs/promises';
 import { v7 as uuidv7 } from 'uuid';
 import { errorCodeOf } from '../../platform/common/errors.js';
 import { HeartbeatWatch } from '../../platform/database/leases/heartbeat-watch.js';
@@ -44,6 +44,8 @@ export class FileChangedError extends Error {}
  */
 export class DropFolder {
   private readonly futureChanges = new HeartbeatWatch();
+  /** Id of the file system of the drop folder at the first successful `check`. */
+  private device: number | undefined;
 
   /** @param pattern pattern of the names of files to import (`matchesPattern`). */
   constructor(
@@ -53,13 +55,37 @@ export class DropFolder {
   ) {}
 
   /**
-   * Creates the work folder, and moves an empty file from the drop folder into it as a test. Does nothing if both are
-   * the same folder.
+   * Checks that the drop folder and the work folder can be read, and creates missing subfolders of the work folder.
+   * @param isNew true if the work folder was never used. Otherwise, a work folder without any subfolder is an empty
+   * mount point, in which nothing is created.
+   * @throws EntryError if another folder has replaced the drop folder or the work folder, or a system error.
+   */
+  async check(isNew: boolean): Promise<void> {
+    const { dev } = await OpenFolder.runWithFolder(this.folder, { allowsLink: true }, async (drop) => {
+      const entries = await opendir(drop.pathOf('.'));
+      await entries.read();
+      await entries.close();
+      return stat(drop.pathOf('.'));
+    });
+    if (dev !== (this.device ?? dev))
+      throw new EntryError(this.folder, 'on another file system than at the start of the service');
+    if (isNew) await mkdir(this.workFolder, { recursive: true, mode: 0o700 });
+    await OpenFolder.runWithFolder(this.workFolder, { allowsLink: true }, async (work) => {
+      const stages = STAGES.map((stage) => work.pathOf(stage));
+      const found = await Promise.all(stages.map((path) => lstat(path).catch(() => undefined)));
+      if (!isNew && !found.some(Boolean))
+        throw new EntryError(this.workFolder, 'not mounted or new: it contains no folder processing');
+      for (const path of stages) await mkdir(path, { recursive: true });
+    });
+    this.device = dev;
+  }
+
+  /**
+   * Moves an empty file from the drop folder to the work folder as a test. Does nothing if both are the same folder.
    * @throws Error if the folders are on different file systems, or a system error if one of them cannot be used.
    */
-  async prepareWorkFolder(): Promise<void> {
+  async probeWorkFolder(): Promise<void> {
     if (this.workFolder === this.folder) return;
-    await mkdir(this.workFolder, { recursive: true, mode: 0o700 });
     const probe = `.rollcall-${uuidv7()}`;
     await this.runWithDropAndStageFolder('processing', async (drop, processing) => {
       await (await open(drop.pathOf(probe), 'wx')).close();
@@ -113,11 +139,7 @@ export class DropFolder {
   }
 
   async *listProcessing(): AsyncGenerator<ProcessingFile & FolderFile> {
-    const processing = await this.openStage('processing').catch((error: unknown) => {
-      if (errorCodeOf(error) === 'ENOENT') return undefined;
-      throw error;
-    });
-    if (!processing) return;
+    const processing = await this.openStage('processing');
     try {
       for await (const entry of processing.listNames((each) => !each.startsWith('.'))) {
         const file = { runId: entry.slice(0, UUID_BYTES - 1), name: entry.slice(UUID_BYTES), entry };
@@ -198,24 +220,16 @@ export class DropFolder {
   }
 
   private async runWithStageFolder<T>(stage: Stage, work: (folder: OpenFolder) => Promise<T>): Promise<T> {
-    const folder = await this.openStage(stage, true);
-    try {
-      return await work(folder);
-    } finally {
-      await folder.close();
-    }
+    return OpenFolder.runWithFolder(this.workFolder, { allowsLink: true }, (parent) =>
+      OpenFolder.runWithFolder(parent.pathOf(stage), { allowsLink: false }, work),
+    );
   }
 
   /** Opens a subfolder of the work folder. Rejects a symbolic link, which could redirect files. */
-  private async openStage(stage: Stage, shouldCreate = false): Promise<OpenFolder> {
-    return OpenFolder.runWithFolder(this.workFolder, { allowsLink: true }, async (parent) => {
-      if (shouldCreate) {
-        await mkdir(parent.pathOf(stage)).catch((error: unknown) => {
-          if (errorCodeOf(error) !== 'EEXIST') throw error;
-        });
-      }
-      return OpenFolder.open(parent.pathOf(stage), { allowsLink: false });
-    });
+  private async openStage(stage: Stage): Promise<OpenFolder> {
+    return OpenFolder.runWithFolder(this.workFolder, { allowsLink: true }, (parent) =>
+      OpenFolder.open(parent.pathOf(stage), { allowsLink: false }),
+    );
   }
 }
 

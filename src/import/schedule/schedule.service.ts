@@ -1,5 +1,7 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { Cron } from 'croner';
+import { createHash } from 'node:crypto';
+import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../../access/actor.js';
@@ -64,6 +66,8 @@ const TICK = 'schedule.tick';
 /** Maximum time for which a tick waits for incomplete files. */
 const MAX_WAIT_MILLIS = 10 * 60 * 1000;
 const INTERVAL_MILLIS = 5000;
+/** Maximum time for which the schedule waits for a folder, whose file server may be unreachable. */
+const RESPONSE_MILLIS = 10_000;
 /** Interval between two checks for finished runs while the maximum number of files is in `processing/`. */
 const POLL_MILLIS = 250;
 /** Maximum number of files in `processing/` whose runs are queued or in progress. Each pass reads all of these runs. */
@@ -88,6 +92,15 @@ export class ScheduleService implements BeforeApplicationShutdown {
   /** Monotonic time at which the current tick first found incomplete files. Undefined if it waits for no files. */
   private waitingSince: number | undefined;
   private lastFault: string | undefined;
+  private pendingCheck: Promise<void> | undefined;
+  /** Name of the lease that stores when the work folder was first used. */
+  private readonly record: string;
+  /** True if the work folder was never used, so that it may be empty. */
+  private isNew = false;
+  /** Reason why the drop folder is unavailable, or undefined if it is available. */
+  folderFault: string | undefined;
+  /** Time at which this instance last found the drop folder available, or null before the first time. */
+  lastAvailable: DbTime | null = null;
 
   constructor(
     private readonly env: Env,
@@ -102,6 +115,8 @@ export class ScheduleService implements BeforeApplicationShutdown {
     const { IMPORT_FOLDER, IMPORT_PATTERN, IMPORT_WORK_FOLDER } = env;
     if (IMPORT_FOLDER !== undefined)
       this.folder = new DropFolder(IMPORT_FOLDER, IMPORT_PATTERN, IMPORT_WORK_FOLDER);
+    const hash = createHash('sha256').update(resolve(IMPORT_WORK_FOLDER ?? IMPORT_FOLDER ?? ''));
+    this.record = `${LEASE}.folder.${hash.digest('hex').slice(0, 16)}`;
     this.dropFolderLog = new SkippedFileLog(log, 'IMPORT_FOLDER');
     this.processingLog = new SkippedFileLog(log, 'processing');
   }
@@ -113,24 +128,48 @@ export class ScheduleService implements BeforeApplicationShutdown {
   async start(): Promise<void> {
     const { folder } = this;
     if (!folder) return;
-    await folder.prepareWorkFolder().catch((error: unknown) => {
-      if (errorCodeOf(error) === undefined) throw error;
-      this.logError(error);
-    });
-    this.cron = new Cron(this.env.IMPORT_CRON, { timezone: this.env.IMPORT_TIME_ZONE, unref: true }, () => {
-      this.startPass(folder);
-    });
-    this.timer = setInterval(() => {
-      this.startPass(folder);
-    }, INTERVAL_MILLIS).unref();
-    this.startPass(folder);
+    this.isNew = (await this.leases.findRecordedTime(this.record)) === undefined;
+    if (await this.isAvailable(folder))
+      await folder.probeWorkFolder().catch((error: unknown) => {
+        if (errorCodeOf(error) === undefined) throw error;
+        this.logError(error);
+      });
+    const run = async () => {
+      if (await this.isAvailable(folder)) this.startPass(folder);
+    };
+    this.cron = new Cron(this.env.IMPORT_CRON, { timezone: this.env.IMPORT_TIME_ZONE, unref: true }, run);
+    this.timer = setInterval(() => void run(), INTERVAL_MILLIS).unref();
+    await run();
   }
 
+  /** Ends the pass, but does not wait for a folder that does not respond. */
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping.abort();
     this.cron?.stop();
     clearInterval(this.timer);
-    await this.currentPass;
+    await Promise.race([this.currentPass, delay(RESPONSE_MILLIS, undefined, { ref: false })]);
+  }
+
+  /** Checks the folders, even during a pass. If they are not available, logs the error and sets `folderFault`. */
+  private async isAvailable(folder: DropFolder): Promise<boolean> {
+    // Start no second check during a check that gets no answer, because each check occupies a thread.
+    this.pendingCheck ??= folder.check(this.isNew).finally(() => (this.pendingCheck = undefined));
+    const timeout = new Promise<never>((_, reject) => {
+      setTimeout(reject, RESPONSE_MILLIS, new EntryError('drop folder', 'not responding')).unref();
+    });
+    try {
+      await Promise.race([this.pendingCheck, timeout]);
+      if (this.isNew) await this.leases.recordTime(this.record, now());
+    } catch (error) {
+      this.folderFault = reasonOf(error);
+      this.logError(error);
+      return false;
+    }
+    if (this.folderFault !== undefined) this.log.info('drop folder available');
+    this.isNew = false;
+    this.folderFault = undefined;
+    this.lastAvailable = now();
+    return true;
   }
 
   private startPass(folder: DropFolder): void {
@@ -206,7 +245,7 @@ export class ScheduleService implements BeforeApplicationShutdown {
   private async waitForCapacity(folder: DropFolder): Promise<number> {
     const { signal } = this.stopping;
     for (;;) {
-      await this.resumeOrArchiveAll(folder);
+      const capacity = MAX_PROCESSING - (await this.resumeOrArchiveAll(folder));
       if (capacity > 0 || signal.aborted) return capacity;
       await delay(POLL_MILLIS, undefined, { signal, ref: false }).catch(() => undefined);
     }
