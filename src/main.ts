@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import cluster from 'node:cluster';
 import { fileURLToPath } from 'node:url';
-import { type Env, loadEnv } from './platform/config/env.js';
+import { type Env, findMisspeltVariables, loadEnv } from './platform/config/env.js';
 import { readSettings, runProgram } from './platform/config/settings.js';
 import { runMigrator } from './platform/database/engine/worker-process.js';
 import { ignoreOutputErrors } from './platform/telemetry/log.js';
@@ -18,6 +18,7 @@ void runProgram('Rollcall cannot start.', async () => {
     // The instance uses the settings that the primary has read, even if `.env` has changed since.
     return runInstance(loadEnv(), createApp);
   }
+  for (const text of findMisspeltVariables()) process.stderr.write(`Warning: ${text}.\n`);
   const env = readSettings();
   if (env.WORKERS > 1) {
     const { runPrimary } = await import('./operations/cluster/primary.js');

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { now } from '../platform/common/time.js';
-import { type Env, EnvError } from '../platform/config/env.js';
+import { type Env, EnvError, findMisspeltVariables } from '../platform/config/env.js';
 import { readSettings } from '../platform/config/settings.js';
 import type { EntityClasses } from '../platform/database/data-source.js';
 import type { Application } from './application.js';
@@ -85,14 +85,14 @@ async function* runChecks(application: Application, security: boolean): AsyncGen
   const { node } = process.versions;
   yield* security ? checkNodeSupport(node, now().slice(0, 10)) : checkNode(node);
   let env: Env;
-  const warnings: Finding[] = [];
+  const misspelt = findMisspeltVariables();
+  yield* misspelt.flatMap((text) => warn('settings', `${text}. Rename or remove it`));
   try {
-    env = readSettings((text) => void warnings.push(...warn('settings', `${text}. Rename or remove it`)));
+    env = readSettings();
   } catch (error) {
-    return yield* [...warnings, ...toSettingsFindings(error)];
+    return yield* toSettingsFindings(error);
   }
-  yield* warnings;
-  if (!security && warnings.length === 0) yield* ok('settings', 'all valid');
+  if (!security && misspelt.length === 0) yield* ok('settings', 'all valid');
   const files = await claimDatabase(env, 'read').catch((error: unknown) => error);
   // SQLite must not open files that do not belong together.
   if (files instanceof InstallationError) return yield* fail('database', files.message);

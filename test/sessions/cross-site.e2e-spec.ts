@@ -78,7 +78,7 @@ test('a cross-site request with an unknown session returns 401', async () => {
   expect(problemOf(answer)).toEqual([401, 'unauthenticated']);
 });
 
-// The last test, because Passport has only one set of strategies: those of the latest application.
+// This test is the last one, because each application replaces the global strategies of Passport.
 test('with HOST=0.0.0.0, a session works at every address of the service', async () => {
   const other = await TestApp.start({ HOST: '0.0.0.0', BASE_URL: '', TRUST_PROXY: 'loopback' });
   const { client, user } = await aPerson(other);

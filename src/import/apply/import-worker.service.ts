@@ -167,10 +167,9 @@ export class ImportWorker implements BeforeApplicationShutdown {
     this.busy = this.executeRuns()
       .then(() => this.endRevokedRuns())
       .catch((error: unknown) => {
-        if (error instanceof WorkerEndedError) {
-          this.crashes++;
-          if (this.stopping || CLEAN_EXITS.includes(error.exit)) return; // the run continues later
-        }
+        // The run continues later. A signal to all processes ends a process that is still starting.
+        if (error instanceof WorkerEndedError && (this.stopping || CLEAN_EXITS.includes(error.exit))) return;
+        if (error instanceof WorkerEndedError) this.crashes++;
         this.log.logFault('imports', toProblemError(error).code, error);
       })
       .finally(() => {

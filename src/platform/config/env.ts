@@ -93,9 +93,7 @@ export function loadEnv(variables: NodeJS.ProcessEnv = process.env, fileNames: r
     ),
   );
   const env = new Env();
-  const faults = fileNames
-    .filter((name) => !NAMES.includes(name) && !FOREIGN.test(name))
-    .map((name) => describeUnknownName(name, findNearest(name, NAMES)));
+  const faults = describeUnknownNames(fileNames.filter((name) => !FOREIGN.test(name)));
   for (const [name, { parse, isSecret }] of Object.entries(SETTINGS)) {
     const text = (isSecret && readSecretFile(name, variables, faults)) || variables[name];
     if (!text) continue;
@@ -109,13 +107,22 @@ export function loadEnv(variables: NodeJS.ProcessEnv = process.env, fileNames: r
 
 /** Returns a warning for each environment variable that is probably a misspelt setting. */
 export const findMisspeltVariables = (variables: NodeJS.ProcessEnv = process.env): string[] =>
-  Object.keys(variables).flatMap((name) => {
-    const nearest = name.length < MIN_SUSPICIOUS_LENGTH ? undefined : findNearest(name, NAMES, 1);
-    return nearest === undefined || NAMES.includes(name) ? [] : describeUnknownName(name, nearest);
-  });
+  describeUnknownNames(
+    Object.keys(variables).filter((name) => name.length >= MIN_SUSPICIOUS_LENGTH),
+    1,
+  );
 
-const describeUnknownName = (name: string, nearest: string | undefined): string =>
-  `${name} is not a setting${nearest === undefined ? '' : `. The nearest setting is ${nearest}`}`;
+/**
+ * Returns a text for each name that is not a setting, with the nearest setting.
+ * @param max maximum number of edits. Names that are not this near to a setting are omitted.
+ */
+function describeUnknownNames(names: readonly string[], max?: number): string[] {
+  return names.flatMap((name) => {
+    const nearest = findNearest(name, NAMES, max);
+    if (NAMES.includes(name) || (max !== undefined && nearest === undefined)) return [];
+    return `${name} is not a setting${nearest === undefined ? '' : `. The nearest setting is ${nearest}`}`;
+  });
+}
 
 /** Reads a secret from the file whose path is in `NAME_FILE`. Removes the last newline. Appends errors to `faults`. */
 function readSecretFile(name: string, variables: NodeJS.ProcessEnv, faults: string[]): string | undefined {

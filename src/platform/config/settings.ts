@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { errorCodeOf, messageOf } from '../common/errors.js';
 import { maskSecrets } from '../common/secrets.js';
 import { MIN_NODE_VERSION, isNodeNewEnough } from '../common/version.js';
-import { type Env, EnvError, findMisspeltVariables, loadEnv } from './env.js';
+import { type Env, EnvError, loadEnv } from './env.js';
 
 /** A flag with a settings file, which Node.js has read. */
 const FILE_FLAG = /^--env-file(?:-if-exists)?=(.+)$/;
@@ -12,16 +12,12 @@ const FILE_FLAG = /^--env-file(?:-if-exists)?=(.+)$/;
 /**
  * Reads the settings from the environment and from the file `.env` in the working directory. The environment takes
  * precedence.
- * @param warn receives a warning for each environment variable that is probably a misspelt setting.
  * @throws EnvError for invalid settings and unknown names in a settings file, and Error if a file cannot be read.
  */
-export function readSettings(
-  warn = (text: string): void => void process.stderr.write(`Warning: ${text}.\n`),
-): Env {
+export function readSettings(): Env {
   const flagFiles = process.execArgv.flatMap((flag) => FILE_FLAG.exec(flag)?.[1] ?? []);
   const files = ['.env', ...flagFiles].filter((file) => existsSync(file));
   const names = files.flatMap((file) => Object.keys(parseEnv(readFileSync(file, 'utf8'))));
-  for (const text of findMisspeltVariables()) warn(text);
   if (files[0] === '.env') process.loadEnvFile('.env');
   return loadEnv(process.env, names);
 }

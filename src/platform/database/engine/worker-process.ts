@@ -26,10 +26,8 @@ const MAX_UNANSWERED_AT_START = 30;
  */
 const ONE_ARENA = '1';
 
-const getNodeFlags = (): string[] => [
-  ...process.execArgv.filter((flag) => !/^--(env-file|inspect)/.test(flag)),
-  NO_INSPECTOR,
-];
+const getNodeFlags = (): string[] =>
+  process.execArgv.filter((flag) => !/^--(env-file|inspect)/.test(flag)).concat(NO_INSPECTOR);
 
 /** Thrown if a worker process ends before it answers a call. */
 export class WorkerEndedError extends Error {
