@@ -17,6 +17,13 @@ const createRowLimit = (setting: LimitRange['setting']): LimitRange => ({
 });
 const createPercentLimit = (setting: LimitRange['setting']): LimitRange => ({ setting, least: 0, most: 100 });
 
+type PairSetting = keyof { [K in LimitRange['setting'] as `${K}_PERCENT` extends keyof Env ? K : never]: K };
+/** Limits from a setting and from the setting with the same name and `_PERCENT`. */
+const createLimitPair = (setting: PairSetting) => ({
+  rows: createRowLimit(setting),
+  percent: createPercentLimit(`${setting}_PERCENT`),
+});
+
 /**
  * Limits of the guards, by their names in profiles. Each number is the highest value that passes, except in
  * `shrunken_file`, where it is the lowest. If a guard has `rows` and `percent`, the higher limit applies, but never
@@ -24,61 +31,29 @@ const createPercentLimit = (setting: LimitRange['setting']): LimitRange => ({ se
  */
 const GUARD_LIMITS = {
   deactivations: {
-    rows: createRowLimit('IMPORT_MAX_DEACTIVATIONS'),
-    percent: createPercentLimit('IMPORT_MAX_DEACTIVATIONS_PERCENT'),
+    ...createLimitPair('IMPORT_MAX_DEACTIVATIONS'),
     total: createRowLimit('IMPORT_MAX_DEACTIVATIONS_TOTAL'),
   },
   reactivations: {
-    rows: createRowLimit('IMPORT_MAX_REACTIVATIONS'),
-    percent: createPercentLimit('IMPORT_MAX_REACTIVATIONS_PERCENT'),
+    ...createLimitPair('IMPORT_MAX_REACTIVATIONS'),
     total: createRowLimit('IMPORT_MAX_REACTIVATIONS_TOTAL'),
   },
   /** The limit for all runs of seven days is the limit of one run, multiplied by this factor. */
   week: { factor: { setting: 'IMPORT_WEEK_FACTOR', least: 1, most: 100 } },
-  changed_field: {
-    rows: createRowLimit('IMPORT_MAX_CHANGED'),
-    percent: createPercentLimit('IMPORT_MAX_CHANGED_PERCENT'),
-  },
+  changed_field: createLimitPair('IMPORT_MAX_CHANGED'),
   /** Limit for changes of the fields that affect logins and permissions. */
-  changed_logins: {
-    rows: createRowLimit('IMPORT_MAX_CHANGED_LOGINS'),
-    percent: createPercentLimit('IMPORT_MAX_CHANGED_LOGINS_PERCENT'),
-  },
-  emptied_field: {
-    rows: createRowLimit('IMPORT_MAX_EMPTIED'),
-    percent: createPercentLimit('IMPORT_MAX_EMPTIED_PERCENT'),
-  },
-  moved_values: {
-    rows: createRowLimit('IMPORT_MAX_MOVED'),
-    percent: createPercentLimit('IMPORT_MAX_MOVED_PERCENT'),
-  },
-  same_value: {
-    rows: createRowLimit('IMPORT_MAX_SAME'),
-    percent: createPercentLimit('IMPORT_MAX_SAME_PERCENT'),
-  },
-  garbled_text: {
-    rows: createRowLimit('IMPORT_MAX_GARBLED'),
-    percent: createPercentLimit('IMPORT_MAX_GARBLED_PERCENT'),
-  },
-  changed_keys: {
-    rows: createRowLimit('IMPORT_MAX_NEW_KEYS'),
-    percent: createPercentLimit('IMPORT_MAX_NEW_KEYS_PERCENT'),
-  },
+  changed_logins: createLimitPair('IMPORT_MAX_CHANGED_LOGINS'),
+  emptied_field: createLimitPair('IMPORT_MAX_EMPTIED'),
+  moved_values: createLimitPair('IMPORT_MAX_MOVED'),
+  same_value: createLimitPair('IMPORT_MAX_SAME'),
+  garbled_text: createLimitPair('IMPORT_MAX_GARBLED'),
+  changed_keys: createLimitPair('IMPORT_MAX_NEW_KEYS'),
   shrunken_file: { percent: createPercentLimit('IMPORT_MIN_SIZE_PERCENT') },
   /** Limit for a file that was imported before, if a different file was imported since then. */
   same_file: { rows: createRowLimit('IMPORT_MAX_OLD_FILE') },
-  old_file: {
-    rows: createRowLimit('IMPORT_MAX_UNDONE'),
-    percent: createPercentLimit('IMPORT_MAX_UNDONE_PERCENT'),
-  },
-  foreign_dataset: {
-    rows: createRowLimit('IMPORT_MAX_FOREIGN'),
-    percent: createPercentLimit('IMPORT_MAX_FOREIGN_PERCENT'),
-  },
-  errors: {
-    rows: createRowLimit('IMPORT_MAX_ERRORS'),
-    percent: createPercentLimit('IMPORT_MAX_ERRORS_PERCENT'),
-  },
+  old_file: createLimitPair('IMPORT_MAX_UNDONE'),
+  foreign_dataset: createLimitPair('IMPORT_MAX_FOREIGN'),
+  errors: createLimitPair('IMPORT_MAX_ERRORS'),
   after_revert: { rows: createRowLimit('IMPORT_MAX_REPEATED') },
   /** In a data set with fewer than `users` users, some guards allow at most `rows` rows. */
   small_dataset: {
