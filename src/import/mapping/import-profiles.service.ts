@@ -35,9 +35,10 @@ export interface KnownProfile {
   updated: string | null;
 }
 
+/** The data set has the name of the profile. Unknown columns are allowed, because customers add columns to exports. */
 const BUILT_IN = Object.entries(BUILT_IN_PROFILES).map(([name, profile]) => ({
   name,
-  profile,
+  profile: { ignore_unknown_columns: true, dataset: name, ...profile },
   updated: null,
 }));
 
