@@ -1,4 +1,3 @@
-import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { ArrayMaxSize, ArrayMinSize, IsIn } from 'class-validator';
 import {
@@ -23,62 +22,19 @@ const DELIMITERS: Readonly<Record<string, string>> = { ',': ',', ';': ';', '|': 
 /** Maximum length of a list of roles, in characters. It equals the maximum length of a form field. */
 const MAX_ROLES_TEXT = 4096;
 
-const DelimiterParam = () =>
-  applyDecorators(
-    ApiPropertyOptional({
-      type: String,
-      maxLength: 3,
-      // Use a pattern instead of an enum. Client generators turn enum values into names, which is impossible for
-      // characters such as `;`.
-      pattern: `^(${Object.keys(DELIMITERS)
-        .map((delimiter) => delimiter.replace('|', '\\|').replace('\t', '\\t'))
-        .join('|')})$`,
-      description: 'Column delimiter: `,` `;` `|` or `tab`. By default, it is detected from the header.',
-    }),
-    Normalize((raw) => (typeof raw === 'string' ? (DELIMITERS[raw] ?? raw) : raw)),
-    IsIn(Object.values(DELIMITERS), { message: 'must be one of , ; | tab' }),
-  );
-
 const MAX_ENCODING = 32;
-
-const EncodingParam = () =>
-  applyDecorators(
-    ApiPropertyOptional({
-      type: String,
-      maxLength: MAX_ENCODING,
-      description: 'Encoding, such as windows-1252. Default: UTF-8, or UTF-16 with a byte order mark.',
-    }),
-    Rule('invalid_value', 'must be the name of an encoding such as windows-1252', isEncoding),
-  );
 
 const isEncoding = (label: unknown): boolean =>
   typeof label === 'string' && label.length <= MAX_ENCODING && findEncoding(label) !== undefined;
 
+const ROLES_RULE = { message: 'must contain 1 to 32 roles' };
 const parseRoles = (text: string): string[] => text.split(/[;|,]/).flatMap((role) => role.trim() || []);
-
-const RolesParam = (schema: QuerySchema) => {
-  const rule = { message: 'must contain 1 to 32 roles' };
-  return applyDecorators(
-    ApiPropertyOptional({ type: String, maxLength: MAX_ROLES_TEXT, ...schema }),
-    Normalize((raw) => (typeof raw === 'string' && isWithin(raw, MAX_ROLES_TEXT) ? parseRoles(raw) : raw)),
-    ArrayMinSize(1, rule),
-    ArrayMaxSize(32, rule),
-  );
-};
 
 export const DatasetParam = (schema: QuerySchema = {}) =>
   PatternParam(/^[A-Za-z0-9._-]{1,64}$/, 'must be 1 to 64 characters of A-Z a-z 0-9 . _ -', {
     maxLength: 64,
     ...schema,
   });
-
-/** Parameter like `DatasetParam`, but without the data set that is reserved for identity providers. */
-const OwnDatasetParam = (schema: QuerySchema) =>
-  PatternParam(
-    new RegExp(`^(?!${MANAGED_BY_SCIM}$)[A-Za-z0-9._-]{1,64}$`),
-    `must be 1 to 64 characters of A-Z a-z 0-9 . _ -, and must not be ${MANAGED_BY_SCIM}`,
-    { maxLength: 64, ...schema },
-  );
 
 /** Options of an import and their defaults, for uploads, the command line and the schedule (interface §6). */
 export class ImportOptions {
@@ -101,11 +57,16 @@ export class ImportOptions {
   })
   returning: (typeof RETURNING_MODES)[number] = 'reactivate';
 
-  @OwnDatasetParam({
-    default: 'default',
-    description:
-      'Name of the data set, which contains the users of one source: 1 to 64 characters of A-Z a-z 0-9 . _ -. The name scim is reserved for identity providers.',
-  })
+  @PatternParam(
+    new RegExp(`^(?!${MANAGED_BY_SCIM}$)[A-Za-z0-9._-]{1,64}$`),
+    `must be 1 to 64 characters of A-Z a-z 0-9 . _ -, and must not be ${MANAGED_BY_SCIM}`,
+    {
+      maxLength: 64,
+      default: 'default',
+      description:
+        'Name of the data set, which contains the users of one source: 1 to 64 characters of A-Z a-z 0-9 . _ -. The name scim is reserved for identity providers.',
+    },
+  )
   dataset: string = 'default';
 
   @DatasetParam({
@@ -123,13 +84,36 @@ export class ImportOptions {
   })
   adopt: 'none' | 'email' | 'username' = 'none';
 
-  @RolesParam({ description: 'Roles for new users whose rows contain no roles, separated by `;` or `|`.' })
+  @ApiPropertyOptional({
+    type: String,
+    maxLength: MAX_ROLES_TEXT,
+    description: 'Roles for new users whose rows contain no roles, separated by `;` or `|`.',
+  })
+  @Normalize((raw) => (typeof raw === 'string' && isWithin(raw, MAX_ROLES_TEXT) ? parseRoles(raw) : raw))
+  @ArrayMaxSize(32, ROLES_RULE)
+  @ArrayMinSize(1, ROLES_RULE)
   default_roles?: string[];
 
-  @DelimiterParam()
+  @ApiPropertyOptional({
+    type: String,
+    maxLength: 3,
+    // Use a pattern instead of an enum. Client generators turn enum values into names, which is impossible for
+    // characters such as `;`.
+    pattern: `^(${Object.keys(DELIMITERS)
+      .map((delimiter) => delimiter.replace('|', '\\|').replace('\t', '\\t'))
+      .join('|')})$`,
+    description: 'Column delimiter: `,` `;` `|` or `tab`. By default, it is detected from the header.',
+  })
+  @Normalize((raw) => (typeof raw === 'string' ? (DELIMITERS[raw] ?? raw) : raw))
+  @IsIn(Object.values(DELIMITERS), { message: 'must be one of , ; | tab' })
   delimiter?: string;
 
-  @EncodingParam()
+  @ApiPropertyOptional({
+    type: String,
+    maxLength: MAX_ENCODING,
+    description: 'Encoding, such as windows-1252. Default: UTF-8, or UTF-16 with a byte order mark.',
+  })
+  @Rule('invalid_value', 'must be the name of an encoding such as windows-1252', isEncoding)
   encoding?: string;
 
   @BooleanParam({ default: false })
