@@ -29,31 +29,22 @@ type TextField = keyof { [K in keyof User as User[K] extends string ? K : never]
 
 type ColumnOptions = Partial<Pick<Column, 'aliases' | 'ignoresBlank' | 'looksNumeric' | 'toStored'>>;
 
-const defineText = (name: string, field: TextField, extras: ColumnOptions = {}): Column => ({
-  name,
-  aliases: [],
-  kind: 'text',
-  field,
-  toCell: (user) => user[field],
-  ...extras,
-});
+const defineColumn = (
+  kind: CellKind,
+  name: string,
+  field: string,
+  toCell: Column['toCell'],
+  extras: ColumnOptions = {},
+): Column => ({ name, aliases: [], kind, field, toCell, ...extras });
 
-const defineFlag = (name: string, field: 'hide_email' | 'hide_phone_numbers'): Column => ({
-  name,
-  aliases: [],
-  kind: 'flag',
-  field,
-  toCell: (user) => String(user[field]),
-});
+const defineText = (name: string, field: TextField, extras?: ColumnOptions): Column =>
+  defineColumn('text', name, field, (user) => user[field], extras);
 
-const defineNetwork = (name: string, field: 'linkedin' | 'facebook' | 'twitter'): Column => ({
-  name,
-  aliases: [],
-  kind: 'network',
-  field,
-  toStored: normalizeUrl,
-  toCell: (user) => user.social_media[field] ?? '',
-});
+const defineFlag = (name: string, field: 'hide_email' | 'hide_phone_numbers'): Column =>
+  defineColumn('flag', name, field, (user) => String(user[field]));
+
+const defineNetwork = (name: string, field: 'linkedin' | 'facebook' | 'twitter'): Column =>
+  defineColumn('network', name, field, (user) => user.social_media[field] ?? '', { toStored: normalizeUrl });
 
 /** All columns that an import file may have ("import columns"), in the order of the template (interface §6). */
 export const COLUMNS: readonly Column[] = [
@@ -67,29 +58,14 @@ export const COLUMNS: readonly Column[] = [
   defineText('Phone', 'phone', { looksNumeric: true }),
   defineText('Mobile', 'mobile', { looksNumeric: true }),
   defineText('Status', 'status', { ignoresBlank: true }),
-  {
-    name: 'Roles',
+  defineColumn('roles', 'Roles', 'roles', (user) => user.roles.join('|'), {
     aliases: ['Role'],
-    kind: 'roles',
-    field: 'roles',
     ignoresBlank: true,
-    toCell: (user) => user.roles.join('|'),
-  },
-  {
-    name: 'Authname',
+  }),
+  defineColumn('saml', 'Authname', 'authname', (user) => joinList(user.authname['saml'] ?? []), {
     aliases: ['saml'],
-    kind: 'saml',
-    field: 'authname',
-    toCell: (user) => joinList(user.authname['saml'] ?? []),
-  },
-  {
-    name: 'Manager',
-    aliases: [],
-    kind: 'manager',
-    field: 'manager_uuid',
-    looksNumeric: true,
-    toCell: (_, manager) => manager,
-  },
+  }),
+  defineColumn('manager', 'Manager', 'manager_uuid', (_, manager) => manager, { looksNumeric: true }),
   defineFlag('HideEmail', 'hide_email'),
   defineFlag('HidePhone', 'hide_phone_numbers'),
   defineNetwork('Linkedin', 'linkedin'),
