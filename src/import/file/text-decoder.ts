@@ -53,7 +53,8 @@ export async function* decodeText(
     decoder = createDecoder();
     yield* decoder.decode(head);
   }
-  yield* decoder.end();
+  // End the text. An incomplete last character is an error.
+  yield* decoder.decode(new Uint8Array(), false);
 }
 
 const startsWith = (head: Uint8Array, bytes: readonly number[]): boolean =>
@@ -114,12 +115,13 @@ class StrictDecoder {
 
   /**
    * Yields the text of a piece of the file, or the text before the first error.
-   * @throws FileError `bad_encoding` for an invalid byte or a NUL character.
+   * @param stream false to end the text.
+   * @throws FileError `bad_encoding` for an invalid byte, a NUL character, or an incomplete last character.
    */
-  *decode(piece: Uint8Array): Generator<string> {
+  *decode(piece: Uint8Array, stream = true): Generator<string> {
     let text: string;
     try {
-      text = this.decoder.decode(piece, { stream: true });
+      text = this.decoder.decode(piece, { stream });
     } catch {
       // Bring `lagging` to the start of `piece`. The text of `lastBytes` was already yielded.
       this.decodeValidPrefix(this.lastBytes);
@@ -129,21 +131,6 @@ class StrictDecoder {
     const bytes = Buffer.concat([this.lastBytes, piece]);
     this.decodeBytes(bytes.subarray(0, -CHARACTER_BYTES));
     this.lastBytes = bytes.subarray(-CHARACTER_BYTES);
-    yield* this.yieldUntilNul(text);
-  }
-
-  /**
-   * Ends the text and yields its remainder.
-   * @throws FileError `bad_encoding` if the last character is incomplete.
-   */
-  *end(): Generator<string> {
-    let text: string;
-    try {
-      text = this.decoder.decode();
-    } catch {
-      this.decodeValidPrefix(this.lastBytes);
-      throw this.createBadByteError();
-    }
     yield* this.yieldUntilNul(text);
   }
 
