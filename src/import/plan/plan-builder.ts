@@ -64,12 +64,8 @@ export class PlanBuilder {
    */
   async addConstraints(planned: readonly PlannedRow[], hasManagers: boolean): Promise<void> {
     const changing = planned.filter(({ row }) => row.outcome !== 'unchanged');
-    if (changing.length > 0) await this.addRowConstraints(changing, hasManagers);
-  }
-
-  private async addRowConstraints(planned: readonly PlannedRow[], hasManagers: boolean): Promise<void> {
-    for (const { row, after } of planned) if (!after) this.setRules.markFailed(row.line);
-    const constraints = planned.flatMap((row) => this.buildConstraint(row, hasManagers) ?? []);
+    for (const { row, after } of changing) if (!after) this.setRules.markFailed(row.line);
+    const constraints = changing.flatMap((row) => this.buildConstraint(row, hasManagers) ?? []);
     if (constraints.length === 0) return;
     const owners = await this.directory.findOwners(
       constraints.flatMap(({ taken }) => taken.map(({ identifier }) => identifier)),
@@ -120,10 +116,7 @@ export class PlanBuilder {
    * rows are unchanged.
    */
   async finalize(): Promise<void> {
-    if (this.tally.unchanged < this.tally.rows) await this.validateSet();
-  }
-
-  private async validateSet(): Promise<void> {
+    if (this.tally.unchanged === this.tally.rows) return;
     const { setRules } = this;
     const late = new Map<number, RowError[]>();
     for (const [line, error] of this.externalIds.findConflicts()) {
