@@ -184,7 +184,7 @@ function checkPrivilegedChange(
 ): RowError | undefined {
   const was = before !== undefined && isWebmasterUser(before);
   const is = isWebmasterUser(after);
-  const changed = before && (before.status !== after.status || !hasSameRoles(before, after));
+  const changed = before && (before.status !== after.status || !hasSameRoles(before.roles, after.roles));
   if (!context.options.allow_privileged && ((is && !was) || (was && changed))) {
     const field = before && before.status !== after.status && was ? 'status' : 'roles';
     const what = was
@@ -195,8 +195,8 @@ function checkPrivilegedChange(
   return isSelfBlock({ actor: context.initiator }, before, after) ? SELF_BLOCK : undefined;
 }
 
-function hasSameRoles(a: User, b: User): boolean {
-  return a.roles.length === b.roles.length && a.roles.every((role) => b.roles.includes(role));
+function hasSameRoles(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((role) => b.includes(role));
 }
 
 function createPlannedRow(
@@ -237,11 +237,6 @@ export function isUnchangedRow(
     if (column.kind === 'manager') return manager === user.manager_uuid;
     const stored = column.toCell(user, '');
     if (cell === stored || column.toStored?.(cell) === stored) return true;
-    return column.kind === 'roles' && isRolesCellUnchanged(cell, user);
+    return column.kind === 'roles' && hasSameRoles(user.roles, cell.split(/[;|]/));
   });
-}
-
-function isRolesCellUnchanged(cell: string, { roles }: User): boolean {
-  const named = cell.split(/[;|]/);
-  return named.length === roles.length && roles.every((role) => named.includes(role));
 }
