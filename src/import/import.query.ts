@@ -2,10 +2,8 @@ import { PageQuery } from '../platform/http/page.js';
 import { BooleanParam, ChoicesParam, PatternParam, TextsParam } from '../platform/input/query-rules.js';
 import { MAX_FILE_BYTES } from './file/file-store.js';
 import { DatasetParam } from './runs/import-options.js';
-import { ROW_OUTCOMES } from './runs/import-row.js';
+import { STAGED_OUTCOMES } from './runs/import-row.js';
 import { RUN_STATES } from './runs/run-states.js';
-
-const LISTED_OUTCOMES = [...ROW_OUTCOMES, 'missing'];
 
 export class RunsQuery extends PageQuery {
   @ChoicesParam(RUN_STATES, { description: 'Only runs in this state. May be repeated.' })
@@ -16,7 +14,7 @@ export class RunsQuery extends PageQuery {
 }
 
 export class RowsQuery extends PageQuery {
-  @ChoicesParam(LISTED_OUTCOMES, {
+  @ChoicesParam(STAGED_OUTCOMES, {
     description:
       'Only rows with this outcome. May be repeated. `unchanged` rows are stored only if they have a warning.',
   })

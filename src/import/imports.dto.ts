@@ -5,7 +5,7 @@ import { PageOf } from '../platform/http/page.js';
 import { MAX_FILE_BYTES } from './file/file-store.js';
 import { buildLimitSchemas, type GuardOverrides, MAX_EXAMPLES } from './runs/guard-limits.js';
 import { ImportOptions } from './runs/import-options.js';
-import { type Counts, ROW_OUTCOMES } from './runs/import-row.js';
+import { type Counts, ROW_OUTCOMES, STAGED_OUTCOMES } from './runs/import-row.js';
 import { RUN_STATES } from './runs/run-states.js';
 
 const NULLABLE_INTEGER = { type: 'integer', nullable: true } as const;
@@ -194,7 +194,7 @@ export class ImportRunPageDto extends PageOf(ImportRunDto) {}
 export class ImportRowDto {
   @ApiProperty({ type: 'integer', nullable: true, description: 'Line in the file. Null for a missing user.' })
   line!: number | null;
-  @ApiProperty({ enum: [...ROW_OUTCOMES, 'missing'] }) outcome!: string;
+  @ApiProperty({ enum: STAGED_OUTCOMES }) outcome!: string;
   @ApiProperty({ maxLength: 255, example: 'HR-10042' }) external_id!: string;
   @ApiProperty(NULLABLE_ID) uuid!: string | null;
   @ApiProperty({

@@ -13,7 +13,7 @@ import { ImportOptions } from './runs/import-options.js';
 import { ImportRowsRepository, type RowPosition, type RowFilter } from './runs/import-rows.repository.js';
 import { ImportRunsRepository, type RunFilter } from './runs/import-runs.repository.js';
 import { type ImportRun, type RunChange, createRun, toStartChanges } from './runs/import-run.js';
-import { ROW_OUTCOMES, type StagedRow, MIN_LINE } from './runs/import-row.js';
+import { STAGED_OUTCOMES, type StagedRow, MIN_LINE } from './runs/import-row.js';
 import { FINAL, RUNNABLE } from './runs/run-states.js';
 import { RunTransitions } from './runs/run-transitions.service.js';
 import { RunRights } from './runs/run-rights.service.js';
@@ -193,7 +193,7 @@ export class ImportsService {
     if (isNarrow || counts === null || RUNNABLE.includes(run.state)) {
       return this.rows.count(run.id, filter);
     }
-    const wanted = new Set(filter.outcome ?? [...ROW_OUTCOMES, 'missing']);
+    const wanted = new Set(filter.outcome ?? STAGED_OUTCOMES);
     const kept = wanted.has('unchanged') ? await this.rows.count(run.id, { outcome: ['unchanged'] }) : 0;
     const known: Readonly<Record<string, number>> = { ...counts, unchanged: kept, missing };
     return [...wanted].reduce((sum, outcome) => sum + (known[outcome] ?? 0), 0);

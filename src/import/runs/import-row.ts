@@ -26,8 +26,9 @@ export interface RowError {
   uuid?: string;
 }
 
-/** Outcome of a staged row. Missing users are staged too, with the outcome `missing`. */
-export type StagedOutcome = RowOutcome | 'missing';
+/** Outcomes of a staged row. Missing users are staged too, with the outcome `missing`. */
+export const STAGED_OUTCOMES = [...ROW_OUTCOMES, 'missing'] as const;
+export type StagedOutcome = (typeof STAGED_OUTCOMES)[number];
 
 /** A line number that is lower than the line of any row. Missing users have negative lines. */
 export const MIN_LINE = -(2 ** 31);

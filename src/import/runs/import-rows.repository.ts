@@ -22,8 +22,8 @@ import {
   blocksUser,
   lineOf,
   NO_COUNTS,
+  STAGED_OUTCOMES,
   WARNINGS,
-  ROW_OUTCOMES,
 } from './import-row.js';
 
 export interface RowFilter {
@@ -45,8 +45,6 @@ interface RowSet {
   where: string;
   params: SqlValue[];
 }
-
-const LISTED_OUTCOMES: readonly StagedOutcome[] = [...ROW_OUTCOMES, 'missing'];
 
 export type FailedRow = StagedRow & { cells: string[] };
 
@@ -236,7 +234,7 @@ export class ImportRowsRepository {
     runId: string,
     { outcome: outcomes, code, external_id: externalIds }: RowFilter,
   ): RowSet[] {
-    const wanted = [...new Set(outcomes ?? LISTED_OUTCOMES)];
+    const wanted = [...new Set(outcomes ?? STAGED_OUTCOMES)];
     const listed = `outcome IN (${toPlaceholders(wanted.length)})`;
     if (externalIds !== undefined) {
       const coded = code === undefined ? '' : ' AND code = ?';
