@@ -59,15 +59,11 @@ const toLinesSql = (lines: readonly number[]): string =>
  */
 @Injectable()
 export class ImportRowsRepository {
-  /** Table name with the hint to use the index on the outcome. */
-  private readonly byOutcome: string;
-  private readonly byCode: string;
-  private readonly byExternalId: string;
+  constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  constructor(@Inject(DATABASE) private readonly database: Database) {
-    this.byOutcome = `import_rows${indexHintOf(database, 'ix_import_rows_outcome')}`;
-    this.byCode = `import_rows${indexHintOf(database, 'ix_import_rows_code')}`;
-    this.byExternalId = `import_rows${indexHintOf(database, 'ix_import_rows_external_id')}`;
+  /** Returns the table name with the hint to use an index. */
+  private toTableSql(index: 'batch' | 'code' | 'external_id' | 'outcome'): string {
+    return `import_rows${indexHintOf(this.database, `ix_import_rows_${index}`)}`;
   }
 
   async insert(tx: Sql, runId: string, rows: readonly StagedRow[]): Promise<void> {
@@ -134,9 +130,8 @@ export class ImportRowsRepository {
   }
 
   async listBatchRows(runId: string, first: number, last: number): Promise<StagedRow[]> {
-    const from = `import_rows${indexHintOf(this.database, 'ix_import_rows_batch')}`;
     const where = 'run_id = ? AND batch >= ? AND batch <= ? ORDER BY batch, line';
-    return this.select(from, where, [runId, first, last]);
+    return this.select(this.toTableSql('batch'), where, [runId, first, last]);
   }
 
   async listPage(runId: string, after: number, limit: number): Promise<StagedRow[]> {
@@ -146,7 +141,7 @@ export class ImportRowsRepository {
 
   async findRows(runId: string, outcome: StagedOutcome, after: number, limit: number): Promise<StagedRow[]> {
     const where = 'run_id = ? AND outcome = ? AND line > ? ORDER BY line LIMIT ?';
-    return this.select(this.byOutcome, where, [runId, outcome, after, limit]);
+    return this.select(this.toTableSql('outcome'), where, [runId, outcome, after, limit]);
   }
 
   async *readAll(runId: string, outcome: StagedOutcome): AsyncGenerator<StagedRow> {
@@ -206,11 +201,11 @@ export class ImportRowsRepository {
   async listProblemRows(runId: string, limit: number, sql: Sql = this.database): Promise<StagedRow[]> {
     const failures = ['error', 'missing'].map((outcome): RowSet => {
       const where = `run_id = ? AND outcome = '${outcome}' AND code <> ''`;
-      return { from: this.byOutcome, where, params: [runId] };
+      return { from: this.toTableSql('outcome'), where, params: [runId] };
     });
     const warnings = WARNINGS.map((code): RowSet => {
       const where = "run_id = ? AND code = ? AND outcome NOT IN ('error', 'missing')";
-      return { from: this.byCode, where, params: [runId, code] };
+      return { from: this.toTableSql('code'), where, params: [runId, code] };
     });
     return this.mergePage(runId, [...failures, ...warnings], { after: MIN_LINE, offset: 0, limit }, sql);
   }
@@ -241,20 +236,22 @@ export class ImportRowsRepository {
       const where = `run_id = ? AND external_id = ? AND ${listed}${coded}`;
       const rest = [...wanted, ...(code === undefined ? [] : [code])];
       return [...new Set(externalIds)].map((external_id) => {
-        return { from: this.byExternalId, where, params: [runId, external_id, ...rest] };
+        return { from: this.toTableSql('external_id'), where, params: [runId, external_id, ...rest] };
       });
     }
     if (code !== undefined) {
       const where = `run_id = ? AND code = ? AND ${listed}`;
-      return [{ from: this.byCode, where, params: [runId, code, ...wanted] }];
+      return [{ from: this.toTableSql('code'), where, params: [runId, code, ...wanted] }];
     }
     return wanted.flatMap((outcome): RowSet[] => {
       if (outcome !== 'unchanged')
-        return [{ from: this.byOutcome, where: 'run_id = ? AND outcome = ?', params: [runId, outcome] }];
+        return [
+          { from: this.toTableSql('outcome'), where: 'run_id = ? AND outcome = ?', params: [runId, outcome] },
+        ];
       // List only unchanged rows with a warning. Other unchanged rows are stored only because the data set starts to
       // manage their user.
       const where = "run_id = ? AND code = ? AND outcome = 'unchanged'";
-      return WARNINGS.map((warning) => ({ from: this.byCode, where, params: [runId, warning] }));
+      return WARNINGS.map((warning) => ({ from: this.toTableSql('code'), where, params: [runId, warning] }));
     });
   }
 
@@ -293,7 +290,7 @@ export class ImportRowsRepository {
 
   async listFailedWithoutCells(runId: string, after: number, limit: number): Promise<number[]> {
     const rows = await this.database.query<{ line: number }>(
-      `SELECT line FROM ${this.byOutcome} WHERE run_id = ? AND outcome = 'error' AND cells IS NULL AND line > ?
+      `SELECT line FROM ${this.toTableSql('outcome')} WHERE run_id = ? AND outcome = 'error' AND cells IS NULL AND line > ?
        ORDER BY line LIMIT ?`,
       [runId, after, limit],
     );
@@ -302,7 +299,7 @@ export class ImportRowsRepository {
 
   async listFailed(runId: string, after: number, limit: number): Promise<FailedRow[]> {
     const rows = await this.database.query<StagedColumns & Pick<ImportRowEntity, 'cells'>>(
-      `SELECT ${ROW_COLUMNS}, cells FROM ${this.byOutcome}
+      `SELECT ${ROW_COLUMNS}, cells FROM ${this.toTableSql('outcome')}
        WHERE run_id = ? AND outcome = 'error' AND line > ? ORDER BY line LIMIT ?`,
       [runId, after, limit],
     );
