@@ -22,20 +22,10 @@ import type { ImportRunDto } from './imports.dto.js';
 import { ImportWorker } from './apply/import-worker.service.js';
 import { findUserIds } from '../audit/audit-names.service.js';
 import { UserDirectory } from '../users/search/user-directory.service.js';
-import type { User } from '../users/model/user.js';
 
 const DAY_SECONDS = 24 * 60 * 60;
 const RUNS_PER_PURGE = 100;
 const MAX_PROBLEMS = 50;
-
-export interface RowPage {
-  count: number;
-  rows: StagedRow[];
-  /** Value of `after` for the next page. Undefined on the last page. */
-  next: number | undefined;
-  /** Maps a UUID to its user. Contains the users of the rows and the users in their changes, such as managers. */
-  users: Map<string, User>;
-}
 
 /** Reads runs, records decisions of operators, and purges old runs. `ImportWorker` executes the runs. */
 @Injectable()
@@ -75,13 +65,15 @@ export class ImportsService {
 
   /**
    * Returns a page of the stored rows of a run after the line `after`, sorted by line.
+   * @returns the rows, the value of `after` for the next page (undefined on the last page), and the users of the rows
+   * and in their changes, such as managers, by UUID.
    * @throws ProblemError `not_found` for an unknown run.
    */
   async listRows(
     id: string,
     filter: RowFilter,
     { after = MIN_LINE, offset, limit }: Partial<RowPosition> & Omit<RowPosition, 'after'>,
-  ): Promise<RowPage> {
+  ) {
     const run = await this.get(id);
     const found = await this.rows.list(id, filter, { after, offset, limit: limit + 1 });
     const rows = found.slice(0, limit);
