@@ -193,7 +193,7 @@ export class ImportsController {
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ImportRunDto> {
-    return this.presentAccepted(await this.imports.cancel(id, caller), caller, response);
+    return this.presentAccepted(await this.imports.end(id, caller, 'cancel'), caller, response);
   }
 
   @Decision('reject', 'Reject a plan or run awaiting approval', 'Ends the run without applying its changes.')
@@ -202,7 +202,7 @@ export class ImportsController {
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ImportRunDto> {
-    return this.presentAccepted(await this.imports.reject(id, caller), caller, response);
+    return this.presentAccepted(await this.imports.end(id, caller, 'reject'), caller, response);
   }
 
   @Decision(

@@ -102,13 +102,9 @@ export class ImportsService {
     });
   }
 
-  async reject(id: string, caller: Caller): Promise<ImportRun> {
-    return this.recordDecision(id, caller, 'reject');
-  }
-
-  /** Stops a run: at once if it is queued or waits for a decision, otherwise at its next batch. */
-  async cancel(id: string, caller: Caller): Promise<ImportRun> {
-    return this.recordDecision(id, caller, 'cancel');
+  /** Rejects a plan, or cancels a run: at once if it is queued or waits for a decision, otherwise at its next batch. */
+  async end(id: string, caller: Caller, decision: 'reject' | 'cancel'): Promise<ImportRun> {
+    return this.recordDecision(id, caller, decision);
   }
 
   /**
