@@ -7,7 +7,7 @@ import { hasPermission } from '../access/policy.js';
 import { type ErrorCode, ProblemError } from '../platform/common/errors.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { buildNextPageUrl, toPageRange } from '../platform/http/page.js';
-import { streamText } from '../platform/http/stream.js';
+import { abortOnDisconnect, streamText } from '../platform/http/stream.js';
 import { NEXT_PAGE_LINK, createLinks } from '../platform/openapi/shared-schemas.js';
 import { ApiController, DescribeRoute, describeCsv, describeJson } from '../platform/openapi/route-docs.js';
 import { RunQueue } from './apply/run-queue.service.js';
@@ -227,13 +227,9 @@ export class ImportsController {
   }
 
   private async *streamEvents(id: string, actor: Actor, response: Response): AsyncGenerator<string> {
-    const disconnected = new AbortController();
     // This response needs more than ten listeners, which Node.js would report as a leak.
     response.setMaxListeners(20);
-    response.once('close', () => {
-      disconnected.abort();
-    });
-    for await (const run of this.runEvents.watchWhileAuthorized(id, actor, disconnected.signal)) {
+    for await (const run of this.runEvents.watchWhileAuthorized(id, actor, abortOnDisconnect(response))) {
       yield `event: progress\ndata: ${JSON.stringify(await this.imports.present(run))}\n\n`;
     }
   }
