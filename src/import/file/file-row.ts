@@ -1,4 +1,4 @@
-import { type JsonObject, isObject } from '../../platform/common/json.js';
+import type { JsonObject } from '../../platform/common/json.js';
 import { toNormalForm, truncate } from '../../platform/common/text.js';
 import type { RowError } from '../runs/import-row.js';
 import { type Column, splitList } from './columns.js';
@@ -74,12 +74,9 @@ function setField(raw: JsonObject, { kind, field }: Column, cell: string, blank:
   if (kind === 'flag') raw[field] = blank ? null : toFlag(cell);
   else if (kind === 'roles') raw[field] = cell.split(/[;|]/).filter((role) => role.trim() !== '');
   else if (kind === 'saml') raw[field] = { saml: splitList(cell) };
-  else if (kind === 'network') raw['social_media'] = { ...networksOf(raw), [field]: cell };
+  else if (kind === 'network')
+    raw['social_media'] = Object.assign({}, raw['social_media'], { [field]: cell });
   else raw[field] = cell;
-}
-
-function networksOf({ social_media }: JsonObject): JsonObject {
-  return isObject(social_media) ? social_media : {};
 }
 
 /**
