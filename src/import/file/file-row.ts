@@ -36,8 +36,7 @@ export interface DamagedCell {
   error: RowError;
 }
 
-const TRUE = new Set(['true', 'yes', '1']);
-const FALSE = new Set(['false', 'no', '0']);
+const FLAGS = new Map(Object.entries({ true: true, yes: true, 1: true, false: false, no: false, 0: false }));
 
 export function readKeys(record: CsvRecord, header: Header, blankCells: 'clear' | 'keep'): RowKeys {
   const getCell = (field: string): string | undefined => {
@@ -84,9 +83,7 @@ function setField(raw: JsonObject, { kind, field }: Column, cell: string, blank:
  * reject it.
  */
 function toFlag(cell: string): boolean | string {
-  const word = cell.trim().toLowerCase();
-  if (TRUE.has(word)) return true;
-  return FALSE.has(word) ? false : cell;
+  return FLAGS.get(cell.trim().toLowerCase()) ?? cell;
 }
 
 const MAX_VALUE = 200;
