@@ -239,9 +239,9 @@ export class ImportWorker implements BeforeApplicationShutdown {
       const checked = new Map<string, boolean>();
       for (const { id, starter } of page) {
         const actorKey = `${starter.kind} ${starter.id ?? ''}`;
-        const hasLost = checked.get(actorKey) ?? (await this.rights.hasLostRights(starter));
-        checked.set(actorKey, hasLost);
-        if (hasLost) await this.endRunIfRevoked(id);
+        const hasRight = checked.get(actorKey) ?? (await this.rights.hasImportRight(starter));
+        checked.set(actorKey, hasRight);
+        if (!hasRight) await this.endRunIfRevoked(id);
       }
       this.lastChecked.set(state, page.length < RUNS_PER_PASS ? '' : (page.at(-1)?.id ?? ''));
     }

@@ -10,11 +10,6 @@ import { UsersService } from '../../users/users.service.js';
 import type { ImportRun } from './import-run.js';
 import type { Reason } from './run-states.js';
 
-interface Principals {
-  starter: Actor;
-  approver: Actor | null;
-}
-
 /**
  * Checks the current rights of the starter and the approver of a run. The run stops if one of them loses the right to
  * import (interface §6). Runs of the schedule and the command line always have this right.
@@ -28,17 +23,16 @@ export class RunRights {
   ) {}
 
   /** Returns the reason why the run must stop, or undefined if its starter and approver have the required rights. */
-  async findLostRight(sql: Sql, { starter, approver }: Principals): Promise<Reason | undefined> {
-    if (!(await this.hasImportRight(sql, starter))) return toRevokedReason(starter, 'started');
+  async findLostRight(
+    sql: Sql,
+    { starter, approver }: Pick<ImportRun, 'starter' | 'approver'>,
+  ): Promise<Reason | undefined> {
+    if (!(await this.hasImportRight(starter, sql))) return toRevokedReason(starter, 'started');
     if (!approver || isSameActor(starter, approver)) return undefined;
-    return (await this.hasImportRight(sql, approver)) ? undefined : toRevokedReason(approver, 'approved');
+    return (await this.hasImportRight(approver, sql)) ? undefined : toRevokedReason(approver, 'approved');
   }
 
-  async hasLostRights(starter: Actor): Promise<boolean> {
-    return !(await this.hasImportRight(undefined, starter));
-  }
-
-  private async hasImportRight(sql: Sql | undefined, actor: Actor): Promise<boolean> {
+  async hasImportRight(actor: Actor, sql?: Sql): Promise<boolean> {
     const found = await this.findCurrentActor(actor, sql);
     return found !== undefined && hasPermission(found, 'imports.write');
   }
