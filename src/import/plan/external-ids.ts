@@ -17,20 +17,16 @@ export class ExternalIds {
     const number = this.numbers.assignNumber(toExactKey(externalId));
     const [content] = computeHash64(cells.join('\0'));
     const first = this.firstLines.at(number);
-    if (first !== 0) {
-      this.addRepeatedLine(line, first, this.contentHashes.at(number) !== content);
-      return false;
+    if (first === 0) {
+      this.firstLines.set(number, line);
+      this.contentHashes.set(number, content);
+      return true;
     }
-    this.firstLines.set(number, line);
-    this.contentHashes.set(number, content);
-    return true;
-  }
-
-  private addRepeatedLine(line: number, first: number, isDifferent: boolean): void {
     const group = this.repeated.get(first) ?? { lines: [first], isDifferent: false };
     this.repeated.set(first, group);
     group.lines.push(line);
-    group.isDifferent ||= isDifferent;
+    group.isDifferent ||= this.contentHashes.at(number) !== content;
+    return false;
   }
 
   assignNumber(externalId: string): number {
