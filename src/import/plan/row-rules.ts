@@ -65,7 +65,10 @@ export function planRow(row: FileRow, context: RowContext): PlannedRow {
   const { options, scope, before } = context;
   const errors = findKeyErrors(row, context);
   if (errors.length > 0) return createPlannedRow(row, context, 'error', { errors });
-  if (before && options.mode === 'create_only') return skipExistingUser(row, before, context);
+  if (before && options.mode === 'create_only') {
+    const warnings = evaluateReturningUser(row.raw['status'], before, options);
+    return createPlannedRow(row, context, 'skipped', { errors: warnings === 'reactivate' ? [] : warnings });
+  }
   if (!before && options.mode === 'update_only') return createPlannedRow(row, context, 'skipped', {});
   const sent = { ...row.raw };
   if (!before && sent['roles'] === undefined && options.default_roles) sent['roles'] = options.default_roles;
@@ -76,7 +79,7 @@ export function planRow(row: FileRow, context: RowContext): PlannedRow {
   const input = before
     ? value
     : Object.assign(value, { managed_by: scope.dataset, managed_part: scope.part });
-  const returned = before && evaluateReturningUser(value, before, options);
+  const returned = before ? evaluateReturningUser(value.status, before, options) : [];
   if (returned === 'reactivate') value.status = 'Active';
   // The source itself blocks this user, so a later import without a status must not reactivate the user.
   if (before?.status === 'Blocked' && value.status === 'Blocked') Object.assign(value, { blocked_by: null });
@@ -90,7 +93,7 @@ export function planRow(row: FileRow, context: RowContext): PlannedRow {
     checkPrivilegedChange(before, after, context) ?? checkPrivilege(context.initiator, before, after);
   if (refused) return createPlannedRow(row, context, 'error', { errors: [refused] });
   if (!before) return createPlannedRow(row, context, 'created', { after, changes: listFilledFields(after) });
-  const warnings = returned === undefined || returned === 'reactivate' ? [] : [returned];
+  const warnings = returned === 'reactivate' ? [] : returned;
   const changes = diffUsers(before, after);
   if (changes.length === 0) return createPlannedRow(row, context, 'unchanged', { after, errors: warnings });
   const isOurs = before.managed_by === null || before.managed_by === scope.dataset;
@@ -105,28 +108,17 @@ export function planRow(row: FileRow, context: RowContext): PlannedRow {
 /**
  * Decides if a row without a status reactivates its blocked user (interface §6, "Leavers and returners"). Only a user
  * who was blocked as missing from this data set is reactivated.
- * @returns `reactivate`, a warning if the user stays blocked, or undefined if the user is active or the row has a
- * status.
+ * @returns `reactivate`, or the warnings of the row: one if the user stays blocked, none if the user is active or the
+ * row has a status.
  */
 function evaluateReturningUser(
-  { status }: { status?: string | null | undefined },
+  status: unknown,
   before: User,
-  { dataset, returning }: Pick<ImportOptions, 'dataset' | 'returning'>,
-): 'reactivate' | RowError | undefined {
-  if (before.status === 'Active' || (status !== undefined && status !== null)) return undefined;
-  if (before.blocked_by !== dataset) return BLOCKED_ELSEWHERE;
-  return returning === 'report' ? RETURNED : 'reactivate';
-}
-
-function skipExistingUser(row: FileRow, before: User, context: RowContext): PlannedRow {
-  const status = typeof row.raw['status'] === 'string' ? row.raw['status'] : undefined;
-  const returned = evaluateReturningUser({ status }, before, {
-    dataset: context.options.dataset,
-    returning: 'report',
-  });
-  return createPlannedRow(row, context, 'skipped', {
-    errors: returned === undefined || returned === 'reactivate' ? [] : [returned],
-  });
+  { dataset, mode, returning }: ImportOptions,
+): 'reactivate' | RowError[] {
+  if (before.status === 'Active' || (status !== undefined && status !== null)) return [];
+  if (before.blocked_by !== dataset) return [BLOCKED_ELSEWHERE];
+  return returning === 'report' || mode === 'create_only' ? [RETURNED] : 'reactivate';
 }
 
 export function createUnchangedRow({ line, externalId: external_id }: RowKeys, user: User): PlannedRow {
