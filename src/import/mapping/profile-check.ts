@@ -16,14 +16,11 @@ import { TemplateError, sourcesOf, isConstant, parseTemplate } from './template.
 /** Fields with unique values, which a profile cannot set to a constant. */
 const UNIQUE_FIELDS = ['external_id', 'username', 'email', 'authname'];
 
-/** A profile as it would be saved, and its errors. The field of an error is a path such as `columns.Given Name`. */
-export interface CheckedProfile {
-  profile: ImportProfile;
-  errors: FieldError[];
-}
-
-/** Validates a profile as far as this is possible without a file. */
-export function checkProfile(document: JsonObject, settings: RuleSettings): CheckedProfile {
+/**
+ * Validates a profile as far as this is possible without a file. Returns the profile as it would be saved, and its
+ * errors. The field of an error is a path such as `columns.Given Name`.
+ */
+export function checkProfile(document: JsonObject, settings: RuleSettings) {
   const { value, errors } = readInput(ProfileInput, document);
   const sent = Object.entries(value).filter(([name, given]) => name in document && given !== null);
   const profile = Object.fromEntries(sent) as Partial<ImportProfile>;
