@@ -1,6 +1,7 @@
 import { escapeFormula, unescapeFormula } from '../../platform/common/csv.js';
 import { truncate } from '../../platform/common/text.js';
 import { COLUMNS, type Column, findColumn, toHeaderKey, isPasswordHeader } from '../file/columns.js';
+import type { FileErrorCode, FileErrorDetails } from '../file/file-error.js';
 import { type ImportOptions, IGNORED, type NamedProfile } from '../runs/import-options.js';
 import { FUNCTION_NAMES, splitOffFunction, sourcesOf, parseTemplate, renderTemplate } from './template.js';
 
@@ -38,11 +39,6 @@ export function combineStatuses(cells: readonly string[]): string {
 
 export const quote = (name: string): string => `"${truncate(name, 100)}"`;
 
-interface HeaderError {
-  code: 'missing_column' | 'unknown_column' | 'duplicate_column';
-  message: string;
-}
-
 type CellBuilder = (cells: readonly string[]) => string;
 
 /** Removes the `strip_prefix` of the profile, or an apostrophe that disables a formula, from the start of a cell. */
@@ -78,7 +74,7 @@ export class RecordMapper {
   readonly inputs = new Set<number>();
   /** Indexes of source columns that the profile ignores, that `failed.csv` added, or that may contain passwords. */
   readonly ignored: ReadonlySet<number>;
-  readonly errors: HeaderError[] = [];
+  readonly errors: FileErrorDetails[] = [];
   private readonly names: readonly string[];
   private readonly indexes = new Map<string, number[]>();
   private readonly values: ReadonlyMap<string, Translations>;
@@ -222,7 +218,7 @@ export class RecordMapper {
     return (cells) => escapeFormula(toPlainCell(profile, cells[index] ?? ''));
   }
 
-  private addError(code: HeaderError['code'], message: string): void {
+  private addError(code: FileErrorCode, message: string): void {
     if (!this.errors.some((fault) => fault.message === message)) this.errors.push({ code, message });
   }
 }
