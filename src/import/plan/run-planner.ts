@@ -93,10 +93,7 @@ export class RunPlanner {
   private async planMissing(run: ImportRun, unlisted: UnlistedCounts, builder: PlanBuilder): Promise<number> {
     const { part, missing } = run.options;
     const fewer = part === undefined ? sumCounts(unlisted) : (unlisted.get(part) ?? 0);
-    return fewer === 0 || missing === 'keep' ? fewer : this.stageMissing(run, builder);
-  }
-
-  private async stageMissing(run: ImportRun, builder: PlanBuilder): Promise<number> {
+    if (fewer === 0 || missing === 'keep') return fewer;
     const scope = userScopeOf(run);
     let count = 0;
     const readUsers = (after: string) => this.directory.listManaged(scope, after, PAGE_SIZE);
@@ -107,7 +104,7 @@ export class RunPlanner {
           isMissing(user, builder),
       );
       const rows = gone.map((user, index) =>
-        createMissingRow(user, -(count + index + 1), run.dataset, run.options.missing === 'block'),
+        createMissingRow(user, -(count + index + 1), run.dataset, missing === 'block'),
       );
       for (const row of rows) builder.tally.print(row);
       await builder.stageRows(rows, { rows_done: builder.tally.rows, percent: 99 });
