@@ -52,15 +52,17 @@ export class ImportRunsRepository {
     return (await sql.query<ImportRunEntity>(`SELECT * FROM import_runs ${tail}`, params)).map(toRun);
   }
 
+  private async selectIds(tail: string, params: readonly SqlValue[]): Promise<string[]> {
+    const rows = await this.database.query<{ id: string }>(`SELECT id FROM import_runs ${tail}`, params);
+    return rows.map(({ id }) => id);
+  }
+
   async find(id: string): Promise<ImportRun | undefined> {
-    const row = await this.database.queryOne<ImportRunEntity>('SELECT * FROM import_runs WHERE id = ?', [id]);
-    return row && toRun(row);
+    return (await this.select('WHERE id = ?', [id]))[0];
   }
 
   async lock(tx: Sql, id: string): Promise<ImportRun | undefined> {
-    const sql = `SELECT * FROM import_runs WHERE id = ?${lockClauseOf(tx)}`;
-    const row = await tx.queryOne<ImportRunEntity>(sql, [id]);
-    return row && toRun(row);
+    return (await this.select(`WHERE id = ?${lockClauseOf(tx)}`, [id], tx))[0];
   }
 
   async list({ state, dataset, offset, limit }: RunFilter): Promise<{ count: number; runs: ImportRun[] }> {
@@ -130,12 +132,12 @@ export class ImportRunsRepository {
   }
 
   async hasFile({ dataset, part }: UserScope, sha256: string, states: readonly RunState[]): Promise<boolean> {
-    const row = await this.database.queryOne<{ id: string }>(
-      `SELECT id FROM import_runs WHERE dataset = ? AND state IN (${toPlaceholders(states.length)}) AND reverts IS NULL
+    const ids = await this.selectIds(
+      `WHERE dataset = ? AND state IN (${toPlaceholders(states.length)}) AND reverts IS NULL
        AND file_sha256 = ? AND COALESCE(part, '') = ? LIMIT 1`,
       [dataset, ...states, sha256, part ?? ''],
     );
-    return row !== undefined;
+    return ids.length > 0;
   }
 
   /** Returns the reverts in a data set that have changed users and were not reverted themselves, newest first. */
@@ -225,20 +227,12 @@ export class ImportRunsRepository {
   }
 
   async listWaitingSince(time: string, limit: number): Promise<string[]> {
-    const rows = await this.database.query<{ id: string }>(
-      `SELECT id FROM import_runs WHERE state IN (${toPlaceholders(WAITING.length)}) AND created < ?
-       ORDER BY state, id LIMIT ?`,
-      [...WAITING, time, limit],
-    );
-    return rows.map(({ id }) => id);
+    const where = `state IN (${toPlaceholders(WAITING.length)}) AND created < ?`;
+    return this.selectIds(`WHERE ${where} ORDER BY state, id LIMIT ?`, [...WAITING, time, limit]);
   }
 
   async listFinishedBefore(time: string, limit: number): Promise<string[]> {
-    const rows = await this.database.query<{ id: string }>(
-      'SELECT id FROM import_runs WHERE finished < ? ORDER BY id LIMIT ?',
-      [time, limit],
-    );
-    return rows.map(({ id }) => id);
+    return this.selectIds('WHERE finished < ? ORDER BY id LIMIT ?', [time, limit]);
   }
 
   async delete(tx: Sql, id: string): Promise<void> {
