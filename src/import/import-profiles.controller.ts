@@ -10,7 +10,7 @@ import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { PageQuery, PageOf, toPageRange } from '../platform/http/page.js';
 import { ETAG, NULLABLE_TIME, createLinks } from '../platform/openapi/shared-schemas.js';
 import { ApiController, DescribeRoute, describeJson } from '../platform/openapi/route-docs.js';
-import { ImportProfiles, type KnownProfile } from './mapping/import-profiles.service.js';
+import { ImportProfiles, type KnownProfile, type TagHeaders } from './mapping/import-profiles.service.js';
 import { ProfileInput } from './mapping/profile.input.js';
 import { type ImportProfile, PROFILE_NAME } from './runs/import-options.js';
 
@@ -112,8 +112,7 @@ export class ImportProfilesController {
   async put(
     @Param('name') name: string,
     @Body() document: JsonObject,
-    @Headers('if-match') ifMatch: string | undefined,
-    @Headers('if-none-match') ifNoneMatch: string | undefined,
+    @Headers() headers: TagHeaders,
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ImportProfileDto> {
@@ -121,10 +120,7 @@ export class ImportProfilesController {
       const detail = 'The profile name must be 1 to 64 characters of A-Z a-z 0-9 . _ -, and not . or ..';
       throw new ProblemError('invalid_parameter', detail);
     }
-    return this.presentWithETag(
-      await this.profiles.put(name, document, caller, { ifMatch, ifNoneMatch }),
-      response,
-    );
+    return this.presentWithETag(await this.profiles.put(name, document, caller, headers), response);
   }
 
   @Delete(':name')
@@ -140,11 +136,10 @@ export class ImportProfilesController {
   @Requires('imports.write')
   async remove(
     @Param('name') name: string,
-    @Headers('if-match') ifMatch: string | undefined,
-    @Headers('if-none-match') ifNoneMatch: string | undefined,
+    @Headers() headers: TagHeaders,
     @CurrentCaller() caller: Caller,
   ): Promise<void> {
-    const found = await this.profiles.remove(name, caller, { ifMatch, ifNoneMatch });
+    const found = await this.profiles.remove(name, caller, headers);
     if (!found) throw new ProblemError('not_found', `There is no saved import profile ${name}.`);
   }
 

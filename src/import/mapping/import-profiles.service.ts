@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { randomUUID, createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import { type Caller, toDatasetScope } from '../../access/actor.js';
 import { assertScope } from '../../access/policy.js';
 import { AuditService } from '../../audit/audit.service.js';
@@ -187,14 +188,12 @@ function changesOf(before: ImportProfile | undefined, after: ImportProfile): Fie
 }
 
 /** Headers that make a change conditional on the version of the profile (RFC 9110, section 13.1). */
-export interface TagHeaders {
-  ifMatch: string | undefined;
-  ifNoneMatch: string | undefined;
-}
+export type TagHeaders = Pick<IncomingHttpHeaders, 'if-match' | 'if-none-match'>;
 
 const TAG_DIGITS = 32;
 
-function assertPreconditions(tag: string | undefined, { ifMatch, ifNoneMatch }: TagHeaders): void {
+function assertPreconditions(tag: string | undefined, headers: TagHeaders): void {
+  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
   const matchesTag = (header: string): boolean =>
     tag !== undefined && header.split(',').some((each) => ['*', tag].includes(each.trim()));
   if (ifMatch !== undefined && !matchesTag(ifMatch)) {
