@@ -13,7 +13,7 @@ import { ImportOptions } from './runs/import-options.js';
 import { ImportRowsRepository, type RowPosition, type RowFilter } from './runs/import-rows.repository.js';
 import { ImportRunsRepository, type RunFilter } from './runs/import-runs.repository.js';
 import { type ImportRun, type RunChange, createRun, toStartChanges } from './runs/import-run.js';
-import { STAGED_OUTCOMES, type StagedRow, MIN_LINE } from './runs/import-row.js';
+import { NO_COUNTS, STAGED_OUTCOMES, type StagedRow, MIN_LINE } from './runs/import-row.js';
 import { FINAL, RUNNABLE } from './runs/run-states.js';
 import { RunTransitions } from './runs/run-transitions.service.js';
 import { RunRights } from './runs/run-rights.service.js';
@@ -123,13 +123,12 @@ export class ImportsService {
         throw createStateError(`Import ${id} is ${original.state} and has no changes to revert.`);
       }
       const file = { runId: uuidv7(), name: original.file_name, size: 0, sha256: original.file_sha256 };
-      const { counts } = original;
-      const total =
-        (counts?.created ?? 0) + (counts?.updated ?? 0) + (counts?.blocked ?? 0) + (counts?.reactivated ?? 0);
+      const options = Object.assign(new ImportOptions(), { dataset: original.dataset, dry_run: dryRun });
+      const { created, updated, blocked, reactivated } = original.counts ?? NO_COUNTS;
       const revert: ImportRun = {
-        ...createRun(file, revertOptionsOf(original, dryRun), caller),
+        ...createRun(file, options, caller),
         reverts: id,
-        rows_total: total + original.missing_blocked,
+        rows_total: created + updated + blocked + reactivated + original.missing_blocked,
       };
       await this.runs.insert(tx, revert);
       await this.audit.recordRunStart(tx, caller, revert.id, toStartChanges(revert));
@@ -213,9 +212,6 @@ export class ImportsService {
     return decided;
   }
 }
-
-const revertOptionsOf = ({ dataset }: ImportRun, dryRun: boolean): ImportOptions =>
-  Object.assign(new ImportOptions(), { dataset, dry_run: dryRun });
 
 /**
  * Returns true if a revert has changed users or may still change them, so that a second revert is not allowed. Returns
