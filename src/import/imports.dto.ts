@@ -3,9 +3,9 @@ import { SideNamesDto } from '../audit/audit.view.js';
 import { FIELD_VALUE, NULLABLE_ID, NULLABLE_TIME } from '../platform/openapi/shared-schemas.js';
 import { PageOf } from '../platform/http/page.js';
 import { MAX_FILE_BYTES } from './file/file-store.js';
-import { buildLimitSchemas, type GuardOverrides, MAX_EXAMPLES } from './runs/guard-limits.js';
+import { buildLimitSchemas, type GuardOverrides, ImportGuardDto } from './runs/guard-limits.js';
 import { ImportOptions } from './runs/import-options.js';
-import { type Counts, ROW_OUTCOMES, STAGED_OUTCOMES } from './runs/import-row.js';
+import { type Counts, ROW_OUTCOMES, RowErrorDto, STAGED_OUTCOMES } from './runs/import-row.js';
 import { RUN_STATES } from './runs/run-states.js';
 
 const NULLABLE_INTEGER = { type: 'integer', nullable: true } as const;
@@ -59,62 +59,6 @@ class ImportProgressDto {
 class ImportMissingDto {
   @ApiProperty({ type: 'integer' }) reported!: number;
   @ApiProperty({ type: 'integer' }) blocked!: number;
-}
-
-class ImportGuardExampleDto {
-  @ApiProperty({
-    ...NULLABLE_INTEGER,
-    example: 17,
-    description: 'Line in the file. Null for a missing user.',
-  })
-  line!: number | null;
-  @ApiProperty({ maxLength: 255, example: 'HR-10042' }) external_id!: string;
-  @ApiProperty(FIELD_VALUE) old!: unknown;
-  @ApiProperty({ ...FIELD_VALUE, example: '+44 20 7946 0321' }) new!: unknown;
-}
-
-class ImportGuardDto {
-  @ApiProperty({ maxLength: 64, example: 'changed_field' }) name!: string;
-  @ApiProperty({
-    ...NULLABLE_NAME,
-    example: 'phone',
-    description: 'Field that the guard checks. Null if the guard checks the whole plan.',
-  })
-  field!: string | null;
-  @ApiProperty({ type: 'integer', example: 91 }) value!: number;
-  @ApiProperty({
-    type: 'integer',
-    example: 80,
-    description: 'Highest `value` that does not trip the guard. For `shrunken_file`, the lowest such value.',
-  })
-  limit!: number;
-  @ApiProperty() hit!: boolean;
-  @ApiProperty({
-    type: [ImportGuardExampleDto],
-    maxItems: MAX_EXAMPLES,
-    description: 'First affected rows, if the guard tripped. Long values are truncated.',
-  })
-  examples!: ImportGuardExampleDto[];
-  @ApiProperty({
-    maxLength: 400,
-    example:
-      'Many people would get a different value in this column. The column may have been swapped with another column.',
-    description: 'Usual reason why the guard trips.',
-  })
-  hint!: string;
-}
-
-class RowErrorDto {
-  @ApiProperty({ maxLength: 100, example: 'email' }) field!: string;
-  @ApiProperty({ maxLength: 32, example: 'invalid_format' }) code!: string;
-  @ApiProperty({ maxLength: 2000, example: 'must be an e-mail address' }) message!: string;
-  @ApiPropertyOptional({
-    maxLength: 255,
-    example: 'jane.doe',
-    description: 'Content of the cell. Long content is truncated.',
-  })
-  value?: string;
-  @ApiPropertyOptional({ format: 'uuid', description: 'Id of the conflicting user, if any.' }) uuid?: string;
 }
 
 class ImportProblemDto extends RowErrorDto {

@@ -1,7 +1,9 @@
+import { ApiProperty } from '@nestjs/swagger';
 import type { Env } from '../../platform/config/env.js';
 import type { FieldError } from '../../platform/common/errors.js';
 import { isObject } from '../../platform/common/json.js';
 import { findNearest } from '../../platform/common/nearest.js';
+import { FIELD_VALUE } from '../../platform/openapi/shared-schemas.js';
 
 /** Setting that defines a limit, and the valid range of its value. */
 interface LimitRange {
@@ -125,26 +127,56 @@ function toNameError(field: string, message: string, name: string, names: object
 export const MAX_EXAMPLES = 5;
 
 /** Example row of a guard, for operators. Values are truncated, and secrets are left out. */
-export interface GuardExample {
-  /** Line as a spreadsheet shows it (header = 1), or null for a missing user. */
-  line: number | null;
-  external_id: string;
-  old: unknown;
-  new: unknown;
+class ImportGuardExampleDto {
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    example: 17,
+    description: 'Line in the file. Null for a missing user.',
+  })
+  line!: number | null;
+  @ApiProperty({ maxLength: 255, example: 'HR-10042' }) external_id!: string;
+  @ApiProperty(FIELD_VALUE) old!: unknown;
+  @ApiProperty({ ...FIELD_VALUE, example: '+44 20 7946 0321' }) new!: unknown;
 }
 
 /**
  * Result of a guard: a number of the plan and its limit. If `hit` is true, the run waits for approval before its first
  * write.
  */
-export interface Guard {
-  name: string;
-  /** Name of the field in the API, or null if the guard checks the whole plan. */
-  field: string | null;
-  value: number;
-  /** Highest value that passes. For `shrunken_file`, the lowest value that passes. */
-  limit: number;
-  hit: boolean;
-  examples: GuardExample[];
-  hint: string;
+export class ImportGuardDto {
+  @ApiProperty({ maxLength: 64, example: 'changed_field' }) name!: string;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    maxLength: 64,
+    example: 'phone',
+    description: 'Field that the guard checks. Null if the guard checks the whole plan.',
+  })
+  field!: string | null;
+  @ApiProperty({ type: 'integer', example: 91 }) value!: number;
+  @ApiProperty({
+    type: 'integer',
+    example: 80,
+    description: 'Highest `value` that does not trip the guard. For `shrunken_file`, the lowest such value.',
+  })
+  limit!: number;
+  @ApiProperty() hit!: boolean;
+  @ApiProperty({
+    type: [ImportGuardExampleDto],
+    maxItems: MAX_EXAMPLES,
+    description: 'First affected rows, if the guard tripped. Long values are truncated.',
+  })
+  examples!: ImportGuardExampleDto[];
+  @ApiProperty({
+    maxLength: 400,
+    example:
+      'Many people would get a different value in this column. The column may have been swapped with another column.',
+    description: 'Usual reason why the guard trips.',
+  })
+  hint!: string;
 }
+
+/** Members of a guard. Guards are plain objects, not instances of the DTO. */
+export type Guard = Pick<ImportGuardDto, keyof ImportGuardDto>;
+export type GuardExample = ImportGuardExampleDto;

@@ -1,3 +1,4 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { type Changes, NO_CHANGES } from '../../platform/common/field-changes.js';
 
 /** Outcomes of a row. Their counts add up to the number of rows of the file. */
@@ -17,14 +18,21 @@ export type Counts = Record<RowOutcome, number>;
 export const NO_COUNTS = Object.fromEntries(ROW_OUTCOMES.map((outcome) => [outcome, 0])) as Readonly<Counts>;
 
 /** An error or a warning of a row. `value` is the truncated invalid cell. It never contains a secret. */
-export interface RowError {
-  field: string;
-  code: string;
-  message: string;
+export class RowErrorDto {
+  @ApiProperty({ maxLength: 100, example: 'email' }) field!: string;
+  @ApiProperty({ maxLength: 32, example: 'invalid_format' }) code!: string;
+  @ApiProperty({ maxLength: 2000, example: 'must be an e-mail address' }) message!: string;
+  @ApiPropertyOptional({
+    maxLength: 255,
+    example: 'jane.doe',
+    description: 'Content of the cell. Long content is truncated.',
+  })
   value?: string;
-  /** UUID of the other user if the row conflicts with another user. */
-  uuid?: string;
+  @ApiPropertyOptional({ format: 'uuid', description: 'Id of the conflicting user, if any.' }) uuid?: string;
 }
+
+/** Members of an error. Errors are plain objects, not instances of the DTO. */
+export type RowError = Pick<RowErrorDto, keyof RowErrorDto>;
 
 /** Outcomes of a staged row. Missing users are staged too, with the outcome `missing`. */
 export const STAGED_OUTCOMES = [...ROW_OUTCOMES, 'missing'] as const;
