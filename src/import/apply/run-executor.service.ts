@@ -7,7 +7,7 @@ import type { Sql } from '../../platform/database/engine/sql.js';
 import { TRANSITIONS, type Reason, type TransitionName } from '../runs/run-states.js';
 import { FileError } from '../file/file-error.js';
 import { ImportFilesRepository } from '../file/import-files.repository.js';
-import { RunPlanner, type Plan } from '../plan/run-planner.js';
+import { RunPlanner } from '../plan/run-planner.js';
 import { FailedRows } from '../report/failed-rows.js';
 import { Applier } from './applier.service.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
@@ -61,16 +61,15 @@ export class RunExecutor {
         await checkpoint.commit(async () => undefined, phase);
       }
       if (run.state !== 'applying') return;
-      if (run.batches > 0) run = await this.apply(run, checkpoint);
+      if (run.batches > 0) {
+        const started = run;
+        await this.fuse.runWithFuse(callerOf(run), () => this.applier.apply(started, checkpoint));
+        run = await this.findCurrentRun(checkpoint);
+      }
       await this.complete(run, checkpoint);
     } catch (error) {
       await this.endAfterError(error, checkpoint);
     }
-  }
-
-  private async apply(run: ImportRun, checkpoint: Checkpoint): Promise<ImportRun> {
-    await this.fuse.runWithFuse(callerOf(run), () => this.applier.apply(run, checkpoint));
-    return this.findCurrentRun(checkpoint);
   }
 
   /**
@@ -93,13 +92,18 @@ export class RunExecutor {
       phase_percent: run.percent,
     });
     const planned = await this.planner.plan(run, checkpoint);
-    const blocked = await this.countBlocked(run, planned);
+    // In a revert, failed rows can block users too, because the valid changes of a failed row are applied.
+    const ofFailed = run.reverts === null ? 0 : await this.rows.countBlockedByFailedRows(run.id);
+    const blocked = planned.counts.blocked + planned.missing_blocked + ofFailed;
     const fuse = blocked > 0 ? await this.buildKeyFuseGuard(run, blocked) : undefined;
     const plan = { ...planned, guards: [...planned.guards, ...(fuse ? [fuse] : [])] };
     if (plan.counts.error > 0) await this.failedRows.storeCells(run, checkpoint);
     const hit = plan.guards.some((guard) => guard.hit);
     if (run.approved && run.plan_hash !== null && run.plan_hash !== plan.plan_hash) {
-      return this.invalidatePlan(checkpoint, plan);
+      const message =
+        'The plan has changed since it was approved: users or the version of the service changed, or the approver has fewer permissions than the user or API key that started the import. Start a new import.';
+      const reason = { code: 'plan_changed', message };
+      return this.endRun(checkpoint, 'invalidate', async () => ({ ...plan, reason }));
     }
     if (run.dry_run && !run.approved) {
       return this.transition(checkpoint, 'present', plan);
@@ -120,22 +124,6 @@ export class RunExecutor {
     if (plan.batches === 0 && plan.counts.error === 0)
       await this.complete({ ...run, ...apply }, checkpoint, apply);
     else await this.transition(checkpoint, 'apply', apply);
-  }
-
-  private async invalidatePlan(checkpoint: Checkpoint, plan: RunChange): Promise<void> {
-    const message =
-      'The plan has changed since it was approved: users or the version of the service changed, or the approver has fewer permissions than the user or API key that started the import. Start a new import.';
-    const reason = { code: 'plan_changed', message };
-    return this.endRun(checkpoint, 'invalidate', async () => ({ ...plan, reason }));
-  }
-
-  /**
-   * Counts the users whom a plan blocks. In a revert, failed rows can block users too, because the valid changes of a
-   * failed row are applied.
-   */
-  private async countBlocked({ id, reverts }: ImportRun, { counts, missing_blocked }: Plan): Promise<number> {
-    const ofFailed = reverts === null ? 0 : await this.rows.countBlockedByFailedRows(id);
-    return counts.blocked + missing_blocked + ofFailed;
   }
 
   /**

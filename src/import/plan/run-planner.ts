@@ -14,9 +14,6 @@ import { Changes, NO_CHANGES } from '../../platform/common/field-changes.js';
 import { isInScope } from '../../users/search/user-scope.js';
 import { type StagedRow, EMPTY_ROW } from '../runs/import-row.js';
 
-/** Properties of a run that its plan sets. */
-export type Plan = Awaited<ReturnType<RunPlanner['plan']>>;
-
 const PAGE_SIZE = 1000;
 
 /** Number of active users in each part of the data set who are not in the file. The empty string stands for no part. */
