@@ -23,14 +23,6 @@ export type Header = readonly (Column | undefined)[];
  */
 export type SourceUse = 'stored' | 'added' | 'private';
 
-interface OpenFile {
-  reader: CsvReader;
-  readRecords: (batchSize: number) => AsyncGenerator<CsvRecord[]>;
-  header: Header;
-  names: readonly string[];
-  uses: readonly SourceUse[];
-}
-
 type StoredRun = Pick<ImportRun, 'id' | 'options' | 'profile' | 'file_size'>;
 
 /** Access to the stored files of runs. A file can be opened several times. */
@@ -43,13 +35,13 @@ export class RunFiles {
    * @throws FileError for an invalid header, or `file_lost` if the stored file is incomplete. A missing part may be
    * noticed only while rows are read.
    */
-  async open({ id, options, profile, file_size: size }: StoredRun): Promise<OpenFile> {
+  async open({ id, options, profile, file_size: size }: StoredRun) {
     const reader = createCsvReader(this.readBytes(id, size), options, profile);
     const names = await reader.readHeader();
     if (profile) return openMappedFile(reader, names, options, profile);
     const header = readHeader(names, options, reader.headerLine);
     const uses = usesOf(names, (index, name) => header[index] !== undefined || !isPasswordHeader(name));
-    return { reader, readRecords: (batchSize) => reader.readRecords(batchSize), names, header, uses };
+    return { reader, readRecords: (batchSize: number) => reader.readRecords(batchSize), names, header, uses };
   }
 
   /** Yields the bytes of a file. @throws FileError `file_lost` at the end if bytes are missing. */
@@ -63,17 +55,13 @@ export class RunFiles {
   }
 }
 
-function openMappedFile(
-  reader: CsvReader,
-  names: string[],
-  options: ImportOptions,
-  profile: NamedProfile,
-): OpenFile {
+function openMappedFile(reader: CsvReader, names: string[], options: ImportOptions, profile: NamedProfile) {
   const mapper = new RecordMapper(profile, names, options);
   assertNoFaults([...findColumnCountErrors(names), ...mapper.errors], reader.headerLine);
   const { columns: header, targets, inputs, ignored } = mapper;
   const uses = usesOf(names, (index) => (targets.has(index) || inputs.has(index)) && !ignored.has(index));
-  return { reader, readRecords: (batchSize) => mapRecords(reader, mapper, batchSize), names, header, uses };
+  const readRecords = (batchSize: number) => mapRecords(reader, mapper, batchSize);
+  return { reader, readRecords, names, header, uses };
 }
 
 const usesOf = (names: readonly string[], isRead: (index: number, name: string) => boolean): SourceUse[] =>
