@@ -174,7 +174,7 @@ export class RecordMapper {
    * `upper` as a function.
    */
   private formatFunctionHint(names: readonly string[]): string {
-    const meant = names.flatMap((name) => splitOffFunction(name) ?? []);
+    const meant = names.map(splitOffFunction);
     const found = meant.find(({ columns }) => columns.some((name) => this.indexes.has(toHeaderKey(name))));
     return found ? ` ${quote(found.name)} is not a function. The functions are ${FUNCTION_NAMES}.` : '';
   }

@@ -111,13 +111,12 @@ export function sourcesOf(template: FieldTemplate): string[] {
 
 /**
  * Splits a name such as `Surname:upper` into the unknown function `upper` and the possible column `Surname`. Column
- * names may contain colons, so `A:B:upper` has two possible columns, `A` and `A:B`.
- * @returns undefined for a name without a colon.
+ * names may contain colons, so `A:B:upper` has two possible columns, `A` and `A:B`. A name without a colon has none.
  */
-export function splitOffFunction(name: string): { name: string; columns: string[] } | undefined {
+export function splitOffFunction(name: string): { name: string; columns: string[] } {
   const pieces = name.split(':');
   const columns = pieces.slice(1).map((_, index) => pieces.slice(0, index + 1).join(':'));
-  return columns.length > 0 ? { name: (pieces.at(-1) ?? '').trim(), columns } : undefined;
+  return { name: (pieces.at(-1) ?? '').trim(), columns };
 }
 
 export function isConstant(template: FieldTemplate): template is readonly string[] {
