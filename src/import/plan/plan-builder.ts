@@ -21,7 +21,7 @@ export class PlanBuilder {
   readonly externalIds = new ExternalIds();
   readonly failedNames = new FailedRowNames();
   readonly tally = new PlanTally();
-  private validator: SetValidator | undefined;
+  private readonly setRules = new SetValidator({ nameOf: formatLine, isImport: true });
   /** UUIDs of existing users whose managers must be read to detect cycles. */
   private readonly cycleCandidates = new Set<string>();
   /** Rows with a manager whom another row of the file adopts. */
@@ -35,10 +35,6 @@ export class PlanBuilder {
     private readonly directory: UserDirectory,
     private readonly progress: RunProgress,
   ) {}
-
-  private get setRules(): SetValidator {
-    return (this.validator ??= new SetValidator({ nameOf: formatLine, isImport: true }));
-  }
 
   /**
    * Adds planned rows to the plan.
