@@ -63,26 +63,17 @@ const startsWith = (head: Uint8Array, bytes: readonly number[]): boolean =>
 function detectEncoding(head: Uint8Array, encoding: string | undefined): string {
   const named = encoding === undefined ? undefined : resolveEncoding(encoding);
   const other = OTHER_FORMATS.find(([, bytes]) => startsWith(head, bytes))?.[0];
-  if (other !== undefined) throw createFormatError(other);
+  if (other !== undefined) {
+    const message = `The file is ${other}, not a CSV file. Unpack it, or save the sheet as CSV.`;
+    throw new FileError('bad_encoding', message, 1);
+  }
   const marked = BOMS.find(([, bytes]) => startsWith(head, bytes))?.[0];
-  if (marked !== undefined && named !== undefined && marked !== named)
-    throw createBomMismatchError(marked, named);
+  if (marked !== undefined && named !== undefined && marked !== named) {
+    const message = `The byte order mark of the file indicates ${marked}, but encoding= is ${named}. Correct encoding=, or leave it out.`;
+    throw new FileError('bad_encoding', message, 1);
+  }
   return marked ?? named ?? 'utf-8';
 }
-
-const createFormatError = (format: string) =>
-  new FileError(
-    'bad_encoding',
-    `The file is ${format}, not a CSV file. Unpack it, or save the sheet as CSV.`,
-    1,
-  );
-
-const createBomMismatchError = (marked: string, named: string) =>
-  new FileError(
-    'bad_encoding',
-    `The byte order mark of the file indicates ${marked}, but encoding= is ${named}. Correct encoding=, or leave it out.`,
-    1,
-  );
 
 function resolveEncoding(encoding: string): string {
   const known = findEncoding(encoding);

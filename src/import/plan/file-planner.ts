@@ -19,6 +19,10 @@ import { createUuidGenerator } from './external-ids.js';
 import { ROWS_AT_ONCE, type PlanBuilder } from './plan-builder.js';
 import { type PlannedRow, isUnchangedRow, planRow, createUnchangedRow } from './row-rules.js';
 
+const NO_LAST_LINE_END =
+  'The last line has no line ending, but in the last import of this data set it had one. The file was probably cut short. ' +
+  'Export it again. If the file is complete, add a line ending to its last line.';
+
 /** Number of rows after which the planner lets the event loop do other work. */
 const ROWS_PER_TICK = 100;
 
@@ -92,10 +96,13 @@ export class FilePlanner {
     } finally {
       await staging;
     }
-    if (!reader.endsWithLineEnd && lastRun?.line_ended) throw createCutShortError();
+    if (!reader.endsWithLineEnd && lastRun?.line_ended) throw new FileError('cut_short', NO_LAST_LINE_END);
     const { expected_rows: expected } = run.options;
     const { rows } = builder.tally;
-    if (expected !== undefined && rows !== expected) throw createRowCountError(rows, expected);
+    if (expected !== undefined && rows !== expected) {
+      const message = `The file has ${rows} rows, but expected_rows is ${expected}. Check that the file is complete, or correct expected_rows.`;
+      throw new FileError('unexpected_rows', message);
+    }
     return reader.endsWithLineEnd;
   }
 
@@ -179,19 +186,6 @@ export class FilePlanner {
 
 const createUuid = (externalId: string, { toUuid, builder }: PlanState): string =>
   toUuid(builder.externalIds.assignNumber(externalId));
-
-const createCutShortError = () =>
-  new FileError(
-    'cut_short',
-    'The last line has no line ending, but in the last import of this data set it had one. The file was probably cut short. ' +
-      'Export it again. If the file is complete, add a line ending to its last line.',
-  );
-
-const createRowCountError = (rows: number, expected: number) =>
-  new FileError(
-    'unexpected_rows',
-    `The file has ${rows} rows, but expected_rows is ${expected}. Check that the file is complete, or correct expected_rows.`,
-  );
 
 function isNewlyManaged(scope: UserScope, user: User): boolean {
   const isOurs = user.managed_by === null || user.managed_by === scope.dataset;
