@@ -33,10 +33,12 @@ export type Preview = Omit<ImportPreviewDto, 'file' | 'profile'>;
 const HEADER_TOO_LONG =
   'The header does not end within the first MiB of the file. Check the delimiter, the quotes and the line endings.';
 
+type ColumnUse = Pick<PreviewColumnDto, 'column' | 'use'>;
+
 interface ColumnMapping {
   header: Header;
   mapCells: (record: CsvRecord) => CsvRecord;
-  useOf: (index: number) => Pick<PreviewColumnDto, 'column' | 'use'>;
+  useOf: (index: number) => ColumnUse;
 }
 
 /** Previews the first rows of a file. Reports all errors at once and creates no run. */
@@ -157,10 +159,7 @@ function mapColumns(
   line: number,
   problems: PreviewProblemDto[],
 ): ColumnMapping {
-  const describeUse = (
-    column: Column | undefined,
-    isIgnored: boolean,
-  ): Pick<PreviewColumnDto, 'column' | 'use'> => ({
+  const describeUse = (column: Column | undefined, isIgnored: boolean): ColumnUse => ({
     column: column?.name ?? null,
     use: column ? 'column' : isIgnored ? 'ignored' : 'unknown',
   });
