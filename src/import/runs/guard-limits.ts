@@ -5,21 +5,19 @@ import { isObject } from '../../platform/common/json.js';
 import { findNearest } from '../../platform/common/nearest.js';
 import { FIELD_VALUE } from '../../platform/openapi/shared-schemas.js';
 
+type LimitSetting = keyof { [K in keyof Env as Env[K] extends number ? K : never]: K };
+
 /** Setting that defines a limit, and the valid range of its value. */
 interface LimitRange {
-  setting: keyof { [K in keyof Env as Env[K] extends number ? K : never]: K };
+  setting: LimitSetting;
   least: number;
   most: number;
 }
 
-const createRowLimit = (setting: LimitRange['setting']): LimitRange => ({
-  setting,
-  least: 0,
-  most: 1_000_000,
-});
-const createPercentLimit = (setting: LimitRange['setting']): LimitRange => ({ setting, least: 0, most: 100 });
+const createRowLimit = (setting: LimitSetting): LimitRange => ({ setting, least: 0, most: 1_000_000 });
+const createPercentLimit = (setting: LimitSetting): LimitRange => ({ setting, least: 0, most: 100 });
 
-type PairSetting = keyof { [K in LimitRange['setting'] as `${K}_PERCENT` extends keyof Env ? K : never]: K };
+type PairSetting = keyof { [K in LimitSetting as `${K}_PERCENT` extends keyof Env ? K : never]: K };
 /** Limits from a setting and from the setting with the same name and `_PERCENT`. */
 const createLimitPair = (setting: PairSetting) => ({
   rows: createRowLimit(setting),
