@@ -22,6 +22,8 @@ export interface CsvRecord {
 /** Line endings of RFC 4180 (CRLF), Unix (LF) and old Macs (CR), which one file may mix. */
 export const LINE_ENDS = ['\r\n', '\n', '\r'];
 export const MAX_ROWS = 1_000_000;
+const TOO_MANY_ROWS = `The file has more than ${MAX_ROWS} rows. Split it into several files.`;
+const NO_ROWS = 'The file has a header but no rows. Add one row per user.';
 /** Maximum length of a parsed row, in characters. A row of valid cells is far shorter. */
 const MAX_ROW_CHARACTERS = 512 * 1024;
 /**
@@ -80,7 +82,7 @@ export class RecordParser {
   async *finish(): AsyncGenerator<CsvRecord[]> {
     const failure = await captureError((done) => this.parser.end(done));
     yield* this.yieldRecords(failure);
-    if (this.width > 0 && this.rows === 0) throw createNoRowsError();
+    if (this.width > 0 && this.rows === 0) throw new FileError('empty_file', NO_ROWS, 1);
     const { last, mismatches } = this;
     if (mismatches >= LIMITS.least && mismatches > LIMITS.share * this.rows) throw this.createMismatchError();
     if (last?.expectedCells !== undefined && last.cells.length < last.expectedCells)
@@ -100,7 +102,8 @@ export class RecordParser {
     if (this.fileError || (this.namedWidth > 1 && cells.every(isBlank))) return;
     const line = this.lineCount;
     const isHeader = this.width === 0;
-    if (!isHeader && ++this.rows > MAX_ROWS) this.fileError = createTooManyRowsError(line);
+    if (!isHeader && ++this.rows > MAX_ROWS)
+      this.fileError = new FileError('too_many_rows', TOO_MANY_ROWS, line);
     else if (isTooLong(cells)) this.fileError = createLengthError(line);
     else this.records.push(isHeader ? this.toHeader(line, cells) : this.toRecord(line, cells));
   }
@@ -225,16 +228,6 @@ function toFileError(error: Error, line: number): Error {
 export function formatCellCount({ cells }: CsvRecord): string {
   return `${cells.length} ${cells.length === 1 ? 'cell' : 'cells'}`;
 }
-
-const createTooManyRowsError = (line: number) =>
-  new FileError(
-    'too_many_rows',
-    `The file has more than ${MAX_ROWS} rows. Split it into several files.`,
-    line,
-  );
-
-const createNoRowsError = () =>
-  new FileError('empty_file', 'The file has a header but no rows. Add one row per user.', 1);
 
 const createShortLastLineError = (last: CsvRecord, width: number) =>
   new FileError(
