@@ -47,12 +47,7 @@ export class ReplayRun {
   }
 
   private async runStep(step: Step): Promise<string | undefined> {
-    const missing = this.findUnknownPlaceholder([
-      step.path,
-      step.body ?? null,
-      step.answer ?? null,
-      step.after ?? null,
-    ]);
+    const missing = this.findUnknownPlaceholder(step);
     if (missing !== undefined) return `not sent: an earlier step did not create the ${missing}`;
     const { status, body } = await this.send(step.method, this.fillText(step.path), step.body);
     const id = isObject(body) ? body['id'] : undefined;
@@ -95,16 +90,12 @@ export class ReplayRun {
   }
 
   private fillTemplate(template: Json): Json {
-    if (typeof template === 'string') return this.fillText(template);
-    if (isList(template)) return template.map((each) => this.fillTemplate(each));
-    if (typeof template !== 'object' || template === null) return template;
-    return Object.fromEntries(
-      Object.entries(template).map(([name, each]) => [name, this.fillTemplate(each)]),
-    );
+    const fill = (_key: string, each: Json): Json => (typeof each === 'string' ? this.fillText(each) : each);
+    return JSON.parse(JSON.stringify(template), fill) as Json;
   }
 
-  private findUnknownPlaceholder(templates: Json): string | undefined {
-    const names = [...JSON.stringify(templates).matchAll(PLACEHOLDER)].map(([, name = '']) => name);
+  private findUnknownPlaceholder(step: Step): string | undefined {
+    const names = [...JSON.stringify(step).matchAll(PLACEHOLDER)].map(([, name = '']) => name);
     return names.find((name) => !this.known.has(name));
   }
 }
