@@ -22,7 +22,7 @@ export async function runInstance(env: Env, createApp: CreateApp): Promise<void>
   );
   try {
     const app = await starting;
-    app.get(Metrics).setReportSource(() => primary.getAllMetrics());
+    app.get(Metrics).renderText = () => primary.getAllMetrics();
     const first = await completeStart(app, env, listen(app, env));
     await primary.reportReady({ url: await app.getUrl(), first });
   } catch (error) {

@@ -37,9 +37,7 @@ export class LogOutput {
   private isLineCut = false;
 
   constructor(private readonly fd: number) {
-    process.once('exit', () => {
-      this.flushBeforeExit();
-    });
+    process.once('exit', this.flushBeforeExit.bind(this));
   }
 
   /**
@@ -85,7 +83,10 @@ export class LogOutput {
   private send(bytes: Buffer): boolean {
     let rest = bytes;
     try {
-      if (this.isLineCut) this.endTruncatedLine();
+      if (this.isLineCut) {
+        writeSync(this.getOpenFd(), '\n'); // ends the truncated line
+        this.isLineCut = this.isWithinLine = false;
+      }
       while (rest.length > 0) {
         const written = writeSync(this.getOpenFd(), rest);
         if (written > 0) this.isWithinLine = rest[written - 1] !== NEWLINE;
@@ -94,7 +95,10 @@ export class LogOutput {
       return true;
     } catch (error) {
       if (RETRYABLE.includes(errorCodeOf(error))) this.scheduleRetry(rest);
-      else this.dropRest(rest);
+      else {
+        this.isLineCut = this.isWithinLine;
+        this.countDropped(rest);
+      }
       return false;
     }
   }
@@ -106,16 +110,6 @@ export class LogOutput {
       this.timer = undefined;
       this.flush();
     }, RETRY_MILLIS).unref();
-  }
-
-  private dropRest(rest: Buffer): void {
-    this.isLineCut = this.isWithinLine;
-    this.countDropped(rest);
-  }
-
-  private endTruncatedLine(): void {
-    writeSync(this.getOpenFd(), '\n');
-    this.isLineCut = this.isWithinLine = false;
   }
 
   private countDropped(bytes: Buffer): void {
@@ -181,29 +175,10 @@ export class Log implements RequestObserver {
   }
 
   onRequestEnd(req: Request, _response: Response, ms: number, outcome: RequestResult): void {
-    this.logRequest({
-      request_id: req.requestId,
-      method: req.method,
-      path: getPath(req),
-      ...(outcome === 'aborted' ? { aborted: true } : { status: outcome }),
-      ms: Math.round(ms * 10) / 10,
-      ...getSenderFields(req),
-    });
+    this.logRequest(toRequestFields(req, ms, outcome));
   }
 
-  /**
-   * Logs a request.
-   * @param fields if the client disconnected before the response was complete, `aborted` is true and `status` is
-   * missing.
-   */
-  logRequest(fields: {
-    request_id: string;
-    method: string;
-    path: string;
-    status?: number;
-    aborted?: boolean;
-    ms: number;
-  }): void {
+  logRequest(fields: ReturnType<typeof toRequestFields>): void {
     this.pino.info(fields, 'request');
   }
 
@@ -255,6 +230,23 @@ export class Log implements RequestObserver {
     const lost = this.output.write(lines);
     if (lost > 0) this.warn('log lines lost', { lines: lost });
   }
+}
+
+/**
+ * Returns the fields of a request's log line. If the client disconnected before the response was complete, `aborted` is
+ * true and `status` is missing.
+ */
+function toRequestFields(req: Request, ms: number, outcome: RequestResult) {
+  const isAborted = outcome === 'aborted';
+  return {
+    request_id: req.requestId,
+    method: req.method,
+    path: getPath(req),
+    aborted: isAborted || undefined,
+    status: isAborted ? undefined : outcome,
+    ms: Math.round(ms * 10) / 10,
+    ...getSenderFields(req),
+  };
 }
 
 /** Returns the sender fields of a log line. The actor is missing on public routes and for invalid credentials. */

@@ -6,7 +6,6 @@ import type { RequestObserver, RequestResult } from './observe.js';
 
 /** Value of a gauge, or its value for each value of the label `reason`. */
 type GaugeValue = number | { reason: string; value: number }[];
-type Series = Histogram.Internal<'method' | 'route' | 'status'>;
 
 /** Prometheus metrics of this process. Labels never contain client input, so they name routes instead of paths. */
 @Injectable()
@@ -36,8 +35,10 @@ export class Metrics implements RequestObserver {
     labelNames: ['kind', 'profile'],
     registers: [this.registry],
   });
-  private readonly cachedSeries = new Map<string, Series>();
-  private renderReport = () => this.registry.metrics();
+  /** Series by their labels, cached because the look-up in prom-client costs more than recording a value. */
+  private readonly cachedSeries = new Map<string, Histogram.Internal<'method' | 'route' | 'status'>>();
+  /** Renders the metrics as text. In a cluster, each instance sets a function that renders the metrics of all instances. */
+  renderText = (): Promise<string> => this.registry.metrics();
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });
@@ -45,15 +46,6 @@ export class Metrics implements RequestObserver {
 
   get contentType(): string {
     return this.registry.contentType;
-  }
-
-  async renderText(): Promise<string> {
-    return this.renderReport();
-  }
-
-  /** Sets the function that renders the metrics. In a cluster, each instance reports the metrics of all instances. */
-  setReportSource(source: () => Promise<string>): void {
-    this.renderReport = source;
   }
 
   async toJson() {
@@ -92,24 +84,15 @@ export class Metrics implements RequestObserver {
     const metric = new Gauge({ name, help, aggregator, labelNames: ['reason'], registers, collect });
   }
 
-  /**
-   * Returns the series for these labels from a cache, because the look-up in prom-client costs more than recording a
-   * value.
-   */
-  private getSeries(method: string, route: string, status: RequestResult): Series {
-    const key = `${method} ${status} ${route}`;
-    return this.cachedSeries.get(key) ?? this.addSeries(key, method, route, String(status));
-  }
-
-  private addSeries(key: string, ...labels: [method: string, route: string, status: string]): Series {
-    const added = this.requests.labels(...labels);
-    this.cachedSeries.set(key, added);
-    return added;
-  }
-
   onRequestEnd(request: Request, _response: Response, ms: number, outcome: RequestResult): void {
     const route: unknown = request.route;
     const name = isObject(route) && typeof route['path'] === 'string' ? route['path'] : 'none';
-    this.getSeries(request.method, name, outcome).observe(ms / 1000);
+    const key = `${request.method} ${outcome} ${name}`;
+    let series = this.cachedSeries.get(key);
+    if (!series) {
+      series = this.requests.labels(request.method, name, String(outcome));
+      this.cachedSeries.set(key, series);
+    }
+    series.observe(ms / 1000);
   }
 }
