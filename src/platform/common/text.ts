@@ -33,10 +33,7 @@ export function truncate(text: string, max: number): string {
  * character with more marks than any script uses.
  */
 export function isCleanText(text: string, options: { newlines?: boolean } = {}): boolean {
-  return PRINTABLE.test(text) || isCleanUnicode(text, options);
-}
-
-function isCleanUnicode(text: string, options: { newlines?: boolean }): boolean {
+  if (PRINTABLE.test(text)) return true;
   const control = options.newlines ? CONTROL_EXCEPT_NEWLINE : CONTROL;
   return text.isWellFormed() && !control.test(text) && !TOO_MANY_MARKS.test(text);
 }
@@ -80,10 +77,7 @@ const INSEPARABLE: Readonly<Record<string, string>> = {
 
 /** Folds a text for comparison: lower case, without accents. Names are sorted and words are searched in this form. */
 export function foldText(text: string): string {
-  return ASCII.test(text) ? text.toLowerCase() : foldUnicode(text);
-}
-
-function foldUnicode(text: string): string {
+  if (ASCII.test(text)) return text.toLowerCase();
   const bare = toNormalForm(text, 'NFKD').replace(/\p{M}+/gu, '');
   const toBasicLetters = (letter: string) => INSEPARABLE[letter] ?? letter;
   // `toLowerCase` runs before `foldCase`, because otherwise the capital `ẞ` would not become `ss`.
@@ -150,10 +144,7 @@ const BEFORE_VIRAMA = /[\u09b0\u0cb0]\u200d(?=[\u09cd\u0ccd]\p{L})/gu;
  * where it changes the letters next to it, as in domain names (RFC 5892, A.1 and A.2).
  */
 export function findInvisible(text: string): string | undefined {
-  return PRINTABLE.test(text) ? undefined : findInvisibleUnicode(text);
-}
-
-function findInvisibleUnicode(text: string): string | undefined {
+  if (PRINTABLE.test(text)) return undefined;
   const [first] = text.match(INVISIBLE) ?? [];
   if (first === undefined || !JOINERS.includes(first)) return first;
   const removeJoiner = (joined: string, before: string, after: string) =>

@@ -33,21 +33,18 @@ function sequenceOf(uuid: string): number {
   return ((bytes.readUInt16BE(6) & 0xfff) << 20) | ((bytes.readUInt32BE(8) >>> 10) & 0xfffff);
 }
 
-/**
- * Creates UUIDs of version 7 in ascending order. They share their random bytes, because creating random bytes is slow.
- */
-export function createOrderedUuids(count: number): string[] {
-  return count === 1 ? [createUuid()] : createUuidSeries(count);
-}
-
 /** Creates a UUID that follows a clock that was set back. The library would repeat the latest time it has seen. */
 function createUuid(): string {
   const id = uuidv7();
   return millisOf(id) > Date.now() + MAX_SKEW_SECONDS * 1000 ? uuidv7({ msecs: Date.now() }) : id;
 }
 
-function createUuidSeries(count: number): string[] {
+/**
+ * Creates UUIDs of version 7 in ascending order. They share their random bytes, because creating random bytes is slow.
+ */
+export function createOrderedUuids(count: number): string[] {
   const first = createUuid();
+  if (count === 1) return [first];
   const msecs = millisOf(first);
   const sequence = sequenceOf(first);
   const random = randomBytes(16);
