@@ -52,30 +52,19 @@ export class ErrorFilter implements ExceptionFilter {
     }
     const path = getPath(request);
     const form = this.formats.find((each) => each.appliesTo(path));
-    if (form) {
-      sendFormatted(form, error, request, response);
-      return;
-    }
     const problem = toProblemDto(error, path, request.requestId);
-    response.vary('Accept');
-    response.status(error.status).set(error.extras.headers ?? {});
-    if (prefersHtml(request)) {
+    const { status, headers, body } = form?.toResponse(error) ?? { status: problem.status, body: problem };
+    response.status(status).set({ ...error.extras.headers, ...headers });
+    if (!form) response.vary('Accept');
+    if (!form && prefersHtml(request)) {
       sendProblemPage(response, error, problem);
       return;
     }
+    const mediaType = form?.mediaType ?? 'application/problem+json';
     response
-      .set('Content-Type', acceptsOnlyJson(request) ? 'application/json' : 'application/problem+json')
-      .send(maskSecrets(JSON.stringify(problem)));
+      .set('Content-Type', acceptsOnlyJson(request) ? 'application/json' : mediaType)
+      .send(maskSecrets(JSON.stringify(body)));
   }
-}
-
-function sendFormatted(format: ErrorFormat, error: ProblemError, request: Request, response: Response): void {
-  const { status, headers, body } = format.toResponse(error);
-  response
-    .status(status)
-    .set({ ...error.extras.headers, ...headers })
-    .set('Content-Type', acceptsOnlyJson(request) ? 'application/json' : format.mediaType)
-    .send(maskSecrets(JSON.stringify(body)));
 }
 
 function sendReplay({ status, headers, body }: StoredResponse, response: Response): void {
