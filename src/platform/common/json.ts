@@ -21,11 +21,16 @@ export const decodeArray = (text: string): unknown[] => parseArray(Buffer.from(t
 
 /** Parses a JSON array. Returns an empty array for any other text. */
 export function parseArray(text: string): unknown[] {
+  const value = tryParseJson(text);
+  return Array.isArray(value) ? (value as unknown[]) : [];
+}
+
+/** Parses a JSON text. Returns undefined for any other text. */
+export function tryParseJson(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
-    return Array.isArray(value) ? (value as unknown[]) : [];
+    return JSON.parse(text);
   } catch {
-    return [];
+    return undefined;
   }
 }
 

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { isObject } from '../common/json.js';
+import { isObject, tryParseJson } from '../common/json.js';
 
 const LEVELS: Readonly<Record<string, { name: string; color: 'dim' | 'green' | 'yellow' | 'red' }>> = {
   10: { name: 'TRACE', color: 'dim' },
@@ -17,8 +17,8 @@ const SERVER_FAULT = 500;
  * unchanged.
  */
 export function formatPrettyLine(line: string, isColored: boolean): string {
-  const event = parseEvent(line);
-  if (!event) return line;
+  const event = tryParseJson(line);
+  if (!isObject(event)) return line;
   const { level, time, msg, stack, ...fields } = event;
   const { name, color } = LEVELS[String(level)] ?? { name: String(level), color: 'dim' };
   const applyStyle = (style: 'dim' | 'green' | 'yellow' | 'red' | 'bold', text: string): string =>
@@ -35,15 +35,6 @@ export function formatPrettyLine(line: string, isColored: boolean): string {
 
 /** Replaces control characters, because client input could contain terminal escape sequences. */
 const replaceControls = (text: string): string => text.replace(/\p{Cc}/gu, '\ufffd');
-
-function parseEvent(line: string): Record<string, unknown> | undefined {
-  try {
-    const event: unknown = JSON.parse(line);
-    return isObject(event) ? event : undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 function formatClock(time: unknown): string {
   const date = new Date(String(time));
