@@ -4,7 +4,7 @@ import type { Duplex, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { errorCodeOf, messageOf } from '../platform/common/errors.js';
-import { isObject } from '../platform/common/json.js';
+import { isObject, tryParseJson } from '../platform/common/json.js';
 
 export interface SentFile {
   type: string;
@@ -27,6 +27,13 @@ interface Connection {
   passwordLength?: number;
 }
 
+/** Returns the address of `path` below the address of a service. @throws Error for an invalid address. */
+export function toServiceUrl(url: string, path: string): URL {
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+    throw new Error('--url must be the address of a service, such as http://127.0.0.1:3000.');
+  return new URL(path, `${url.replace(/\/+$/, '')}/`);
+}
+
 export class ServiceClient {
   /** Address of the service, as shown to operators. */
   readonly name: string;
@@ -39,9 +46,7 @@ export class ServiceClient {
   /** @throws Error for an invalid address. */
   constructor(private readonly connection: Connection) {
     const { url = 'http://localhost', connect, passwordLength = 0 } = connection;
-    if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-      throw new Error('--url must be the address of a service, such as http://127.0.0.1:3000.');
-    this.base = new URL('api/0.3/', `${url.replace(/\/+$/, '')}/`);
+    this.base = toServiceUrl(url, 'api/0.3/');
     this.name = this.base.origin;
     this.isLocal = connect !== undefined;
     this.passwordLength = passwordLength;
@@ -121,21 +126,12 @@ export class ServiceClient {
     const { location } = answer.headers;
     if (status >= 300 && status < 400 && location !== undefined)
       return `${this.name} redirects to ${new URL(location, this.base).origin}. The API key was not sent there. Pass the final address as --url.`;
-    const problem = readProblem(await text(answer));
-    if (!problem) return `${this.name} responded with status ${status}.`;
-    // The request id lets an operator find the details in the log of the service.
-    const id = status >= 500 && problem.request_id ? ` (request ${problem.request_id})` : '';
-    return `${problem.detail}${status === 401 ? ' Check --key.' : ''}${id}`;
-  }
-}
-
-function readProblem(body: string): { detail: string; request_id: string | undefined } | undefined {
-  try {
-    const problem: unknown = JSON.parse(body);
-    if (!isObject(problem) || typeof problem['detail'] !== 'string') return undefined;
+    const problem = tryParseJson(await text(answer));
+    if (!isObject(problem) || typeof problem['detail'] !== 'string')
+      return `${this.name} responded with status ${status}.`;
     const { detail, request_id: id } = problem;
-    return { detail, request_id: typeof id === 'string' ? id : undefined };
-  } catch {
-    return undefined;
+    // The request id lets an operator find the details in the log of the service.
+    const source = status >= 500 && typeof id === 'string' ? ` (request ${id})` : '';
+    return `${detail}${status === 401 ? ' Check --key.' : ''}${source}`;
   }
 }

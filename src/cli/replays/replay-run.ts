@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { errorCodeOf, messageOf } from '../../platform/common/errors.js';
 import { isObject } from '../../platform/common/json.js';
+import { toServiceUrl } from '../service-client.js';
 import { RESOURCE_PATHS, type ResourceName, type Step, type Json, isList } from './replay.js';
 
 const TIMEOUT_MILLIS = 30_000;
@@ -9,9 +10,11 @@ const PLACEHOLDER = /\{(\w+)\}/g;
 
 /** Replays the requests of an identity provider against a service, and compares the responses with the expected ones. */
 export class ReplayRun {
+  /** Prefix of the names of all created users and groups. */
+  readonly name = `doctor-${randomBytes(6).toString('hex')}`;
   private readonly base: string;
   /** Maps the names of placeholders, such as `user`, to their values. */
-  private readonly known = new Map<string, string>([['name', `doctor-${randomBytes(6).toString('hex')}`]]);
+  private readonly known = new Map([['name', this.name]]);
 
   /** Paths of created resources that could not be deleted at the end, each with the reason. */
   readonly remaining: string[] = [];
@@ -21,14 +24,7 @@ export class ReplayRun {
     url: string,
     private readonly key: string,
   ) {
-    if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-      throw new Error('--url must be the address of a service, such as http://127.0.0.1:3000.');
-    this.base = `${url.replace(/\/+$/, '')}/scim/v2`;
-  }
-
-  /** Prefix of the names of all created users and groups. */
-  get name(): string {
-    return this.known.get('name') ?? '';
+    this.base = toServiceUrl(url, 'scim/v2').href;
   }
 
   /**
