@@ -5,16 +5,16 @@ import { access, readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { Readable } from 'node:stream';
 import { RowsQuery, RunsQuery } from '../import/import.query.js';
-import type { ImportRowPageDto, ImportRunDto, ImportRunPageDto } from '../import/imports.dto.js';
+import type { ImportRunDto } from '../import/imports.dto.js';
 import type { Preview } from '../import/mapping/import-preview.js';
 import { PROFILE_NAME, RequestedOptions } from '../import/runs/import-options.js';
 import { RUNNABLE } from '../import/runs/run-states.js';
-import { type JsonObject, isObject } from '../platform/common/json.js';
+import { type JsonObject, isObject, tryParseJson } from '../platform/common/json.js';
 import { isUuid } from '../platform/common/uuid.js';
 import type { UserPageDto } from '../users/user.view.js';
 import type { Application } from './application.js';
 import { formatPreview, formatRows, formatRun, formatRuns, formatSummary } from './import-output.js';
-import { createProgressBar, print, printNextPageHint, printOffsetHint, writeTextTo } from './output.js';
+import { createProgressBar, print, printPage, writeTextTo } from './output.js';
 import type { SentFile, ServiceClient } from './service-client.js';
 import {
   type Target,
@@ -128,12 +128,8 @@ async function buildForm({ isLocal }: ServiceClient, file: string, profile: stri
 }
 
 function parseProfile(path: string, text: string): JsonObject {
-  let document: unknown;
-  try {
-    document = JSON.parse(text);
-  } catch {
-    throw new Error(`The profile ${path} is not JSON.`);
-  }
+  const document = tryParseJson(text);
+  if (document === undefined) throw new Error(`The profile ${path} is not JSON.`);
   if (!isObject(document)) throw new Error(`The profile ${path} is not a JSON object.`);
   return document;
 }
@@ -270,14 +266,9 @@ export const createImportsCommand = (application: Application) => {
         .option('--dataset <name>', 'only runs of this data set')
         .option('--limit <number>', 'number of runs, at most 100', '25')
         .option('--offset <number>', 'number of runs to skip', '0')
-        .action((flags: Target, self: Command) => {
-          const query = toQuery(RunsQuery, flags, self);
-          return application.runWithClient(flags, async (service) => {
-            const page = await service.requestJson<ImportRunPageDto>('GET', 'imports', { query });
-            print(flags, page, formatRuns(page.Results));
-            printOffsetHint(page, query['offset']);
-          });
-        }),
+        .action((flags: Target, self: Command) =>
+          printPage(application, flags, 'imports', toQuery(RunsQuery, flags, self), formatRuns),
+        ),
     )
     .addCommand(
       createRunCommand('show', 'show the details of one run').action((id: string, flags: Target) =>
@@ -294,14 +285,9 @@ export const createImportsCommand = (application: Application) => {
         .option('--external-id <id...>', 'only rows with one of these external ids')
         .option('--limit <number>', 'number of rows, at most 100', '25')
         .option('--after <line>', 'only rows after this line')
-        .action((id: string, flags: Target, self: Command) => {
-          const query = toQuery(RowsQuery, flags, self);
-          return application.runWithClient(flags, async (service) => {
-            const { next, ...page } = await service.getPage<ImportRowPageDto>(`imports/${id}/rows`, query);
-            print(flags, page, formatRows(page.Results));
-            if (next !== undefined) printNextPageHint(page.Count, `--after ${next}`);
-          });
-        }),
+        .action((id: string, flags: Target, self: Command) =>
+          printPage(application, flags, `imports/${id}/rows`, toQuery(RowsQuery, flags, self), formatRows),
+        ),
     )
     .addCommand(createDecisionCommand('approve', 'apply', 'apply or approve a run, and wait until it ends'))
     .addCommand(createDecisionCommand('reject', 'reject', 'reject a plan or a run awaiting approval'))

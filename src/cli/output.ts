@@ -3,6 +3,9 @@ import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { errorCodeOf } from '../platform/common/errors.js';
+import type { JsonObject } from '../platform/common/json.js';
+import type { Application } from './application.js';
+import type { Target } from './target.js';
 
 /** File mode of output files. They contain personal data, so only their owner can access them. */
 const OWNER_ONLY = 0o600;
@@ -27,14 +30,25 @@ export function print({ json }: { json?: true }, value: object, text: string): v
   process.stdout.write(json ? `${JSON.stringify(value, null, 2)}\n` : text);
 }
 
-export function printNextPageHint(count: number, option: string): void {
-  process.stderr.write(`${count} in total. Next page: ${option}\n`);
-}
-
-/** Prints the option `--offset` for the next page of a list, if there is a next page. */
-export function printOffsetHint(page: { Count: number; Results: unknown[] }, offset: unknown): void {
-  const next = Number(offset) + page.Results.length;
-  if (next < page.Count && page.Results.length > 0) printNextPageHint(page.Count, `--offset ${next}`);
+/**
+ * Requests a page of a list and prints it. If there is a next page, prints its option `--after` or `--offset` on standard
+ * error.
+ */
+export function printPage(
+  application: Application,
+  flags: Target,
+  path: string,
+  query: JsonObject,
+  formatRows: (rows: never[]) => string,
+): Promise<void> {
+  return application.runWithClient(flags, async (service) => {
+    const { next, ...page } = await service.getPage<{ Count: number; Results: never[] }>(path, query);
+    print(flags, page, formatRows(page.Results));
+    const end = Number(query['offset']) + page.Results.length;
+    const isCut = end < page.Count && page.Results.length > 0;
+    const option = isCut ? `--offset ${end}` : next && `--after ${next}`;
+    if (option) process.stderr.write(`${page.Count} in total. Next page: ${option}\n`);
+  });
 }
 
 export const formatMinute = (time: string): string => time.slice(0, 16).replace('T', ' ');

@@ -8,7 +8,7 @@ import { toCanonicalUuid, isUuid } from '../platform/common/uuid.js';
 import { UserQuery } from '../users/search/user.query.js';
 import { type DeletedPageDto, DeletedQuery, type UserDto, type UserPageDto } from '../users/user.view.js';
 import type { Application } from './application.js';
-import { formatMinute, print, printNextPageHint, printOffsetHint, toTable, writeTextTo } from './output.js';
+import { formatMinute, print, printPage, toTable, writeTextTo } from './output.js';
 import type { ServiceClient } from './service-client.js';
 import { type Target, createWriteCommand, toQuery, createCommand } from './target.js';
 
@@ -79,11 +79,8 @@ const createFindCommand = (application: Application) =>
     .action((words: string[], flags: Target, self: Command) => {
       const text = words.length > 0 ? { fulltext_search: words.join(' ') } : {};
       const query = toQuery(UserQuery, flags, self, text);
-      return application.runWithClient(flags, async (service) => {
-        const { next, ...page } = await service.getPage<UserPageDto>('users/search', query);
-        print(flags, page, toTable([HEAD, ...page.Results.map(toRow)]));
-        if (next !== undefined) printNextPageHint(page.Count, `--after ${next}`);
-      });
+      const formatUsers = (users: UserDto[]) => toTable([HEAD, ...users.map(toRow)]);
+      return printPage(application, flags, 'users/search', query, formatUsers);
     });
 
 const createResetPasswordCommand = (application: Application) =>
@@ -108,20 +105,14 @@ const createDeletedCommand = (application: Application) =>
     .option('--since <time>', 'only users deleted at or after this time')
     .option('--limit <number>', 'number of users, at most 100', '25')
     .option('--offset <number>', 'number of users to skip', '0')
-    .action((flags: Target, self: Command) => {
-      const query = toQuery(DeletedQuery, flags, self);
-      return application.runWithClient(flags, async (service) => {
-        const page = await service.requestJson<DeletedPageDto>('GET', 'users/deleted', { query });
-        const rows = page.Results.map((row) => [
-          row.uuid,
-          formatMinute(row.deleted),
-          row.username,
-          row.external_id,
-        ]);
-        print(flags, page, toTable([DELETED_HEAD, ...rows]));
-        printOffsetHint(page, query['offset']);
-      });
-    });
+    .action((flags: Target, self: Command) =>
+      printPage(application, flags, 'users/deleted', toQuery(DeletedQuery, flags, self), formatDeletedUsers),
+    );
+
+function formatDeletedUsers(users: DeletedPageDto['Results']): string {
+  const rows = users.map((user) => [user.uuid, formatMinute(user.deleted), user.username, user.external_id]);
+  return toTable([DELETED_HEAD, ...rows]);
+}
 
 const createRestoreCommand = (application: Application) =>
   createWriteCommand(
