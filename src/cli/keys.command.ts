@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { PROFILES, type KeyProfile, type Scope } from '../access/actor.js';
+import { PROFILES, type Scope } from '../access/actor.js';
 import { ApiKeyInput, UNKNOWN_FIELDS } from '../api-keys/api-key.input.js';
 import type { ApiKeyDto, ApiKeyPageDto, NewApiKeyDto } from '../api-keys/api-key.view.js';
 import type { JsonObject } from '../platform/common/json.js';
@@ -9,18 +9,10 @@ import { MAX_LIMIT } from '../platform/http/page.js';
 import type { Application } from './application.js';
 import { formatMinute, print, toTable } from './output.js';
 import type { ServiceClient } from './service-client.js';
-import { type Target, createWriteCommand, createCommand } from './target.js';
+import { type Target, createWriteCommand, createCommand, toFields } from './target.js';
 
 const DAY_SECONDS = 24 * 60 * 60;
 const EXIT_HELP = '\nExit codes: 0 done, 2 nothing done (invalid usage, unknown id, no database or service).';
-
-interface CreateOptions extends Target {
-  expires?: DbTime;
-  scope?: Scope[];
-  network?: string[];
-  unknownFields?: (typeof UNKNOWN_FIELDS)[number];
-  profile?: KeyProfile;
-}
 
 export const createKeysCommand = (application: Application) =>
   new Command('keys')
@@ -37,7 +29,7 @@ const createCreateCommand = (application: Application) =>
     .option(
       '--expires <when>',
       'expiry: a date such as 2027-01-31 (00:00 UTC), or a number of days such as 90d',
-      parseExpiry,
+      (text) => toIso(parseExpiry(text)),
     )
     .option(
       '--scope <scope>',
@@ -55,17 +47,10 @@ const createCreateCommand = (application: Application) =>
     .addOption(
       new Option('--profile <profile>', 'identity provider that uses the key for SCIM').choices(PROFILES),
     )
-    .action((name: string, { expires, scope, network, unknownFields, profile, ...flags }: CreateOptions) =>
+    .action((name: string, flags: Target) =>
       application.runWithClient(flags, async (service) => {
-        const expiry = expires !== undefined && { expires: toIso(expires) };
-        const body = {
-          name,
-          ...expiry,
-          scopes: scope,
-          networks: network,
-          unknown_fields: unknownFields,
-          profile,
-        };
+        const { scope: scopes, network: networks, ...fields } = toFields(flags);
+        const body = { name, scopes, networks, ...fields };
         const created = await service.requestJson<NewApiKeyDto>('POST', 'api_keys', { body });
         print(flags, created, `${created.key}\n`);
         process.stderr.write(`Id: ${created.id}. The key is shown only once, so store it now.\n`);
