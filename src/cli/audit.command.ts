@@ -64,30 +64,21 @@ function toCells({ time, action, actor, target, ip, changes, reason }: AuditEven
   return [when, action, who, `${target.kind} ${target.id}`, ip, truncate(what, MAX_CHANGES_LENGTH)];
 }
 
-function formatReport({
-  seals,
-  rows,
-  late,
-  purged,
-  unsealed,
-  newest,
-  fault,
-  bad_count,
-  bad,
-}: AuditReport): string {
-  if (fault) {
-    const { seal, from, until, message } = fault;
+function formatReport(report: AuditReport): string {
+  const { late, purged, newest, bad_count: badCount } = report;
+  if (report.fault) {
+    const { seal, from, until, message } = report.fault;
     const start = from?.slice(0, 16) ?? 'the beginning';
     const range = until === null ? '' : ` (events of ${start} to ${until.slice(0, 16)} UTC)`;
-    const others = bad.map(({ id, message: why }) => `     ${id} ${why}.\n`).join('');
-    const count = bad_count === 0 ? '' : `     ${bad_count} faulty events:\n${others}`;
+    const others = report.bad.map(({ id, message: why }) => `     ${id} ${why}.\n`).join('');
+    const count = badCount === 0 ? '' : `     ${badCount} faulty events:\n${others}`;
     return `BAD  ${seal === undefined ? 'audit' : `seal ${seal}`}${range}: ${message}.\n${count}`;
   }
   const deletable = purged > 0 ? `, of which the first ${purged} are past their retention time` : '';
-  const lines = [`OK   ${rows} events match their seals (${seals} seals${deletable}).`];
+  const lines = [`OK   ${report.rows} events match their seals (${report.seals} seals${deletable}).`];
   if (late > 0)
     lines.push(`     ${late} events were stored after their hour was sealed, so a later seal covers them.`);
-  lines.push(`     ${unsealed} events are not sealed yet.`);
+  lines.push(`     ${report.unsealed} events are not sealed yet.`);
   if (newest) {
     const created = `created ${newest.sealed.slice(0, 16)} UTC ${newest.keyed ? 'with' : 'without'} a key`;
     lines.push(`     Newest seal: ${newest.number}:${newest.hash}, ${created}.`);
