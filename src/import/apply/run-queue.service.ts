@@ -22,7 +22,7 @@ import {
 import { type ImportRun, createRun, toStartChanges } from '../runs/import-run.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { ImportWorker } from './import-worker.service.js';
-import { type JsonObject, isObject } from '../../platform/common/json.js';
+import { type JsonObject, isObject, tryParseJson } from '../../platform/common/json.js';
 import { readInput } from '../../platform/input/read-input.js';
 import { ImportProfiles } from '../mapping/import-profiles.service.js';
 
@@ -188,12 +188,8 @@ function createOptionsError(errors: readonly FieldError[]): ProblemError {
 }
 
 function parseDocument(text: string): JsonObject {
-  try {
-    const document: unknown = JSON.parse(text);
-    if (isObject(document)) return document;
-  } catch {
-    // reported below, as for a document that is not an object
-  }
+  const document = tryParseJson(text);
+  if (isObject(document)) return document;
   throw new ProblemError('invalid_parameter', 'profile_document must be a JSON object.');
 }
 
