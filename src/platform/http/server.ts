@@ -4,6 +4,7 @@ import { IncomingMessage, type Server, ServerResponse, createServer } from 'node
 import { Socket } from 'node:net';
 import { type ServerOptions, createServer as createTlsServer } from 'node:https';
 import type { Duplex } from 'node:stream';
+import { promisify } from 'node:util';
 import type { Request, Response } from 'express';
 import { type Env, EnvError } from '../config/env.js';
 import { readPemFile } from '../config/settings.js';
@@ -297,20 +298,16 @@ export function limitConnections(server: Server, max: number, log: Log, metrics:
   server.maxConnections = max;
   // Without this option, the primary would offer a refused connection to one full instance after another.
   Object.assign(server, { dropMaxConnection: true });
-  let open = 0;
   let refused = 0;
   let reported = Number.NEGATIVE_INFINITY;
-  server.on('connection', (socket) => {
-    open++;
-    socket.once('close', () => open--);
-  });
   server.on('drop', () => {
     refused++;
     if (performance.now() - reported < REPORT_MILLIS) return;
     reported = performance.now();
     log.warn('connections refused', { limit: max, refused });
   });
-  metrics.addGauge('rollcall_connections', 'Open connections.', 'sum', () => open);
+  const countOpen = promisify(server.getConnections.bind(server));
+  metrics.addGauge('rollcall_connections', 'Open connections.', 'sum', () => countOpen());
   metrics.addGauge(
     'rollcall_connections_refused',
     'Connections refused because of MAX_CONNECTIONS.',
