@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { isUtf8 } from 'node:buffer';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -160,7 +161,7 @@ export class BodyReader {
       const types = rules.types.join(' or ');
       throw createMediaTypeError(`Unsupported Content-Type. Send the body as ${types} in UTF-8.`);
     }
-    return parseObject(decodeUtf8(await this.read(request, response, rules)), rules);
+    return parseObject(await this.read(request, response, rules), rules);
   }
 
   /**
@@ -297,35 +298,25 @@ function createTooLargeError({ maxBytes }: BodyRules): ProblemError {
 const createIncompleteError = (): ProblemError =>
   new ProblemError('malformed_json', 'The body is incomplete or could not be decompressed.');
 
-function runOrThrowMalformed<T>(work: () => T, toDetail: (error: unknown) => string): T {
-  try {
-    return work();
-  } catch (error) {
-    throw new ProblemError('malformed_json', toDetail(error));
-  }
-}
-
-const decodeUtf8 = (body: Uint8Array): string =>
-  runOrThrowMalformed(
-    () => new TextDecoder('utf-8', { fatal: true }).decode(body),
-    () => 'The body is not valid UTF-8.',
-  );
-
-function parseObject(text: string, { maxValues }: BodyRules): JsonObject {
+function parseObject(body: Buffer, { maxValues }: BodyRules): JsonObject {
+  if (!isUtf8(body)) throw new ProblemError('malformed_json', 'The body is not valid UTF-8.');
+  const text = new TextDecoder().decode(body);
   const excess = findJsonExcess(text, { depth: JSON_DEPTH, values: maxValues });
-  if (excess) throw toExcessError(excess, maxValues);
-  const value = runOrThrowMalformed<unknown>(
-    () => JSON.parse(text),
-    (error) => `The body is not valid JSON${formatPosition(error)}.`,
-  );
+  if (excess === 'depth')
+    throw new ProblemError('malformed_json', `The body is nested deeper than ${JSON_DEPTH} levels.`);
+  if (excess) throw new ProblemError('too_large', `The body has more than ${maxValues} JSON values.`);
+  const value = parseJson(text);
   if (!isObject(value)) throw new ProblemError('malformed_json', 'The body must be a JSON object.');
   return value;
 }
 
-const toExcessError = (excess: 'depth' | 'values', maxValues: number): ProblemError =>
-  excess === 'depth'
-    ? new ProblemError('malformed_json', `The body is nested deeper than ${JSON_DEPTH} levels.`)
-    : new ProblemError('too_large', `The body has more than ${maxValues} JSON values.`);
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new ProblemError('malformed_json', `The body is not valid JSON${formatPosition(error)}.`);
+  }
+}
 
 /** Returns the position of a syntax error. The rest of the parser's message quotes the body, which may contain a password. */
 function formatPosition(error: unknown): string {
