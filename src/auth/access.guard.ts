@@ -16,12 +16,6 @@ import { SessionCookie } from '../sessions/session-cookie.js';
 const WINDOW_SECONDS = 60;
 
 /**
- * The entity whose requests are counted: an API key, a user over all sessions, or the client address of requests
- * without valid credentials.
- */
-export type RateLimitSubject = 'key' | 'user' | 'address';
-
-/**
  * Limits the requests per minute of each API key and user, and the logins and rejected credentials of each address.
  * `RATE_LIMIT_PER_MINUTE` limits keys, users and addresses. `SESSION_RATE_LIMIT_PER_MINUTE` limits only users.
  * Responses contain the `RateLimit` headers of draft-ietf-httpapi-ratelimit-headers. Instances of one service share
@@ -40,29 +34,27 @@ export class RateLimit {
 
   /**
    * Counts a request.
+   * @param subject whose requests are counted: an API key, a user over all sessions, or the client address of requests
+   * without valid credentials.
    * @param id id of the key or user, or the address.
    * @throws ProblemError `rate_limited` with `Retry-After`.
    */
-  async countRequest(subject: RateLimitSubject, id: string, response: Response): Promise<void> {
+  async countRequest(subject: 'key' | 'user' | 'address', id: string, response: Response): Promise<void> {
     const limiter = subject === 'user' ? this.userLimiter : this.otherLimiter;
-    if (limiter) await countAgainstLimit(limiter, id, response);
+    const result = await limiter
+      ?.consume(id)
+      .catch((over: unknown) => (over instanceof RateLimiterRes ? over : undefined));
+    if (!limiter || !result) return; // without an answer from the primary, allow the request
+    const seconds = Math.max(1, Math.ceil(result.msBeforeNext / 1000));
+    response.setHeader('RateLimit-Policy', `"default";q=${limiter.points};w=${WINDOW_SECONDS}`);
+    response.setHeader('RateLimit', `"default";r=${result.remainingPoints};t=${seconds}`);
+    if (result.consumedPoints <= limiter.points) return;
+    throw new ProblemError(
+      'rate_limited',
+      `More than ${limiter.points} requests in a minute. Try again in ${seconds} seconds.`,
+      { headers: { 'Retry-After': String(seconds) } },
+    );
   }
-}
-
-async function countAgainstLimit(limiter: Limiter, id: string, response: Response): Promise<void> {
-  const result = await limiter
-    .consume(id)
-    .catch((over: unknown) => (over instanceof RateLimiterRes ? over : undefined));
-  if (!result) return; // without an answer from the primary, allow the request
-  const seconds = Math.max(1, Math.ceil(result.msBeforeNext / 1000));
-  response.setHeader('RateLimit-Policy', `"default";q=${limiter.points};w=${WINDOW_SECONDS}`);
-  response.setHeader('RateLimit', `"default";r=${result.remainingPoints};t=${seconds}`);
-  if (result.consumedPoints <= limiter.points) return;
-  throw new ProblemError(
-    'rate_limited',
-    `More than ${limiter.points} requests in a minute. Try again in ${seconds} seconds.`,
-    { headers: { 'Retry-After': String(seconds) } },
-  );
 }
 
 type Limiter = RateLimiterMemory | RateLimiterCluster;
@@ -110,16 +102,13 @@ export class AccessGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
     const response = context.switchToHttp().getResponse<Response>();
+    const isPublic = this.reflector.get(Public, context.getHandler());
     if (request.isLocal)
       request.actor = SYSTEM; // requests on the private socket act as the system
-    else if (this.reflector.get(Public, context.getHandler())) await this.countLogin(request, response);
-    else await this.authenticate(context, request, response);
+    else if (!isPublic) await this.authenticate(context, request, response);
+    else if (request.method === 'POST')
+      await this.rates.countRequest('address', toNetwork(request.ip ?? ''), response); // a login, which is expensive
     return true;
-  }
-
-  /** Counts a POST to a public route, because it is a login and therefore expensive. */
-  private async countLogin({ method, ip = '' }: Request, response: Response): Promise<void> {
-    if (method === 'POST') await this.rates.countRequest('address', toNetwork(ip), response);
   }
 
   private async authenticate(context: ExecutionContext, request: Request, response: Response): Promise<void> {
