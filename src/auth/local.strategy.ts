@@ -3,6 +3,7 @@ import { PassportStrategy } from '@nestjs/passport';
 import type { Request } from 'express';
 import { Strategy } from 'passport-local';
 import { ProblemError } from '../platform/common/errors.js';
+import { abortOnDisconnect } from '../platform/http/stream.js';
 import { Metrics } from '../platform/telemetry/metrics.js';
 import type { LoggedIn } from '../sessions/login.guard.js';
 import { LoginService } from './login.service.js';
@@ -17,13 +18,10 @@ export class LocalStrategy extends PassportStrategy(Strategy) {
   }
 
   async validate(request: Request, username: string, password: string): Promise<LoggedIn | false> {
-    const { ip = '', requestId } = request;
-    const closed = new AbortController();
-    request.res?.once('close', () => {
-      closed.abort();
-    });
+    const { ip = '', requestId, res } = request;
+    const signal = res && abortOnDisconnect(res);
     try {
-      const user = await this.logins.login(username, password, { ip, requestId, signal: closed.signal });
+      const user = await this.logins.login(username, password, { ip, requestId, signal });
       this.metrics.countLogin(user ? 'success' : 'failed');
       return user ?? false;
     } catch (error) {

@@ -14,7 +14,7 @@ interface LoginRequest {
   ip: string;
   requestId: string;
   /** A signal that aborts when the client disconnects. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 @Injectable()
