@@ -17,13 +17,6 @@ import { SessionRepository, type SessionTimes } from './session.repository.js';
  */
 const MAX_SESSIONS = 20;
 
-/** A valid session. `renewed` is true if `find` has just extended it. */
-export interface LiveSession {
-  id: string;
-  userUuid: string;
-  renewed: boolean;
-}
-
 export type Session = Omit<SessionEntity, 'token_hash'>;
 
 /**
@@ -74,8 +67,9 @@ export class SessionsService {
   /**
    * Finds the valid session for a cookie value. The session is extended only if half of its idle time has passed, so
    * that most requests do not write.
+   * @returns the session, with `renewed` true if it has just been extended.
    */
-  async find(token: string): Promise<LiveSession | undefined> {
+  async find(token: string) {
     const hash = sha256(token);
     const fresh = this.computeTimes(now());
     let session = await this.repository.findByToken(hash);
@@ -97,10 +91,7 @@ export class SessionsService {
   }
 
   /** Lists the valid sessions of the user, newest first. Lists the sessions of all users if `userUuid` is undefined. */
-  async list(
-    userUuid: string | undefined,
-    page: { offset: number; limit: number },
-  ): Promise<{ count: number; sessions: Session[] }> {
+  list(userUuid: string | undefined, page: { offset: number; limit: number }) {
     return this.repository.list(now(), userUuid, page);
   }
 
