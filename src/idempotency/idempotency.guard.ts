@@ -17,22 +17,14 @@ export class IdempotencyGuard implements CanActivate {
     private readonly requests: IdempotencyService,
   ) {}
 
-  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+  async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
     const key = request.headers['idempotency-key'];
     if (key === undefined || isSafeMethod(request) || this.reflector.get(Public, context.getHandler()))
       return true;
-    return this.attachIdempotentRequest(String(key), context, request);
-  }
-
-  private async attachIdempotentRequest(
-    key: string,
-    context: ExecutionContext,
-    request: Request,
-  ): Promise<boolean> {
     const hasFile = this.reflector.get(Accepts, context.getHandler())?.file !== undefined;
     const response = context.switchToHttp().getResponse<Response>();
-    request.repeatable = await this.requests.createRequest(key, request, response, hasFile);
+    request.repeatable = await this.requests.createRequest(String(key), request, response, hasFile);
     return true;
   }
 }
