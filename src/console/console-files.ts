@@ -14,17 +14,6 @@ const FOLDER = existsSync(BUNDLED) ? BUNDLED : new URL('../../dist/console/', im
 const PAGE = 'index.html';
 const EXTENSIONS: Readonly<Record<string, string>> = { br: '.br', gzip: '.gz' };
 
-export interface ConsoleFile {
-  bytes: Buffer;
-  /** The file name extension, such as `.js`. */
-  type: string;
-  /** The content encoding, or an empty string for the uncompressed file. */
-  encoding: string;
-  etag: string;
-  /** True if the file name contains a hash of the content. Caches can then keep the file forever. */
-  isImmutable: boolean;
-}
-
 let names: Promise<ReadonlySet<string>> | undefined;
 
 /**
@@ -33,16 +22,19 @@ let names: Promise<ReadonlySet<string>> | undefined;
  * @param encoding the preferred content encoding. Only `br` and `gzip` select a compressed file.
  * @returns undefined if the file is missing, or if the console was not built.
  */
-export async function readConsoleFile(path: string, encoding: string): Promise<ConsoleFile | undefined> {
+export async function readConsoleFile(path: string, encoding: string) {
   const name = path.startsWith('assets/') ? path : PAGE;
   if (!(await (names ??= listFiles(FOLDER))).has(name)) return undefined;
   const extension = EXTENSIONS[encoding] ?? '';
   const bytes = await readFile(new URL(`${name}${extension}`, FOLDER));
   return {
     bytes,
+    /** The file name extension, such as `.js`. */
     type: extname(name),
+    /** The content encoding, or an empty string for the uncompressed file. */
     encoding: extension === '' ? '' : encoding,
     etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`,
+    /** True if the file name contains a hash of the content. Caches can then keep the file forever. */
     isImmutable: name !== PAGE,
   };
 }
