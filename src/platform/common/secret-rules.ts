@@ -12,10 +12,6 @@ const MIN_PASSWORD_WEIGHT = 8;
  */
 const MIN_KEY_WEIGHT = 20;
 
-export interface PasswordContext extends GuessableWords {
-  minLength: number;
-}
-
 export interface PasswordFault {
   code: FieldCode;
   /** Error text that follows the name of the field. It never contains a part of the password. */
@@ -29,7 +25,10 @@ export interface PasswordFault {
  * characters, and it must be hard to guess. Without `isWord`, common passwords are not detected.
  * @param password the password in NFC, as it is hashed.
  */
-export function findPasswordFault(password: string, context: PasswordContext): PasswordFault | undefined {
+export function findPasswordFault(
+  password: string,
+  context: GuessableWords & { minLength: number },
+): PasswordFault | undefined {
   const { minLength } = context;
   if (!isWithin(password, MAX_PASSWORD_LENGTH)) {
     return { code: 'too_long', message: `may have at most ${MAX_PASSWORD_LENGTH} characters` };
