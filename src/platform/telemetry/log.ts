@@ -212,12 +212,9 @@ export class Log implements RequestObserver {
     this.write();
   }
 
-  private get isPretty(): boolean {
-    return this.format === undefined ? this.isTerminal : this.format === 'pretty';
-  }
-
   private add(logged: string): void {
-    const line = this.isPretty ? formatPrettyLine(logged, this.isTerminal) : logged;
+    const isPretty = this.format === undefined ? this.isTerminal : this.format === 'pretty';
+    const line = isPretty ? formatPrettyLine(logged, this.isTerminal) : logged;
     if (this.buffered.length + line.length > MAX_BUFFERED) this.write();
     if (this.buffered === '') setImmediate(this.write.bind(this));
     this.buffered += line;
