@@ -7,6 +7,7 @@ import type { JsonObject } from '../platform/common/json.js';
 import { toCanonicalUuid, isUuid } from '../platform/common/uuid.js';
 import { UserQuery } from '../users/search/user.query.js';
 import { type DeletedPageDto, DeletedQuery, type UserDto, type UserPageDto } from '../users/user.view.js';
+import type { UserStatus } from '../users/model/formats.js';
 import type { Application } from './application.js';
 import { formatMinute, print, printPage, toTable, writeTextTo } from './output.js';
 import type { ServiceClient } from './service-client.js';
@@ -24,13 +25,11 @@ const SOME_REFUSED = 1;
 const NOTHING_DONE = 2;
 
 export function createUsersCommand(application: Application): Command {
-  const createChangeCommand = (name: string, description: string, fields: JsonObject, newState: string) =>
+  const createStatusCommand = (name: string, description: string, status: UserStatus) =>
     createWriteCommand(name, description)
       .argument('<who...>', WHO)
       .action((names: string[], flags: Target) =>
-        application.runWithClient(flags, (service) =>
-          changeUsers(service, names, fields, newState, flags.json),
-        ),
+        application.runWithClient(flags, (service) => setStatus(service, names, status, flags.json)),
       );
   return new Command('users')
     .description('find, show, block, reactivate, export and restore users, and reset passwords')
@@ -46,10 +45,8 @@ export function createUsersCommand(application: Application): Command {
           }),
         ),
     )
-    .addCommand(
-      createChangeCommand('block', 'block users and end their sessions', { status: 'Blocked' }, 'blocked'),
-    )
-    .addCommand(createChangeCommand('reactivate', 'reactivate blocked users', { status: 'Active' }, 'active'))
+    .addCommand(createStatusCommand('block', 'block users and end their sessions', 'Blocked'))
+    .addCommand(createStatusCommand('reactivate', 'reactivate blocked users', 'Active'))
     .addCommand(createResetPasswordCommand(application))
     .addCommand(createDeletedCommand(application))
     .addCommand(createRestoreCommand(application))
@@ -132,23 +129,17 @@ const changeUser = (service: ServiceClient, uuid: string, body: JsonObject): Pro
   service.requestJson('PUT', `users/${uuid}`, { body });
 
 /**
- * Changes several users. Looks up all users first, so a mistyped name changes no user. If one change is rejected, the
- * other changes are still made.
+ * Sets the status of several users. Looks up all users first, so a mistyped name changes no user. If one change is
+ * rejected, the other changes are still made.
  */
-async function changeUsers(
-  service: ServiceClient,
-  names: string[],
-  fields: JsonObject,
-  newState: string,
-  json?: true,
-) {
+async function setStatus(service: ServiceClient, names: string[], status: UserStatus, json?: true) {
   const found: UserDto[] = [];
   for (const who of names) found.push(await findUser(service, who));
   const changed: UserDto[] = [];
   for (const { uuid, username } of found) {
     try {
-      changed.push(await changeUser(service, uuid, fields));
-      if (!json) process.stdout.write(`${username} (${uuid}) is ${newState}.\n`);
+      changed.push(await changeUser(service, uuid, { status }));
+      if (!json) process.stdout.write(`${username} (${uuid}) is ${status.toLowerCase()}.\n`);
     } catch (error) {
       process.exitCode = NOTHING_DONE;
       process.stderr.write(`${username} (${uuid}) was not changed: ${messageOf(error)}\n`);
