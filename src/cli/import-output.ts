@@ -63,16 +63,8 @@ export function formatRuns(runs: readonly ImportRunDto[]): string {
     const rows = run.progress.rows_total ?? '-';
     const notes = [...(run.dry_run ? ['dry run'] : []), ...(run.reverted_by === null ? [] : ['reverted'])];
     const state = notes.length > 0 ? `${run.state} (${notes.join(', ')})` : run.state;
-    return [
-      run.id,
-      state,
-      formatMinute(run.created),
-      run.options.dataset,
-      rows,
-      changed,
-      error,
-      formatSource(run),
-    ];
+    const { dataset } = run.options;
+    return [run.id, state, formatMinute(run.created), dataset, rows, changed, error, formatSource(run)];
   });
   return toTable([head, ...cells]);
 }
@@ -105,11 +97,7 @@ export function formatRows(rows: readonly ImportRowDto[]): string {
   return toTable([['Line', 'Outcome', 'ExternalId', 'Name', 'Details'], ...cells]);
 }
 
-function shortenValue(value: unknown): string {
-  const text = typeof value === 'string' ? value : JSON.stringify(value ?? '');
-  const cut = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT - 1)}…` : text;
-  return cut === '' ? '""' : cut;
-}
+const shortenValue = (value: unknown): string => shorten(formatValue(value), MAX_TEXT) || '""';
 
 const formatSource = ({ reverts, file }: ImportRunDto): string =>
   reverts === null ? file.name : `revert of ${reverts}`;
@@ -146,7 +134,7 @@ function formatLimits(limits: NonNullable<Preview['guard_limits']>): string {
 }
 
 /** Shortens a text and replaces control characters, which a terminal would interpret. */
-function shorten(text: string): string {
+function shorten(text: string, max = MAX_CELL): string {
   const clean = text.replace(/\p{Cc}/gu, '\ufffd');
-  return clean.length > MAX_CELL ? `${clean.slice(0, MAX_CELL - 1)}…` : clean;
+  return clean.length > max ? `${clean.slice(0, max - 1)}…` : clean;
 }

@@ -234,14 +234,8 @@ class Progress {
 type Decision = 'apply' | 'reject' | 'cancel' | 'revert';
 
 /** Sends a decision about a run. @returns the run itself, or after `revert` the new run that reverts it. */
-function sendDecision(
-  service: ServiceClient,
-  id: string,
-  decision: Decision,
-  query = {},
-): Promise<ImportRunDto> {
-  return service.requestJson('POST', `imports/${id}/${decision}`, { query });
-}
+const sendDecision = (service: ServiceClient, id: string, decision: Decision, query = {}) =>
+  service.requestJson<ImportRunDto>('POST', `imports/${id}/${decision}`, { query });
 
 interface RunFlags extends Target {
   dryRun?: true;
