@@ -3,13 +3,14 @@ import {
   DELETE_USER,
   EXTENSION,
   GROUP_URN,
+  GROUP_FOUND,
   NONE_FOUND,
+  USER_FOUND,
   type Step,
   type Json,
   USER_URN,
   buildCreateStep,
   group,
-  buildSingleResult,
   buildPatchStep,
   buildReadStep,
   user,
@@ -65,13 +66,9 @@ export const ENTRA: readonly Step[] = [
     },
     { active: true },
   ),
-  buildSearchStep('externalId eq "{name}"', buildSingleResult({ id: '{user}' }), 'match by externalId'),
-  buildSearchStep(`userName eq "${MAIL}"`, buildSingleResult({ id: '{user}' }), 'match by userName'),
-  buildSearchStep(
-    `emails[type eq "work"].value eq "${MAIL}"`,
-    buildSingleResult({ id: '{user}' }),
-    'match by work e-mail',
-  ),
+  buildSearchStep('externalId eq "{name}"', USER_FOUND, 'match by externalId'),
+  buildSearchStep(`userName eq "${MAIL}"`, USER_FOUND, 'match by userName'),
+  buildSearchStep(`emails[type eq "work"].value eq "${MAIL}"`, USER_FOUND, 'match by work e-mail'),
   buildChangeStep(
     'update: Replace and Add with paths',
     [
@@ -157,7 +154,7 @@ export const ENTRA: readonly Step[] = [
   buildReadStep(
     'group: check that a user is a member',
     '/Groups?attributes=id&filter=id eq "{group}" and members eq "{user}"',
-    buildSingleResult({ id: '{group}' }),
+    GROUP_FOUND,
   ),
   buildMembersStep(
     'group: Remove a member by value',

@@ -3,6 +3,7 @@ import {
   DELETE_USER,
   EXTENSION,
   GROUP_URN,
+  GROUP_FOUND,
   NONE_FOUND,
   type Json,
   type Step,
@@ -118,7 +119,7 @@ export const MIDPOINT: readonly Step[] = [
   buildReadStep(
     'groups of a member',
     '/Groups?filter=members.value eq "{colleague}"&startIndex=1&count=20',
-    buildSingleResult({ id: '{group}' }),
+    GROUP_FOUND,
   ),
   DELETE_GROUP,
   ...DELETE_USER,

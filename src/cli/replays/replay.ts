@@ -35,6 +35,8 @@ export type Provider = Exclude<KeyProfile, 'standard'>;
 
 export const NONE_FOUND = { totalResults: 0 };
 export const buildSingleResult = (resource: Json): Json => ({ totalResults: 1, Resources: [resource] });
+export const USER_FOUND = buildSingleResult({ id: '{user}' });
+export const GROUP_FOUND = buildSingleResult({ id: '{group}' });
 export const USER_URN = 'urn:ietf:params:scim:schemas:core:2.0:User';
 export const GROUP_URN = 'urn:ietf:params:scim:schemas:core:2.0:Group';
 export const EXTENSION = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
