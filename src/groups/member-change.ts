@@ -2,9 +2,10 @@ import { isUuid } from '../platform/common/uuid.js';
 
 /** Users to add to a group and users to remove from it. Ids that are not UUIDs are ignored. */
 export class MemberChange {
-  private readonly toAdd = new Set<string>();
-  private readonly toRemove = new Set<string>();
-  private isReplacing = false;
+  readonly added = new Set<string>();
+  readonly removed = new Set<string>();
+  /** True if the users in `added` replace all members of the group. */
+  isReplacement = false;
   /** Users whom this change neither adds nor removes, even if they are listed. */
   ignoredUsers: ReadonlySet<string> = new Set();
 
@@ -16,41 +17,28 @@ export class MemberChange {
 
   add(ids: readonly string[]): void {
     for (const uuid of parseUuids(ids)) {
-      this.toAdd.add(uuid);
-      this.toRemove.delete(uuid);
+      this.added.add(uuid);
+      this.removed.delete(uuid);
     }
   }
 
   remove(ids: readonly string[]): void {
     for (const uuid of parseUuids(ids)) {
-      this.toAdd.delete(uuid);
-      if (!this.isReplacing) this.toRemove.add(uuid);
+      this.added.delete(uuid);
+      if (!this.isReplacement) this.removed.add(uuid);
     }
   }
 
   replace(ids: readonly string[]): void {
-    this.isReplacing = true;
-    this.toAdd.clear();
-    this.toRemove.clear();
+    this.isReplacement = true;
+    this.added.clear();
+    this.removed.clear();
     this.add(ids);
-  }
-
-  /** True if the users in `added` replace all members of the group. */
-  get isReplacement(): boolean {
-    return this.isReplacing;
   }
 
   /** Returns true if a current member with this uuid is still a member after the change. */
   isStillMember(uuid: string): boolean {
-    return this.toAdd.has(uuid) || (!this.isReplacing && !this.toRemove.has(uuid));
-  }
-
-  get added(): ReadonlySet<string> {
-    return this.toAdd;
-  }
-
-  get removed(): ReadonlySet<string> {
-    return this.toRemove;
+    return this.added.has(uuid) || (!this.isReplacement && !this.removed.has(uuid));
   }
 }
 
