@@ -37,15 +37,10 @@ export function areNetworksWithin(inner: readonly string[], outer: readonly stri
 
 function containsNetwork(outer: Network | undefined, inner: Network): boolean {
   if (!outer || outer.bits > inner.bits) return false;
-  return countCommonBits(outer.address, inner.address) >= outer.bits;
-}
-
-function countCommonBits(a: Network['address'], b: Network['address']): number {
-  if (a.kind() !== b.kind()) return -1;
-  const [left, right] = [a.toByteArray(), b.toByteArray()];
-  const at = left.findIndex((byte, index) => byte !== right[index]);
-  if (at === -1) return left.length * 8;
-  return at * 8 + Math.clz32((left[at] ?? 0) ^ (right[at] ?? 0)) - 24;
+  const { address, bits } = outer;
+  return address instanceof ipaddr.IPv4
+    ? inner.address instanceof ipaddr.IPv4 && inner.address.match(address, bits)
+    : inner.address instanceof ipaddr.IPv6 && inner.address.match(address, bits);
 }
 
 function parseNetwork(text: string): Network | undefined {
