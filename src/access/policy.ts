@@ -2,7 +2,6 @@ import { ProblemError } from '../platform/common/errors.js';
 import {
   type Actor,
   FULL_RIGHTS,
-  type ImportActor,
   type KeyRights,
   type NamedScope,
   type Scope,
@@ -89,10 +88,8 @@ export function rightsOf(actor: Actor): KeyRights {
  * approver need the scope.
  */
 export function hasScope(actor: Actor, scope: Scope): boolean {
-  return actor.kind === 'import' ? hasImportScope(actor, scope) : grantsScope(rightsOf(actor).scopes, scope);
-}
-
-function hasImportScope({ initiator, approver }: ImportActor, scope: Scope): boolean {
+  if (actor.kind !== 'import') return grantsScope(rightsOf(actor).scopes, scope);
+  const { initiator, approver } = actor;
   return hasScope(initiator, scope) && (approver === null || hasScope(approver, scope));
 }
 
