@@ -13,7 +13,6 @@ import { ScimGroupList } from './groups/scim-group-list.service.js';
 import { ScimGroupView } from './groups/scim-group-view.service.js';
 import { ScimGroupsController } from './groups/scim-groups.controller.js';
 import { ScimGroups } from './groups/scim-groups.service.js';
-import { Deviations } from './http/profile-rules.js';
 import { SCIM_ERRORS } from './http/scim-format.js';
 import { ScimSearch } from './scim-search.service.js';
 import { SearchController } from './search.controller.js';
@@ -37,7 +36,6 @@ import { ScimUsers } from './users/scim-users.service.js';
   ],
   providers: [
     Resources,
-    Deviations,
     ScimUsers,
     ScimUserChanges,
     ScimUserList,

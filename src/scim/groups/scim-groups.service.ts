@@ -11,10 +11,11 @@ import { Env } from '../../platform/config/env.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { readInput } from '../../platform/input/read-input.js';
 import { Normalize, Required, normalizeLineInput } from '../../platform/input/field-rules.js';
+import { Metrics } from '../../platform/telemetry/metrics.js';
 import { Line, Roles } from '../../users/rules/fields.js';
 import { UserDirectory } from '../../users/search/user-directory.service.js';
 import { Resources } from '../discovery/resources.js';
-import { Deviations, shouldHideOperators, rulesOf } from '../http/profile-rules.js';
+import { createDeviationCounter, shouldHideOperators, rulesOf } from '../http/profile-rules.js';
 import { type ReadResource, readResource } from '../protocol/input.js';
 import { applySteps, readPatch } from '../protocol/patch.js';
 import { ROLLCALL_GROUP_SCHEMA } from '../protocol/urns.js';
@@ -46,7 +47,7 @@ export class ScimGroups {
     private readonly members: GroupMembers,
     private readonly directory: UserDirectory,
     private readonly resources: Resources,
-    private readonly deviations: Deviations,
+    private readonly metrics: Metrics,
     private readonly env: Env,
   ) {}
 
@@ -98,7 +99,7 @@ export class ScimGroups {
   /** @throws ProblemError `validation_failed`, or an error of `readPatch`, `applySteps` or `GroupWriter.update`. */
   async patch(id: string, body: unknown, caller: Caller, ifVersions: Versions): Promise<Group> {
     const resource = this.resources.group;
-    const countDeviation = this.deviations.createCounter(caller.actor);
+    const countDeviation = createDeviationCounter(this.metrics, caller.actor);
     const ignoreUnknown = rulesOf(caller.actor).ignoresUnknown;
     const steps = readPatch(body, { resource, ignoreUnknown, countDeviation });
     // Applies the steps on `members` separately, because the other steps then do not need the list of all members.
@@ -124,7 +125,7 @@ export class ScimGroups {
   }
 
   private readBody(body: unknown, { actor }: Caller): ReadResource {
-    return readResource(body, this.resources.group, this.deviations.createCounter(actor));
+    return readResource(body, this.resources.group, createDeviationCounter(this.metrics, actor));
   }
 
   /**

@@ -1,7 +1,6 @@
-import { Injectable } from '@nestjs/common';
 import { type Actor, DEFAULT_PROFILE, type KeyProfile } from '../../access/actor.js';
 import { hasScope } from '../../access/policy.js';
-import { Metrics } from '../../platform/telemetry/metrics.js';
+import type { Metrics } from '../../platform/telemetry/metrics.js';
 import type { User } from '../../users/model/user.js';
 import { isWebmasterUser } from '../../users/rules/user-rules.js';
 import type { CountDeviation } from '../protocol/input.js';
@@ -25,17 +24,12 @@ export function rulesOf(actor: Actor) {
   };
 }
 
-/** Counts deviations from SCIM in the metrics, by kind and key profile. */
-@Injectable()
-export class Deviations {
-  constructor(private readonly metrics: Metrics) {}
-
-  createCounter(actor: Actor): CountDeviation {
-    const profile = keyProfileOf(actor);
-    return (kind) => {
-      this.metrics.countScimDeviation(kind, profile);
-    };
-  }
+/** Returns a function that counts deviations from SCIM in the metrics, by kind and key profile. */
+export function createDeviationCounter(metrics: Metrics, actor: Actor): CountDeviation {
+  const profile = keyProfileOf(actor);
+  return (kind) => {
+    metrics.countScimDeviation(kind, profile);
+  };
 }
 
 /** Returns true if local operators (Webmasters without external id) are hidden from a key (scim.md, section 3). */

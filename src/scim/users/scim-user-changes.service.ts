@@ -6,6 +6,7 @@ import { now } from '../../platform/common/time.js';
 import { findIdMismatch, isUuid } from '../../platform/common/uuid.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { readInput } from '../../platform/input/read-input.js';
+import { Metrics } from '../../platform/telemetry/metrics.js';
 import type { UserChange } from '../../users/writer/change-set.js';
 import { UserChanges, toPatch } from '../../users/user-changes.service.js';
 import { type UserPatch, type ValidatedChange, createEmptyUser } from '../../users/rules/user-rules.js';
@@ -14,7 +15,7 @@ import { MANAGED_BY_SCIM, isEmailAddress } from '../../users/model/formats.js';
 import type { User } from '../../users/model/user.js';
 import { UsersService } from '../../users/users.service.js';
 import { Resources } from '../discovery/resources.js';
-import { Deviations, type ProfileRules, isHidden, rulesOf } from '../http/profile-rules.js';
+import { type ProfileRules, createDeviationCounter, isHidden, rulesOf } from '../http/profile-rules.js';
 import {
   type Attribute,
   type ResourceDescription,
@@ -59,7 +60,7 @@ export class ScimUserChanges {
     private readonly users: UsersService,
     private readonly changes: UserChanges,
     private readonly resources: Resources,
-    private readonly deviations: Deviations,
+    private readonly metrics: Metrics,
   ) {}
 
   /** Prepares the creation of a user. @param uuid the id of the new user. @throws ProblemError `validation_failed`. */
@@ -108,7 +109,7 @@ export class ScimUserChanges {
     ifVersions?: readonly number[],
   ): Promise<PendingChange> {
     const rules = rulesOf(caller.actor);
-    const countDeviation = this.deviations.createCounter(caller.actor);
+    const countDeviation = createDeviationCounter(this.metrics, caller.actor);
     const options = { resource: this.resources.user, ignoreUnknown: rules.ignoresUnknown, countDeviation };
     const steps = readPatch(body, options);
     const apply = (current: ScimObject): ScimObject => applyPatchSteps(current, steps, countDeviation);
@@ -127,7 +128,7 @@ export class ScimUserChanges {
   }
 
   private readBody(body: unknown, { actor }: Caller): ReadResource {
-    return readResource(body, this.resources.user, this.deviations.createCounter(actor));
+    return readResource(body, this.resources.user, createDeviationCounter(this.metrics, actor));
   }
 
   /**
