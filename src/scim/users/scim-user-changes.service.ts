@@ -142,9 +142,11 @@ export class ScimUserChanges {
     ifVersions: readonly number[] | undefined,
   ): Promise<PendingChange> {
     const uuid = this.resources.user.parseId(id);
-    const password_hash = change.touchesPassword
-      ? await this.hashPasswordFor(uuid, change, caller)
-      : undefined;
+    let password_hash: string | null | undefined;
+    if (change.touchesPassword) {
+      const user = assertVisible(await this.users.find(uuid), uuid, caller);
+      password_hash = await this.hashPassword(this.validateForUser(change, user), caller);
+    }
     const buildChange: PendingChange['buildChange'] = async (tx, found, added) => {
       const user = assertVisible(found, id, caller);
       const valid = this.validateForUser(change, user);
@@ -181,15 +183,6 @@ export class ScimUserChanges {
     return { ...change, errors: [...inputErrors, ...others, ...tooLong], edit };
   }
 
-  private async hashPasswordFor(
-    uuid: string,
-    change: Change,
-    caller: Caller,
-  ): Promise<string | null | undefined> {
-    const user = assertVisible(await this.users.find(uuid), uuid, caller);
-    return this.hashPassword(this.validateForUser(change, user), caller);
-  }
-
   /**
    * Validates a change together with its password, then hashes the password.
    * @returns undefined if the password does not change.
@@ -200,6 +193,10 @@ export class ScimUserChanges {
     return this.changes.hashPassword(change.input, caller);
   }
 
+  /**
+   * Builds the patch of a change. The manager becomes `manager_uuid` if the text is the id of a user, otherwise an
+   * attribute with this text.
+   */
   private async buildPatch(
     tx: Sql,
     { input, edit: { attributes, manager } }: ValidEdit,
@@ -208,23 +205,11 @@ export class ScimUserChanges {
   ): Promise<UserPatch> {
     const patch = toPatch(input, password_hash);
     if (Object.keys(attributes).length > 0) patch.attributes = attributes;
-    return manager === undefined ? patch : this.setManager(patch, manager, tx, added);
-  }
-
-  /**
-   * Adds the manager to a patch: as `manager_uuid` if the text is the id of a user, otherwise as an attribute with this
-   * text.
-   */
-  private async setManager(
-    patch: UserPatch,
-    manager: string | null,
-    tx: Sql,
-    added: ReadonlySet<string> | undefined,
-  ): Promise<UserPatch> {
+    if (manager === undefined) return patch;
     const uuid = manager !== null && isUuid(manager) ? manager.toLowerCase() : undefined;
     const isKnown = uuid !== undefined && (added?.has(uuid) === true || (await this.users.find(uuid, tx)));
-    const attributes = { ...patch.attributes, manager: isKnown ? null : manager };
-    return { ...patch, attributes, manager_uuid: isKnown ? uuid : null };
+    patch.attributes = { ...patch.attributes, manager: isKnown ? null : manager };
+    return { ...patch, manager_uuid: isKnown ? uuid : null };
   }
 }
 
