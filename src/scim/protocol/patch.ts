@@ -90,19 +90,17 @@ function readOperation(raw: unknown, number: number, countDeviation: CountDeviat
   const members = lowerCaseNames(raw);
   const name = members.get('op');
   const op = OPS.find((known) => typeof name === 'string' && known === name.toLowerCase());
-  if (!op) throw createUnknownOpError(name, number);
+  if (!op) {
+    const given = typeof name === 'string' ? `, not ${quote(name)}` : '';
+    const detail = `Operation ${number}: op must be add, replace or remove${given}.`;
+    throw new ProblemError('invalid_syntax', detail);
+  }
   if (op !== name) countDeviation('spelling');
   const path = members.get('path') ?? '';
   if (typeof path !== 'string') {
     throw new ProblemError('invalid_path', `Operation ${number}: path must be a string.`);
   }
   return { op, path: path.trim(), value: members.get('value') };
-}
-
-function createUnknownOpError(name: unknown, number: number): ProblemError {
-  const given = typeof name === 'string' ? `, not ${quote(name)}` : '';
-  const detail = `Operation ${number}: op must be add, replace or remove${given}.`;
-  return new ProblemError('invalid_syntax', detail);
 }
 
 const throwInvalidValue: Report['addError'] = ({ field, message }) => {
@@ -311,6 +309,7 @@ function changeAllElements(elements: readonly ScimObject[], step: PatchStep): re
 /**
  * Changes the elements that the filter selects. If there are none, creates an element from the `eq` comparisons of the
  * filter.
+ * @throws ProblemError `no_target` if the path lacks a sub-attribute, or the filter does not determine the element
  */
 function changeSelectedElements(
   elements: readonly ScimObject[],
@@ -324,19 +323,10 @@ function changeSelectedElements(
   if (isRemoval || elements.some(isSelected)) {
     return elements.map((element) => (isSelected(element) ? changeObject(element, step) : element));
   }
-  return [...elements, createElement(step, filter, countDeviation)];
-}
-
-/**
- * Creates an element that the filter would select, and applies the step.
- * @throws ProblemError `no_target` if the path lacks a sub-attribute, or the filter does not determine the element
- */
-function createElement(step: PatchStep, filter: Filter, countDeviation: CountDeviation): ScimObject {
-  const { attribute, sub } = step.target;
-  const parts = sub && toRequiredValues(filter);
-  if (!parts) throw createNoTargetError(attribute);
+  const parts = step.target.sub && toRequiredValues(filter);
+  if (!parts) throw createNoTargetError(step.target.attribute);
   countDeviation('filter_creates_element');
-  return changeObject(parts, step);
+  return [...elements, changeObject(parts, step)];
 }
 
 const createNoTargetError = ({ path }: Attribute): ProblemError =>
