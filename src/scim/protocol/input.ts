@@ -68,21 +68,19 @@ export function readResource(
   return reader.buildResult();
 }
 
-class ResourceReader {
+class ResourceReader implements Report {
   private readonly values = new Map<Attribute, ScimValue>();
   private readonly unassigned = new Set<string>();
   private readonly extensions = new Set<string>();
   private readonly errors: FieldError[] = [];
-  private readonly report: Report;
+  readonly addError: Report['addError'] = (error) => this.errors.push(error);
   private hasSchemas = false;
   private id: string | undefined;
 
   constructor(
     private readonly description: ResourceDescription,
-    private readonly countDeviation: CountDeviation,
-  ) {
-    this.report = { addError: (error) => this.errors.push(error), countDeviation };
-  }
+    readonly countDeviation: CountDeviation,
+  ) {}
 
   readMember(name: string, value: unknown): void {
     const schema = this.description.findSchema(name);
@@ -114,7 +112,7 @@ class ResourceReader {
     if (attribute.isReadOnly) return;
     if (attribute.schema !== undefined) this.extensions.add(attribute.schema);
     const faults = this.errors.length;
-    const value = coerceValue(attribute, raw, this.report);
+    const value = coerceValue(attribute, raw, this);
     if (value !== undefined) {
       this.unassigned.delete(attribute.path);
       this.values.set(attribute, value);
