@@ -166,14 +166,11 @@ function coerceValue(attribute: Attribute, raw: unknown, report: Report): ScimVa
 }
 
 /** Converts a value in the request for a single-valued attribute. Replaces a list with one element by the element. */
-export function toSingle(attribute: Attribute, raw: unknown, report: Report): unknown {
-  return Array.isArray(raw) && raw.length > 0 ? getOnlyElement(attribute, raw, report) : raw;
-}
-
-function getOnlyElement({ path }: Attribute, list: readonly unknown[], report: Report): unknown {
-  if (list.length === 1) report.countDeviation('list_shape');
+export function toSingle({ path }: Attribute, raw: unknown, report: Report): unknown {
+  if (!Array.isArray(raw) || raw.length === 0) return raw;
+  if (raw.length === 1) report.countDeviation('list_shape');
   else reportError(report, path, 'invalid_type', 'must be a single value, not a list');
-  return list.length === 1 ? list[0] : undefined;
+  return raw.length === 1 ? raw[0] : undefined;
 }
 
 /**
@@ -210,13 +207,13 @@ export function hasValue(attribute: Attribute, element: ScimObject): boolean {
   return main ? Object.hasOwn(element, main.name) : Object.keys(element).length > 0;
 }
 
-interface Parts {
-  value: ScimObject;
-  unset: readonly string[];
-}
-
 /** Converts the known and writable sub-attributes of an object. A plain string becomes the sub-attribute `value`. */
-export function coerceParts(attribute: Attribute, raw: unknown, path: string, report: Report): Parts {
+export function coerceParts(
+  attribute: Attribute,
+  raw: unknown,
+  path: string,
+  report: Report,
+): { value: ScimObject; unset: readonly string[] } {
   if (!isObject(raw)) {
     if (attribute.findSub('value') && typeof raw === 'string') {
       report.countDeviation('text_as_object');
