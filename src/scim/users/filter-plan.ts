@@ -177,9 +177,6 @@ function buildValueMatch(
 }
 
 function joinOr(branches: readonly Match[]): Match {
-  const [first] = branches;
-  if (first && branches.length === 1)
-    return { ...first, test: toClause(`(${first.test.sql})`, ...first.test.params) };
   const sources = branches.map(({ source }) => source);
   const { sql, params } = joinClauses(
     branches.map(({ test }) => test),
