@@ -117,7 +117,8 @@ function tokenize(text: string): Token[] {
   let followsBracket = true;
   for (const { index, 0: match, 1: blanks = '', 2: bracket, 3: string, 4: other } of text.matchAll(TOKEN)) {
     const position = index + blanks.length + 1;
-    if (other !== undefined) throw createTokenError(other, position);
+    if (other === '"') throw toFilterError(position, 'the closing quote is missing');
+    if (other !== undefined) throw toFilterError(position, 'only spaces may separate words');
     const followsBlank = blanks !== '';
     tokens.push({
       kind: (bracket as Bracket | undefined) ?? (string === undefined ? 'word' : 'string'), // guaranteed by TOKEN
@@ -129,11 +130,6 @@ function tokenize(text: string): Token[] {
     followsBracket = bracket !== undefined;
   }
   return tokens;
-}
-
-function createTokenError(character: string, position: number): ProblemError {
-  const isQuote = character === '"';
-  return toFilterError(position, isQuote ? 'the closing quote is missing' : 'only spaces may separate words');
 }
 
 function unescape(literal: string, position: number): string {
@@ -373,18 +369,13 @@ function assertOperatorSuits(op: CompareOperator, leaf: Attribute, position: num
 }
 
 /** Converts a value in a filter to the type of the attribute. Times become ISO 8601 strings in UTC. */
-function convertValue(leaf: Attribute, value: Token): string | boolean {
-  if (leaf.type === 'boolean') return parseBoolean(leaf, value);
-  return leaf.type === 'dateTime' ? parseDateTime(leaf, value) : value.text;
-}
-
-function parseBoolean({ path }: Attribute, { text, position }: Token): boolean {
-  const word = text.toLowerCase();
-  if (word === 'true' || word === 'false') return word === 'true';
-  throw toFilterError(position, `${path} must be compared with true or false`);
-}
-
-function parseDateTime({ path }: Attribute, { text, position }: Token): string {
+function convertValue({ type, path }: Attribute, { text, position }: Token): string | boolean {
+  if (type === 'boolean') {
+    const word = text.toLowerCase();
+    if (word === 'true' || word === 'false') return word === 'true';
+    throw toFilterError(position, `${path} must be compared with true or false`);
+  }
+  if (type !== 'dateTime') return text;
   const instant = parseInstant(text);
   if (instant !== undefined) return new Date(instant).toISOString();
   throw toFilterError(position, `${path} must be compared with a time such as "2026-01-31T12:00:00Z"`);
