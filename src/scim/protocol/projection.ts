@@ -77,24 +77,14 @@ export class Projection {
     const requested = this.requested?.get(attribute) ?? 'all';
     const excluded = this.excluded?.get(attribute) ?? 'all';
     if (requested === 'all' && excluded === 'all') return value;
-    return filterParts(
-      attribute,
-      value,
+    const remaining = attribute.subAttributes.filter(
       (sub) => (requested === 'all' || requested.has(sub)) && (excluded === 'all' || !excluded.has(sub)),
     );
+    const objects = objectsOf(value)
+      .map((element) => pickMembers(element, remaining))
+      .filter((element) => Object.keys(element).length > 0);
+    return attribute.multiValued && objects.length > 0 ? objects : objects[0];
   }
-}
-
-function filterParts(
-  { multiValued, subAttributes }: Attribute,
-  value: ScimValue | undefined,
-  isSelected: (sub: Attribute) => boolean,
-): ScimValue | undefined {
-  const remaining = subAttributes.filter(isSelected);
-  const objects = objectsOf(value)
-    .map((element) => pickMembers(element, remaining))
-    .filter((element) => Object.keys(element).length > 0);
-  return multiValued && objects.length > 0 ? objects : objects[0];
 }
 
 function pickMembers(object: ScimObject, subs: readonly Attribute[]): ScimObject {
