@@ -18,7 +18,6 @@ type Options = Partial<AttributeDefinition>;
 const COLUMN: Options = { maxLength: Infinity };
 const ON_REQUEST: Options = { mutability: 'readOnly', returned: 'request' };
 const READ_ONLY: Options = { mutability: 'readOnly' };
-const LIST: Options = { multiValued: true };
 const UNIQUE_NAME: Options = { ...COLUMN, required: true, uniqueness: 'server', compare: 'login' };
 
 /**
@@ -49,6 +48,13 @@ const defineQualifiers = (types: readonly string[]): AttributeDefinition[] => [
   defineFlag('primary', 'True for the preferred value. At most one element is primary.'),
 ];
 
+const defineList = (
+  name: string,
+  description: string,
+  subAttributes: readonly AttributeDefinition[],
+  options: Options = {},
+): AttributeDefinition => defineComplex(name, description, subAttributes, { multiValued: true, ...options });
+
 /** Defines an attribute that is a list of elements `{value, display, type, primary}` (RFC 7643 §2.4). */
 const defineMultiValued = (
   name: string,
@@ -57,14 +63,11 @@ const defineMultiValued = (
   value: Options = {},
   options: Options = {},
 ): AttributeDefinition =>
-  defineComplex(
+  defineList(
     name,
     description,
     [defineAttribute('value', 'The value.', value), ...defineQualifiers(types)],
-    {
-      ...LIST,
-      ...options,
-    },
+    options,
   );
 
 const defineRoles = (
@@ -73,16 +76,13 @@ const defineRoles = (
   value: Options,
   options: Options = {},
 ): AttributeDefinition =>
-  defineComplex(name, description, [defineAttribute('value', 'The name of the role.', value)], {
-    ...LIST,
-    ...options,
-  });
+  defineList(name, description, [defineAttribute('value', 'The name of the role.', value)], options);
 
 /** Attributes that all resources have but no schema contains (RFC 7643 §3.1). */
 export const COMMON: readonly AttributeDefinition[] = [
   defineAttribute('schemas', 'The URNs of the schemas that the resource uses.', {
     ...toRefOptions('uri'),
-    ...LIST,
+    multiValued: true,
     ...READ_ONLY,
     returned: 'always',
   }),
@@ -158,21 +158,16 @@ export const describeUser = (roles: readonly string[]): SchemaDefinition => ({
       ...toRefOptions('external'),
       maxLength: URL,
     }),
-    defineComplex(
-      'addresses',
-      'Postal addresses.',
-      [
-        defineAttribute('formatted', 'The full address as on a mailing label. It may have several lines.'),
-        defineAttribute('streetAddress', 'The street and house number. They may have several lines.'),
-        defineAttribute('locality', 'The city.'),
-        defineAttribute('region', 'The state or region.'),
-        defineAttribute('postalCode', 'The postal code.'),
-        defineAttribute('country', 'The two-letter country code.'),
-        ...defineQualifiers(['work', 'home', 'other']),
-      ],
-      LIST,
-    ),
-    defineComplex(
+    defineList('addresses', 'Postal addresses.', [
+      defineAttribute('formatted', 'The full address as on a mailing label. It may have several lines.'),
+      defineAttribute('streetAddress', 'The street and house number. They may have several lines.'),
+      defineAttribute('locality', 'The city.'),
+      defineAttribute('region', 'The state or region.'),
+      defineAttribute('postalCode', 'The postal code.'),
+      defineAttribute('country', 'The two-letter country code.'),
+      ...defineQualifiers(['work', 'home', 'other']),
+    ]),
+    defineList(
       'groups',
       'The groups of the user. Returned only if `attributes` names them.',
       [
@@ -180,7 +175,7 @@ export const describeUser = (roles: readonly string[]): SchemaDefinition => ({
         defineAttribute('$ref', 'The URL of the group.', toRefOptions('Group')),
         defineAttribute('display', 'The displayName of the group.'),
       ],
-      { ...LIST, ...ON_REQUEST },
+      ON_REQUEST,
     ),
     defineMultiValued('entitlements', 'Entitlements of the user.', []),
     defineRoles(
@@ -237,7 +232,7 @@ export const ROLLCALL_USER: SchemaDefinition = {
   name: 'RollcallUser',
   description: 'Rollcall User',
   attributes: [
-    defineComplex(
+    defineList(
       'authname',
       'The login names of the user at identity providers.',
       [
@@ -248,7 +243,7 @@ export const ROLLCALL_USER: SchemaDefinition = {
         }),
         defineAttribute('value', 'The login name.', { caseExact: true, required: true }),
       ],
-      mapToField('authname', { ...LIST, maxItems: MAX_ITEMS.methods * MAX_ITEMS.namesOfMethod }),
+      mapToField('authname', { maxItems: MAX_ITEMS.methods * MAX_ITEMS.namesOfMethod }),
     ),
     defineAttribute('aboutMe', 'A text in which users describe themselves.', mapToField('about_me')),
     defineComplex(
@@ -283,7 +278,7 @@ export const GROUP: SchemaDefinition = {
   description: 'Group',
   attributes: [
     defineAttribute('displayName', 'The name of the group.', UNIQUE_NAME),
-    defineComplex(
+    defineList(
       'members',
       'The members of the group.',
       [
@@ -294,7 +289,7 @@ export const GROUP: SchemaDefinition = {
         }),
         defineAttribute('$ref', 'The URL of the user.', toRefOptions('User', READ_ONLY)),
       ],
-      { ...LIST, maxItems: Infinity },
+      { maxItems: Infinity },
     ),
   ],
 };
