@@ -98,7 +98,7 @@ interface RecordedCaller {
 @Injectable()
 export class AuditService {
   /** Maximum time for reading one page of events, in milliseconds. */
-  maxMillis: number;
+  maxMillis = this.env.SEARCH_TIMEOUT * 1000;
 
   constructor(
     private readonly repository: AuditRepository,
@@ -107,10 +107,8 @@ export class AuditService {
     private readonly names: AuditNames,
     private readonly sealer: Sealer,
     private readonly counts: AuditCounts,
-    { SEARCH_TIMEOUT }: Env,
-  ) {
-    this.maxMillis = SEARCH_TIMEOUT * 1000;
-  }
+    private readonly env: Env,
+  ) {}
 
   async record(tx: Sql, caller: Caller, events: readonly AuditEvent[]): Promise<void> {
     await recordEvents(tx, caller, events);

@@ -58,16 +58,14 @@ interface State {
 /** Verifies all events against their seals, event by event, in constant memory. */
 @Injectable()
 export class SealVerifier {
-  private readonly keys: SealKeys;
+  private readonly keys = new SealKeys(this.env.AUDIT_SEAL_KEY);
 
   constructor(
-    env: Env,
+    private readonly env: Env,
     private readonly seals: AuditSealRepository,
     private readonly rows: SealedRowsRepository,
     private readonly runs: RunVerifier,
-  ) {
-    this.keys = new SealKeys(env.AUDIT_SEAL_KEY);
-  }
+  ) {}
 
   /**
    * Verifies all seals and events. Stops at the first faulty seal, but continues after faulty events.

@@ -56,7 +56,7 @@ interface LateRow {
  */
 @Injectable()
 export class Sealer implements BeforeApplicationShutdown {
-  private readonly keys: SealKeys;
+  private readonly keys = new SealKeys(this.env.AUDIT_SEAL_KEY);
   private timer: NodeJS.Timeout | undefined;
   private busy: Promise<unknown> | undefined;
   private ending = false;
@@ -68,9 +68,7 @@ export class Sealer implements BeforeApplicationShutdown {
     private readonly transactions: TransactionRunner,
     private readonly leases: Leases,
     private readonly log: Log,
-  ) {
-    this.keys = new SealKeys(env.AUDIT_SEAL_KEY);
-  }
+  ) {}
 
   /**
    * Starts to seal ended hours every minute. If the clock of this machine is set, seals at once, so that the seals show

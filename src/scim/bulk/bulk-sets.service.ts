@@ -21,7 +21,7 @@ const BATCH = 10;
 /** Applies sets of operations on different users, each set with one call of `UserWriter.apply`. */
 @Injectable()
 export class BulkSets {
-  private readonly sizer: BatchSizer;
+  private readonly sizer = new BatchSizer(this.database.dialect);
 
   constructor(
     private readonly changes: ScimUserChanges,
@@ -29,10 +29,8 @@ export class BulkSets {
     private readonly fuse: KeyFuse,
     private readonly transactions: TransactionRunner,
     private readonly lock: WriteLock,
-    @Inject(DATABASE) database: Database,
-  ) {
-    this.sizer = new BatchSizer(database.dialect);
-  }
+    @Inject(DATABASE) private readonly database: Database,
+  ) {}
 
   /**
    * Maximum number of operations in the next set. Depends on the duration of earlier transactions, so that no

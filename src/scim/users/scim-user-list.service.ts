@@ -73,7 +73,7 @@ const buildOperatorSet = (status: string | undefined): UserSet => ({
 /** Lists users (scim.md, sections 7 and 8) with a filter, an order, and pages by index or cursor. */
 @Injectable()
 export class ScimUserList {
-  private readonly scanLimit: number;
+  private readonly scanLimit = this.env.SCIM_SCAN_LIMIT;
 
   constructor(
     private readonly pages: UserPages,
@@ -83,10 +83,8 @@ export class ScimUserList {
     private readonly counts: UserCounts,
     private readonly settings: UserSettings,
     private readonly budget: SearchBudget,
-    env: Env,
-  ) {
-    this.scanLimit = env.SCIM_SCAN_LIMIT;
-  }
+    private readonly env: Env,
+  ) {}
 
   /**
    * Lists users as a ListResponse.

@@ -27,21 +27,18 @@ interface BroadSearch<T> {
  */
 @Injectable()
 export class SearchBudget {
-  private readonly slots: FairSemaphore;
-  private readonly millis: number;
+  private readonly millis = this.env.SEARCH_TIMEOUT * 1000;
+  private readonly slots = new FairSemaphore({
+    slots: this.database.dialect === 'sqlite' ? 1 : Math.max(1, Math.floor(this.env.DATABASE_POOL_SIZE / 2)),
+    slotsPerKey: MAX_RUNNING,
+    waitingPerKey: MAX_WAITING,
+    waitMillis: WAIT_TIMEOUTS * this.millis,
+  });
 
   constructor(
-    { SEARCH_TIMEOUT, DATABASE_POOL_SIZE }: Env,
+    private readonly env: Env,
     @Inject(DATABASE) private readonly database: Database,
-  ) {
-    this.millis = SEARCH_TIMEOUT * 1000;
-    this.slots = new FairSemaphore({
-      slots: database.dialect === 'sqlite' ? 1 : Math.max(1, Math.floor(DATABASE_POOL_SIZE / 2)),
-      slotsPerKey: MAX_RUNNING,
-      waitingPerKey: MAX_WAITING,
-      waitMillis: WAIT_TIMEOUTS * this.millis,
-    });
-  }
+  ) {}
 
   /**
    * Runs a broad search as soon as a slot is free.
