@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import type { AuditRunEntity } from './audit.entity.js';
 import { AuditRunsRepository, type ReadRun, type RunEvent } from './audit-runs.repository.js';
 import { isEventId } from './audit-event.js';
 import type { RowFaults } from './seal-faults.js';
@@ -42,7 +41,17 @@ export class RunVerifier {
     const checkBatch = async () => {
       const compared = events;
       events = [];
-      await this.addMissingRunFaults(compared, faults, bounds);
+      const ids = [...new Set(compared.map(({ target_id }) => target_id))];
+      const runs = await this.repository.findParties(ids);
+      const known = new Set(runs.map(({ run_id, part }) => keyOf(run_id, STEPS[part] ?? '')));
+      const missing = compared.filter(({ target_id, action }) => !known.has(keyOf(target_id, action)));
+      if (missing.length === 0) return;
+      const deleted = await bounds.findDeletionBound();
+      for (const { id, target_id, action } of missing) {
+        if (id < deleted || id < bounds.first) continue;
+        const message = `is an import without a record of who ${PARTS.get(action)} it: the record was removed`;
+        faults.add(target_id, message);
+      }
     };
     return {
       add: async (event) => {
@@ -70,25 +79,6 @@ export class RunVerifier {
     }
     for (const id of await this.repository.findInvalidRunIds()) faults.add(id, INVALID_FORM);
   }
-
-  private async addMissingRunFaults(
-    events: readonly RunStep[],
-    faults: RowFaults,
-    bounds: Bounds,
-  ): Promise<void> {
-    const runs = await this.repository.findParties([...new Set(events.map(({ target_id }) => target_id))]);
-    const known = new Set(runs.map(({ run_id, part }) => keyOf(run_id, STEPS[part] ?? '')));
-    const missing = events.filter(({ target_id, action }) => !known.has(keyOf(target_id, action)));
-    if (missing.length === 0) return;
-    const deleted = await bounds.findDeletionBound();
-    for (const { id, target_id, action } of missing) {
-      if (id >= deleted && id >= bounds.first)
-        faults.add(
-          target_id,
-          `is an import without a record of who ${PARTS.get(action)} it: the record was removed`,
-        );
-    }
-  }
 }
 
 const INVALID_FORM = 'is an import with a record in a format that the service does not write: it was changed';
@@ -101,13 +91,8 @@ function findFault(
   first: string,
 ): string | undefined {
   if (!isIntact || !(run.part in STEPS) || !isEventId(run.run_id)) return INVALID_FORM;
-  if (event) return hasMatchingActor(run, event) ? undefined : describeMismatch(run);
+  if (event?.actor_kind === run.person_kind && event.actor_id === run.person_id) return undefined;
+  if (event) return `is an import whose record and event differ about who ${run.part} it`;
   if (run.run_id < deleted || run.run_id < first) return undefined;
   return `is an import with a record of who ${run.part} it, but without a matching event`;
 }
-
-const hasMatchingActor = (run: AuditRunEntity, { actor_kind, actor_id }: RunEvent): boolean =>
-  run.person_kind === actor_kind && run.person_id === actor_id;
-
-const describeMismatch = ({ part }: AuditRunEntity): string =>
-  `is an import whose record and event differ about who ${part} it`;

@@ -239,12 +239,10 @@ const createVerdict = (last: Seal | undefined): State['verdict'] => ({
   late: 0,
   purged: last?.purged ?? 0,
   unsealed: 0,
-  newest: last ? toSealSummary(last) : null,
+  newest: last
+    ? { number: last.number, hash: last.hash, sealed: last.sealed, keyed: last.key_id !== '' }
+    : null,
 });
-
-function toSealSummary({ number, hash, sealed, key_id }: Seal) {
-  return { number, hash, sealed, keyed: key_id !== '' };
-}
 
 function findHashMismatch(seal: Seal, expected: SealRef | undefined): string | undefined {
   if (seal.number !== expected?.number || seal.hash === expected.hash) return undefined;
