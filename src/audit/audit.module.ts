@@ -3,7 +3,7 @@ import { AuditCountsRepository } from './audit-counts.repository.js';
 import { AuditCounts } from './audit-counts.service.js';
 import { AuditNames } from './audit-names.service.js';
 import { AuditController } from './audit.controller.js';
-import { AuditRepository, AuditService } from './audit.service.js';
+import { AuditService } from './audit.service.js';
 import { AuditRunsRepository } from './audit-runs.repository.js';
 import { AuditSealRepository } from './audit-seal.repository.js';
 import { AuditSearchRepository } from './audit-search.repository.js';
@@ -17,7 +17,6 @@ import { Sealer } from './sealer.service.js';
   providers: [
     AuditService,
     AuditNames,
-    AuditRepository,
     AuditRunsRepository,
     AuditSearchRepository,
     AuditSealRepository,

@@ -30,44 +30,6 @@ import { AuditRunsRepository } from './audit-runs.repository.js';
 import { AuditSearchRepository } from './audit-search.repository.js';
 import { Sealer } from './sealer.service.js';
 
-/** Appends and deletes audit events. Uses hand-written SQL, because bulk writes append events (ADR 13). */
-@Injectable()
-export class AuditRepository {
-  constructor(@Inject(DATABASE) private readonly database: Database) {}
-
-  async append(caller: RecordedCaller, events: readonly AuditEvent[]): Promise<void> {
-    await recordEvents(this.database, caller, events);
-  }
-
-  async appendOnce(event: AuditEventEntity): Promise<void> {
-    try {
-      await insertRows(this.database, AuditEventEntity, [event]);
-    } catch (error) {
-      if (!(error instanceof DatabaseError && error.fault === 'duplicate')) throw error;
-    }
-  }
-
-  async hasEvent(target: string, action: AuditAction, ip: string): Promise<boolean> {
-    const found = await this.database.queryOne(
-      'SELECT id FROM audit_events WHERE target_id = ? AND action = ? AND ip = ? LIMIT 1',
-      [target, action, ip],
-    );
-    return found !== undefined;
-  }
-
-  /** Deletes up to `limit` of the oldest rows with an id less than `until`. @returns the number of deleted rows. */
-  async deleteBefore(until: string, limit: number): Promise<number> {
-    // Looks up the last id of the batch first, because MariaDB would scan the table for a DELETE with a list of ids or
-    // a subquery.
-    const [oldest] = await this.database.query<{ last: string | null }>(
-      'SELECT MAX(id) AS last FROM (SELECT id FROM audit_events WHERE id < ? ORDER BY id LIMIT ?) AS oldest',
-      [until, limit],
-    );
-    if (!oldest?.last) return 0;
-    return this.database.execute('DELETE FROM audit_events WHERE id <= ?', [oldest.last]);
-  }
-}
-
 /** Event to be recorded, without the id, time and actor. */
 export interface AuditEvent {
   action: AuditAction;
@@ -94,14 +56,17 @@ interface RecordedCaller {
   reason?: string;
 }
 
-/** Records events, usually in the transaction of a change, so that both are stored together or not at all. */
+/**
+ * Records events, usually in the transaction of a change, so that both are stored together or not at all. Uses
+ * hand-written SQL, because bulk writes append events (ADR 13).
+ */
 @Injectable()
 export class AuditService {
   /** Maximum time for reading one page of events, in milliseconds. */
   maxMillis = this.env.SEARCH_TIMEOUT * 1000;
 
   constructor(
-    private readonly repository: AuditRepository,
+    @Inject(DATABASE) private readonly database: Database,
     private readonly rows: AuditSearchRepository,
     private readonly runs: AuditRunsRepository,
     private readonly names: AuditNames,
@@ -115,7 +80,7 @@ export class AuditService {
   }
 
   async recordWithoutTransaction(caller: RecordedCaller, event: AuditEvent): Promise<void> {
-    await this.repository.append(caller, [event]);
+    await recordEvents(this.database, caller, [event]);
   }
 
   /**
@@ -131,9 +96,17 @@ export class AuditService {
     const target = { kind: 'user', id: user ?? NO_TARGET } as const;
     const changes = [{ field: 'username', new: truncate(maskSecrets(name), MAX_NAME_LENGTH) }];
     const caller: RecordedCaller = { actor: { kind: 'anonymous', id: null }, ...request };
-    const [row] = toRows(caller, [{ action: 'session.login_failed', target, changes }]);
     const id = createMinuteId(JSON.stringify([key, toNetwork(request.ip)]), Date.now());
-    if (row) await this.repository.appendOnce(Object.assign(row, { id, time: timeOf(id) }));
+    const rows = toRows(caller, [{ action: 'session.login_failed', target, changes }]);
+    try {
+      await insertRows(
+        this.database,
+        AuditEventEntity,
+        rows.map((row) => Object.assign(row, { id, time: timeOf(id) })),
+      );
+    } catch (error) {
+      if (!(error instanceof DatabaseError && error.fault === 'duplicate')) throw error;
+    }
   }
 
   /** @param isComplete true if the export includes users without an external id. */
@@ -144,12 +117,14 @@ export class AuditService {
   }
 
   async recordAddress(key: string, ip: string): Promise<void> {
-    if (await this.repository.hasEvent(key, 'api_key.new_address', ip)) return;
+    const action = 'api_key.new_address';
+    const known = await this.database.queryOne(
+      'SELECT id FROM audit_events WHERE target_id = ? AND action = ? AND ip = ? LIMIT 1',
+      [key, action, ip],
+    );
+    if (known) return;
     const caller: RecordedCaller = { actor: { kind: 'key', id: key }, requestId: 'api-key', ip };
-    await this.recordWithoutTransaction(caller, {
-      action: 'api_key.new_address',
-      target: { kind: 'api_key', id: key },
-    });
+    await this.recordWithoutTransaction(caller, { action, target: { kind: 'api_key', id: key } });
   }
 
   async recordRunStart(tx: Sql, caller: Caller, id: string, changes: readonly AuditChange[]): Promise<void> {
@@ -194,9 +169,21 @@ export class AuditService {
     await this.counts.purge();
     const until = await this.sealer.findPurgeBound();
     if (until === undefined) return;
-    while ((await this.repository.deleteBefore(until, PURGE_ROWS)) > 0) await setImmediate();
+    while (await this.deleteOldest(until)) await setImmediate();
     await this.sealer.cleanUpPurgedSeals();
     await this.runs.purge(until);
+  }
+
+  /** Deletes a batch of the oldest events with an id less than `until`. @returns false if there are none. */
+  private async deleteOldest(until: string): Promise<boolean> {
+    // Looks up the last id of the batch first, because MariaDB would scan the table for a DELETE with a list of ids or
+    // a subquery.
+    const [oldest] = await this.database.query<{ last: string | null }>(
+      'SELECT MAX(id) AS last FROM (SELECT id FROM audit_events WHERE id < ? ORDER BY id LIMIT ?) AS oldest',
+      [until, PURGE_ROWS],
+    );
+    if (!oldest?.last) return false;
+    return (await this.database.execute('DELETE FROM audit_events WHERE id <= ?', [oldest.last])) > 0;
   }
 
   private async toRecords(rows: readonly AuditEventEntity[]): Promise<AuditRecord[]> {
