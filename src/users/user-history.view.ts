@@ -50,15 +50,6 @@ export function presentHistory(record: AuditRecord, nameOf: NameResolver): Histo
 /** Maximum length of a value in the summary, in characters. */
 const MAX_VALUE = 60;
 
-const PREDICATES: Readonly<Record<string, string>> = {
-  'user.created': 'created the user',
-  'user.updated': 'changed the user',
-  'user.blocked': 'blocked the user',
-  'user.reactivated': 'reactivated the user',
-  'user.deleted': 'deleted the user',
-  'user.restored': 'restored the user',
-};
-
 /**
  * Returns the name of an actor, as in `import staff.csv (started by jane, approved by joe)`, or the kind of an actor
  * without a name.
@@ -82,7 +73,8 @@ function formatActor(
 
 /** Describes an event in words, as in `jane blocked the user: status from "Active" to "Blocked"`. */
 function formatSummary({ action, changes, reason }: AuditRecord, actor: string): string {
-  const predicate = PREDICATES[action] ?? action;
+  const verb = action === 'user.updated' ? 'changed' : /^user\.(.*)$/.exec(action)?.[1];
+  const predicate = verb === undefined ? action : `${verb} the user`;
   const details = changes.map(formatChange).join('; ');
   const suffix = reason === '' ? '' : `. Reason: ${reason}`;
   return `${actor} ${predicate}${details === '' ? '' : `: ${details}`}${suffix}`;
@@ -99,7 +91,4 @@ function formatChange({ field, old, new: value }: AuditChange): string {
 const isEmpty = (value: unknown): boolean =>
   value === null || value === undefined || value === '' || JSON.stringify(value) === '{}';
 
-function formatValue(value: unknown): string {
-  const text = JSON.stringify(value);
-  return truncate(text, MAX_VALUE);
-}
+const formatValue = (value: unknown): string => truncate(JSON.stringify(value), MAX_VALUE);
