@@ -7,7 +7,7 @@ import { AvatarController } from './avatar.controller.js';
 import { NewPasswords } from './passwords/new-passwords.service.js';
 import { OwnPassword } from './passwords/own-password.service.js';
 import { PasswordService } from './passwords/password.service.js';
-import { UserCounts, UserCountsRepository } from './writer/user-counts.service.js';
+import { UserCounts } from './writer/user-counts.service.js';
 import { DeletedUsers } from './deleted-users.service.js';
 import { RolesController } from './roles.controller.js';
 import { DeletedUsersController, UserRestoreController } from './deleted-users.controller.js';
@@ -54,7 +54,6 @@ import { UsersService } from './users.service.js';
     OwnPassword,
     NewPasswords,
     UsersRepository,
-    UserCountsRepository,
     UserWriteRepository,
     DeletedUsers,
     DeletedUsersRepository,

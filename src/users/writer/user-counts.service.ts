@@ -16,47 +16,6 @@ import { UserCountEntity } from '../model/user-lookups.entity.js';
 /** Names of the counters: users by status, and active Webmasters. */
 export type CounterName = 'Active' | 'Blocked' | 'webmasters';
 
-/** Stores the counters of users. Uses hand-written SQL for sums and for sets of rows (ADR 13). */
-@Injectable()
-export class UserCountsRepository {
-  constructor(@Inject(DATABASE) private readonly database: Database) {}
-
-  async add(tx: Sql, deltas: ReadonlyMap<string, number>): Promise<void> {
-    const changed = [...deltas].filter(([, value]) => value !== 0);
-    const rows = changed.map(([name, value]) => ({ id: uuidv7(), name, value }));
-    await insertRows(tx, UserCountEntity, rows);
-  }
-
-  async readTotals(sql: Sql = this.database): Promise<Readonly<Record<string, number>>> {
-    const rows = await sql.query<{ name: string; value: number | string }>(
-      'SELECT name, SUM(value) AS value FROM user_counts GROUP BY name',
-    );
-    return Object.fromEntries(rows.map(({ name, value }) => [name, Number(value)]));
-  }
-
-  /**
-   * Replaces the oldest rows by their sum, one row per counter. Does nothing for fewer than `min` rows.
-   * @param max maximum number of rows to replace.
-   * @returns the number of replaced rows.
-   * @throws DatabaseError `race` if another instance has replaced some of the rows first.
-   */
-  async mergeRows(tx: Sql, min: number, max: number): Promise<number> {
-    const rows = await tx.query<UserCountEntity>(
-      'SELECT id, name, value FROM user_counts ORDER BY id LIMIT ?',
-      [max],
-    );
-    if (rows.length < min) return 0;
-    const ids = rows.map(({ id }) => id);
-    const deleted = await deleteRows(tx, UserCountEntity, 'id', ids);
-    if (deleted < rows.length)
-      throw new DatabaseError('race', new Error('another instance merged these counters first'));
-    const sums = new Map<string, number>();
-    for (const { name, value } of rows) sums.set(name, (sums.get(name) ?? 0) + value);
-    await this.add(tx, sums);
-    return rows.length;
-  }
-}
-
 /** Delay before the rows of a change are merged. */
 const FOLD_DELAY_MILLIS = 500;
 /** Minimum number of rows to merge. Adding up fewer rows is cheap. */
@@ -66,7 +25,7 @@ const FOLD_BATCH_SIZE = 2000;
 /**
  * Counts users without reading them (ADR 7). Each change inserts rows with the numbers that it adds to the counters, so
  * that concurrent changes do not wait for each other. The total of a counter is the sum of its rows. An instance merges
- * rows shortly after its changes, to keep the table small.
+ * rows shortly after its changes, to keep the table small. Uses hand-written SQL for sums and sets of rows (ADR 13).
  */
 @Injectable()
 export class UserCounts implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -75,7 +34,7 @@ export class UserCounts implements OnApplicationBootstrap, BeforeApplicationShut
   private isStopping = false;
 
   constructor(
-    private readonly repository: UserCountsRepository,
+    @Inject(DATABASE) private readonly database: Database,
     private readonly transactions: TransactionRunner,
     private readonly log: Log,
   ) {}
@@ -92,31 +51,36 @@ export class UserCounts implements OnApplicationBootstrap, BeforeApplicationShut
   }
 
   async add(tx: Sql, deltas: ReadonlyMap<CounterName, number>): Promise<void> {
-    await this.repository.add(tx, deltas);
+    await insertCounts(tx, deltas);
     this.scheduleMerge();
   }
 
   /** Counts the users with one of the statuses, and all users. */
   async countUsers(statuses: readonly string[]): Promise<{ matching: number; all: number }> {
-    const { webmasters: _, ...totals } = await this.repository.readTotals();
+    const { webmasters: _, ...totals } = await this.readTotals();
     const matching = statuses.reduce((sum, status) => sum + (totals[status] ?? 0), 0);
     return { matching, all: Object.values(totals).reduce((sum, count) => sum + count, 0) };
   }
 
   /** @param sql the transaction whose uncommitted changes must count. By default, only committed changes count. */
   async countActive(sql?: Sql): Promise<number> {
-    return (await this.repository.readTotals(sql))['Active'] ?? 0;
+    return (await this.readTotals(sql))['Active'] ?? 0;
   }
 
   /** @param sql the transaction whose uncommitted changes must count. By default, only committed changes count. */
   async countWebmasters(sql?: Sql): Promise<number> {
-    return (await this.repository.readTotals(sql))['webmasters'] ?? 0;
+    return (await this.readTotals(sql))['webmasters'] ?? 0;
   }
 
   async mergeAllRows(): Promise<void> {
-    const mergeBatch = () =>
-      this.transactions.run((tx) => this.repository.mergeRows(tx, MIN_FOLDED_ROWS, FOLD_BATCH_SIZE));
-    while ((await mergeBatch()) === FOLD_BATCH_SIZE);
+    while ((await this.transactions.run(mergeBatch)) === FOLD_BATCH_SIZE);
+  }
+
+  private async readTotals(sql: Sql = this.database): Promise<Readonly<Record<string, number>>> {
+    const rows = await sql.query<{ name: string; value: number | string }>(
+      'SELECT name, SUM(value) AS value FROM user_counts GROUP BY name',
+    );
+    return Object.fromEntries(rows.map(({ name, value }) => [name, Number(value)]));
   }
 
   private scheduleMerge(): void {
@@ -131,4 +95,31 @@ export class UserCounts implements OnApplicationBootstrap, BeforeApplicationShut
         });
     }, FOLD_DELAY_MILLIS).unref();
   }
+}
+
+async function insertCounts(tx: Sql, deltas: ReadonlyMap<string, number>): Promise<void> {
+  const changed = [...deltas].filter(([, value]) => value !== 0);
+  const rows = changed.map(([name, value]) => ({ id: uuidv7(), name, value }));
+  await insertRows(tx, UserCountEntity, rows);
+}
+
+/**
+ * Replaces the oldest rows by their sum, one row per counter. Does nothing for fewer than `MIN_FOLDED_ROWS` rows.
+ * @returns the number of replaced rows.
+ * @throws DatabaseError `race` if another instance has replaced some of the rows first.
+ */
+async function mergeBatch(tx: Sql): Promise<number> {
+  const rows = await tx.query<UserCountEntity>(
+    'SELECT id, name, value FROM user_counts ORDER BY id LIMIT ?',
+    [FOLD_BATCH_SIZE],
+  );
+  if (rows.length < MIN_FOLDED_ROWS) return 0;
+  const ids = rows.map(({ id }) => id);
+  const deleted = await deleteRows(tx, UserCountEntity, 'id', ids);
+  if (deleted < rows.length)
+    throw new DatabaseError('race', new Error('another instance merged these counters first'));
+  const sums = new Map<string, number>();
+  for (const { name, value } of rows) sums.set(name, (sums.get(name) ?? 0) + value);
+  await insertCounts(tx, sums);
+  return rows.length;
 }
