@@ -5,7 +5,6 @@ import { AuditModule } from '../audit/audit.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { AvatarController } from './avatar.controller.js';
 import { NewPasswords } from './passwords/new-passwords.service.js';
-import { OwnPassword } from './passwords/own-password.service.js';
 import { PasswordService } from './passwords/password.service.js';
 import { UserCounts } from './writer/user-counts.service.js';
 import { DeletedUsers } from './deleted-users.service.js';
@@ -51,7 +50,6 @@ import { UsersService } from './users.service.js';
     UserSettings,
     UserChanges,
     PasswordService,
-    OwnPassword,
     NewPasswords,
     UsersRepository,
     UserWriteRepository,

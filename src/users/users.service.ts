@@ -9,14 +9,15 @@ import { now } from '../platform/common/time.js';
 import { findIdMismatch } from '../platform/common/uuid.js';
 import type { Sql } from '../platform/database/engine/sql.js';
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
-import { OwnPassword, assertProofStillValid } from './passwords/own-password.service.js';
-import { type Requester, PasswordService } from './passwords/password.service.js';
+import { type Login, LoginThrottle } from '../sessions/login-throttle.service.js';
+import { toLoginKey } from './model/comparison-keys.js';
+import { type Requester, PasswordService, toRequester } from './passwords/password.service.js';
 import type { ChangedUserInput, NewUserInput, WritableUserInput } from './rules/user.input.js';
 import type { User } from './model/user.js';
 import { pickSelfFields, omitReadOnlyFields } from './accepted-fields.js';
 import { UserChanges, toPatch } from './user-changes.service.js';
 import { type ValidatedChange, isSelfBlock, createEmptyUser, checkPrivilege } from './rules/user-rules.js';
-import { SELF_BLOCK, toFailureProblem } from './rules/failure.js';
+import { SELF_BLOCK, createFailure, toFailureProblem } from './rules/failure.js';
 import { UserSettings } from './rules/user-settings.js';
 import { presentUser } from './user.view.js';
 import { UserWriter } from './writer/user-writer.service.js';
@@ -32,7 +33,7 @@ export class UsersService {
     private readonly writer: UserWriter,
     private readonly transactions: TransactionRunner,
     private readonly passwords: PasswordService,
-    private readonly ownPassword: OwnPassword,
+    private readonly throttle: LoginThrottle,
     private readonly changes: UserChanges,
     private readonly settings: UserSettings,
     private readonly fuse: KeyFuse,
@@ -91,7 +92,7 @@ export class UsersService {
       input.value.password === undefined ? undefined : await this.preparePassword(uuid, input, caller);
     const writeChange = async (tx: Sql): Promise<User> => {
       const user = assertVisible(await this.lock(tx, uuid), uuid, caller);
-      if (password?.proven) assertProofStillValid(user, password.proven);
+      if (password?.proven && hasLostProof(user, password.proven)) throw createValidationError([WRONG_PROOF]);
       const change = this.validate(user, input, caller);
       assertChangeAllowed(user, change, caller);
       if (change.errors.length > 0) throw createValidationError(change.errors);
@@ -133,8 +134,9 @@ export class UsersService {
       : pickSelfFields(writable, presentUser(user, 'self', this.settings.defaultAvatar));
     const fieldErrors = [...errors, ...findIdMismatch('uuid', value.uuid, user.uuid)];
     const isOwnPassword = isSelf(caller.actor, user.uuid) && sent.password !== undefined;
-    const isUnexpected = isPresent(sent.current_password) && !isOwnPassword;
-    if (isUnexpected && !fieldErrors.some(isProofError)) fieldErrors.push(UNEXPECTED_PROOF);
+    const isUnexpected = (sent.current_password ?? null) !== null && !isOwnPassword;
+    if (isUnexpected && !fieldErrors.some(({ field }) => field === UNEXPECTED_PROOF.field))
+      fieldErrors.push(UNEXPECTED_PROOF);
     return this.changes.validate(user, { value: sent, errors: fieldErrors });
   }
 
@@ -151,15 +153,24 @@ export class UsersService {
     if (errors.length > 0) throw createValidationError(errors);
   }
 
-  /** Validates `current_password` when users change their own password. Webmasters may omit it. */
+  /**
+   * Validates `current_password` when users change their own password, so that a stolen session cannot take over an
+   * account. Webmasters may omit it. A wrong password counts as a failed login.
+   * @throws ProblemError `login_throttled`.
+   */
   private async validateProof(
     user: User,
     { password, current_password }: WritableUserInput,
     caller: Caller,
   ): Promise<FieldError[]> {
     if (password === undefined || !isSelf(caller.actor, user.uuid)) return [];
-    if (!isPresent(current_password) && isWebmaster(caller.actor)) return [];
-    return this.ownPassword.validate(user, current_password, caller);
+    if (current_password === undefined || current_password === null)
+      return isWebmaster(caller.actor) ? [] : [MISSING_PROOF];
+    const login: Login = { name: toLoginKey(user.username), uuid: user.uuid, ip: caller.ip };
+    const hooks = this.throttle.createVerifyHooks(login);
+    const requester = toRequester(caller);
+    const matches = await this.passwords.verify(user.password_hash, current_password, requester, hooks);
+    return matches ? [] : [WRONG_PROOF];
   }
 
   async isEmpty(): Promise<boolean> {
@@ -182,14 +193,17 @@ export class UsersService {
   }
 }
 
+const MISSING_PROOF = createFailure('current_password', 'required', 'is required to change the password');
+const WRONG_PROOF = createFailure('current_password', 'invalid_value', 'is not the current password');
 const UNEXPECTED_PROOF: FieldError = {
   field: 'current_password',
   code: 'invalid_value',
   message: 'is accepted only when users change their own password',
 };
 
-const isProofError = ({ field }: FieldError): boolean => field === UNEXPECTED_PROOF.field;
-const isPresent = (value: string | null | undefined): boolean => value !== undefined && value !== null;
+/** Returns true if the user was blocked or got a new password after the check of the current password. */
+const hasLostProof = (user: User, proven: User): boolean =>
+  user.status !== 'Active' || user.password_hash !== proven.password_hash;
 
 /** @throws ProblemError `not_found` if the user is missing, or hidden from the caller. */
 function assertVisible(user: User | undefined, uuid: string, { actor }: Caller): User {
