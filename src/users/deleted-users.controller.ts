@@ -10,11 +10,14 @@ import { UserSettings } from './rules/user-settings.js';
 import { TAKEN_CODES } from './rules/failure.js';
 import { DeletedPageDto, DeletedQuery, UserDto, presentDeleted, presentUser, getView } from './user.view.js';
 
-@ApiController('users/deleted', 'users')
+@ApiController('users', 'users')
 export class DeletedUsersController {
-  constructor(private readonly deleted: DeletedUsers) {}
+  constructor(
+    private readonly deleted: DeletedUsers,
+    private readonly settings: UserSettings,
+  ) {}
 
-  @Get()
+  @Get('deleted')
   @DescribeRoute('listDeletedUsers', 'List deleted users in the order of deletion', {
     description:
       'Deleted users can be restored with `POST /users/{user_id}/restore` for SCIM_DELETED_DAYS days. Only identity providers delete users, over SCIM. The REST API can only block users.',
@@ -26,16 +29,8 @@ export class DeletedUsersController {
     const { count, users } = await this.deleted.list(query.since, toPageRange(query));
     return { Count: count, Results: users.map(presentDeleted) };
   }
-}
 
-@ApiController('users/:user_id/restore', 'users')
-export class UserRestoreController {
-  constructor(
-    private readonly deleted: DeletedUsers,
-    private readonly settings: UserSettings,
-  ) {}
-
-  @Post()
+  @Post(':user_id/restore')
   @DescribeRoute('restoreUser', 'Restore a deleted user', {
     description:
       'Restores a user within SCIM_DELETED_DAYS days after the deletion, with the same uuid, the password and all roles that ' +

@@ -9,7 +9,7 @@ import { PasswordService } from './passwords/password.service.js';
 import { UserCounts } from './writer/user-counts.service.js';
 import { DeletedUsers } from './deleted-users.service.js';
 import { RolesController } from './roles.controller.js';
-import { DeletedUsersController, UserRestoreController } from './deleted-users.controller.js';
+import { DeletedUsersController } from './deleted-users.controller.js';
 import { DeletedUsersRepository } from './writer/deleted-users.repository.js';
 import { UserDirectory } from './search/user-directory.service.js';
 import { SearchBudget } from './search/search-budget.service.js';
@@ -31,7 +31,6 @@ import { UsersService } from './users.service.js';
   // List controllers with fixed paths before the controller of `users/:user_id`, which would match their paths.
   controllers: [
     DeletedUsersController,
-    UserRestoreController,
     UsersController,
     UserSessionsController,
     UserHistoryController,
