@@ -148,19 +148,11 @@ export class UserWriter {
     const locked = changes.flatMap(({ locked: user }) => user ?? []);
     const users = new Map(locked.map((user) => [user.uuid, user]));
     const unread = changes.filter(({ kind, uuid }) => kind !== 'create' && !users.has(uuid));
-    return unread.length > 0
-      ? new Map([...users, ...(await this.lockExistingAndDeleted(tx, unread))])
-      : users;
-  }
-
-  private async lockExistingAndDeleted(
-    tx: Sql,
-    changes: readonly UserChange[],
-  ): Promise<ReadonlyMap<string, User>> {
-    const restored = changes.flatMap(({ kind, uuid }) => (kind === 'restore' ? uuid : []));
-    const existing = changes.flatMap(({ kind, uuid }) => (kind === 'restore' ? [] : uuid));
-    const users = await this.repository.lock(tx, existing);
-    return restored.length > 0 ? new Map([...users, ...(await this.lockDeleted(tx, restored))]) : users;
+    const restored = unread.flatMap(({ kind, uuid }) => (kind === 'restore' ? uuid : []));
+    const existing = unread.flatMap(({ kind, uuid }) => (kind === 'restore' ? [] : uuid));
+    for (const [uuid, user] of await this.repository.lock(tx, existing)) users.set(uuid, user);
+    for (const [uuid, user] of await this.lockDeleted(tx, restored)) users.set(uuid, user);
+    return users;
   }
 
   /** Locks deleted users, and returns them as they will be after the restore (see `toRestoredUser`). */
@@ -183,7 +175,9 @@ export class UserWriter {
     );
     const managers = await this.findManagers(tx, constraints);
     const losesAny = constraints.some(({ webmaster }) => webmaster !== undefined && webmaster !== 'gained');
-    const webmasters = losesAny ? await this.countWebmasters(tx) : 0;
+    // Locks the set rule before counting, so that concurrent changes cannot remove all Webmasters.
+    if (losesAny) await this.repository.lockRule(tx, 'webmasters');
+    const webmasters = losesAny ? await this.counts.countWebmasters(tx) : 0;
     const validateWithout = (withdrawn: readonly number[]): ReadonlyMap<number, readonly Failure[]> => {
       const set = new SetValidator({
         nameOf: (change) => `user ${states[change - 1]?.change.uuid ?? ''}`,
@@ -201,12 +195,6 @@ export class UserWriter {
     // stale only if it is otherwise valid (interface §1).
     const staleFailures = stale.map((change) => [change, failures.get(change) ?? [STALE_VERSION]] as const);
     return new Map([...validateWithout(stale), ...staleFailures]);
-  }
-
-  /** Counts active Webmasters. Locks the set rule first, so that concurrent changes cannot remove all of them. */
-  private async countWebmasters(tx: Sql): Promise<number> {
-    await this.repository.lockRule(tx, 'webmasters');
-    return this.counts.countWebmasters(tx);
   }
 
   private async findManagers(
