@@ -232,12 +232,6 @@ const NEEDS_WEBMASTERS: Failure = {
   message: 'This API key needs the scope webmasters to change a Webmaster',
 };
 
-const createForeignDatasetFailure = (dataset: string): Failure => ({
-  field: '',
-  code: 'insufficient_scope',
-  message: `This API key cannot import the data set ${dataset}, which manages this user`,
-});
-
 /**
  * Returns a failure if the actor lacks a scope. A change of a Webmaster needs `webmasters`, and an import needs the
  * scope of the data set that manages the user.
@@ -253,7 +247,10 @@ export function checkPrivilege(
 ): Failure | undefined {
   const dataset = actor.kind === 'import' ? before?.managed_by : undefined;
   const isForeign = dataset && !hasScope(actor, toDatasetScope(dataset));
-  if (isForeign && hasChanges(before, after)) return createForeignDatasetFailure(dataset);
+  if (isForeign && hasChanges(before, after)) {
+    const message = `This API key cannot import the data set ${dataset}, which manages this user`;
+    return createFailure('', 'insufficient_scope', message);
+  }
   if (hasScope(actor, 'webmasters')) return undefined;
   const isConcerned = [before, after].some((user) => user && isWebmasterUser(user));
   const fields = byProvider ? PROTECTED_FIELDS : undefined;
