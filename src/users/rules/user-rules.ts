@@ -82,33 +82,20 @@ export function applyPatch(current: User, patch: UserPatch): User {
   // `blocked_by` belongs to the previous status, so a change of the status clears it.
   if (next.status !== current.status && patch.blocked_by === undefined) next.blocked_by = null;
   if (patch.user_avatar) next.user_avatar = preferStoredUrl(current.user_avatar, patch.user_avatar);
-  if (patch.authname ?? patch.social_media ?? patch.attributes) mergeObjectFields(next, current, patch);
+  if (patch.authname) next.authname = mergeObjects(current.authname, patch.authname);
+  if (patch.social_media) {
+    const links = preferStoredLinks(current.social_media, patch.social_media);
+    next.social_media = mergeObjects(current.social_media, links);
+  }
+  if (patch.attributes) next.attributes = mergeObjects(current.attributes, patch.attributes);
   return next;
 }
 
-function mergeObjectFields(
-  next: User,
-  current: User,
-  { authname, social_media, attributes }: UserPatch,
-): void {
-  if (authname) next.authname = mergeObjects(current.authname, authname);
-  if (social_media)
-    next.social_media = mergeObjects(
-      current.social_media,
-      preferStoredLinks(current.social_media, social_media),
-    );
-  if (attributes) next.attributes = mergeAttributes(current.attributes, attributes);
-}
-
 /** Adds the keys of `sent` to `current`. A key with an empty value is removed. */
-function mergeObjects<T extends string | string[]>(
+function mergeObjects<T>(
   current: Readonly<Record<string, T>>,
   sent: Readonly<Record<string, T>>,
 ): Record<string, T> {
-  return Object.fromEntries(Object.entries({ ...current, ...sent }).filter(([, value]) => value.length > 0));
-}
-
-function mergeAttributes(current: Attributes, sent: Attributes): Attributes {
   const isSet = (value: unknown): boolean =>
     value !== null && value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0);
   return Object.fromEntries(Object.entries({ ...current, ...sent }).filter(([, value]) => isSet(value)));
