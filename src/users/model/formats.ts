@@ -57,7 +57,7 @@ const UNDECODED_LABEL = /(?:^|\.)xn--/;
 export function normalizeUrl(url: string): string {
   if (url.length > MAX.url || !WITH_HOST.test(url) || !isCleanText(url) || findInvisible(url) !== undefined)
     return url;
-  return parseUrl(url)?.href ?? url;
+  return URL.parse(url)?.href ?? url;
 }
 
 /**
@@ -65,14 +65,10 @@ export function normalizeUrl(url: string): string {
  * top-level domain, as is common in intranets.
  */
 export function isHttpUrl(text: string): boolean {
-  const url = WITH_HOST.test(text) ? parseUrl(text) : undefined;
+  const url = WITH_HOST.test(text) ? URL.parse(text) : null;
   if (!url || url.hostname.length > MAX_HOST) return false;
   if (UNDECODED_LABEL.test(domainToUnicode(url.hostname))) return false;
   return isURL(text, { protocols: ['http', 'https'], require_protocol: true, require_tld: false });
-}
-
-function parseUrl(text: string): URL | undefined {
-  return URL.canParse(text) ? new URL(text) : undefined;
 }
 
 export type Authname = Record<string, string[]>;
