@@ -55,16 +55,18 @@ export function createConstraint(
   // Most changes do not concern these fields. Comparing references is enough, because a patch keeps unchanged values.
   if (before && SHARED_FIELDS.every((field) => before[field] === after[field])) return undefined;
   const { released, taken } = diffIdentifiers(before, after, identifiers);
-  const manager = managers ? diffManager(before, after) : undefined;
+  const changesManager = managers && (!before || before.manager_uuid !== after.manager_uuid);
   const webmaster = diffWebmaster(before, after);
-  if (released.length + taken.length === 0 && !manager && !webmaster) return undefined;
+  if (released.length + taken.length === 0 && !changesManager && !webmaster) return undefined;
   return {
     change,
     user: after.uuid,
     creates: before === undefined,
     released,
     taken,
-    ...(manager && { manager }),
+    ...(changesManager && {
+      manager: { before: before?.manager_uuid ?? null, after: after.manager_uuid },
+    }),
     ...(webmaster && { webmaster }),
   };
 }
@@ -88,12 +90,6 @@ function subtractIdentifiers(list: readonly Identifier[], others: readonly Ident
   if (others.length === 0) return [...list];
   const known = new Set(others.map(({ identifier }) => identifier));
   return list.filter(({ identifier }) => !known.has(identifier));
-}
-
-function diffManager(before: User | undefined, after: User): SetConstraint['manager'] {
-  if (!before) return { before: null, after: after.manager_uuid };
-  if (before.manager_uuid === after.manager_uuid) return undefined;
-  return { before: before.manager_uuid, after: after.manager_uuid };
 }
 
 function diffWebmaster(before: User | undefined, after: User): SetConstraint['webmaster'] {
