@@ -62,8 +62,7 @@ export class UserChangeStore {
     await this.repository.saveUsers(tx, added, updated);
     const withLookups = stored.filter(hasLookupChanges);
     if (withLookups.length > 0) await this.saveLookups(tx, withLookups);
-    const withSessions = stored.filter(shouldEndAnySession);
-    if (withSessions.length > 0) await this.endSessions(tx, withSessions, caller);
+    await this.endSessions(tx, stored, caller);
     const events = stored.map((change) => toAuditEvent(change, groups));
     await this.audit.record(tx, caller, events);
     const withCounts = stored.filter(hasCountChanges);
@@ -104,7 +103,7 @@ export class UserChangeStore {
 
   private async endSessions(tx: Sql, stored: readonly StoredChange[], caller: Caller): Promise<void> {
     const all = stored.filter(shouldEndAllSessions);
-    const others = stored.filter((change) => !shouldEndAllSessions(change));
+    const others = stored.filter((change) => !shouldEndAllSessions(change) && changesPassword(change));
     const own = caller.actor.kind === 'user' ? caller.actor.sessionId : undefined;
     const uuidsOf = (changes: readonly StoredChange[]): string[] => changes.map(({ user }) => user.uuid);
     if (all.length > 0) await this.sessions.endForUsers(tx, uuidsOf(all));
@@ -135,9 +134,8 @@ function hasLookupChanges({ before, after, constraint }: StoredChange): boolean 
 const shouldEndAllSessions = ({ before, after }: StoredChange): boolean =>
   before !== undefined && (!after || shouldEndSessions(before, after));
 
-const shouldEndAnySession = (change: StoredChange): boolean =>
-  (change.before !== undefined && change.before.password_hash !== change.user.password_hash) ||
-  shouldEndAllSessions(change);
+const changesPassword = ({ before, user }: StoredChange): boolean =>
+  before !== undefined && before.password_hash !== user.password_hash;
 
 /** Returns look-up rows for the roles that `user` has and `other` lacks. */
 function subtractRoles(user: User | undefined, other: User | undefined): UserRoleEntity[] {
