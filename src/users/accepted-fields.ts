@@ -40,17 +40,14 @@ export class UnknownFieldsInterceptor implements NestInterceptor {
     const http = context.switchToHttp();
     const request = http.getRequest<Request<object, unknown, JsonObject>>();
     const { actor } = request;
-    if (actor.kind === 'key' && actor.ignoresUnknownFields)
-      this.removeUnknownFields(request, http.getResponse());
-    return next.handle();
-  }
-
-  private removeUnknownFields(request: Request<object, unknown, JsonObject>, response: Response): void {
+    if (actor.kind !== 'key' || !actor.ignoresUnknownFields) return next.handle();
     const { known, ignored } = splitFields(request.body);
-    if (ignored.length === 0) return;
-    request.body = known;
-    response.setHeader(IGNORED_FIELDS, formatNames(ignored));
-    this.metrics.countIgnoredFields(ignored.length);
+    if (ignored.length > 0) {
+      request.body = known;
+      http.getResponse<Response>().setHeader(IGNORED_FIELDS, formatNames(ignored));
+      this.metrics.countIgnoredFields(ignored.length);
+    }
+    return next.handle();
   }
 }
 

@@ -56,8 +56,12 @@ export class UserSearch {
    * @throws ProblemError `invalid_parameter`, `forbidden`, or an error of `SearchBudget.run`.
    */
   async search(query: UserQuery, actor: Actor, getDisconnect: () => AbortSignal): Promise<UserPage> {
-    const search = this.toSearch(query, actor);
-    const { filter, place } = search;
+    const filter = toUserFilter(query, actor, this.settings.roles);
+    const { order = 'desc' } = query;
+    const sort = resolveSort(query);
+    const { ranges } = buildUserOrder(sort, order, filter.score, 'many');
+    const place = parsePageWindow(query, [sort, order], ranges);
+    const search = { filter, sort, order, place };
     const totals = filter.countedStatuses && (await this.counts.countUsers(filter.countedStatuses));
     const isBroad = totals
       ? place.offset + totals.all - totals.matching > MAX_SKIPPED_USERS
@@ -67,14 +71,6 @@ export class UserSearch {
       run: (signal) => this.readPage(search, totals, signal),
       findBroadestPart: async (signal) => (await this.findBroadestPart(filter, signal)) ?? 'offset',
     });
-  }
-
-  private toSearch(query: UserQuery, actor: Actor): Search {
-    const filter = toUserFilter(query, actor, this.settings.roles);
-    const { order = 'desc' } = query;
-    const sort = resolveSort(query);
-    const { ranges } = buildUserOrder(sort, order, filter.score, 'many');
-    return { filter, sort, order, place: parsePageWindow(query, [sort, order], ranges) };
   }
 
   private async readPage(
