@@ -80,7 +80,12 @@ export class KeyFuse {
     const load = await this.computeKeyLoad(tx, key, time, (others) =>
       countActive().then((n) => n + others - uuids.length),
     );
-    if (load && load.count > load.limit) throw await this.createBlownError(tx, load, time);
+    if (!load || load.count <= load.limit) return;
+    const { since, count, limit } = load;
+    const firstTime = await this.repository.findNthBlockTime(tx, key, since, count - limit);
+    const millis = firstTime === undefined ? 0 : toMillis(firstTime) - toMillis(subtractHour(time));
+    const seconds = Math.min(HOUR_SECONDS, Math.max(1, Math.ceil(millis / 1000)));
+    throw new FuseBlownError(key, count, limit, seconds);
   }
 
   /**
@@ -176,17 +181,6 @@ export class KeyFuse {
     const count = await this.repository.count(sql, key, since);
     const share = Math.floor(((await countBefore(count)) * percent) / 100);
     return { key, since, count, limit: Math.max(least, share) };
-  }
-
-  private async createBlownError(
-    tx: Sql,
-    { key, since, count, limit }: FuseLoad,
-    time: DbTime,
-  ): Promise<FuseBlownError> {
-    const firstTime = await this.repository.findNthBlockTime(tx, key, since, count - limit);
-    const millis = firstTime === undefined ? 0 : toMillis(firstTime) - toMillis(subtractHour(time));
-    const seconds = Math.min(HOUR_SECONDS, Math.max(1, Math.ceil(millis / 1000)));
-    return new FuseBlownError(key, count, limit, seconds);
   }
 
   /**
