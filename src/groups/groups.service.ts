@@ -126,12 +126,10 @@ function toConditions({ display_name, external_id, user_uuid }: GroupQuery): Cla
   if (display_name !== undefined)
     conditions.push(toClause('u.display_name_key = ?', toLoginKey(display_name)));
   if (external_id !== undefined) conditions.push(toClause('u.external_id = ?', external_id));
-  if (user_uuid !== undefined) conditions.push(createMemberCondition(user_uuid));
+  const ofUser = 'u.uuid IN (SELECT group_uuid FROM group_members WHERE user_uuid = ?)';
+  if (user_uuid !== undefined) conditions.push(toClause(ofUser, user_uuid.toLowerCase()));
   return conditions;
 }
-
-const createMemberCondition = (user: string): Clause =>
-  toClause('u.uuid IN (SELECT group_uuid FROM group_members WHERE user_uuid = ?)', user.toLowerCase());
 
 function findReadOnlyErrors(sent: GroupRolesInput, group: Group): FieldError[] {
   const errors = findIdMismatch('uuid', sent.uuid, group.uuid);
