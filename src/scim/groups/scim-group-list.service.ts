@@ -64,10 +64,20 @@ export class ScimGroupList {
 
   /** Reads a page of groups. The page ends early after `MAX_PAGE_MEMBERS` members. */
   async readPage(query: ListQuery, actor: Actor): Promise<ResourcePage> {
+    const { filter, cursor, startIndex, count } = query;
     const hidden = await this.view.findHiddenUsers(actor);
     const order = toGroupOrder(query);
     const list = [query.fingerprint, order.sort, order.order];
-    const { rows: groups, last: lastOfMore, total } = await this.find(query, order, list, hidden);
+    const after = cursor ? decodeCursor(cursor, list, order.ranges) : undefined;
+    if (cursor && !after)
+      throw new ProblemError('invalid_cursor', 'cursor must be the nextCursor of a page of this list.');
+    const window = { after, offset: cursor === undefined ? startIndex - 1 : 0, limit: count };
+    const { conditions, rest } = planGroupFilter(filter, hidden);
+    const matches = rest && (await this.scan(conditions, rest, order, hidden));
+    const total = matches ? matches.length : await this.searcher.count(conditions);
+    const { rows: groups, last: lastOfMore } = matches
+      ? sortPage(matches, createPositionGetter(order), order.order, window)
+      : await this.searcher.readPage(conditions, order, window, total);
     const whole = this.view.shouldShowMembers(query.projection)
       ? await this.readMembers(groups)
       : groups.map((group) => ({ group, members: undefined }));
@@ -79,25 +89,6 @@ export class ScimGroupList {
       total,
       next: last && encodeCursor(list, order.ranges, createPositionGetter(order)(last)),
     };
-  }
-
-  private async find(
-    { filter, cursor, startIndex, count }: ListQuery,
-    order: GroupOrder,
-    list: readonly string[],
-    hidden: ReadonlySet<string>,
-  ): Promise<KeysetPage<Group> & { total: number }> {
-    const after = cursor ? decodeCursor(cursor, list, order.ranges) : undefined;
-    if (cursor && !after)
-      throw new ProblemError('invalid_cursor', 'cursor must be the nextCursor of a page of this list.');
-    const { conditions, rest } = planGroupFilter(filter, hidden);
-    const window = { after, offset: cursor === undefined ? startIndex - 1 : 0, limit: count };
-    if (rest) {
-      const all = await this.scan(conditions, rest, order, hidden);
-      return { ...sortPage(all, createPositionGetter(order), order.order, window), total: all.length };
-    }
-    const total = await this.searcher.count(conditions);
-    return { ...(await this.searcher.readPage(conditions, order, window, total)), total };
   }
 
   private async scan(

@@ -97,21 +97,16 @@ export class ScimUserList {
   }
 
   async readPage(query: ListQuery, actor: Actor, getSignal: () => AbortSignal): Promise<ResourcePage> {
-    const { users, ...page } = await this.find(query, actor, getSignal);
-    return { ...page, resources: await this.users.present(users, query.projection) };
-  }
-
-  private async find(query: ListQuery, actor: Actor, getSignal: () => AbortSignal): Promise<UserListPage> {
     const search = this.buildSearch(query, actor);
     const read = async (signal?: AbortSignal): Promise<UserListPage> => {
       const order = await this.chooseOrder(search, signal);
       return order ? this.readSortedPage(search, order, signal) : this.scan(search, signal);
     };
-    if (!isBroad(search)) return read();
-    return this.budget.run(actor, getSignal(), {
-      run: read,
-      findBroadestPart: async () => (search.plan.source ? 'filter' : 'startIndex'),
-    });
+    const findBroadestPart = async () => (search.plan.source ? 'filter' : 'startIndex');
+    const { users, ...page } = isBroad(search)
+      ? await this.budget.run(actor, getSignal(), { run: read, findBroadestPart })
+      : await read();
+    return { ...page, resources: await this.users.present(users, query.projection) };
   }
 
   private buildSearch(query: ListQuery, actor: Actor): Search {
