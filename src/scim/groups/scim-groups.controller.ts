@@ -75,7 +75,7 @@ export class ScimGroupsController {
   }
 
   @Post()
-  @DocGroup.create('createScimGroup', {
+  @DocGroup.create({
     description: 'Unknown user ids among the members are ignored.',
     examples: {
       standard: { schemas: [GROUP_SCHEMA], displayName: 'Press office', members: [{ value: JANE }] },
@@ -97,7 +97,7 @@ export class ScimGroupsController {
   }
 
   @Get(':id')
-  @DocGroup.get('getScimGroup', {
+  @DocGroup.get({
     description: 'Without `excludedAttributes=members`, includes all members.',
   })
   @RequiresScim('groups.read')
@@ -115,7 +115,6 @@ export class ScimGroupsController {
 
   @Put(':id')
   @DocGroup.replace(
-    'replaceScimGroup',
     'Omitted attributes are cleared, except for members and roles. For an API key with the profile `midpoint`, all omitted ' +
       'attributes are retained.',
     { rename: { schemas: [GROUP_SCHEMA], displayName: 'Newsroom' } },
@@ -137,7 +136,6 @@ export class ScimGroupsController {
 
   @Patch(':id')
   @DocGroup.patch(
-    'patchScimGroup',
     'Change a group or its members',
     'Applies all operations in order, or none. Adding a member takes the same time in a group of any size. If `attributes` is ' +
       'not sent, returns 204 without a body to API keys with the profile `entra`, and to all API keys if the body would contain ' +
@@ -168,7 +166,7 @@ export class ScimGroupsController {
   }
 
   @Delete(':id')
-  @DocGroup.delete('deleteScimGroup', 'A deleted group cannot be restored. Members lose its roles.')
+  @DocGroup.delete('A deleted group cannot be restored. Members lose its roles.')
   @HttpCode(204)
   @RequiresScim('groups.write')
   async delete(

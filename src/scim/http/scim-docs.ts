@@ -146,8 +146,8 @@ export function buildResourceDocs({ description, resource, list, taken, ofChange
   const applied = ApiResponse({ status: 204, description: 'The change was applied.', headers: ETAG });
   return {
     ...buildListDocs(`${noun}s`, `${noun}s`, list),
-    create: (id: string, docs: Omit<RouteDocs, 'answer'>) =>
-      DescribeRoute(id, `Create a ${noun}`, {
+    create: (docs: Omit<RouteDocs, 'answer'>) =>
+      DescribeRoute(`createScim${name}`, `Create a ${noun}`, {
         ...docs,
         more: VIEW_PARAMETERS,
         body: resource,
@@ -160,23 +160,23 @@ export function buildResourceDocs({ description, resource, list, taken, ofChange
         },
         errors: ['invalid_value', ...(docs.errors ?? []), ...taken],
       }),
-    get: (id: string, docs: { description?: string } = {}) =>
-      DescribeRoute(id, `Get a ${noun}`, {
+    get: (docs: { description?: string } = {}) =>
+      DescribeRoute(`getScim${name}`, `Get a ${noun}`, {
         ...docs,
         more: VIEW_PARAMETERS,
         ifNoneMatch: 'ETag of the version that the client already has.',
         answer: describeJson(`The ${noun}.`, resource, ETAG),
       }),
-    replace: (id: string, description: string, examples: Examples) =>
-      DescribeRoute(id, `Replace a ${noun}`, {
+    replace: (description: string, examples: Examples) =>
+      DescribeRoute(`replaceScim${name}`, `Replace a ${noun}`, {
         ...change,
         description,
         body: resource,
         examples,
         errors: ['invalid_value', ...changed],
       }),
-    patch: (id: string, summary: string, description: string, operations: Examples) =>
-      DescribeRoute(id, summary, {
+    patch: (summary: string, description: string, operations: Examples) =>
+      DescribeRoute(`patchScim${name}`, summary, {
         ...change,
         description,
         more: [...change.more, applied],
@@ -186,8 +186,8 @@ export function buildResourceDocs({ description, resource, list, taken, ofChange
         ),
         errors: [...ON_PATCH, ...changed],
       }),
-    delete: (id: string, description: string) =>
-      DescribeRoute(id, `Delete a ${noun}`, {
+    delete: (description: string) =>
+      DescribeRoute(`deleteScim${name}`, `Delete a ${noun}`, {
         description,
         ifMatch: change.ifMatch,
         answer: `The ${noun} was deleted.`,

@@ -106,7 +106,7 @@ export class ScimUsersController {
   }
 
   @Post()
-  @DocUser.create('createScimUser', { examples: NEW_USERS, errors: ['mutability'] })
+  @DocUser.create({ examples: NEW_USERS, errors: ['mutability'] })
   @RequiresScim('users.create', SCIM_BODY)
   async create(
     @Body() body: object,
@@ -121,7 +121,7 @@ export class ScimUsersController {
   }
 
   @Get(':id')
-  @DocUser.get('getScimUser')
+  @DocUser.get()
   @RequiresScim('users.read')
   async get(
     @Param('id') id: string,
@@ -137,7 +137,6 @@ export class ScimUsersController {
 
   @Put(':id')
   @DocUser.replace(
-    'replaceScimUser',
     'Omitted attributes are cleared, except for active, roles, emails, password and omitted extensions. ' +
       'For an API key with the profile `midpoint`, all omitted attributes are retained.',
     { rename: { schemas: [USER_SCHEMA], userName: 'robin.newname', title: 'Guide' } },
@@ -159,7 +158,6 @@ export class ScimUsersController {
 
   @Patch(':id')
   @DocUser.patch(
-    'patchScimUser',
     'Change a user',
     'Applies all operations in order, or none. Returns 204 without a body to an API key with the profile `entra` if `attributes` is not sent.',
     {
@@ -189,7 +187,6 @@ export class ScimUsersController {
 
   @Delete(':id')
   @DocUser.delete(
-    'deleteScimUser',
     'Ends the sessions of the user, removes the user from all groups, and frees userName and other unique values for other users. `rollcall users restore` restores the user.',
   )
   @HttpCode(204)
