@@ -16,6 +16,7 @@ import { ScimListDto, buildResourceDocs } from '../http/scim-docs.js';
 import type { ScimObject } from '../protocol/attribute.js';
 import { type ListParameters, MAX_COUNT } from '../protocol/list.js';
 import { ENTERPRISE_SCHEMA, SEARCH_MESSAGE, USER_SCHEMA } from '../protocol/urns.js';
+import { ScimUserChanges } from './scim-user-changes.service.js';
 import { ScimUserList } from './scim-user-list.service.js';
 import { ScimUsers } from './scim-users.service.js';
 
@@ -68,6 +69,7 @@ const NEW_USERS = {
 export class ScimUsersController {
   constructor(
     private readonly users: ScimUsers,
+    private readonly changes: ScimUserChanges,
     private readonly lists: ScimUserList,
     private readonly tags: EntityTags,
   ) {}
@@ -115,7 +117,7 @@ export class ScimUsersController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<ScimObject> {
     const view = this.users.createPresenter(query);
-    const user = await this.users.create(body, caller);
+    const user = await this.users.write(await this.changes.create(body, caller), caller);
     this.setETag(user, response).location(this.users.locationOf(user));
     return view(user, caller.repeatable?.transaction);
   }
@@ -151,7 +153,8 @@ export class ScimUsersController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<ScimObject> {
     const view = this.users.createPresenter(query);
-    const user = await this.users.replace(id, body, caller, this.tags.parseIfMatch(ifMatch));
+    const change = await this.changes.replace(id, body, caller, this.tags.parseIfMatch(ifMatch));
+    const user = await this.users.write(change, caller);
     this.setETag(user, response);
     return view(user, caller.repeatable?.transaction);
   }
@@ -178,7 +181,8 @@ export class ScimUsersController {
   ): Promise<ScimObject | undefined> {
     const view = this.users.createPresenter(query);
     const isBrief = rulesOf(caller.actor).isBrief && query.attributes === undefined;
-    const user = await this.users.patch(id, body, caller, this.tags.parseIfMatch(ifMatch));
+    const change = await this.changes.patch(id, body, caller, this.tags.parseIfMatch(ifMatch));
+    const user = await this.users.write(change, caller);
     this.setETag(user, response);
     if (!isBrief) return view(user, caller.repeatable?.transaction);
     response.status(204);
@@ -196,7 +200,7 @@ export class ScimUsersController {
     @Headers('if-match') ifMatch: string | undefined,
     @CurrentCaller() caller: Caller,
   ): Promise<void> {
-    await this.users.delete(id, caller, this.tags.parseIfMatch(ifMatch));
+    await this.users.write(this.changes.delete(id, caller, this.tags.parseIfMatch(ifMatch)), caller);
   }
 
   private setETag(user: User, response: Response): Response {

@@ -13,17 +13,16 @@ import { UsersService } from '../../users/users.service.js';
 import { Resources } from '../discovery/resources.js';
 import type { ScimObject } from '../protocol/attribute.js';
 import { Projection, type ViewParameters } from '../protocol/projection.js';
-import { ScimUserChanges, type PendingChange, assertVisible } from './scim-user-changes.service.js';
+import { type PendingChange, assertVisible } from './scim-user-changes.service.js';
 import { locationOf, scimNameOf, toResource } from './user.mapping.js';
 
-/** Reads and changes users for identity providers. Every change goes through `UserWriter`. */
+/** Reads and writes users for identity providers. Every change goes through `UserWriter`. */
 @Injectable()
 export class ScimUsers {
   constructor(
     private readonly users: UsersService,
     private readonly members: GroupMembers,
     private readonly resources: Resources,
-    private readonly changes: ScimUserChanges,
     private readonly writer: UserWriter,
     private readonly transactions: TransactionRunner,
     private readonly fuse: KeyFuse,
@@ -35,21 +34,13 @@ export class ScimUsers {
     return assertVisible(user, id, caller);
   }
 
-  async create(body: unknown, caller: Caller): Promise<User> {
-    return this.writeChange(await this.changes.create(body, caller), caller);
-  }
-
-  async replace(id: string, body: unknown, caller: Caller, ifVersions?: readonly number[]): Promise<User> {
-    return this.writeChange(await this.changes.replace(id, body, caller, ifVersions), caller);
-  }
-
-  async patch(id: string, body: unknown, caller: Caller, ifVersions?: readonly number[]): Promise<User> {
-    return this.writeChange(await this.changes.patch(id, body, caller, ifVersions), caller);
-  }
-
-  /** Deletes a user. @returns the user before the deletion. */
-  async delete(id: string, caller: Caller, ifVersions?: readonly number[]): Promise<User> {
-    return this.writeChange(this.changes.delete(id, caller, ifVersions), caller);
+  /** Writes a change of one user. @returns the user after the change, or before a deletion. */
+  async write({ kind, uuid, buildChange }: PendingChange, caller: Caller): Promise<User> {
+    const applyChange = async (tx: Sql): Promise<User> => {
+      const user = kind === 'create' ? undefined : await this.users.lock(tx, uuid);
+      return this.writer.applyOne(tx, await buildChange(tx, user), caller, toScimProblem);
+    };
+    return this.fuse.runWithFuse(caller, () => this.transactions.run(applyChange, caller));
   }
 
   /**
@@ -77,14 +68,6 @@ export class ScimUsers {
 
   locationOf(user: Pick<User, 'uuid'>): string {
     return locationOf(user, this.resources.base);
-  }
-
-  private async writeChange({ kind, uuid, buildChange }: PendingChange, caller: Caller): Promise<User> {
-    const applyChange = async (tx: Sql): Promise<User> => {
-      const user = kind === 'create' ? undefined : await this.users.lock(tx, uuid);
-      return this.writer.applyOne(tx, await buildChange(tx, user), caller, toScimProblem);
-    };
-    return this.fuse.runWithFuse(caller, () => this.transactions.run(applyChange, caller));
   }
 }
 
