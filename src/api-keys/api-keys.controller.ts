@@ -1,5 +1,5 @@
-import { Body, Delete, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
-import type { Request, Response } from 'express';
+import { Body, Delete, Get, HttpCode, Param, Post, Res } from '@nestjs/common';
+import type { Response } from 'express';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
 import { ProblemError, createValidationError } from '../platform/common/errors.js';
@@ -72,12 +72,11 @@ export class ApiKeysController {
   async create(
     @Body(new InputPipe(ApiKeyInput)) { value, errors }: CheckedInput<ApiKeyInput>,
     @CurrentCaller() caller: Caller,
-    @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<NewApiKeyDto> {
     if (errors.length > 0) throw createValidationError(errors);
     const { row, key } = await this.keys.create(value, caller);
-    response.location(`${request.path.replace(/\/$/, '')}/${row.id}`);
+    response.location(`${response.req.path.replace(/\/$/, '')}/${row.id}`);
     return Object.assign(presentApiKey(row), { key });
   }
 

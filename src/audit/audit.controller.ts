@@ -1,5 +1,5 @@
-import { Get, Req, Res } from '@nestjs/common';
-import type { Request, Response } from 'express';
+import { Get, Res } from '@nestjs/common';
+import type { Response } from 'express';
 import { Requires } from '../access/decorators.js';
 import { BOM, toCsvLine } from '../platform/common/csv.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
@@ -39,11 +39,10 @@ export class AuditController {
   @Accepts({ query: AuditQuery })
   async list(
     @CheckedQuery() query: AuditQuery,
-    @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<AuditPageDto> {
     const { records, nameOf, last } = await this.audit.readPage(query, query.after, clampLimit(query));
-    if (last !== undefined) response.links({ next: buildNextPageUrl(request, last) });
+    if (last !== undefined) response.links({ next: buildNextPageUrl(response.req, last) });
     const { count, exact } = await this.audit.count(query);
     const Results = records.map((record) => presentEvent(record, nameOf));
     return { Count: count, CountIsExact: exact, Results };

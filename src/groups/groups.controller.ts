@@ -1,5 +1,5 @@
-import { Body, Get, Headers, HttpCode, Param, Put, Req, Res } from '@nestjs/common';
-import type { Request, Response } from 'express';
+import { Body, Get, Headers, HttpCode, Param, Put, Res } from '@nestjs/common';
+import type { Response } from 'express';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
 import { EntityTags } from '../platform/http/entity-tags.js';
@@ -35,11 +35,10 @@ export class GroupsController {
   @Accepts({ query: GroupQuery })
   async list(
     @CheckedQuery() query: GroupQuery,
-    @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<GroupPageDto> {
     const { count, groups, next } = await this.groups.list(query);
-    if (next) response.links({ next: buildNextPageUrl(request, next) });
+    if (next) response.links({ next: buildNextPageUrl(response.req, next) });
     return { Count: count, Results: groups.map(presentGroup) };
   }
 
@@ -57,11 +56,10 @@ export class GroupsController {
   async get(
     @Param('group_id') uuid: string,
     @CheckedQuery() query: GroupMembersQuery,
-    @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<GroupDetailsDto> {
     const details = await this.groups.getDetails(uuid, query);
-    if (details.next) response.links({ next: buildNextPageUrl(request, details.next) });
+    if (details.next) response.links({ next: buildNextPageUrl(response.req, details.next) });
     response.setHeader('ETag', this.tags.weakTagOf(details.group));
     return presentDetails(details);
   }

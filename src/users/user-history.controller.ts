@@ -1,5 +1,5 @@
-import { Get, Param, Req, Res } from '@nestjs/common';
-import type { Request, Response } from 'express';
+import { Get, Param, Res } from '@nestjs/common';
+import type { Response } from 'express';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
 import { AuditService } from '../audit/audit.service.js';
@@ -28,14 +28,13 @@ export class UserHistoryController {
     @Param('user_id') uuid: string,
     @CheckedQuery() query: CursorQuery,
     @CurrentCaller() caller: Caller,
-    @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<HistoryPageDto> {
     await this.users.get(uuid, caller);
     const filter = { target: uuid };
     const { records, nameOf, last } = await this.audit.readPage(filter, query.after, clampLimit(query));
     const { count, exact } = await this.audit.count(filter);
-    if (last !== undefined) response.links({ next: buildNextPageUrl(request, last) });
+    if (last !== undefined) response.links({ next: buildNextPageUrl(response.req, last) });
     const events = records.map((record) => presentHistory(record, nameOf));
     return { Count: count, CountIsExact: exact, Results: events };
   }

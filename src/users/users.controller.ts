@@ -1,5 +1,5 @@
-import { Body, Get, Headers, HttpCode, Param, Post, Put, Req, Res, UseInterceptors } from '@nestjs/common';
-import type { Request, Response } from 'express';
+import { Body, Get, Headers, HttpCode, Param, Post, Put, Res, UseInterceptors } from '@nestjs/common';
+import type { Response } from 'express';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
 import { ProblemError } from '../platform/common/errors.js';
@@ -64,11 +64,10 @@ export class UsersController {
   async create(
     @Body(new InputPipe(NewUserInput)) input: CheckedInput<NewUserInput>,
     @CurrentCaller() caller: Caller,
-    @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<UserUuidDto> {
     const uuid = await this.users.create(input, caller);
-    response.location(`${request.path.replace(/\/$/, '')}/${uuid}`);
+    response.location(`${response.req.path.replace(/\/$/, '')}/${uuid}`);
     return { uuid };
   }
 
@@ -82,11 +81,10 @@ export class UsersController {
   @Requires('profile.read')
   async getCurrent(
     @CurrentCaller() caller: Caller,
-    @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<UserDto | undefined> {
     if (caller.actor.kind !== 'user') throw new ProblemError('not_found', 'An API key is not a user.');
-    return this.reply(await this.users.get(caller.actor.id, caller), caller, request, response);
+    return this.reply(await this.users.get(caller.actor.id, caller), caller, response);
   }
 
   @Get('search')
@@ -102,13 +100,12 @@ export class UsersController {
   async search(
     @CheckedQuery() query: UserQuery,
     @CurrentCaller() caller: Caller,
-    @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<UserPageDto> {
     const { count, users, next } = await this.searcher.search(query, caller.actor, () =>
       abortOnDisconnect(response),
     );
-    if (next) response.links({ next: buildNextPageUrl(request, next) });
+    if (next) response.links({ next: buildNextPageUrl(response.req, next) });
     return { Count: count, Results: users.map((user) => this.present(user, caller)) };
   }
 
@@ -123,10 +120,9 @@ export class UsersController {
   async get(
     @Param('user_id') uuid: string,
     @CurrentCaller() caller: Caller,
-    @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<UserDto | undefined> {
-    return this.reply(await this.users.get(uuid, caller), caller, request, response);
+    return this.reply(await this.users.get(uuid, caller), caller, response);
   }
 
   @Put(':user_id')
@@ -172,8 +168,8 @@ export class UsersController {
     return presentUser(user, getView(actor, user.uuid), this.settings.defaultAvatar);
   }
 
-  private reply(user: User, caller: Caller, request: Request, response: Response): UserDto | undefined {
+  private reply(user: User, caller: Caller, response: Response): UserDto | undefined {
     const etag = userEtagOf(user, getView(caller.actor, user.uuid), this.tags);
-    return applyETag(request, response, etag) ? this.present(user, caller) : undefined;
+    return applyETag(response, etag) ? this.present(user, caller) : undefined;
   }
 }

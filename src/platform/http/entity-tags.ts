@@ -1,4 +1,4 @@
-import type { Request, Response } from 'express';
+import type { Response } from 'express';
 
 /** An entity tag with a version. Identity providers send it with and without `W/`. */
 const WEAK_TAG = /^(?:W\/)?"(\d{1,9})(-\d+)?"$/i;
@@ -41,9 +41,9 @@ export const createEntityTags = ({ epoch }: { epoch: number }): EntityTags => ne
  * weakly (RFC 9110, section 13.1.2).
  * @returns true if the response needs a body.
  */
-export function applyETag(request: Request, response: Response, etag: string): boolean {
+export function applyETag(response: Response, etag: string): boolean {
   const toOpaqueTag = (tag: string): string => tag.trim().replace(/^W\//i, '');
-  const known = request.get('if-none-match')?.split(',').map(toOpaqueTag) ?? [];
+  const known = response.req.get('if-none-match')?.split(',').map(toOpaqueTag) ?? [];
   const isKnown = known.includes('*') || known.includes(toOpaqueTag(etag));
   response.setHeader('ETag', etag);
   if (isKnown) response.status(304);

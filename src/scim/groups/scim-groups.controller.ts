@@ -1,6 +1,6 @@
-import { Body, Delete, Get, Headers, HttpCode, Param, Patch, Post, Put, Req, Res } from '@nestjs/common';
+import { Body, Delete, Get, Headers, HttpCode, Param, Patch, Post, Put, Res } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
-import type { Request, Response } from 'express';
+import type { Response } from 'express';
 import type { Caller } from '../../access/actor.js';
 import { CurrentCaller } from '../../access/decorators.js';
 import { SCIM_GROUP_BODY } from '../../platform/http/body-reader.js';
@@ -105,12 +105,11 @@ export class ScimGroupsController {
     @Param('id') id: string,
     @CheckedQuery() query: ListParameters,
     @CurrentCaller() caller: Caller,
-    @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ScimObject | undefined> {
     const view = this.view.createPresenter(query, caller.actor);
     const group = await this.groups.get(id);
-    return applyETag(request, response, this.tags.weakTagOf(group)) ? view(group) : undefined;
+    return applyETag(response, this.tags.weakTagOf(group)) ? view(group) : undefined;
   }
 
   @Put(':id')

@@ -1,6 +1,6 @@
-import { Body, Delete, Get, Headers, HttpCode, Param, Patch, Post, Put, Req, Res } from '@nestjs/common';
+import { Body, Delete, Get, Headers, HttpCode, Param, Patch, Post, Put, Res } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
-import type { Request, Response } from 'express';
+import type { Response } from 'express';
 import type { Caller } from '../../access/actor.js';
 import { CurrentCaller } from '../../access/decorators.js';
 import { SCIM_BODY } from '../../platform/http/body-reader.js';
@@ -129,12 +129,11 @@ export class ScimUsersController {
     @Param('id') id: string,
     @CheckedQuery() query: ListParameters,
     @CurrentCaller() caller: Caller,
-    @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ScimObject | undefined> {
     const view = this.users.createPresenter(query);
     const user = await this.users.get(id, caller);
-    return applyETag(request, response, this.tags.weakTagOf(user)) ? view(user) : undefined;
+    return applyETag(response, this.tags.weakTagOf(user)) ? view(user) : undefined;
   }
 
   @Put(':id')
