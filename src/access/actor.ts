@@ -27,7 +27,7 @@ export interface KeyActor {
 }
 
 /** The import run that makes a change. It has only the rights that its initiator and its approver both have. */
-export interface ImportActor {
+interface ImportActor {
   kind: 'import';
   id: string;
   initiator: Actor;

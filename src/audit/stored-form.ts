@@ -63,7 +63,7 @@ export const buildMaxCondition = (dialect: Dialect, column: string, until?: stri
 };
 
 /** Builds the condition for keys after the key `hex`, which is in hexadecimal. */
-export const buildAfterCondition = (dialect: Dialect, column: string, hex: string): Clause =>
+const buildAfterCondition = (dialect: Dialect, column: string, hex: string): Clause =>
   toClause(`${column} > ${textOfHex[dialect]}`, hex);
 
 /**
