@@ -189,11 +189,9 @@ onSqlite('on SQLite', () => {
   ])(
     'a failed COMMIT with SQLite error %d makes the service not ready until a write succeeds',
     async (errcode, reason) => {
-      const { exec } = DatabaseSync.prototype;
-      const failing = jest.spyOn(DatabaseSync.prototype, 'exec').mockImplementation(function (
-        this: DatabaseSync,
-        sql,
-      ) {
+      const exec = Reflect.get<DatabaseSync, 'exec'>(DatabaseSync.prototype, 'exec');
+      const failing = jest.spyOn(DatabaseSync.prototype, 'exec');
+      failing.mockImplementation(function (this: DatabaseSync, sql) {
         if (sql === 'COMMIT') throw Object.assign(new Error('failed'), { errcode });
         exec.call(this, sql);
       });
