@@ -116,10 +116,8 @@ export function findLateFault(
   if (times.isBeforeSetBack(id)) return undefined;
   if (isInFuture(id, times.current))
     return `was not written by the service: seal ${number} covers it, but it is newer than the seal`;
-  const start =
-    times.previous === undefined || times.current === undefined
-      ? MAX_ID
-      : findFirstLateId(times.previous, times.current);
+  const { previous: before, current = '' } = times;
+  const start = before === undefined ? MAX_ID : findFirstLateId(before, current);
   if (id >= start && id < previous.until_id) return undefined;
   return `was not written by the service: seal ${number} covers it as a late event, but it is not late`;
 }

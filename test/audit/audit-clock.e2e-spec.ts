@@ -51,3 +51,13 @@ test.each(Object.entries(JUMPS))(
     expect(await verify()).toMatchObject({ rows: 270 + minutes, unsealed: 0 });
   },
 );
+
+test('after a restart with a corrected clock, events of the wrong clock are valid', async () => {
+  await runService(START, 70);
+  await seal(START + 2 * DAY); // the service starts with a wrong clock
+  await runService(START + 2 * DAY, 10);
+  await insert(START + 80 * MINUTE);
+  await seal(START + 81 * MINUTE); // the service starts again
+  await runService(START + 82 * MINUTE, 130);
+  expect(await verify()).toMatchObject({ rows: 165, unsealed: 46, bad_count: 0 });
+});
