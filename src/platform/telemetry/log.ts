@@ -234,13 +234,13 @@ export class Log implements RequestObserver {
  * true and `status` is missing.
  */
 function toRequestFields(req: Request, ms: number, outcome: RequestResult) {
-  const isAborted = outcome === 'aborted';
+  const result: { status?: number; aborted?: true } =
+    outcome === 'aborted' ? { aborted: true } : { status: outcome };
   return {
     request_id: req.requestId,
     method: req.method,
     path: getPath(req),
-    aborted: isAborted || undefined,
-    status: isAborted ? undefined : outcome,
+    ...result,
     ms: Math.round(ms * 10) / 10,
     ...getSenderFields(req),
   };
