@@ -17,7 +17,7 @@ export async function runInstance(env: Env, createApp: CreateApp): Promise<void>
   cluster.worker?.on('error', () => undefined);
   const starting = createApp(env);
   const primary = createBirpc<PrimaryCalls, InstanceCalls>(
-    { getMetrics: async () => (await starting).get(Metrics).toJson() },
+    { getMetrics: async () => (await starting).get(Metrics).registry.getMetricsAsJSON() },
     { post: (call) => process.send?.(call), on: (listener) => process.on('message', listener) },
   );
   try {

@@ -34,7 +34,7 @@ export class MetricsController {
     @Res() response: Response,
   ): Promise<void> {
     this.assertToken(authorization);
-    response.setHeader('Content-Type', this.metrics.contentType);
+    response.setHeader('Content-Type', this.metrics.registry.contentType);
     response.send(await this.metrics.renderText());
   }
 

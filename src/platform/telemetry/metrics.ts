@@ -10,7 +10,7 @@ type GaugeValue = number | { reason: string; value: number }[];
 /** Prometheus metrics of this process. Labels never contain client input, so they name routes instead of paths. */
 @Injectable()
 export class Metrics implements RequestObserver {
-  private readonly registry = new Registry();
+  readonly registry = new Registry();
   private readonly requests = new Histogram({
     name: 'http_request_duration_seconds',
     help: 'Duration of requests in seconds, by method, route and status. Status aborted: the client disconnected early.',
@@ -42,14 +42,6 @@ export class Metrics implements RequestObserver {
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });
-  }
-
-  get contentType(): string {
-    return this.registry.contentType;
-  }
-
-  async toJson() {
-    return this.registry.getMetricsAsJSON();
   }
 
   countLogin(result: 'success' | 'failed' | 'throttled'): void {
