@@ -76,7 +76,7 @@ export async function createApp(
     },
   );
   const end = createIdleCloser(app.getHttpServer());
-  adapter.closeConnectionsIfEnding(app.get(Readiness));
+  adapter.state = app.get(Readiness);
   limitConnections(app.getHttpServer(), env.MAX_CONNECTIONS, app.get(Log), app.get(Metrics));
   app.set('trust proxy', env.trustProxy);
   if (env.trustProxy !== false) adapter.trustProxies();
@@ -84,16 +84,14 @@ export async function createApp(
   app.disable('etag'); // The user routes set their own ETags (`users/user.view.ts`).
   // Stops Express from sending 304. Without this, `If-None-Match: *` would get 304 even on routes without an ETag.
   Object.defineProperty(adapter.getInstance<Express>().request, 'fresh', { value: false });
-  adapter.setPreparations(
+  adapter.preparations = [
     ...(env.trustProxy === false ? [] : [truncateForwardedFor]),
     observeRequests(app.get(Log), app.get(Metrics), end, app.get(BodyBudget)),
     createSecurityHeaders(env.baseUrl.startsWith('https:')),
     ...(env.COMPRESSION ? [compressResponse] : []),
-  );
+  ];
   const errors = app.get(ErrorFilter);
-  adapter.setRejectionHandler((refusal, request, response) => {
-    errors.sendError(refusal, request, response);
-  });
+  adapter.sendRejection = errors.sendError.bind(errors);
   app.setGlobalPrefix(API_PREFIX, { exclude: UNPREFIXED });
   if (isService) app.enableShutdownHooks([...SHUTDOWN_SIGNALS], { useProcessExit: true });
   await app.init();
