@@ -51,6 +51,6 @@ export class ScimModule implements OnModuleInit {
   constructor(private readonly errors: ErrorFilter) {}
 
   onModuleInit(): void {
-    this.errors.addFormat(SCIM_ERRORS);
+    this.errors.formats.push(SCIM_ERRORS);
   }
 }

@@ -20,13 +20,9 @@ export interface ErrorFormat {
 @Injectable()
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
-  private readonly formats: ErrorFormat[] = [];
+  readonly formats: ErrorFormat[] = [];
 
   constructor(private readonly log: Log) {}
-
-  addFormat(format: ErrorFormat): void {
-    this.formats.push(format);
-  }
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
