@@ -195,15 +195,10 @@ export class PermissionGuard implements CanActivate {
     if (this.reflector.get(Public, context.getHandler())) return true;
     const requirement = this.reflector.get(RequiredPermission, context.getHandler());
     if (requirement && isPermitted(request, requirement)) return true;
-    throw createAccessError(request, requirement);
+    const missing = requirement && findMissingScope(request.actor, requirement.permission);
+    if (missing) throw createScopeError(missing);
+    throw new ProblemError('forbidden', 'Your role does not permit this request.');
   }
-}
-
-function createAccessError({ actor }: Request, requirement: Requirement | undefined): ProblemError {
-  const missing = requirement && findMissingScope(actor, requirement.permission);
-  return missing
-    ? createScopeError(missing)
-    : new ProblemError('forbidden', 'Your role does not permit this request.');
 }
 
 function isPermitted({ actor, params }: Request, { permission, self }: Requirement): boolean {
