@@ -8,12 +8,6 @@ import { toTable } from './output.js';
 
 export const REPLAYS: Record<Provider, readonly Step[]> = { entra: ENTRA, okta: OKTA, midpoint: MIDPOINT };
 
-interface ScimFlags {
-  profile: Provider;
-  url: string;
-  key?: string;
-}
-
 export const createDoctorScimCommand = () =>
   new Command('scim')
     .description('replay the requests of an identity provider with temporary records, and report the results')
@@ -30,7 +24,7 @@ export const createDoctorScimCommand = () =>
         '\nthe end. Like all deleted users, they remain for SCIM_DELETED_DAYS and count towards the fuse of the key.' +
         '\nExit codes: 0 all steps passed, 1 a step failed or something could not be deleted, 2 invalid usage.',
     )
-    .action(async ({ profile, url, key }: ScimFlags) => {
+    .action(async ({ profile, url, key }: { profile: Provider; url: string; key?: string }) => {
       if (!key) throw new Error('An API key is required. Pass --key or set ROLLCALL_KEY.');
       const rows: string[][] = [];
       const run = new ReplayRun(url, key);

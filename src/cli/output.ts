@@ -71,10 +71,11 @@ export const createProgressBar = (format: string): SingleBar | undefined =>
     ? new SingleBar({ format, hideCursor: true, barsize: 30, stream: process.stderr }, Presets.shades_classic)
     : undefined;
 
-type ShowRows = (rows: number) => void;
-
 /** Runs `work` and shows its progress on a terminal. @param total number of rows when the work is complete. */
-export async function runWithProgress<T>(total: number, work: (show: ShowRows) => Promise<T>): Promise<T> {
+export async function runWithProgress<T>(
+  total: number,
+  work: (show: (rows: number) => void) => Promise<T>,
+): Promise<T> {
   const bar = createProgressBar('{bar} {percentage}% {value} of {total} rows');
   bar?.start(total, 0);
   try {

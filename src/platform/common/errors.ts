@@ -13,18 +13,12 @@ export interface Conflict {
   uuid: string;
 }
 
-interface ProblemExtras {
-  errors?: FieldError[];
-  conflicts?: Conflict[];
-  headers?: Record<string, string>;
-}
-
 /** An error from `CATALOGUE`. Clients receive no other errors. */
 export class ProblemError extends Error {
   constructor(
     readonly code: ErrorCode,
     readonly detail: string,
-    readonly extras: ProblemExtras = {},
+    readonly extras: { errors?: FieldError[]; conflicts?: Conflict[]; headers?: Record<string, string> } = {},
   ) {
     super(detail);
     this.name = 'ProblemError';
