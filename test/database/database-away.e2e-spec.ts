@@ -118,6 +118,8 @@ const TAKEN: [what: string, take: string, give?: string][] = [
     runAsAdministrator(
       sql.replaceAll(':db', new URL(direct.url).pathname.slice(1)).replaceAll(':user', "limited@'%'"),
     );
+  // KILL also ends the connection that checks the server. Up to a second later this breaks a statement in flight.
+  const logIn = (): Promise<Client> => app.login().catch(logIn);
   beforeAll(async () => {
     direct = await createDatabase();
     await runSql('CREATE USER :user; GRANT ALL ON :db.* TO :user');
@@ -132,11 +134,11 @@ const TAKEN: [what: string, take: string, give?: string][] = [
   });
 
   test.each(TAKEN)('a database user %s leads to 503 until a GRANT', async (_, take, give = '') => {
-    const session = await app.login();
+    const session = await logIn();
     await runSql(`${take}; KILL USER limited`);
     for (const [where, send] of buildRequests(app, session)) {
       const answer = await send();
-      if (answer.status >= 300) expectUnavailable(where, answer);
+      if (answer.status >= 300 && answer.body.code !== 'outcome_unknown') expectUnavailable(where, answer);
     }
     await expectNotReady(app, 'database refuses the password or a privilege');
     await runSql(`${give}; GRANT ALL ON :db.* TO :user`.replace(/^; /, ''));
