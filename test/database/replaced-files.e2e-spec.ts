@@ -22,7 +22,7 @@ import { createRandom, pickOne } from '../support/data/random.js';
 import { Process, envOf, setUpDatabase } from '../support/process/process.js';
 
 /**
- * Somebody with a shell acts on the files of the embedded database while clients write. `ACTS=500` sets the number of random
+ * Acts on the files of the embedded database, as with a shell, while clients write. `ACTS=500` sets the number of random
  * acts. `ACT_SEED=…` repeats the acts of an earlier run.
  */
 const ACTS = Number(process.env['ACTS'] ?? 3);
@@ -90,7 +90,7 @@ async function createUsers(url: string, acknowledged: Acknowledged[], signal: Ab
 interface Outcome {
   /** Number of changes that were acknowledged late and are gone. */
   lateLost: number;
-  /** True if changes are gone and nobody was told. */
+  /** True if acknowledged changes are gone, but neither the log nor the next start reports this. */
   isSilent: boolean;
   integrity: unknown;
 }

@@ -16,7 +16,7 @@ const INDEX = { headerBytes: 48, framesAt: 16, saltAt: 32, checkpointedAt: 96 };
 /** SQLite adds 1 to the salt each time it restarts the log. A salt that differs by more belongs to another log. */
 const MAX_SALT_STEPS = 1 << 24;
 
-/** What the next start needs to detect lost changes. */
+/** State that the next start needs to detect lost changes. */
 export interface InstallationRecord {
   /** Id and epoch of the installation, as in the table `installation`. */
   id: string;
@@ -31,11 +31,11 @@ export interface InstallationRecord {
   isLogNeeded: boolean;
 }
 
-/** Thrown if the files are not those of the installation, or are in use. The message says what to do. */
+/** Thrown if a database file is in use, damaged, missing or from another installation. The message says what to do. */
 export class InstallationError extends Error {}
 
 /**
- * The installation file of a SQLite database, beside the database file (ADR 41). It is not flushed to the disk at each
+ * The installation file, in the folder of the SQLite database (ADR 41). It is not flushed to the disk at each
  * change, so it may describe an earlier state, but never a later state, of the database.
  */
 export class InstallationFile {

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { isObject } from '../../common/json.js';
-import { isBusy, toDatabaseError } from '../engine/database-error.js';
+import { toDatabaseError } from '../engine/database-error.js';
 import {
   type InsertStatement,
   MAX_PREPARED_LENGTH,
@@ -57,7 +57,7 @@ export function createFile(file: string): DatabaseSync {
 }
 
 /**
- * Opens an existing database file. SQLite would delete the log beside a new, empty file.
+ * Opens an existing database file. If SQLite created the file again, it would delete the log of the lost file.
  * @param mode `rw`, or `rwc` to create a missing file.
  * @throws the driver's error, or Error if the SQLite of this Node.js can lose commits.
  */

@@ -93,19 +93,17 @@ export class WriteAheadLog {
   /**
    * Waits while a backup keeps the log from restarting. An import waits if the log is long, another write only if free
    * disk space runs out.
-   * @throws DatabaseError `away` if free disk space does not return.
+   * @throws DatabaseError `full` if free disk space does not return.
    */
   async waitForSpace(): Promise<void> {
-    for (
-      const until = performance.now() + MAX_WAIT_MILLIS;
-      this.pages > MAX_PAGES;
-      await delay(PAUSE_MILLIS)
-    ) {
+    const until = performance.now() + MAX_WAIT_MILLIS;
+    while (this.pages > MAX_PAGES) {
       const { log, checkpointed } = this.readSize();
       const isImport = !this.lock.isOwner;
       if (log === checkpointed || (!isImport && this.hasReserve())) return;
       if (!isImport && performance.now() > until)
-        throw new DatabaseError('away', new Error('The write-ahead log may not use more of the disk.'));
+        throw new DatabaseError('full', new Error('The write-ahead log would use the reserved disk space.'));
+      await delay(PAUSE_MILLIS);
     }
   }
 
@@ -113,7 +111,9 @@ export class WriteAheadLog {
   async close(): Promise<void> {
     clearInterval(this.timer);
     if (this.lock.files?.isOwner && this.files)
-      await this.checkpoint(true, []).catch(() => this.assertUsable());
+      await this.checkpoint(true, []).catch(() => {
+        this.assertUsable(); // other errors do not prevent the close
+      });
     this.files?.endChecks();
   }
 
