@@ -28,11 +28,6 @@ export const millisOf = (uuid: string): number => parseInt(uuid.slice(0, 8) + uu
 
 export const timeOf = (uuid: string): DbTime => toDbTime(new Date(millisOf(uuid)));
 
-function sequenceOf(uuid: string): number {
-  const bytes = Buffer.from(parse(uuid));
-  return ((bytes.readUInt16BE(6) & 0xfff) << 20) | ((bytes.readUInt32BE(8) >>> 10) & 0xfffff);
-}
-
 /** Creates a UUID that follows a clock that was set back. The library would repeat the latest time it has seen. */
 function createUuid(): string {
   const id = uuidv7();
@@ -46,7 +41,8 @@ export function createOrderedUuids(count: number): string[] {
   const first = createUuid();
   if (count === 1) return [first];
   const msecs = millisOf(first);
-  const sequence = sequenceOf(first);
+  const bytes = Buffer.from(parse(first));
+  const sequence = ((bytes.readUInt16BE(6) & 0xfff) << 20) | ((bytes.readUInt32BE(8) >>> 10) & 0xfffff);
   const random = randomBytes(16);
   const following = Array.from({ length: Math.max(0, count - 1) }, (_, index) =>
     uuidv7({ msecs, random, seq: sequence + 1 + index }),
