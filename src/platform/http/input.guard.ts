@@ -61,7 +61,11 @@ export class InputGuard implements CanActivate {
     const response = http.getResponse<Response>();
     const accepted = this.reflector.get(Accepts, context.getHandler());
     const { body, file, query, anyQuery, responseType } = accepted ?? {};
-    if (responseType) setResponseType(request, response, responseType);
+    if (responseType) {
+      // Set before the route runs, because a replayed response takes its media type from this request.
+      const type = acceptsOnlyJson(request) ? 'application/json' : responseType;
+      response.setHeader('Content-Type', `${type}; charset=utf-8`);
+    }
     if (body) request.body = await this.bodies.readJson(request, response, body === true ? {} : body);
     if (file) {
       assertFileHeaders(request, file);
@@ -74,15 +78,6 @@ export class InputGuard implements CanActivate {
       request.checkedQuery = anyQuery ? request.query : readQuery(query ?? NoQuery, request.query);
     return true;
   }
-}
-
-/**
- * Sets the media type of the response before the route runs, because a replayed response takes its media type from this
- * request.
- */
-function setResponseType(request: Request, response: Response, type: string): void {
-  const accepted = acceptsOnlyJson(request) ? 'application/json' : type;
-  response.setHeader('Content-Type', `${accepted}; charset=utf-8`);
 }
 
 function readQuery(type: InputClass<object>, query: Request['query']): object {
