@@ -22,11 +22,11 @@ export class LocalStrategy extends PassportStrategy(Strategy) {
     const signal = res && abortOnDisconnect(res);
     try {
       const user = await this.logins.login(username, password, { ip, requestId, signal });
-      this.metrics.countLogin(user ? 'success' : 'failed');
+      this.metrics.logins.inc({ result: user ? 'success' : 'failed' });
       return user ?? false;
     } catch (error) {
       if (error instanceof ProblemError && error.code === 'login_throttled')
-        this.metrics.countLogin('throttled');
+        this.metrics.logins.inc({ result: 'throttled' });
       throw error;
     }
   }

@@ -45,7 +45,7 @@ export class UnknownFieldsInterceptor implements NestInterceptor {
     if (ignored.length > 0) {
       request.body = known;
       http.getResponse<Response>().setHeader(IGNORED_FIELDS, formatNames(ignored));
-      this.metrics.countIgnoredFields(ignored.length);
+      this.metrics.ignoredFields.inc(ignored.length);
     }
     return next.handle();
   }

@@ -18,18 +18,18 @@ export class Metrics implements RequestObserver {
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [this.registry],
   });
-  private readonly logins = new Counter({
+  readonly logins = new Counter({
     name: 'rollcall_logins_total',
     help: 'Number of logins by result.',
     labelNames: ['result'],
     registers: [this.registry],
   });
-  private readonly ignored = new Counter({
+  readonly ignoredFields = new Counter({
     name: 'rollcall_ignored_fields_total',
     help: 'Unknown user fields that were ignored because the API key has unknown_fields set to ignore.',
     registers: [this.registry],
   });
-  private readonly deviations = new Counter({
+  readonly scimDeviations = new Counter({
     name: 'rollcall_scim_deviations_total',
     help: 'Deviations of SCIM clients from RFC 7644, by kind and by the profile of the API key.',
     labelNames: ['kind', 'profile'],
@@ -42,18 +42,6 @@ export class Metrics implements RequestObserver {
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });
-  }
-
-  countLogin(result: 'success' | 'failed' | 'throttled'): void {
-    this.logins.inc({ result });
-  }
-
-  countScimDeviation(kind: string, profile: string): void {
-    this.deviations.inc({ kind, profile });
-  }
-
-  countIgnoredFields(count: number): void {
-    this.ignored.inc(count);
   }
 
   /**

@@ -28,7 +28,7 @@ export function rulesOf(actor: Actor) {
 export function createDeviationCounter(metrics: Metrics, actor: Actor): CountDeviation {
   const profile = keyProfileOf(actor);
   return (kind) => {
-    metrics.countScimDeviation(kind, profile);
+    metrics.scimDeviations.inc({ kind, profile });
   };
 }
 
