@@ -13,7 +13,7 @@ import {
   checkNode,
 } from '../operations/doctor/doctor-checks.js';
 import { claimDatabase } from '../operations/start/open-installation.js';
-import { DatabaseFiles } from '../platform/database/sqlite/database-files.js';
+import type { DatabaseFiles } from '../platform/database/sqlite/database-files.js';
 import { InstallationError } from '../platform/database/sqlite/installation-file.js';
 import { createDoctorScimCommand } from './doctor-scim.command.js';
 import { checkKeyRisks } from '../operations/doctor/key-checks.js';
@@ -54,6 +54,8 @@ const SECURITY_CHECKS: readonly [subject: string, check: Check][] = [
   ['api keys', checkKeyRisks],
 ];
 
+const OPEN_DATABASE: readonly Check[] = [checkDatabase, checkKeyRisks];
+
 interface DoctorFlags {
   security?: true;
   json?: true;
@@ -93,14 +95,21 @@ async function* runChecks(application: Application, security: boolean): AsyncGen
     return yield* toSettingsFindings(error);
   }
   if (!security && misspelt.length === 0) yield* ok('settings', 'all valid');
-  const files = await claimDatabase(env, 'read').catch((error: unknown) => error);
-  // SQLite must not open files that do not belong together.
-  if (files instanceof InstallationError) return yield* fail('database', files.message);
-  if (files instanceof DatabaseFiles && files.loss !== undefined)
-    yield* fail('database', `${files.loss} The next start of the service starts a new epoch`);
-  for (const [subject, check] of security ? SECURITY_CHECKS : CHECKS)
-    yield* await runCheck(subject, () => check(env, application.entities));
-  if (files instanceof DatabaseFiles) files.release();
+  let files: DatabaseFiles | undefined;
+  try {
+    for (const [subject, check] of security ? SECURITY_CHECKS : CHECKS) {
+      // Claims the files before SQLite opens them, because they may not belong together.
+      if (OPEN_DATABASE.includes(check)) files = await claimDatabase(env, 'read');
+      if (files?.loss !== undefined)
+        yield* fail('database', `${files.loss} The next start of the service starts a new epoch`);
+      yield* await runCheck(subject, () => check(env, application.entities));
+      files?.release();
+      files = undefined;
+    }
+  } catch (error) {
+    if (!(error instanceof InstallationError)) throw error;
+    yield* fail('database', error.message);
+  }
 }
 
 function toSettingsFindings(error: unknown): Finding[] {

@@ -10,6 +10,7 @@ import { UNKNOWN, aUser, create } from '../support/data/factories.js';
 import { runImport } from '../support/app/imports.js';
 import { REST_ERRORS, SCIM_ONLY } from '../support/app/scim-only.js';
 import { sendForResponse } from '../support/app/raw.js';
+import { DatabaseError } from '../../src/platform/database/engine/database-error.js';
 import { loseCommit } from '../support/app/lost-commit.js';
 
 const RATE = 300;
@@ -125,6 +126,11 @@ const REQUESTS: Record<string, () => Promise<Answer>> = {
   },
   internal: breakDatabase,
   unavailable: fillHashQueue,
+  database_replaced: () => {
+    const replaced = new DatabaseError('replaced', new Error('moved'));
+    jest.spyOn(database(), 'begin').mockRejectedValueOnce(replaced);
+    return app.key.post('/users', aUser());
+  },
   outcome_unknown: () => loseCommit(app),
 };
 
@@ -148,6 +154,7 @@ const EXTRAS: Record<string, { members?: string[]; headers?: Record<string, RegE
   fuse_blown: { headers: { 'retry-after': /^3[56]\d\d$/ } },
   login_throttled: { headers: { 'retry-after': /^([1-9]|[1-9]\d|[1-8]\d\d|900)$/ } },
   unavailable: { headers: { 'retry-after': /^[1-9]\d*$/ } },
+  database_replaced: { headers: { 'retry-after': /^[1-9]\d*$/ } },
   outcome_unknown: { headers: { 'retry-after': /^[1-9]\d*$/ } },
 };
 const MEMBERS = ['type', 'title', 'status', 'detail', 'instance', 'code', 'request_id'];
