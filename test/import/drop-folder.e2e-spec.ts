@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { linkSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { type Server, createServer } from 'node:net';
 import { join } from 'node:path';
+import { ImportWorker } from '../../src/import/apply/import-worker.service.js';
 import { DropFolder } from '../../src/import/schedule/drop-folder.js';
 import { errorCodeOf } from '../../src/platform/common/errors.js';
 import { Log } from '../../src/platform/telemetry/log.js';
@@ -228,8 +229,20 @@ test('an import schedule takes at most 100 files at a time', async () => {
     most = Math.max(most, drop.list('processing').length);
     return file;
   });
+  // Import nothing until the schedule has waited once for a free place.
+  const worker = scheduled.app.app.get(ImportWorker);
+  const wake = jest.spyOn(worker, 'wake').mockReturnValue(undefined);
+  const list = Reflect.get(DropFolder.prototype, 'listProcessing');
+  let checks = 0;
+  jest.spyOn(DropFolder.prototype, 'listProcessing').mockImplementation(function (this: DropFolder) {
+    if (most >= 100 && ++checks === 2) {
+      wake.mockRestore();
+      worker.wake();
+    }
+    return list.apply(this);
+  });
   await scheduled.start();
   await scheduled.waitForFiles(all.length);
-  expect(most).toBeLessThanOrEqual(100);
+  expect(most).toBe(100);
   expect(listings).toHaveBeenCalledTimes(1);
 });
