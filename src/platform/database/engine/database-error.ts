@@ -37,7 +37,7 @@ const DETAILS = {
     '1',
   ],
   replaced: [
-    'The files of the database were deleted, replaced or overwritten, so the change was not saved. The service ends.',
+    'The files of the database were deleted, replaced or overwritten, so the change may be lost. The service ends.',
     '5',
   ],
 } as const;
