@@ -1,23 +1,24 @@
 /** Verbs with which a commit subject may begin. */
 export const VERBS = new Set(
-  `accept add adjust align allow answer apply assign audit avoid backfill batch bind block bound bring build bump cache
-  call cancel catch change check clarify clean clear close collapse collect combine commit compare complete compress
-  compute configure connect convert copy correct count cover create cut declare decode deduplicate define delay delete
-  deny deprecate derive describe detect disable document downgrade drop edit emit enable encode encrypt end enforce
-  ensure escape evaluate exclude execute expand explain export expose extend extract find finish fix flag flush follow
-  forbid format free gather generate give group guard handle harden hash hide ignore implement import improve include
-  increase infer inject inline insert install join keep leave lengthen let lend limit link lint list load lock log lower make map
-  mark mask match measure mention merge migrate mock move name narrow normalize obtain omit open optimize order parse pass pause
-  permit pin plan prefer prepare present preserve prevent print promote protect prove provide prune publish purge queue
-  quote raise randomize read rebuild recommend record reduce refactor refer refresh refuse regenerate reject release reload remove
-  rename render reopen reorder repair repeat replace report request require reserve reset resolve respond restore
-  restrict resume retry return reuse revert review revise revoke reword rewrite roll rotate round run sanitize save
-  scope seal search seed select send separate serve set share shorten show shrink shut sign simplify simulate skip sort
-  specify speed split stage standardize start state stop store stream strengthen strip suggest suppress survive switch
-  sync take teach test throttle tighten time tolerate trace track translate treat trim trust try turn type unify unlock
-  unpack update upgrade upload use validate verify wait walk warn watch weigh widen wire wrap write`.split(
-    /\s+/,
-  ),
+  `abort accept add adjust align allocate allow answer apply assign attach audit avoid backfill batch bind
+   block bound bring build bump cache call cancel catch change check claim clarify clean clear close collapse
+   collect combine commit compare compile complete compress compute configure connect convert copy correct
+   count cover create cut declare decode deduplicate define delay delete deny deprecate derive describe
+   detect disable document downgrade drop edit emit enable encode encrypt end enforce ensure escape evaluate
+   exclude execute expand explain export expose extend extract fill filter find finish fix flag flush follow
+   forbid format free gather generate give group guard handle harden hash hide hold ignore implement import
+   improve include increase increment infer inject inline insert install join keep leave lend lengthen let
+   limit link lint list load lock log lower make map mark mask match measure mention merge migrate mock move
+   name narrow normalize obtain omit open optimize order parse pass pause permit pin plan prefer prepare
+   present preserve prevent print promote protect prove provide prune publish purge queue quote raise
+   randomize read rebuild recommend record reduce refactor refer refresh refuse regenerate reject release
+   reload remove rename render reopen reorder repair repeat replace report request require reserve reset
+   resolve respond restore restrict resume retry return reuse revert review revise revoke reword rewrite roll
+   rotate round run sanitize save scope seal search seed select send separate serve set share shorten show
+   shrink shut sign simplify simulate skip sort specify speed split stage standardize start state stop store
+   stream strengthen strip suggest suppress survive switch sync take teach test throttle tighten time
+   tolerate trace track translate treat trim trust try turn type unify unlock unpack update upgrade upload
+   use validate verify wait walk warn watch weigh widen wire wrap write`.split(/\s+/),
 );
 
 /** Verbs that are also common nouns. After "and" they usually belong to a list of things. */
