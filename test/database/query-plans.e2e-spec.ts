@@ -155,6 +155,8 @@ test('the query plan tests cover every SQL statement in src', () => {
   const known = findSourceSql([
     'platform/database/migrat',
     'platform/database/mysql/session.ts',
+    'platform/database/mysql/privileges.ts',
+    'platform/database/engine/write-probe.ts',
     'platform/database/mysql/mysql-statement.ts',
     'platform/database/engine/backup-connections.ts',
     'platform/database/sqlite/sqlite-connection.ts',

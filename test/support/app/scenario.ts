@@ -5,6 +5,7 @@ import { Sealer } from '../../../src/audit/sealer.service.js';
 import { toDbTime } from '../../../src/platform/common/time.js';
 import { Env } from '../../../src/platform/config/env.js';
 import { LoginThrottleRepository } from '../../../src/sessions/login-throttle.repository.js';
+import { Leases } from '../../../src/platform/database/leases/leases.service.js';
 import { SessionsService } from '../../../src/sessions/sessions.service.js';
 import { PurgeService } from '../../../src/operations/start/purge.service.js';
 import { UserSettings } from '../../../src/users/rules/user-settings.js';
@@ -112,7 +113,15 @@ export async function exerciseUser(app: TestApp): Promise<void> {
 export async function exerciseSessions(app: TestApp): Promise<void> {
   const database = databaseOf(app);
   const { user, client } = await aPerson(app);
-  await check(app.guest.post('/sessions/login', { username: user.username, password: 'not this one' }), 401);
+  const failLogin = () =>
+    check(app.guest.post('/sessions/login', { username: user.username, password: 'not this one' }), 401);
+  await failLogin();
+  await database.execute("UPDATE login_failures SET window_ends = '2099-01-01 00:00:00.000'");
+  await failLogin(); // the window ends later than a window may
+  await database.execute("INSERT INTO leases (name, owner, until) VALUES ('lost', 'gone', '1970-01-01')");
+  const leases = app.app.get(Leases);
+  await leases.isHeld('lost', 0);
+  await leases.isHeld('lost', 0); // has seen no heartbeat, and frees the lease
   const old = await hash(PASSWORD, { memoryCost: 8192, timeCost: 1, parallelism: 1 });
   await database.execute('UPDATE users SET password_hash = ? WHERE uuid = ?', [old, user.uuid]);
   const other = await app.login(user.username, PASSWORD);
