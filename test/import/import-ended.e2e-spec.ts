@@ -64,7 +64,9 @@ test('a lease cannot be taken while work under the lease continues', async () =>
 
 test('the next purge deletes an import file that could not be deleted', async () => {
   const interrupted = Object.assign(new Error('interrupted'), { code: 'ER_QUERY_INTERRUPTED' });
-  const deleted = jest.spyOn(app.app.get(ImportFilesRepository), 'delete').mockRejectedValueOnce(interrupted);
+  const files = app.app.get(ImportFilesRepository);
+  jest.spyOn(files, 'deleteFirstPart').mockResolvedValueOnce(undefined);
+  const deleted = jest.spyOn(files, 'delete').mockRejectedValueOnce(interrupted);
   const run = await runImport(app.key, fileOf('kept'));
   await runImport(app.key, fileOf('later')); // by then the worker has finished the first run
   expect(deleted).toHaveBeenCalledTimes(2);

@@ -63,7 +63,13 @@ export function restrictSchema(type: Type<unknown>, values: Readonly<Record<stri
 }
 
 /** Error codes that every route can return. They come last in the error list of a route. */
-export const COMMON_ERRORS = ['rate_limited', 'internal', 'unavailable', 'outcome_unknown'] as const;
+export const COMMON_ERRORS = [
+  'rate_limited',
+  'internal',
+  'unavailable',
+  'database_replaced',
+  'outcome_unknown',
+] as const;
 
 /** Additional members of the example errors, by status. */
 const EXTRAS: Readonly<Record<number, ProblemError['extras']>> = {

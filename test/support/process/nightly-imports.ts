@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { loadEnv } from '../../../src/platform/config/env.js';
+import { WriteLock } from '../../../src/platform/database/sqlite/write-lock.js';
+import { claimDatabase } from '../../../src/operations/start/open-installation.js';
 import { type Database, openDatabase } from '../../../src/platform/database/engine/database.js';
 import { ImportsService } from '../../../src/import/imports.service.js';
 import { API_KEY, TestApp } from '../app/app.js';
@@ -124,11 +126,14 @@ class KilledService {
   }
 
   async withDatabase<T>(work: (database: Database) => Promise<T>): Promise<T> {
-    const database = await openDatabase(loadEnv(this.settings));
+    const env = loadEnv(this.settings);
+    const files = await claimDatabase(env, 'read');
+    const database = await openDatabase(env, { lock: new WriteLock(undefined, files) });
     try {
       return await work(database);
     } finally {
       await database.close();
+      files?.release();
     }
   }
 
