@@ -81,16 +81,17 @@ export const createBackupCommand = ({ entities }: Application) =>
       process.stderr.write(`Backing up ${databaseNameOf(env).fullName} …\n`);
       setPriority(NICENESS);
       const files = await claimDatabase(env, 'read');
-      await assertCurrentSchema(env, entities);
-      const snapshot = await openSnapshot(env);
+      let snapshot: Snapshot | undefined;
       try {
-        const header = await createHeader(snapshot, entities);
+        await assertCurrentSchema(env, entities);
+        const opened = (snapshot = await openSnapshot(env));
+        const header = await createHeader(opened, entities);
         const total = countBackupRows({ header });
-        await runWithProgress(total, (show) => writeBackup(path, header, snapshot, show));
+        await runWithProgress(total, (show) => writeBackup(path, header, opened, show));
         const size = ((await stat(path)).size / 1024 / 1024).toFixed(1);
         process.stdout.write(`${path}: ${total} rows of ${header.tables.length} tables, ${size} MiB\n`);
       } finally {
-        await snapshot.close();
+        await snapshot?.close();
         files?.release();
       }
     });
@@ -144,19 +145,7 @@ export const createRestoreCommand = (application: Application) =>
         });
         process.stdout.write(formatContents(path, backup));
         if (flags.check) return;
-        const env = readSettings();
-        const files = await claimDatabase(env, 'restore');
-        await assertRestorable(env, entities, flags.replace);
-        process.stderr.write(`Restoring into ${databaseNameOf(env).fullName} …\n`);
-        env.MIGRATE_ON_START = 'true';
-        await migrateAtStart(env, entities);
-        const ip = toUnixAddress(getUserName());
-        const minimum = files?.installation.read()?.epoch ?? 0;
-        const { checks, keyNotice } = await runWithProgress(countBackupRows(backup), (show) =>
-          restoreBackup(env, backup, listTables(entities), { ip, minimum }, show),
-        );
-        if (files) await recordInstallation(env, files);
-        files?.release();
+        const { checks, keyNotice } = await replaceContents(backup, entities, flags.replace);
         checks.push({
           name: 'the audit matches its seals',
           found: await countAuditFaults(backup, application),
@@ -167,6 +156,25 @@ export const createRestoreCommand = (application: Application) =>
         await backup.close();
       }
     });
+
+async function replaceContents(backup: BackupReader, entities: EntityClasses, replace?: string) {
+  const env = readSettings();
+  const files = await claimDatabase(env, 'restore');
+  try {
+    await assertRestorable(env, entities, replace);
+    process.stderr.write(`Restoring into ${databaseNameOf(env).fullName} …\n`);
+    env.MIGRATE_ON_START = 'true';
+    await migrateAtStart(env, entities);
+    const epoch = { ip: toUnixAddress(getUserName()), minimum: files?.installation.read()?.epoch ?? 0 };
+    const result = await runWithProgress(countBackupRows(backup), (show) =>
+      restoreBackup(env, backup, listTables(entities), epoch, show),
+    );
+    if (files) await recordInstallation(env, files);
+    return result;
+  } finally {
+    files?.release();
+  }
+}
 
 async function addPathToErrors<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {

@@ -7,6 +7,7 @@ import { createApp } from '../../../src/create-app.js';
 import { type Env, loadEnv } from '../../../src/platform/config/env.js';
 import { migrateAtStart } from '../../../src/platform/database/data-source.js';
 import { ENTITIES } from '../../../src/entities.js';
+import { Sealer } from '../../../src/audit/sealer.service.js';
 import { FirstStart } from '../../../src/operations/start/first-start.service.js';
 import { Client } from './client.js';
 import { type TestDatabase, createDatabase } from './database.js';
@@ -84,6 +85,8 @@ export class TestApp {
     programs?: WorkerPrograms,
   ): Promise<TestApp> {
     const app = await createApp(TestApp.buildSettings(database, settings), { ...(programs && { programs }) });
+    // Tests seal at times of their own. The sealer would seal at the real time one second after the start.
+    clearInterval(Reflect.get(app.get(Sealer), 'timer') as NodeJS.Timeout);
     await app.get(FirstStart).createCredentials();
     await app.listen(0, '127.0.0.1');
     // Client and service share a thread. After a long pause, the timer that closes idle connections would run before
