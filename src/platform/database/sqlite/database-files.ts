@@ -152,7 +152,7 @@ export class DatabaseFiles {
    */
   beginCheckpoint(setVersion: (version: number) => void): void {
     this.assertUnchanged();
-    const { version = 0, pending: begun = 0 } = this.installation.read() ?? {};
+    const { version = 0, pending: begun = 0 } = this.installation.current ?? {};
     if (begun === version) {
       const pending = randomInt(1, 2 ** 31);
       // The next start must accept both versions, also after a power failure.
@@ -176,7 +176,7 @@ export class DatabaseFiles {
     this.stamp = { ...this.stamp, ...this.readFileState(), frames };
     if (!isComplete) return;
     this.stamp.isLogNeeded = false;
-    this.installation.update({ version: this.installation.read()?.pending ?? 0, isLogNeeded: false });
+    this.installation.update({ version: this.installation.current?.pending ?? 0, isLogNeeded: false });
   }
 
   /** Marks the state as unknown, because a checkpoint may be interrupted. */

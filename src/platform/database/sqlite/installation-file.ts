@@ -64,7 +64,12 @@ export class InstallationFile {
    * @param flush true if the change must survive a power failure.
    */
   update(changes: Partial<InstallationRecord>, flush = false): void {
-    writeFileSync(this.path, format({ ...this.read(), ...changes }), { flag: 'r+', flush });
+    writeFileSync(this.path, format({ ...this.current, ...changes }), { flag: 'r+', flush });
+  }
+
+  /** The record that other processes of the service may have changed. If the file is damaged, the last known record. */
+  get current(): InstallationRecord | undefined {
+    return this.read() ?? this.last;
   }
 
   /** Writes the record again if the file is gone, so that the next start does not find a new installation. */
