@@ -6,7 +6,7 @@ import { type Env, loadEnv } from './platform/config/env.js';
 import { runProgram } from './platform/config/settings.js';
 import { DatabaseModule } from './platform/database/database.module.js';
 import { sqliteFileOf } from './platform/database/engine/connection-options.js';
-import { serveAsWorker } from './platform/database/engine/worker-process.js';
+import { exitIfOrphaned, serveAsWorker } from './platform/database/engine/worker-process.js';
 import { DatabaseFiles } from './platform/database/sqlite/database-files.js';
 import { WriteLock } from './platform/database/sqlite/write-lock.js';
 import {
@@ -47,6 +47,7 @@ void runProgram('The import worker cannot start.', async () => {
   );
   const file = sqliteFileOf(env);
   const lock = new WriteLock(service, file === undefined ? undefined : new DatabaseFiles(file));
+  exitIfOrphaned();
   const starting = NestFactory.createApplicationContext(WorkerModule.forRoot(env, lock), {
     logger: false,
     abortOnError: false,

@@ -1,4 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, openDatabase } from '../../src/platform/database/engine/database.js';
 import { ALL_BUT_INTERVALS } from '../support/app/clock.js';
@@ -34,6 +37,14 @@ onSqlite('on SQLite', () => {
       const [row] = await database.scan('SELECT COUNT(*) AS n, MAX(b) AS b FROM t WHERE a >= ?', [i]);
       expect(row).toEqual({ n: 1, b: `é${i}` });
     }
+  });
+
+  test('a read worker whose parent has ended does not open the database', async () => {
+    const file = join(folder.folder, 'other.sqlite');
+    writeFileSync(file, '');
+    const env = { ...process.env, ROLLCALL_PARENT_PID: '0' };
+    const [code] = await once(fork(join(ROOT, 'dist/read-worker.js'), [file], { env }), 'exit');
+    expect([code, statSync(file).size]).toEqual([0, 0]);
   });
 
   test('the read worker returns the same values as the service', async () => {

@@ -29,6 +29,17 @@ const ONE_ARENA = '1';
 const getNodeFlags = (): string[] =>
   process.execArgv.filter((flag) => !/^--(env-file|inspect)/.test(flag)).concat(NO_INSPECTOR);
 
+/** Environment variable with the id of the process that started a worker process. */
+const PARENT = 'ROLLCALL_PARENT_PID';
+
+/**
+ * Ends a worker process whose parent process has ended. Call it before opening a database file: SQLite would otherwise
+ * rebuild the index of the log, which shows the next start how many commits the log contained.
+ */
+export function exitIfOrphaned(): void {
+  if (process.env[PARENT] !== String(process.ppid)) process.exit();
+}
+
 /** Thrown if a worker process ends before it answers a call. */
 export class WorkerEndedError extends Error {
   /** @param exit exit code or signal. @param wasSilent true if the process was killed because it did not answer pings. */
@@ -142,7 +153,7 @@ export class WorkerProcess<Calls extends WorkerCalls, Handlers extends object> {
 
   private start(): RunningWorker<Calls, Handlers> {
     const { program, args = [], flags = [], niceness = 0 } = this.program;
-    const env = { ...process.env, MALLOC_ARENA_MAX: ONE_ARENA };
+    const env = { ...process.env, MALLOC_ARENA_MAX: ONE_ARENA, [PARENT]: String(process.pid) };
     const link = this.createLink();
     const child = fork(program, args, {
       serialization: 'advanced',
