@@ -1,7 +1,7 @@
 import { statSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { DatabaseError } from '../engine/database-error.js';
+import { DatabaseError, type Fault } from '../engine/database-error.js';
 import type { Reader, RunCheckpoint } from './read-worker.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 import type { WriteLock } from './write-lock.js';
@@ -21,6 +21,8 @@ const MAX_PAGES = 8 * CHECKPOINT_PAGES;
 const MAX_IDLE_BYTES = 16 * 1024 ** 2;
 /** Free disk space that a long log leaves: this number of bytes, or a tenth of the disk if that is less. */
 const RESERVE_BYTES = 1024 ** 3;
+
+const DISK_FAULTS: readonly Fault[] = ['full', 'disk_error'];
 
 const WATCH_MILLIS = 1000;
 const PAUSE_MILLIS = 100;
@@ -42,7 +44,8 @@ export class WriteAheadLog {
   /** Number of pages without a checkpoint at which the next checkpoint starts. */
   private nextPages = CHECKPOINT_PAGES;
   private isCheckpointing = false;
-  private hasFailed = false;
+  /** True if a commit found no disk space since the last checkpoint. */
+  private isDiskFull = false;
   /** Number of pages in the log when it was last read. */
   private pages = 0;
   private watchedPages = 0;
@@ -68,7 +71,10 @@ export class WriteAheadLog {
     return this.lock.files?.stamp && this.lock.files;
   }
 
-  /** Prepares the check of the next commit. Call it under the write lock, before the transaction begins. @throws DatabaseError `replaced`. */
+  /**
+   * Prepares the check of the next commit. Call it under the write lock, before the transaction begins.
+   * @throws DatabaseError `replaced` if the index of the log was overwritten.
+   */
   prepareCommit(): void {
     this.files?.prepareCommit(this.readSize().log);
   }
@@ -78,7 +84,7 @@ export class WriteAheadLog {
    * @throws DatabaseError `replaced` if a file is no longer the one that SQLite has open, or the error of `commit`.
    */
   runCommit<T>(commit: () => T): T {
-    const result = this.runRecordingFailure(commit);
+    const result = this.runRecordingFullDisk(commit);
     const { log, checkpointed } = this.readSize();
     this.files?.recordCommit(log);
     if (log - checkpointed >= this.nextPages) this.startCheckpoint(false);
@@ -126,7 +132,7 @@ export class WriteAheadLog {
       this.watchedPages = log;
       const freePages = (this.readFreeBytes().free * FREE_SPACE_SHARE) / PAGE_BYTES;
       this.checkpointPages = Math.max(MIN_CHECKPOINT_PAGES, Math.min(CHECKPOINT_PAGES, freePages));
-      const isLong = isIdle && (statSync(`${this.file}-wal`).size > MAX_IDLE_BYTES || this.hasFailed);
+      const isLong = isIdle && (statSync(`${this.file}-wal`).size > MAX_IDLE_BYTES || this.isDiskFull);
       if (isLong || log - checkpointed >= this.checkpointPages) this.startCheckpoint(true);
     } catch {
       // A failed check has been reported to the fault handler. Other errors concern the next statement too.
@@ -138,7 +144,7 @@ export class WriteAheadLog {
     this.isCheckpointing = true;
     this.checkpoint(truncate, this.readers)
       .then(
-        () => (this.hasFailed = false),
+        () => (this.isDiskFull = false),
         () => undefined, // the next commit starts a new attempt
       )
       .finally(() => {
@@ -169,11 +175,12 @@ export class WriteAheadLog {
     this.nextPages = log - checkpointed + this.checkpointPages;
   }
 
-  private runRecordingFailure<T>(commit: () => T): T {
+  /** Runs `commit`. After a failure on a full disk, the next idle moment starts a checkpoint, which makes space. */
+  private runRecordingFullDisk<T>(commit: () => T): T {
     try {
       return commit();
     } catch (error) {
-      this.hasFailed = true; // on a full disk, only a checkpoint makes space
+      this.isDiskFull ||= error instanceof DatabaseError && DISK_FAULTS.includes(error.fault);
       throw error;
     }
   }
