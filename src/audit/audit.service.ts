@@ -174,7 +174,7 @@ export class AuditService {
     await this.runs.purge(until);
   }
 
-  /** Deletes a batch of the oldest events with an id less than `until`. @returns false if there are none. */
+  /** Deletes a batch of the oldest events with an id less than `until`. @returns false if no such event is left. */
   private async deleteOldest(until: string): Promise<boolean> {
     // Looks up the last id of the batch first, because MariaDB would scan the table for a DELETE with a list of ids or
     // a subquery.

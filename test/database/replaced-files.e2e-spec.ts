@@ -105,6 +105,7 @@ async function actOn(suffix: string, act: Act, random: (below: number) => number
   const writing = Promise.all(
     Array.from({ length: WRITERS }, () => createUsers(service.url, acknowledged, stopping.signal)),
   );
+  while (acknowledged.length === 0) await delay(5);
   await delay(random(400));
   mkdirSync(copies);
   for (const name of readdirSync(database.folder))

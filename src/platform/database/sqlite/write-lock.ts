@@ -1,4 +1,4 @@
-import { type DatabaseFiles, type FileStamp } from './database-files.js';
+import type { DatabaseFiles, FileStamp } from './database-files.js';
 import { FairSemaphore, type Release } from '../../common/fair-semaphore.js';
 
 /** The calls with which another process of the service takes and releases the write lock. */
