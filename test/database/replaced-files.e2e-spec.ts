@@ -2,6 +2,7 @@ import { expect, jest, test } from '@jest/globals';
 import {
   chmodSync,
   copyFileSync,
+  existsSync,
   mkdirSync,
   readFileSync,
   readdirSync,
@@ -162,5 +163,25 @@ onSqlite.each(acts)(
   `no acknowledged change is lost silently if %s is %s (ACT_SEED=${SEED})`,
   async (_, __, suffix, act, seed) => {
     expect(await actOn(suffix, act, createRandom(seed))).toEqual(SOUND);
+  },
+);
+
+onSqlite(
+  'a start reports no loss after another program has checkpointed the log of a killed service',
+  async () => {
+    const service = await Process.startService(envOf(database));
+    const acknowledged: Acknowledged[] = [];
+    const stopping = new AbortController();
+    const writing = createUsers(service.url, acknowledged, stopping.signal);
+    while (acknowledged.length < 20) await delay(5);
+    service.signal('SIGKILL');
+    await Promise.all([service.exit, writing]);
+    while (existsSync(join(database.folder, `${MAIN}-wal`))) readUsers(); // its workers may still have the file open
+
+    const again = await Process.startService(envOf(database));
+    await again.stop();
+    expect(again.out).not.toContain('changes lost');
+    const { usernames } = readUsers();
+    expect(acknowledged.filter(({ username }) => !usernames.has(username))).toEqual([]);
   },
 );

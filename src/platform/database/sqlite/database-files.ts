@@ -97,6 +97,7 @@ export class DatabaseFiles {
   /** Starts the checks. Call it when SQLite has opened the database and its log. */
   startChecks(): void {
     if (!this.installation.read()) return;
+    this.installation.linkLog();
     this.log = openSync(`${this.file}-wal`, 'r');
     this.salt = this.readSalt();
     const inodeOf = (suffix: Suffix) => [suffix, statFile(this.file + suffix)?.ino ?? 0];

@@ -1,4 +1,14 @@
-import { closeSync, openSync, readFileSync, readSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { toDatabaseError } from '../engine/database-error.js';
 import { createParentFolder } from './sqlite-connection.js';
 
@@ -9,10 +19,11 @@ const FILE_BYTES = 512;
 const VERSION_AT = 60;
 const LOG_HEADER_BYTES = 32;
 export const LOG_SALT_AT = 16;
-const FRAME_SALT_AT = 8;
-export const FRAME_BYTES = 24 + 4096;
+export const FRAME_HEADER = { bytes: 24, pageAt: 0, commitAt: 4, saltAt: 8, checksumAt: 16 };
+export const PAGE_BYTES = 4096;
+export const FRAME_BYTES = FRAME_HEADER.bytes + PAGE_BYTES;
 /** The index of the log begins with two equal headers. Its numbers are little-endian, except for the salt. */
-const INDEX = { headerBytes: 48, framesAt: 16, saltAt: 32, checkpointedAt: 96 };
+export const INDEX = { headerBytes: 48, framesAt: 16, checksumAt: 24, saltAt: 32, checkpointedAt: 96 };
 /** SQLite adds 1 to the salt each time it restarts the log. A salt that differs by more belongs to another log. */
 const MAX_SALT_STEPS = 1 << 24;
 
@@ -41,12 +52,15 @@ export class InstallationError extends Error {}
 export class InstallationFile {
   private readonly path: string;
   private readonly log: string;
+  /** Second name of the log. */
+  private readonly link: string;
   private last: InstallationRecord | undefined;
 
   /** @param file the database file. */
   constructor(private readonly file: string) {
     this.path = `${file}-installation`;
     this.log = `${file}-wal`;
+    this.link = `${file}-wal-link`;
   }
 
   /** Returns undefined if the file is missing or damaged. */
@@ -72,6 +86,19 @@ export class InstallationFile {
     return this.read() ?? this.last;
   }
 
+  /**
+   * Gives the log a second name. After a crash, another program that opens the database deletes the first name, and the
+   * second one shows that the log was checkpointed.
+   */
+  linkLog(): void {
+    rmSync(this.link, { force: true });
+    try {
+      linkSync(this.log, this.link);
+    } catch {
+      // The file system has no hard links. The next start then reports lost changes in this case.
+    }
+  }
+
   /** Writes the record again if the file is gone, so that the next start does not find a new installation. */
   restore(): void {
     if (statFile(this.path) || !this.last) return;
@@ -90,6 +117,7 @@ export class InstallationFile {
     const record = { id, epoch, version, pending: version, salt: 0, isLogNeeded: false };
     writeFileSync(`${this.path}.part`, format(record), { mode: 0o600, flush: true });
     renameSync(`${this.path}.part`, this.path);
+    rmSync(this.link, { force: true });
   }
 
   /** True if the database file of a known installation is missing or empty. */
@@ -115,6 +143,7 @@ export class InstallationFile {
     if (salt !== undefined && isSameFile !== isSameLog) this.setLogAside();
     if (!isSameFile) return 'The database file is older than the last changes.';
     if (isSameLog ? !this.isLogShort(salt) : !expected.isLogNeeded) return undefined;
+    if (salt === undefined && this.isLinkedLogCheckpointed(expected.salt)) return undefined;
     return 'The write-ahead log with the last changes is missing, incomplete or replaced.';
   }
 
@@ -143,6 +172,30 @@ export class InstallationFile {
     return readNumber(this.file, VERSION_AT);
   }
 
+  /** Returns true if the database file contains all pages of a log that only has its second name. */
+  private isLinkedLogCheckpointed(expectedSalt: number): boolean {
+    const salt = readNumber(this.link, LOG_SALT_AT);
+    if (salt === undefined || !isLaterSalt(expectedSalt, salt)) return false;
+    const frames = new Map<number, number>();
+    let uncommitted: [page: number, frame: number][] = [];
+    for (let frame = 1; ; frame++) {
+      const header = readBytes(this.link, positionOfFrame(frame), FRAME_HEADER.bytes);
+      if (header?.readUInt32BE(FRAME_HEADER.saltAt) !== salt) break;
+      uncommitted.push([header.readUInt32BE(FRAME_HEADER.pageAt), frame]);
+      if (header.readUInt32BE(FRAME_HEADER.commitAt) === 0) continue;
+      for (const [page, number] of uncommitted) frames.set(page, number);
+      uncommitted = [];
+    }
+    return frames.size > 0 && [...frames].every(([page, frame]) => this.isPageSame(page, frame));
+  }
+
+  /** Compares a page of the database file with a frame of the log. */
+  private isPageSame(page: number, frame: number): boolean {
+    const logged = readBytes(this.link, positionOfFrame(frame) + FRAME_HEADER.bytes, PAGE_BYTES);
+    const stored = readBytes(this.file, (page - 1) * PAGE_BYTES, PAGE_BYTES);
+    return logged !== undefined && stored?.equals(logged) === true;
+  }
+
   /** Returns true if the log is shorter than its index says. SQLite updates the index at each commit. */
   private isLogShort(salt: number): boolean {
     const index = readBytes(`${this.file}-shm`, 0, INDEX.checkpointedAt + 4);
@@ -152,7 +205,9 @@ export class InstallationFile {
     const frames = header.readUInt32LE(INDEX.framesAt);
     if (header.readUInt32BE(INDEX.saltAt) !== salt || frames === index.readUInt32LE(INDEX.checkpointedAt))
       return false;
-    return readBytes(this.log, positionOfFrame(frames), FRAME_BYTES)?.readUInt32BE(FRAME_SALT_AT) !== salt;
+    return (
+      readBytes(this.log, positionOfFrame(frames), FRAME_BYTES)?.readUInt32BE(FRAME_HEADER.saltAt) !== salt
+    );
   }
 }
 
