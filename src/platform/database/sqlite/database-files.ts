@@ -1,11 +1,15 @@
 import { randomInt } from 'node:crypto';
 import { closeSync, openSync, readSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { DatabaseError } from '../engine/database-error.js';
 import {
   FRAME_BYTES,
+  FRAME_HEADER,
+  INDEX,
   InstallationFile,
   LOG_SALT_AT,
+  PAGE_BYTES,
   isLaterSalt,
   positionOfFrame,
   statFile,
@@ -18,14 +22,32 @@ type Suffix = (typeof FILES)[number];
 /** Suffixes of the files that contain a commit. */
 const COMMIT_FILES: readonly Suffix[] = ['', '-wal'];
 
+/** Time in milliseconds for which a check of the log's inode holds. */
+const FOLDER_MILLIS = 10;
+/** Age in milliseconds from which the modification time of the folder shows that no file was replaced since. */
+const SETTLED_MILLIS = 20;
+const CHECKSUM_BYTES = 8;
+type Checksum = readonly [number, number];
+
+/** State of the log, from its index. */
+export interface LogState {
+  /** Number of frames in the log. */
+  log: number;
+  /** Number of frames that the database file contains. */
+  checkpointed: number;
+  /** Checksum of the last frame. It depends on all frames before it. */
+  checksum: Checksum;
+}
+
 /** Time for which a start waits for a command that uses the database. */
 const CLAIM_MILLIS = 5000;
 
 /** State of the files after the last commit or checkpoint. Writers pass it on with the write lock. */
 export interface FileStamp {
   inodes: Readonly<Record<Suffix, number>>;
-  /** Number of frames in the log. */
+  /** Number of frames in the log, or 0 if it is unknown. */
   frames: number;
+  checksum: Checksum;
   /** True if the log contains commits that the database file does not contain. */
   isLogNeeded: boolean;
   size: number;
@@ -49,11 +71,15 @@ export class DatabaseFiles {
   private onFault: (reason: string) => void = () => undefined;
   private claimed: DatabaseSync | undefined;
   private log = -1;
+  private index = -1;
   private salt = 0;
-  /** Number of frames in the log after the last commit of this process, and the last of these frames. */
-  private frames = 0;
-  private readonly lastFrame = Buffer.alloc(FRAME_BYTES);
-  private readonly buffer = Buffer.alloc(FRAME_BYTES);
+  /** Modification time of the folder at the last check of the log's inode, or `UNKNOWN_TIME` if it was recent. */
+  private folderTime = UNKNOWN_TIME;
+  private nextFolderCheck = 0;
+  private readonly indexBytes = Buffer.alloc(INDEX.checkpointedAt + 4);
+  /** The last frame before a commit, and all bytes from the checksum before it. */
+  private readonly frameBytes = Buffer.from(new ArrayBuffer(FRAME_HEADER.bytes + PAGE_BYTES + FRAME_BYTES));
+  private readonly frameWords = new Int32Array(this.frameBytes.buffer);
 
   constructor(private readonly file: string) {
     this.installation = new InstallationFile(file);
@@ -99,17 +125,38 @@ export class DatabaseFiles {
     if (!this.installation.read()) return;
     this.installation.linkLog();
     this.log = openSync(`${this.file}-wal`, 'r');
+    this.index = openSync(`${this.file}-shm`, 'r');
     this.salt = this.readSalt();
     const inodeOf = (suffix: Suffix) => [suffix, statFile(this.file + suffix)?.ino ?? 0];
     const inodes = Object.fromEntries(FILES.map(inodeOf)) as Record<Suffix, number>;
-    this.stamp = { inodes, frames: 0, isLogNeeded: false, ...this.readFileState() };
+    this.stamp = { inodes, frames: 0, checksum: [0, 0], isLogNeeded: false, ...this.readFileState() };
   }
 
   /** Ends the checks. Call it before SQLite closes the database, which changes the files. */
   endChecks(): void {
-    if (this.log >= 0) closeSync(this.log);
-    this.log = -1;
     this.stamp = undefined;
+  }
+
+  /** Call it after SQLite has closed the database, because closing its index here drops SQLite's locks. */
+  recordClosed(): void {
+    for (const opened of [this.log, this.index]) if (opened >= 0) closeSync(opened);
+    this.log = this.index = -1;
+    this.installation.recordClosed();
+  }
+
+  /** Reads the state of the log. Other processes change it only under the write lock. */
+  readLogState(): LogState {
+    const bytes = this.indexBytes;
+    readSync(this.index, bytes, 0, bytes.length, 0);
+    const checksum = [
+      bytes.readUInt32LE(INDEX.checksumAt),
+      bytes.readUInt32LE(INDEX.checksumAt + 4),
+    ] as const;
+    return {
+      log: bytes.readUInt32LE(INDEX.framesAt),
+      checkpointed: bytes.readUInt32LE(INDEX.checkpointedAt),
+      checksum,
+    };
   }
 
   /** Checks all files. @throws DatabaseError `replaced` if a file is no longer the one that SQLite has open. */
@@ -117,34 +164,29 @@ export class DatabaseFiles {
     this.assertSame(FILES);
   }
 
-  /**
-   * Reads the last frame of the log before a transaction, unless this process has written it.
-   * @param frames number of frames in the log.
-   * @throws DatabaseError `replaced` if the index of the log was overwritten, so that SQLite would overwrite commits.
-   */
-  prepareCommit(frames: number): void {
+  /** @throws DatabaseError `replaced` if the index of the log lacks frames, so that SQLite would overwrite commits. */
+  assertIndexUnchanged(frames: number): void {
     if (frames < (this.stamp?.frames ?? 0)) this.fail(`${this.file}-shm was overwritten.`);
-    if (frames !== this.frames) this.setLastFrame(frames);
   }
 
   /**
    * Checks after a commit, before it is acknowledged, that the files contain it and all earlier commits. A commit after a
    * gap in the log would be lost at the next start.
-   * @param frames number of frames in the log.
    * @throws DatabaseError `replaced` if a file was deleted, moved, replaced, shortened or overwritten.
    */
-  recordCommit(frames: number): void {
-    this.assertSame(COMMIT_FILES);
-    const salt = this.readSalt();
-    if (!this.stamp || frames === 0) return;
-    const isRestarted = salt !== this.salt;
-    if (isRestarted ? !isLaterSalt(this.salt, salt) : !this.isLastFrameSame())
-      this.fail(`${this.file}-wal was shortened or overwritten.`);
-    this.setLastFrame(frames);
-    if (isRestarted || !this.stamp.isLogNeeded) this.installation.update({ salt, isLogNeeded: true });
-    this.salt = salt;
-    this.stamp.isLogNeeded = true;
-    this.stamp.frames = frames;
+  recordCommit({ log: frames, checksum }: LogState): void {
+    this.assertSame(this.isFolderSame() ? [''] : COMMIT_FILES);
+    const { stamp } = this;
+    if (!stamp || frames === 0) return;
+    const isContinued = frames >= stamp.frames && this.isFrameSame(stamp);
+    if (!isContinued || !stamp.isLogNeeded) {
+      const salt = this.readSalt();
+      if (!isContinued && (salt === this.salt || !isLaterSalt(this.salt, salt)))
+        this.fail(`${this.file}-wal was shortened or overwritten.`);
+      this.installation.update({ salt, isLogNeeded: true });
+      this.salt = salt;
+    }
+    this.stamp = { ...stamp, frames, checksum, isLogNeeded: true };
   }
 
   /**
@@ -167,15 +209,11 @@ export class DatabaseFiles {
     this.forgetStamp();
   }
 
-  /**
-   * Records the end of a checkpoint.
-   * @param isComplete true if the database file contains the whole log.
-   * @param frames number of frames in the log.
-   */
-  endCheckpoint(isComplete: boolean, frames: number): void {
+  /** Records the end of a checkpoint. */
+  endCheckpoint({ log: frames, checkpointed, checksum }: LogState): void {
     if (!this.stamp) return;
-    this.stamp = { ...this.stamp, ...this.readFileState(), frames };
-    if (!isComplete) return;
+    this.stamp = { ...this.stamp, ...this.readFileState(), frames, checksum };
+    if (checkpointed < frames) return;
     this.stamp.isLogNeeded = false;
     this.installation.update({ version: this.installation.current?.pending ?? 0, isLogNeeded: false });
   }
@@ -200,6 +238,21 @@ export class DatabaseFiles {
     if (stamp.mtime === UNKNOWN_TIME) Object.assign(stamp, this.readFileState());
   }
 
+  /**
+   * Returns true if no file of the folder was created, deleted or renamed since the last check. A `stat` of the log at each
+   * commit would cost ten times as much, because Linux then writes the log's inode at each sync.
+   */
+  private isFolderSame(): boolean {
+    const now = performance.now();
+    if (now < this.nextFolderCheck) return true;
+    this.nextFolderCheck = now + FOLDER_MILLIS;
+    const { mtimeMs: time = UNKNOWN_TIME } = statFile(dirname(this.file)) ?? {};
+    const isSame = time === this.folderTime && time !== UNKNOWN_TIME;
+    // A second change within a tick of the clock would have the same time.
+    this.folderTime = Date.now() - time > SETTLED_MILLIS ? time : UNKNOWN_TIME;
+    return isSame;
+  }
+
   private fail(reason: string): never {
     this.fault = new DatabaseError('replaced', new Error(reason));
     this.installation.restore();
@@ -213,17 +266,31 @@ export class DatabaseFiles {
   }
 
   private readSalt(): number {
-    return readSync(this.log, this.buffer, 0, 4, LOG_SALT_AT) < 4 ? 0 : this.buffer.readUInt32BE(0);
+    const bytes = this.frameBytes;
+    return readSync(this.log, bytes, 0, 4, LOG_SALT_AT) < 4 ? 0 : bytes.readUInt32BE(0);
   }
 
-  private setLastFrame(frames: number): void {
-    this.frames = frames;
-    if (frames > 0) readSync(this.log, this.lastFrame, 0, FRAME_BYTES, positionOfFrame(frames));
+  /** Returns true if a frame of the log still has its checksum. */
+  private isFrameSame({ frames, checksum }: Pick<LogState, 'checksum'> & { frames: number }): boolean {
+    if (frames === 0) return true;
+    // The checksum before the first frame is in the header of the log.
+    const start = frames === 1 ? CHECKSUM_BYTES : FRAME_HEADER.bytes - FRAME_HEADER.checksumAt + PAGE_BYTES;
+    const bytes = this.frameBytes;
+    readSync(this.log, bytes, 0, start + FRAME_BYTES, positionOfFrame(frames) - start);
+    // SQLite's checksum, over the start of the frame's header and the page. Array destructuring would take ten times as long.
+    let first = bytes.readInt32BE(0);
+    let second = bytes.readInt32BE(4);
+    const page = start + FRAME_HEADER.bytes;
+    for (let at = start; at < page + PAGE_BYTES; at += CHECKSUM_BYTES) {
+      if (at === start + CHECKSUM_BYTES) at = page;
+      first = (((first + this.readWord(at)) | 0) + second) | 0;
+      second = (((second + this.readWord(at + 4)) | 0) + first) | 0;
+    }
+    return first >>> 0 === checksum[0] && second >>> 0 === checksum[1];
   }
 
-  private isLastFrameSame(): boolean {
-    if (this.frames === 0) return true;
-    readSync(this.log, this.buffer, 0, FRAME_BYTES, positionOfFrame(this.frames));
-    return this.buffer.equals(this.lastFrame);
+  /** Reads a word in the byte order of the machine. */
+  private readWord(position: number): number {
+    return this.frameWords[position >> 2] ?? 0;
   }
 }

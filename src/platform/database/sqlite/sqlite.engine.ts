@@ -56,7 +56,7 @@ export class SqliteEngine implements Engine {
     while (this.openTransaction) await this.openTransaction;
     await this.log.close();
     this.connection.close();
-    this.lock.files?.installation.recordClosed();
+    this.lock.files?.recordClosed();
   }
 
   get usage(): ConnectionUsage {
@@ -129,10 +129,7 @@ export class SqliteEngine implements Engine {
   private async runLocked<T>(write: (release: Release) => T): Promise<T> {
     const release = await this.lock.acquire();
     try {
-      return await this.retryWhileBusy(() => {
-        this.log.prepareCommit();
-        return write(release);
-      });
+      return await this.retryWhileBusy(() => write(release));
     } catch (error) {
       release();
       throw error;

@@ -2,6 +2,7 @@ import { statSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DatabaseError, type Fault } from '../engine/database-error.js';
+import type { LogState } from './database-files.js';
 import type { Reader, RunCheckpoint } from './read-worker.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 import type { WriteLock } from './write-lock.js';
@@ -28,12 +29,6 @@ const WATCH_MILLIS = 1000;
 const PAUSE_MILLIS = 100;
 /** Time for which a write waits for free disk space. */
 const MAX_WAIT_MILLIS = 5000;
-
-/** Number of pages in the log, and number of these pages that are checkpointed. */
-interface LogSize {
-  log: number;
-  checkpointed: number;
-}
 
 /**
  * The write-ahead log of a SQLite database. Checks the database's files at each commit, and checkpoints the log: SQLite
@@ -72,21 +67,14 @@ export class WriteAheadLog {
   }
 
   /**
-   * Prepares the check of the next commit. Call it under the write lock, before the transaction begins.
-   * @throws DatabaseError `replaced` if the index of the log was overwritten.
-   */
-  prepareCommit(): void {
-    this.files?.prepareCommit(this.readSize().log);
-  }
-
-  /**
    * Runs `commit` and checks the files after it. Starts a checkpoint if the log is long.
    * @throws DatabaseError `replaced` if a file is no longer the one that SQLite has open, or the error of `commit`.
    */
   runCommit<T>(commit: () => T): T {
     const result = this.runRecordingFullDisk(commit);
-    const { log, checkpointed } = this.readSize();
-    this.files?.recordCommit(log);
+    const state = this.readState();
+    this.files?.recordCommit(state);
+    const { log, checkpointed } = state;
     if (log - checkpointed >= this.nextPages) this.startCheckpoint(false);
     return result;
   }
@@ -104,7 +92,7 @@ export class WriteAheadLog {
   async waitForSpace(): Promise<void> {
     const until = performance.now() + MAX_WAIT_MILLIS;
     while (this.pages > MAX_PAGES) {
-      const { log, checkpointed } = this.readSize();
+      const { log, checkpointed } = this.readState();
       const isImport = !this.lock.isOwner;
       if (log === checkpointed || (!isImport && this.hasReserve())) return;
       if (!isImport && performance.now() > until)
@@ -126,8 +114,12 @@ export class WriteAheadLog {
   /** Checks the files, and keeps the log small while nothing is written or if the disk is nearly full. */
   private async watch(): Promise<void> {
     try {
-      await this.lock.run(async () => this.files?.assertUnchanged());
-      const { log, checkpointed } = this.readSize();
+      const { log, checkpointed } = await this.lock.run(async () => {
+        this.files?.assertUnchanged();
+        const state = this.readState();
+        this.files?.assertIndexUnchanged(state.log);
+        return state;
+      });
       const isIdle = log === this.watchedPages;
       this.watchedPages = log;
       const freePages = (this.readFreeBytes().free * FREE_SPACE_SHARE) / PAGE_BYTES;
@@ -169,8 +161,9 @@ export class WriteAheadLog {
       this.connection.exec(`PRAGMA user_version = ${version}`);
     });
     await runCheckpoint(truncate);
-    const { log, checkpointed } = this.readSize();
-    this.files?.endCheckpoint(log === checkpointed, log);
+    const state = this.readState();
+    this.files?.endCheckpoint(state);
+    const { log, checkpointed } = state;
     // Pages that a running read still needs stay in the log.
     this.nextPages = log - checkpointed + this.checkpointPages;
   }
@@ -185,11 +178,16 @@ export class WriteAheadLog {
     }
   }
 
-  /** Reads the size of the log. The mode NOOP takes no lock and changes nothing. */
-  private readSize(): LogSize {
-    const size = this.connection.queryOne('PRAGMA wal_checkpoint(NOOP)', []) as LogSize;
-    this.pages = size.log;
-    return size;
+  private readState(): LogState {
+    const state = this.files?.readLogState() ?? this.readUncheckedState();
+    this.pages = state.log;
+    return state;
+  }
+
+  /** Reads the state of an unclaimed database. The mode NOOP takes no lock and changes nothing. */
+  private readUncheckedState(): LogState {
+    const size = this.connection.queryOne('PRAGMA wal_checkpoint(NOOP)', []);
+    return { checksum: [0, 0], ...(size as Omit<LogState, 'checksum'>) };
   }
 
   private hasReserve(): boolean {
