@@ -45,7 +45,7 @@ export const MAX_SKEW_SECONDS = 5 * 60;
 export const computeLatestTrusted = (time = now()): DbTime => addSeconds(time, MAX_SKEW_SECONDS);
 
 export const isUntrusted = (pastEvent: DbTime, time = now()): boolean =>
-  pastEvent > computeLatestTrusted(time);
+  pastEvent > time && pastEvent > computeLatestTrusted(time);
 
 export function toMillis(time: DbTime): number {
   return Date.parse(toIso(time));
