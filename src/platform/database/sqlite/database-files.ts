@@ -10,7 +10,6 @@ import {
   InstallationFile,
   LOG_SALT_AT,
   PAGE_BYTES,
-  isLaterSalt,
   positionOfFrame,
   statFile,
 } from './installation-file.js';
@@ -19,11 +18,9 @@ import { createParentFolder, isLocked, loadDriver } from './sqlite-connection.js
 /** Suffixes of the checked files: the database, its write-ahead log, the index of the log, and the installation file. */
 const FILES = ['', '-wal', '-shm', '-installation'] as const;
 type Suffix = (typeof FILES)[number];
-/** Suffixes of the files that contain a commit. */
-const COMMIT_FILES: readonly Suffix[] = ['', '-wal'];
 
-/** Time in milliseconds for which a check of the log's inode holds. */
-const FOLDER_MILLIS = 10;
+/** Time in milliseconds for which a check of the log's inode and salt holds. */
+const LOG_CHECK_MILLIS = 10;
 /** Age in milliseconds from which the modification time of the folder shows that no file was replaced since. */
 const SETTLED_MILLIS = 20;
 const CHECKSUM_BYTES = 8;
@@ -35,6 +32,8 @@ export interface LogState {
   log: number;
   /** Number of frames that the database file contains. */
   checkpointed: number;
+  /** Number that changes when SQLite restarts the log. */
+  salt: number;
   /** Checksum of the last frame. It depends on all frames before it. */
   checksum: Checksum;
 }
@@ -47,6 +46,7 @@ export interface FileStamp {
   inodes: Readonly<Record<Suffix, number>>;
   /** Number of frames in the log, or 0 if it is unknown. */
   frames: number;
+  salt: number;
   checksum: Checksum;
   /** True if the log contains commits that the database file does not contain. */
   isLogNeeded: boolean;
@@ -72,10 +72,9 @@ export class DatabaseFiles {
   private claimed: DatabaseSync | undefined;
   private log = -1;
   private index = -1;
-  private salt = 0;
   /** Modification time of the folder at the last check of the log's inode, or `UNKNOWN_TIME` if it was recent. */
   private folderTime = UNKNOWN_TIME;
-  private nextFolderCheck = 0;
+  private nextLogCheck = 0;
   private readonly indexBytes = Buffer.alloc(INDEX.checkpointedAt + 4);
   /** The last frame before a commit, and all bytes from the checksum before it. */
   private readonly frameBytes = Buffer.from(new ArrayBuffer(FRAME_HEADER.bytes + PAGE_BYTES + FRAME_BYTES));
@@ -126,10 +125,10 @@ export class DatabaseFiles {
     this.installation.linkLog();
     this.log = openSync(`${this.file}-wal`, 'r');
     this.index = openSync(`${this.file}-shm`, 'r');
-    this.salt = this.readSalt();
+    const { salt } = this.readLogState();
     const inodeOf = (suffix: Suffix) => [suffix, statFile(this.file + suffix)?.ino ?? 0];
     const inodes = Object.fromEntries(FILES.map(inodeOf)) as Record<Suffix, number>;
-    this.stamp = { inodes, frames: 0, checksum: [0, 0], isLogNeeded: false, ...this.readFileState() };
+    this.stamp = { inodes, frames: 0, salt, checksum: [0, 0], isLogNeeded: false, ...this.readFileState() };
   }
 
   /** Ends the checks. Call it before SQLite closes the database, which changes the files. */
@@ -155,6 +154,7 @@ export class DatabaseFiles {
     return {
       log: bytes.readUInt32LE(INDEX.framesAt),
       checkpointed: bytes.readUInt32LE(INDEX.checkpointedAt),
+      salt: bytes.readUInt32BE(INDEX.saltAt),
       checksum,
     };
   }
@@ -174,19 +174,16 @@ export class DatabaseFiles {
    * gap in the log would be lost at the next start.
    * @throws DatabaseError `replaced` if a file was deleted, moved, replaced, shortened or overwritten.
    */
-  recordCommit({ log: frames, checksum }: LogState): void {
-    this.assertSame(this.isFolderSame() ? [''] : COMMIT_FILES);
+  recordCommit({ log: frames, salt, checksum }: LogState): void {
+    this.assertSame(['']);
     const { stamp } = this;
     if (!stamp || frames === 0) return;
+    const isRestarted = salt !== stamp.salt;
     const isContinued = frames >= stamp.frames && this.isFrameSame(stamp);
-    if (!isContinued || !stamp.isLogNeeded) {
-      const salt = this.readSalt();
-      if (!isContinued && (salt === this.salt || !isLaterSalt(this.salt, salt)))
-        this.fail(`${this.file}-wal was shortened or overwritten.`);
-      this.installation.update({ salt, isLogNeeded: true });
-      this.salt = salt;
-    }
-    this.stamp = { ...stamp, frames, checksum, isLogNeeded: true };
+    if (!isRestarted && !isContinued) this.failForLog();
+    if (isRestarted || performance.now() >= this.nextLogCheck) this.checkLog(salt);
+    if (isRestarted || !stamp.isLogNeeded) this.installation.update({ salt, isLogNeeded: true });
+    this.stamp = { ...stamp, frames, salt, checksum, isLogNeeded: true };
   }
 
   /**
@@ -210,9 +207,9 @@ export class DatabaseFiles {
   }
 
   /** Records the end of a checkpoint. */
-  endCheckpoint({ log: frames, checkpointed, checksum }: LogState): void {
+  endCheckpoint({ log: frames, checkpointed, salt, checksum }: LogState): void {
     if (!this.stamp) return;
-    this.stamp = { ...this.stamp, ...this.readFileState(), frames, checksum };
+    this.stamp = { ...this.stamp, ...this.readFileState(), frames, salt, checksum };
     if (checkpointed < frames) return;
     this.stamp.isLogNeeded = false;
     this.installation.update({ version: this.installation.current?.pending ?? 0, isLogNeeded: false });
@@ -238,19 +235,28 @@ export class DatabaseFiles {
     if (stamp.mtime === UNKNOWN_TIME) Object.assign(stamp, this.readFileState());
   }
 
+  /** Checks the inode and the salt of the log. */
+  private checkLog(salt: number): void {
+    this.nextLogCheck = performance.now() + LOG_CHECK_MILLIS;
+    if (!this.isFolderSame()) this.assertSame(['-wal']);
+    const bytes = this.frameBytes;
+    if (readSync(this.log, bytes, 0, 4, LOG_SALT_AT) < 4 || bytes.readUInt32BE(0) !== salt) this.failForLog();
+  }
+
   /**
    * Returns true if no file of the folder was created, deleted or renamed since the last check. A `stat` of the log at each
-   * commit would cost ten times as much, because Linux then writes the log's inode at each sync.
+   * check would cost ten times as much, because Linux then writes the log's inode at each sync.
    */
   private isFolderSame(): boolean {
-    const now = performance.now();
-    if (now < this.nextFolderCheck) return true;
-    this.nextFolderCheck = now + FOLDER_MILLIS;
     const { mtimeMs: time = UNKNOWN_TIME } = statFile(dirname(this.file)) ?? {};
     const isSame = time === this.folderTime && time !== UNKNOWN_TIME;
     // A second change within a tick of the clock would have the same time.
     this.folderTime = Date.now() - time > SETTLED_MILLIS ? time : UNKNOWN_TIME;
     return isSame;
+  }
+
+  private failForLog(): never {
+    return this.fail(`${this.file}-wal was shortened or overwritten.`);
   }
 
   private fail(reason: string): never {
@@ -265,13 +271,8 @@ export class DatabaseFiles {
     return { size, mtime };
   }
 
-  private readSalt(): number {
-    const bytes = this.frameBytes;
-    return readSync(this.log, bytes, 0, 4, LOG_SALT_AT) < 4 ? 0 : bytes.readUInt32BE(0);
-  }
-
   /** Returns true if a frame of the log still has its checksum. */
-  private isFrameSame({ frames, checksum }: Pick<LogState, 'checksum'> & { frames: number }): boolean {
+  private isFrameSame({ frames, checksum }: FileStamp): boolean {
     if (frames === 0) return true;
     // The checksum before the first frame is in the header of the log.
     const start = frames === 1 ? CHECKSUM_BYTES : FRAME_HEADER.bytes - FRAME_HEADER.checksumAt + PAGE_BYTES;

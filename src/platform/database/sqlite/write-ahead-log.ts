@@ -187,7 +187,7 @@ export class WriteAheadLog {
   /** Reads the state of an unclaimed database. The mode NOOP takes no lock and changes nothing. */
   private readUncheckedState(): LogState {
     const size = this.connection.queryOne('PRAGMA wal_checkpoint(NOOP)', []);
-    return { checksum: [0, 0], ...(size as Omit<LogState, 'checksum'>) };
+    return { salt: 0, checksum: [0, 0], ...(size as Pick<LogState, 'log' | 'checkpointed'>) };
   }
 
   private hasReserve(): boolean {
