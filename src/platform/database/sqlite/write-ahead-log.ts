@@ -16,7 +16,7 @@ const MIN_CHECKPOINT_PAGES = 64;
 const FREE_SPACE_SHARE = 1 / 8;
 /** Number of pages (32 MiB) at which a checkpoint waits for running reads, because they prevent a restart of the log. */
 const LONG_PAGES = 4 * CHECKPOINT_PAGES;
-/** Number of pages (64 MiB) at which imports wait for the end of a backup. */
+/** Number of pages (64 MiB) at which imports wait for the end of a backup. After the backup, the log is truncated. */
 const MAX_PAGES = 8 * CHECKPOINT_PAGES;
 /** Maximum size of the log's file while nothing is written. */
 const MAX_IDLE_BYTES = 16 * 1024 ** 2;
@@ -124,7 +124,8 @@ export class WriteAheadLog {
       this.watchedPages = log;
       const freePages = (this.readFreeBytes().free * FREE_SPACE_SHARE) / PAGE_BYTES;
       this.checkpointPages = Math.max(MIN_CHECKPOINT_PAGES, Math.min(CHECKPOINT_PAGES, freePages));
-      const isLong = isIdle && (statSync(`${this.file}-wal`).size > MAX_IDLE_BYTES || this.isDiskFull);
+      const maxBytes = isIdle ? MAX_IDLE_BYTES : MAX_PAGES * PAGE_BYTES;
+      const isLong = statSync(`${this.file}-wal`).size > maxBytes || (isIdle && this.isDiskFull);
       if (isLong || log - checkpointed >= this.checkpointPages) this.startCheckpoint(true);
     } catch {
       // A failed check has been reported to the fault handler. Other errors concern the next statement too.
