@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
-import { closeSync, openSync, readSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { closeSync, existsSync, openSync, readSync, realpathSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { DatabaseError } from '../engine/database-error.js';
 import {
@@ -10,18 +10,22 @@ import {
   InstallationFile,
   LOG_SALT_AT,
   PAGE_BYTES,
+  isLaterSalt,
   positionOfFrame,
   statFile,
 } from './installation-file.js';
 import { createParentFolder, isLocked, loadDriver } from './sqlite-connection.js';
 
-/** Suffixes of the checked files: the database, its write-ahead log, the index of the log, and the installation file. */
-const FILES = ['', '-wal', '-shm', '-installation'] as const;
+/**
+ * Suffixes of the checked files: the database, its write-ahead log, the index of the log, the installation file, and the
+ * claim.
+ */
+const FILES = ['', '-wal', '-shm', '-installation', '-owner'] as const;
 type Suffix = (typeof FILES)[number];
 
 /** Time in milliseconds for which a check of the log's inode and salt holds. */
-const LOG_CHECK_MILLIS = 10;
-/** Age in milliseconds from which the modification time of the folder shows that no file was replaced since. */
+const LOG_CHECK_MILLIS = 5;
+/** Age in milliseconds from which the time of the folder's last change shows that no file was replaced since. */
 const SETTLED_MILLIS = 20;
 const CHECKSUM_BYTES = 8;
 type Checksum = readonly [number, number];
@@ -44,6 +48,7 @@ const CLAIM_MILLIS = 5000;
 /** State of the files after the last commit or checkpoint. Writers pass it on with the write lock. */
 export interface FileStamp {
   inodes: Readonly<Record<Suffix, number>>;
+  device: number;
   /** Number of frames in the log, or 0 if it is unknown. */
   frames: number;
   salt: number;
@@ -72,7 +77,7 @@ export class DatabaseFiles {
   private claimed: DatabaseSync | undefined;
   private log = -1;
   private index = -1;
-  /** Modification time of the folder at the last check of the log's inode, or `UNKNOWN_TIME` if it was recent. */
+  /** Time of the last change of the folder at the last check of the log's inode, or `UNKNOWN_TIME` if it was recent. */
   private folderTime = UNKNOWN_TIME;
   private nextLogCheck = 0;
   private readonly indexBytes = Buffer.alloc(INDEX.checkpointedAt + 4);
@@ -80,8 +85,11 @@ export class DatabaseFiles {
   private readonly frameBytes = Buffer.from(new ArrayBuffer(FRAME_HEADER.bytes + PAGE_BYTES + FRAME_BYTES));
   private readonly frameWords = new Int32Array(this.frameBytes.buffer);
 
-  constructor(private readonly file: string) {
-    this.installation = new InstallationFile(file);
+  private readonly file: string;
+
+  constructor(file: string) {
+    this.file = resolveLinks(file);
+    this.installation = new InstallationFile(this.file);
   }
 
   /**
@@ -91,8 +99,9 @@ export class DatabaseFiles {
    */
   static claim(file: string): DatabaseFiles | undefined {
     createParentFolder(file);
+    const files = new DatabaseFiles(file);
     const { DatabaseSync } = loadDriver();
-    const claimed = new DatabaseSync(`${file}-owner`, { timeout: CLAIM_MILLIS });
+    const claimed = new DatabaseSync(`${files.file}-owner`, { timeout: CLAIM_MILLIS });
     try {
       claimed.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
     } catch (error) {
@@ -100,7 +109,6 @@ export class DatabaseFiles {
       if (isLocked(error)) return undefined;
       throw error;
     }
-    const files = new DatabaseFiles(file);
     files.claimed = claimed;
     return files;
   }
@@ -119,16 +127,32 @@ export class DatabaseFiles {
     this.onFault = onFault;
   }
 
-  /** Starts the checks. Call it when SQLite has opened the database and its log. */
-  startChecks(): void {
-    if (!this.installation.read()) return;
+  /**
+   * Starts the checks. Call it when SQLite has opened the database and its log.
+   * @param userVersion of the opened database.
+   * @throws DatabaseError `replaced` if the database file was replaced since the installation file was read.
+   */
+  startChecks(userVersion: number): void {
+    const record = this.installation.read();
+    if (!record) return;
+    if (this.isOwner && userVersion !== record.version && userVersion !== record.pending)
+      this.fail(`${this.file} was replaced.`);
     this.installation.linkLog();
     this.log = openSync(`${this.file}-wal`, 'r');
     this.index = openSync(`${this.file}-shm`, 'r');
     const { salt } = this.readLogState();
     const inodeOf = (suffix: Suffix) => [suffix, statFile(this.file + suffix)?.ino ?? 0];
     const inodes = Object.fromEntries(FILES.map(inodeOf)) as Record<Suffix, number>;
-    this.stamp = { inodes, frames: 0, salt, checksum: [0, 0], isLogNeeded: false, ...this.readFileState() };
+    const device = statFile(this.file)?.dev ?? 0;
+    this.stamp = {
+      inodes,
+      device,
+      frames: 0,
+      salt,
+      checksum: [0, 0],
+      isLogNeeded: false,
+      ...this.readFileState(),
+    };
   }
 
   /** Ends the checks. Call it before SQLite closes the database, which changes the files. */
@@ -164,9 +188,16 @@ export class DatabaseFiles {
     this.assertSame(FILES);
   }
 
-  /** @throws DatabaseError `replaced` if the index of the log lacks frames, so that SQLite would overwrite commits. */
-  assertIndexUnchanged(frames: number): void {
-    if (frames < (this.stamp?.frames ?? 0)) this.fail(`${this.file}-shm was overwritten.`);
+  /**
+   * Checks before a transaction that the index of the log is not an earlier one, with which SQLite would overwrite commits.
+   * @throws DatabaseError `replaced` if it is.
+   */
+  assertIndexUnchanged({ log, salt, checksum }: LogState): void {
+    const { stamp } = this;
+    if (!stamp || stamp.frames === 0) return;
+    const isSame = log === stamp.frames && isSameChecksum(checksum, stamp.checksum);
+    if (salt === stamp.salt ? isSame || log > stamp.frames : isLaterSalt(stamp.salt, salt)) return;
+    this.fail(`${this.file}-shm was overwritten.`);
   }
 
   /**
@@ -188,10 +219,13 @@ export class DatabaseFiles {
 
   /**
    * Records that a checkpoint begins to change the database file.
+   * @throws DatabaseError `replaced` if a file was replaced or overwritten since the last commit.
    * @param setVersion sets `user_version`, which the checkpoint then writes to the database file.
    */
-  beginCheckpoint(setVersion: (version: number) => void): void {
+  beginCheckpoint(state: LogState, setVersion: (version: number) => void): void {
     this.assertUnchanged();
+    this.assertIndexUnchanged(state);
+    if (this.stamp && !this.isFrameSame(this.stamp)) this.failForLog();
     const { version = 0, pending: begun = 0 } = this.installation.current ?? {};
     if (begun === version) {
       const pending = randomInt(1, 2 ** 31);
@@ -227,7 +261,8 @@ export class DatabaseFiles {
     for (const suffix of suffixes) {
       const stats = statFile(this.file + suffix);
       if (!stats) this.fail(`${this.file}${suffix} was deleted or moved.`);
-      if (stats.ino !== stamp.inodes[suffix]) this.fail(`${this.file}${suffix} was replaced.`);
+      if (stats.ino !== stamp.inodes[suffix] || stats.dev !== stamp.device)
+        this.fail(`${this.file}${suffix} was replaced.`);
       if (suffix !== '' || stamp.mtime === UNKNOWN_TIME) continue;
       if (stats.size !== stamp.size || stats.mtimeMs !== stamp.mtime)
         this.fail(`${this.file} was overwritten.`);
@@ -248,7 +283,7 @@ export class DatabaseFiles {
    * check would cost ten times as much, because Linux then writes the log's inode at each sync.
    */
   private isFolderSame(): boolean {
-    const { mtimeMs: time = UNKNOWN_TIME } = statFile(dirname(this.file)) ?? {};
+    const { ctimeMs: time = UNKNOWN_TIME } = statFile(dirname(this.file)) ?? {};
     const isSame = time === this.folderTime && time !== UNKNOWN_TIME;
     // A second change within a tick of the clock would have the same time.
     this.folderTime = Date.now() - time > SETTLED_MILLIS ? time : UNKNOWN_TIME;
@@ -287,7 +322,7 @@ export class DatabaseFiles {
       first = (((first + this.readWord(at)) | 0) + second) | 0;
       second = (((second + this.readWord(at + 4)) | 0) + first) | 0;
     }
-    return first >>> 0 === checksum[0] && second >>> 0 === checksum[1];
+    return isSameChecksum([first >>> 0, second >>> 0], checksum);
   }
 
   /** Reads a word in the byte order of the machine. */
@@ -295,3 +330,10 @@ export class DatabaseFiles {
     return this.frameWords[position >> 2] ?? 0;
   }
 }
+
+/** Returns the path without symbolic links, as SQLite resolves it. The log is in the folder of the real file. */
+const resolveLinks = (file: string): string =>
+  existsSync(file) ? realpathSync(file) : join(realpathSync(dirname(file)), basename(file));
+
+const isSameChecksum = (first: Checksum, second: Checksum): boolean =>
+  first[0] === second[0] && first[1] === second[1];

@@ -1,12 +1,12 @@
 import {
   closeSync,
   linkSync,
+  lstatSync,
   openSync,
   readFileSync,
   readSync,
   renameSync,
   rmSync,
-  statSync,
   writeFileSync,
 } from 'node:fs';
 import { toDatabaseError } from '../engine/database-error.js';
@@ -223,7 +223,7 @@ export const isLaterSalt = (first: number, second: number): boolean =>
 /** @throws DatabaseError `disk_error` if the folder cannot be read. */
 export function statFile(path: string) {
   try {
-    return statSync(path, { throwIfNoEntry: false });
+    return lstatSync(path, { throwIfNoEntry: false });
   } catch (error) {
     throw toDatabaseError(Object.assign(error as Error, { code: 'SQLITE_IOERR' }));
   }

@@ -129,7 +129,10 @@ export class SqliteEngine implements Engine {
   private async runLocked<T>(write: (release: Release) => T): Promise<T> {
     const release = await this.lock.acquire();
     try {
-      return await this.retryWhileBusy(() => write(release));
+      return await this.retryWhileBusy(() => {
+        this.log.prepareCommit();
+        return write(release);
+      });
     } catch (error) {
       release();
       throw error;

@@ -57,13 +57,21 @@ export class WriteAheadLog {
     private readonly readers: readonly Reader[],
   ) {
     const { files } = lock;
-    files?.startChecks();
+    files?.startChecks(this.readVersion());
     if (files?.isOwner) this.timer = setInterval(() => void this.watch(), WATCH_MILLIS).unref();
   }
 
   /** Files to check. Undefined if no process of this service has claimed the database. */
   private get files() {
     return this.lock.files?.stamp && this.lock.files;
+  }
+
+  /**
+   * Checks the index of the log. Call it under the write lock, before a transaction begins.
+   * @throws DatabaseError `replaced` if the index was overwritten.
+   */
+  prepareCommit(): void {
+    this.files?.assertIndexUnchanged(this.readState());
   }
 
   /**
@@ -117,7 +125,7 @@ export class WriteAheadLog {
       const { log, checkpointed } = await this.lock.run(async () => {
         this.files?.assertUnchanged();
         const state = this.readState();
-        this.files?.assertIndexUnchanged(state.log);
+        this.files?.assertIndexUnchanged(state);
         return state;
       });
       const isIdle = log === this.watchedPages;
@@ -158,15 +166,24 @@ export class WriteAheadLog {
 
   private async runCheckpoint(truncate: boolean, runCheckpoint: RunCheckpoint): Promise<void> {
     this.assertUsable();
-    this.files?.beginCheckpoint((version) => {
+    this.files?.beginCheckpoint(this.readState(), (version) => {
       this.connection.exec(`PRAGMA user_version = ${version}`);
     });
-    await runCheckpoint(truncate);
-    const state = this.readState();
-    this.files?.endCheckpoint(state);
-    const { log, checkpointed } = state;
+    await runCheckpoint(false);
+    const { log, checkpointed } = this.recordCheckpoint();
+    // Truncated last, so that a start after a kill knows that an empty log was checkpointed.
+    if (truncate && log === checkpointed) {
+      await runCheckpoint(true);
+      this.recordCheckpoint();
+    }
     // Pages that a running read still needs stay in the log.
     this.nextPages = log - checkpointed + this.checkpointPages;
+  }
+
+  private recordCheckpoint(): LogState {
+    const state = this.readState();
+    this.files?.endCheckpoint(state);
+    return state;
   }
 
   /** Runs `commit`. After a failure on a full disk, the next idle moment starts a checkpoint, which makes space. */
@@ -177,6 +194,10 @@ export class WriteAheadLog {
       this.isDiskFull ||= error instanceof DatabaseError && DISK_FAULTS.includes(error.fault);
       throw error;
     }
+  }
+
+  private readVersion(): number {
+    return (this.connection.queryOne('PRAGMA user_version', []) as { user_version: number }).user_version;
   }
 
   private readState(): LogState {
