@@ -18,8 +18,8 @@ import { UserDirectory } from '../../users/search/user-directory.service.js';
 import { MAX_SKIPPED_USERS, UserPages, type UserSet } from '../../users/search/user-pages.service.js';
 import { UserCounts } from '../../users/writer/user-counts.service.js';
 import { Resources } from '../discovery/resources.js';
-import type { AttributePath, ScimObject } from '../protocol/attribute.js';
-import { type Filter, usesAttribute, buildMatcher } from '../protocol/filter.js';
+import type { ScimObject } from '../protocol/attribute.js';
+import { usesAttribute, buildMatcher } from '../protocol/filter.js';
 import {
   type ListParameters,
   type ListQuery,
@@ -47,6 +47,8 @@ interface Search {
   order: ListOrder | undefined;
   window: PageWindow;
   hidesOperators: boolean;
+  /** Aborts when the client disconnects, or when the search exceeds its budget. Undefined for a search with an index. */
+  signal?: AbortSignal | undefined;
 }
 
 /** Number of users that are read and evaluated at a time. One batch takes a few milliseconds. */
@@ -99,8 +101,9 @@ export class ScimUserList {
   async readPage(query: ListQuery, actor: Actor, getSignal: () => AbortSignal): Promise<ResourcePage> {
     const search = this.buildSearch(query, actor);
     const read = async (signal?: AbortSignal): Promise<UserListPage> => {
-      const order = await this.chooseOrder(search, signal);
-      return order ? this.readSortedPage(search, order, signal) : this.scan(search, signal);
+      search.signal = signal;
+      const order = await this.chooseOrder(search);
+      return order ? this.readSortedPage(search, order) : this.scan(search);
     };
     const findBroadestPart = async () => (search.plan.source ? 'filter' : 'startIndex');
     const { users, ...page } = isBroad(search)
@@ -130,24 +133,17 @@ export class ScimUserList {
    * Returns an order in which the database can filter and sort the list. Returns undefined if this must be done in
    * memory.
    */
-  private async chooseOrder(
-    { plan, order, set }: Search,
-    signal?: AbortSignal,
-  ): Promise<ListOrder | undefined> {
+  private async chooseOrder({ plan, order, set, signal }: Search): Promise<ListOrder | undefined> {
     if (!plan.isExact) return undefined;
     if (!order?.byLookUp || !plan.source) return order;
     const matching = await this.pages.countUpTo(set, this.scanLimit + 1, signal);
     return matching > this.scanLimit ? order : undefined;
   }
 
-  private async readSortedPage(
-    search: Search,
-    order: ListOrder,
-    signal?: AbortSignal,
-  ): Promise<UserListPage> {
-    const { query, set, tests, plan, window } = search;
+  private async readSortedPage(search: Search, order: ListOrder): Promise<UserListPage> {
+    const { query, set, tests, plan, window, signal } = search;
     const countsItself = isUniqueKeyLookup(search);
-    const total = countsItself ? undefined : await this.countTotal(search, signal);
+    const total = countsItself ? undefined : await this.countTotal(search);
     if (window.limit === 0 || (total !== undefined && window.offset >= total))
       return { users: [], total, next: undefined };
     const few = !order.byLookUp && (await this.hasFewMatches(plan, total));
@@ -159,7 +155,7 @@ export class ScimUserList {
       : await this.pages.read(toUserSet, order, window, signal, (range) => this.isRangeEmpty(range, signal));
     return {
       users: rows.map(({ user }) => user),
-      total: countsItself ? (last ? await this.countTotal(search, signal) : rows.length) : total,
+      total: countsItself ? (last ? await this.countTotal(search) : rows.length) : total,
       next: nextCursorOf(query, last, last && rangeIndexOf(last.key, order.ranges)),
     };
   }
@@ -178,10 +174,9 @@ export class ScimUserList {
    * Counts the users that match. Uses the counters if there is no filter, or only a condition on the status. For a page
    * with a cursor, counts at most `MAX_COUNTED` matches.
    */
-  private async countTotal(
-    { plan: { status, tests }, set, query, hidesOperators: hides }: Search,
-    signal: AbortSignal | undefined,
-  ): Promise<number | undefined> {
+  private async countTotal(search: Search): Promise<number | undefined> {
+    const { plan, set, query, hidesOperators: hides, signal } = search;
+    const { status, tests } = plan;
     const statuses = status ? [status] : tests.length === 0 ? ['Active', 'Blocked'] : undefined;
     if (statuses) {
       const { matching } = await this.counts.countUsers(statuses);
@@ -199,25 +194,22 @@ export class ScimUserList {
   }
 
   /** Reads a page by evaluating a limited number of users one by one. */
-  private async scan({ query, set, plan, window }: Search, signal?: AbortSignal): Promise<UserListPage> {
-    const { filter, sortBy, descending } = query;
-    const matches = await this.findMatches(set, plan.isExact ? undefined : filter, sortBy, signal);
+  private async scan(search: Search): Promise<UserListPage> {
+    const { query, window } = search;
+    const { sortBy, descending } = query;
+    const matches = await this.findMatches(search);
     const { rows, last } = sortPage(matches, (match) => match, sortBy && descending ? 'desc' : 'asc', window);
     const users = await this.readUsers(rows.map(({ uuid }) => uuid));
     return { users, total: matches.length, next: nextCursorOf(query, last, 0) };
   }
 
   /**
-   * Finds the users of a set that match the filter, with their sort keys.
-   * @param sortBy undefined to sort by time of creation.
+   * Finds the users of the set that match the filter, with their sort keys.
    * @throws ProblemError `too_many` if more than `SCIM_SCAN_LIMIT` users would have to be evaluated.
    */
-  private async findMatches(
-    set: UserSet,
-    filter: Filter | undefined,
-    sortBy: AttributePath | undefined,
-    signal: AbortSignal | undefined,
-  ): Promise<Position[]> {
+  private async findMatches({ set, plan, query, signal }: Search): Promise<Position[]> {
+    const { sortBy } = query;
+    const filter = plan.isExact ? undefined : query.filter;
     const candidates = await this.pages.listOldest(set, this.scanLimit + 1, signal);
     if (candidates.length > this.scanLimit) throw this.createLimitError(sortBy !== undefined);
     const withGroups = (filter && usesAttribute(filter, 'groups')) || sortBy?.attribute.name === 'groups';
