@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib';
 import { type Caller, DEFAULT_PROFILE, type KeyActor } from '../access/actor.js';
 import { areNetworksWithin, isInNetworks } from '../access/networks.js';
 import { rightsOf } from '../access/policy.js';
-import { AuditService } from '../audit/audit.service.js';
+import { AuditService, recordEvents } from '../audit/audit.service.js';
 import { ProblemError, createUnauthenticatedError } from '../platform/common/errors.js';
 import { toJson } from '../platform/common/json.js';
 import { createToken, sha256 } from '../platform/common/secrets.js';
@@ -166,7 +166,7 @@ export class ApiKeysService {
     const fields = { name, expires, scopes, networks, unknown_fields, profile };
     const changes = Object.entries(fields).map(([field, value]) => ({ field, new: value }));
     const target = { kind: 'api_key', id } as const;
-    await this.audit.record(tx, caller, [{ action: 'api_key.created', target, changes }]);
+    await recordEvents(tx, caller, [{ action: 'api_key.created', target, changes }]);
     return row;
   }
 
@@ -176,7 +176,7 @@ export class ApiKeysService {
       const key = await this.repository.lock(tx, id);
       if (!key || key.revoked !== null) return key !== undefined;
       await this.repository.revoke(tx, id, now());
-      await this.audit.record(tx, caller, [{ action: 'api_key.revoked', target: { kind: 'api_key', id } }]);
+      await recordEvents(tx, caller, [{ action: 'api_key.revoked', target: { kind: 'api_key', id } }]);
       return true;
     }, caller);
   }

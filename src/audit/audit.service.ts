@@ -75,10 +75,6 @@ export class AuditService {
     private readonly env: Env,
   ) {}
 
-  async record(tx: Sql, caller: Caller, events: readonly AuditEvent[]): Promise<void> {
-    await recordEvents(tx, caller, events);
-  }
-
   async recordWithoutTransaction(caller: RecordedCaller, event: AuditEvent): Promise<void> {
     await recordEvents(this.database, caller, [event]);
   }
@@ -129,12 +125,12 @@ export class AuditService {
 
   async recordRunStart(tx: Sql, caller: Caller, id: string, changes: readonly AuditChange[]): Promise<void> {
     await this.runs.saveParty(tx, id, 'started', caller);
-    await this.record(tx, caller, [{ action: 'import.created', target: { kind: 'import', id }, changes }]);
+    await recordEvents(tx, caller, [{ action: 'import.created', target: { kind: 'import', id }, changes }]);
   }
 
   async recordRunApproval(tx: Sql, caller: Caller, id: string): Promise<void> {
     await this.runs.saveParty(tx, id, 'approved', caller);
-    await this.record(tx, caller, [{ action: 'import.approved', target: { kind: 'import', id } }]);
+    await recordEvents(tx, caller, [{ action: 'import.approved', target: { kind: 'import', id } }]);
   }
 
   /**
@@ -193,7 +189,7 @@ export class AuditService {
   }
 }
 
-/** Records events in a transaction. A program needs no application for it. */
+/** Records events, usually in the transaction of a change. A program needs no application for it. */
 export async function recordEvents(tx: Sql, caller: RecordedCaller, events: readonly AuditEvent[]) {
   await insertRows(tx, AuditEventEntity, toRows(caller, events));
 }

@@ -3,7 +3,7 @@ import type { Caller } from '../access/actor.js';
 import { assertScope } from '../access/policy.js';
 import { WEBMASTER } from '../access/roles.js';
 import type { AuditAction } from '../audit/audit-event.js';
-import { AuditService } from '../audit/audit.service.js';
+import { recordEvents } from '../audit/audit.service.js';
 import type { FieldChange } from '../platform/common/field-changes.js';
 import { ProblemError } from '../platform/common/errors.js';
 import { now } from '../platform/common/time.js';
@@ -31,7 +31,6 @@ export class GroupWriter {
   constructor(
     private readonly repository: GroupRepository,
     private readonly members: GroupMembers,
-    private readonly audit: AuditService,
   ) {}
 
   /** @throws ProblemError `display_name_taken`, `external_id_taken`, `validation_failed`, or an error of the user writer. */
@@ -133,7 +132,7 @@ export class GroupWriter {
     const [first, ...more] = toFieldChanges(delta);
     const lists = [[...changes, ...(first ? [first] : [])], ...more.map((row) => [row])];
     const events = lists.map((list) => ({ action, target, changes: list }));
-    await this.audit.record(tx, caller, events);
+    await recordEvents(tx, caller, events);
   }
 }
 

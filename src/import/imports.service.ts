@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { type Caller, toDatasetScope } from '../access/actor.js';
 import { assertScope } from '../access/policy.js';
-import { AuditService } from '../audit/audit.service.js';
+import { AuditService, recordEvents } from '../audit/audit.service.js';
 import { ProblemError } from '../platform/common/errors.js';
 import { now, addSeconds, toMillis } from '../platform/common/time.js';
 import { Env } from '../platform/config/env.js';
@@ -132,7 +132,7 @@ export class ImportsService {
       };
       await this.runs.insert(tx, revert);
       await this.audit.recordRunStart(tx, caller, revert.id, toStartChanges(revert));
-      await this.audit.record(tx, caller, [{ action: 'import.reverted', target: { kind: 'import', id } }]);
+      await recordEvents(tx, caller, [{ action: 'import.reverted', target: { kind: 'import', id } }]);
       return revert;
     }, caller);
     await this.transactions.runAfterCommit(caller, async () => {

@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { AuditModule } from '../audit/audit.module.js';
 import { LoginThrottleRepository } from './login-throttle.repository.js';
 import { LoginThrottle } from './login-throttle.service.js';
 import { SessionCookie } from './session-cookie.js';
@@ -8,7 +7,6 @@ import { SessionsController } from './sessions.controller.js';
 import { SessionsService } from './sessions.service.js';
 
 @Module({
-  imports: [AuditModule],
   controllers: [SessionsController],
   providers: [SessionsService, SessionCookie, SessionRepository, LoginThrottle, LoginThrottleRepository],
   exports: [SessionsService, SessionCookie, LoginThrottle],

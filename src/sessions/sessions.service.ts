@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../access/actor.js';
 import { assertScope, hasScope } from '../access/policy.js';
-import { AuditService } from '../audit/audit.service.js';
+import { recordEvents } from '../audit/audit.service.js';
 import { createToken, sha256 } from '../platform/common/secrets.js';
 import { addSeconds, isUntrusted, now } from '../platform/common/time.js';
 import { Env } from '../platform/config/env.js';
@@ -32,7 +32,6 @@ export class SessionsService {
     env: Env,
     private readonly repository: SessionRepository,
     private readonly transactions: TransactionRunner,
-    private readonly audit: AuditService,
   ) {
     this.idleSeconds = env.SESSION_IDLE_MINUTES * 60;
     this.absoluteSeconds = env.SESSION_ABSOLUTE_MINUTES * 60;
@@ -54,7 +53,7 @@ export class SessionsService {
     };
     await this.enforceLimit(tx, userUuid, session.created, caller);
     await this.repository.insert(tx, session);
-    await this.audit.record(tx, caller, [
+    await recordEvents(tx, caller, [
       {
         action: 'session.created',
         target: { kind: 'session', id: session.id },
@@ -152,7 +151,7 @@ export class SessionsService {
       target: { kind: 'session' as const, id },
       changes: [{ field: 'user_uuid', old: user_uuid }],
     }));
-    await this.audit.record(tx, caller, events);
+    await recordEvents(tx, caller, events);
   }
 
   private computeTimes(created: string): SessionTimes {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Actor, type Caller, initiatorOf } from '../../access/actor.js';
-import { AuditService } from '../../audit/audit.service.js';
+import { recordEvents } from '../../audit/audit.service.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import {
   type DbTime,
@@ -54,7 +54,6 @@ export class KeyFuse {
   constructor(
     private readonly repository: KeyFuseRepository,
     private readonly keys: ApiKeyRepository,
-    private readonly audit: AuditService,
     private readonly transactions: TransactionRunner,
     private readonly env: Env,
     private readonly log: Log,
@@ -130,7 +129,7 @@ export class KeyFuse {
       const until = addSeconds(now(), HOUR_SECONDS);
       await this.repository.save(tx, { key_id: key.id, blown: null, open_until: until });
       const changes = [{ field: 'open_until', new: until }];
-      await this.audit.record(tx, caller, [
+      await recordEvents(tx, caller, [
         { action: 'api_key.fuse_reset', target: { kind: 'api_key', id: key.id }, changes },
       ]);
       return until;
@@ -201,7 +200,7 @@ export class KeyFuse {
         { field: 'deactivations', new: count },
         { field: 'limit', new: limit },
       ];
-      await this.audit.record(tx, caller, [
+      await recordEvents(tx, caller, [
         { action: 'api_key.fuse_blown', target: { kind: 'api_key', id }, changes },
       ]);
     };

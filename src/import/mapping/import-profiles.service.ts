@@ -3,7 +3,7 @@ import { randomUUID, createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Caller, toDatasetScope } from '../../access/actor.js';
 import { assertScope } from '../../access/policy.js';
-import { AuditService } from '../../audit/audit.service.js';
+import { recordEvents } from '../../audit/audit.service.js';
 import type { FieldChange } from '../../platform/common/field-changes.js';
 import { ProblemError, createValidationError } from '../../platform/common/errors.js';
 import type { JsonObject } from '../../platform/common/json.js';
@@ -50,7 +50,6 @@ export class ImportProfiles {
     private readonly saved: ImportProfilesRepository,
     private readonly settings: UserSettings,
     private readonly transactions: TransactionRunner,
-    private readonly audit: AuditService,
     private readonly tags: EntityTags,
   ) {}
 
@@ -124,7 +123,7 @@ export class ImportProfiles {
       }
       const changes = [{ field: 'name', new: name }, ...changesOf(before?.profile, profile)];
       const target = { kind: 'import_profile', id: saved.id } as const;
-      await this.audit.record(tx, caller, [{ action: 'import_profile.saved', target, changes }]);
+      await recordEvents(tx, caller, [{ action: 'import_profile.saved', target, changes }]);
       return { name, profile, updated: saved.updated };
     }, caller);
   }
@@ -143,7 +142,7 @@ export class ImportProfiles {
       await this.saved.delete(tx, name);
       const changes = [{ field: 'name', old: name }];
       const target = { kind: 'import_profile', id: before.id } as const;
-      await this.audit.record(tx, caller, [{ action: 'import_profile.deleted', target, changes }]);
+      await recordEvents(tx, caller, [{ action: 'import_profile.deleted', target, changes }]);
       return true;
     }, caller);
   }

@@ -56,7 +56,7 @@ export class RunTransitions {
     else if ('audit' in step) {
       const target = { kind: 'import', id: run.id } as const;
       const changes = step.by === 'operator' ? {} : { changes: toResultChanges(moved) };
-      await this.audit.record(tx, caller, [{ action: step.audit, target, ...changes }]);
+      await recordEvents(tx, caller, [{ action: step.audit, target, ...changes }]);
     }
     return moved;
   }

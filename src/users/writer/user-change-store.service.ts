@@ -3,7 +3,7 @@ import type { Caller } from '../../access/actor.js';
 import { Changes } from '../../platform/common/field-changes.js';
 import { now } from '../../platform/common/time.js';
 import type { AuditAction } from '../../audit/audit-event.js';
-import { AuditService } from '../../audit/audit.service.js';
+import { recordEvents } from '../../audit/audit.service.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { SessionsService } from '../../sessions/sessions.service.js';
 import { isActiveWebmaster, shouldEndSessions } from '../rules/user-rules.js';
@@ -37,7 +37,6 @@ export class UserChangeStore {
     private readonly deleted: DeletedUsersRepository,
     private readonly counts: UserCounts,
     private readonly sessions: SessionsService,
-    private readonly audit: AuditService,
   ) {}
 
   /**
@@ -64,7 +63,7 @@ export class UserChangeStore {
     if (withLookups.length > 0) await this.saveLookups(tx, withLookups);
     await this.endSessions(tx, stored, caller);
     const events = stored.map((change) => toAuditEvent(change, groups));
-    await this.audit.record(tx, caller, events);
+    await recordEvents(tx, caller, events);
     const withCounts = stored.filter(hasCountChanges);
     if (withCounts.length > 0) await this.counts.add(tx, sumCountDeltas(withCounts));
   }
