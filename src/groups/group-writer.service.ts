@@ -8,6 +8,7 @@ import type { FieldChange } from '../platform/common/field-changes.js';
 import { ProblemError } from '../platform/common/errors.js';
 import { now } from '../platform/common/time.js';
 import type { Sql } from '../platform/database/engine/sql.js';
+import type { Versions } from '../platform/http/entity-tags.js';
 import { GroupMembers, type MemberDelta, NO_DELTA } from './group-members.service.js';
 import { GroupRepository } from './group.repository.js';
 import { type Group, type GroupFields, diffGroups, toGroupRow } from './group.js';
@@ -18,8 +19,7 @@ export interface GroupChange {
   toFields: (current: Group) => GroupFields;
   /** Returns the change of the members. Called in the transaction, because it can depend on the current members. */
   toMembers?: (tx: Sql, current: Group) => MemberChange | Promise<MemberChange>;
-  /** Versions of the group that `If-Match` allows. Undefined if every version is allowed. */
-  ifVersions?: readonly number[] | undefined;
+  ifVersions?: Versions;
 }
 
 /**
@@ -85,12 +85,7 @@ export class GroupWriter {
    * Deletes a group permanently. Its members lose the roles of the group.
    * @throws any ProblemError that `update` throws.
    */
-  async delete(
-    tx: Sql,
-    uuid: string,
-    ifVersions: readonly number[] | undefined,
-    caller: Caller,
-  ): Promise<void> {
+  async delete(tx: Sql, uuid: string, ifVersions: Versions, caller: Caller): Promise<void> {
     const before = await this.lock(tx, uuid);
     assertVersion(before, ifVersions);
     const delta = { added: [], removed: await this.repository.listMembers(uuid, tx) };
@@ -160,7 +155,7 @@ function assertScopeForMembers({ actor }: Caller, { roles }: Group, { added, rem
   if (roles.includes(WEBMASTER) && added.length + removed.length > 0) assertScope(actor, 'webmasters');
 }
 
-function assertVersion({ version }: Group, ifVersions: readonly number[] | undefined): void {
+function assertVersion({ version }: Group, ifVersions: Versions): void {
   if (!ifVersions || ifVersions.includes(version)) return;
   const detail = 'The group has changed since it was read. Read it again and repeat the change.';
   throw new ProblemError('precondition_failed', detail);

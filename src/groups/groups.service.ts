@@ -9,6 +9,7 @@ import { type Clause, type Sql, toClause } from '../platform/database/engine/sql
 import { truncateToPage, encodeCursor, parsePageWindow } from '../platform/database/keyset-pages.js';
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
 import type { CheckedInput } from '../platform/input/read-input.js';
+import type { Versions } from '../platform/http/entity-tags.js';
 import { UserSettings } from '../users/rules/user-settings.js';
 import { applyConfiguredRules, createEmptyUser, validateWholeUser } from '../users/rules/user-rules.js';
 import { toLoginKey } from '../users/model/comparison-keys.js';
@@ -82,7 +83,7 @@ export class GroupsService {
     return this.transactions.run((tx) => this.writer.update(tx, uuid, change, caller), caller);
   }
 
-  async delete(uuid: string, ifVersions: readonly number[] | undefined, caller: Caller): Promise<void> {
+  async delete(uuid: string, ifVersions: Versions, caller: Caller): Promise<void> {
     await this.transactions.run((tx) => this.writer.delete(tx, uuid, ifVersions, caller), caller);
   }
 
@@ -94,7 +95,7 @@ export class GroupsService {
   async setRoles(
     uuid: string,
     { value, errors }: CheckedInput<GroupRolesInput>,
-    ifVersions: readonly number[] | undefined,
+    ifVersions: Versions,
     caller: Caller,
   ): Promise<Group> {
     assertScope(caller.actor, 'webmasters');

@@ -3,6 +3,9 @@ import type { Response } from 'express';
 /** An entity tag with a version. Identity providers send it with and without `W/`. */
 const WEAK_TAG = /^(?:W\/)?"(\d{1,9})(-\d+)?"$/i;
 
+/** Versions that `If-Match` allows. Undefined if every version is allowed. */
+export type Versions = readonly number[] | undefined;
+
 /**
  * Creates and reads the entity tags of one epoch. A version is unique only within an epoch, because a restored database
  * counts the same versions again.
@@ -25,7 +28,7 @@ export class EntityTags {
    * @param pattern matches an entity tag, with the version and the suffix as its groups. Ignores tags that do not match,
    * and tags of another epoch.
    */
-  parseIfMatch(ifMatch: string | undefined, pattern = WEAK_TAG): number[] | undefined {
+  parseIfMatch(ifMatch: string | undefined, pattern = WEAK_TAG): Versions {
     if (ifMatch === undefined || ifMatch.trim() === '*') return undefined;
     return ifMatch.split(',').flatMap((each) => {
       const [, version, suffix = ''] = pattern.exec(each.trim()) ?? [];

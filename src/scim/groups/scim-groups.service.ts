@@ -6,6 +6,7 @@ import { type Group, type GroupFields, MAX_GROUP_EXTERNAL_ID, MAX_GROUP_NAME } f
 import { GroupsService } from '../../groups/groups.service.js';
 import { MemberChange } from '../../groups/member-change.js';
 import { type FieldError, createValidationError } from '../../platform/common/errors.js';
+import type { Versions } from '../../platform/http/entity-tags.js';
 import { findIdMismatch } from '../../platform/common/uuid.js';
 import { Env } from '../../platform/config/env.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
@@ -36,8 +37,6 @@ class ScimGroupInput {
   @Roles({ example: ['Editor'] })
   roles?: string[] | null;
 }
-
-type Versions = readonly number[] | undefined;
 
 /** Reads and changes groups for identity providers. Every change goes through `GroupWriter`. */
 @Injectable()

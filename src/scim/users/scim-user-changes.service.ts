@@ -3,6 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../../access/actor.js';
 import { type FieldError, ProblemError, createValidationError } from '../../platform/common/errors.js';
 import { now } from '../../platform/common/time.js';
+import type { Versions } from '../../platform/http/entity-tags.js';
 import { findIdMismatch, isUuid } from '../../platform/common/uuid.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { readInput } from '../../platform/input/read-input.js';
@@ -84,12 +85,7 @@ export class ScimUserChanges {
    * Prepares a PUT.
    * @throws ProblemError for errors that do not depend on the current user.
    */
-  async replace(
-    id: string,
-    body: unknown,
-    caller: Caller,
-    ifVersions?: readonly number[],
-  ): Promise<PendingChange> {
+  async replace(id: string, body: unknown, caller: Caller, ifVersions?: Versions): Promise<PendingChange> {
     const read = this.readBody(body, caller);
     const rules = rulesOf(caller.actor);
     const apply = (current: ScimObject): ScimObject => applyPut(current, read, this.resources.user, rules);
@@ -102,12 +98,7 @@ export class ScimUserChanges {
    * Prepares a PATCH.
    * @throws ProblemError for errors that do not depend on the current user.
    */
-  async patch(
-    id: string,
-    body: unknown,
-    caller: Caller,
-    ifVersions?: readonly number[],
-  ): Promise<PendingChange> {
+  async patch(id: string, body: unknown, caller: Caller, ifVersions?: Versions): Promise<PendingChange> {
     const rules = rulesOf(caller.actor);
     const countDeviation = createDeviationCounter(this.metrics, caller.actor);
     const options = { resource: this.resources.user, ignoreUnknown: rules.ignoresUnknown, countDeviation };
@@ -118,7 +109,7 @@ export class ScimUserChanges {
   }
 
   /** Prepares a deletion. @throws ProblemError `not_found` if the id is not a UUID. */
-  delete(id: string, caller: Caller, ifVersions?: readonly number[]): PendingChange {
+  delete(id: string, caller: Caller, ifVersions?: Versions): PendingChange {
     const uuid = this.resources.user.parseId(id);
     const buildChange: PendingChange['buildChange'] = (_, user) => {
       const locked = assertVisible(user, id, caller);
@@ -139,7 +130,7 @@ export class ScimUserChanges {
     id: string,
     change: Change,
     caller: Caller,
-    ifVersions: readonly number[] | undefined,
+    ifVersions: Versions,
   ): Promise<PendingChange> {
     const uuid = this.resources.user.parseId(id);
     let password_hash: string | null | undefined;
