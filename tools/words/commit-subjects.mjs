@@ -17,7 +17,7 @@ export const VERBS = new Set(
    rotate round run sanitize save scope seal search seed select send separate serve set share shorten show
    shrink shut sign simplify simulate skip sort specify speed split stage standardize start state stop store
    stream strengthen strip suggest suppress survive switch sync take teach test throttle tighten time
-   tolerate trace track translate treat trim trust try turn type unify unlock unpack update upgrade upload
+   tolerate trace track translate treat trim truncate trust try turn type unify unlock unpack update upgrade upload
    use validate verify wait walk warn watch weigh widen wire wrap write`.split(/\s+/),
 );
 
