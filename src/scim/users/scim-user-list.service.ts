@@ -101,9 +101,9 @@ export class ScimUserList {
   async readPage(query: ListQuery, actor: Actor, getSignal: () => AbortSignal): Promise<ResourcePage> {
     const search = this.buildSearch(query, actor);
     const read = async (signal?: AbortSignal): Promise<UserListPage> => {
-      search.signal = signal;
-      const order = await this.chooseOrder(search);
-      return order ? this.readSortedPage(search, order) : this.scan(search);
+      const stoppable = { ...search, signal };
+      const order = await this.chooseOrder(stoppable);
+      return order ? this.readSortedPage(stoppable, order) : this.scan(stoppable);
     };
     const findBroadestPart = async () => (search.plan.source ? 'filter' : 'startIndex');
     const { users, ...page } = isBroad(search)
