@@ -176,7 +176,10 @@ onSqlite(
     while (acknowledged.length < 20) await delay(5);
     service.signal('SIGKILL');
     await Promise.all([service.exit, writing]);
-    while (existsSync(join(database.folder, `${MAIN}-wal`))) readUsers(); // its workers may still have the file open
+    while (existsSync(join(database.folder, `${MAIN}-wal`))) {
+      readUsers(); // deletes the log, unless a worker of the killed service still has the file open
+      await delay(5);
+    }
 
     const again = await Process.startService(envOf(database));
     await again.stop();
