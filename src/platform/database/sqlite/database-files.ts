@@ -170,7 +170,8 @@ export class DatabaseFiles {
   /** Reads the state of the log. Other processes change it only under the write lock. */
   readLogState(): LogState {
     const bytes = this.indexBytes;
-    readSync(this.index, bytes, 0, bytes.length, 0);
+    if (readSync(this.index, bytes, 0, bytes.length, 0) < bytes.length)
+      this.fail(`${this.file}-shm was shortened.`);
     const checksum = [
       bytes.readUInt32LE(INDEX.checksumAt),
       bytes.readUInt32LE(INDEX.checksumAt + 4),
@@ -190,7 +191,7 @@ export class DatabaseFiles {
 
   /**
    * Checks before a transaction that the index of the log is not an earlier one, with which SQLite would overwrite commits.
-   * @throws DatabaseError `replaced` if it is.
+   * @throws DatabaseError `replaced` if the index is an earlier one.
    */
   assertIndexUnchanged({ log, salt, checksum }: LogState): void {
     const { stamp } = this;
@@ -219,13 +220,14 @@ export class DatabaseFiles {
 
   /**
    * Records that a checkpoint begins to change the database file.
-   * @throws DatabaseError `replaced` if a file was replaced or overwritten since the last commit.
    * @param setVersion sets `user_version`, which the checkpoint then writes to the database file.
+   * @throws DatabaseError `replaced` if a file was replaced or overwritten since the last commit.
    */
   beginCheckpoint(state: LogState, setVersion: (version: number) => void): void {
     this.assertUnchanged();
     this.assertIndexUnchanged(state);
     if (this.stamp && !this.isFrameSame(this.stamp)) this.failForLog();
+    if (state.log > 0) this.checkLog(state.salt);
     const { version = 0, pending: begun = 0 } = this.installation.current ?? {};
     if (begun === version) {
       const pending = randomInt(1, 2 ** 31);
@@ -312,8 +314,9 @@ export class DatabaseFiles {
     // The checksum before the first frame is in the header of the log.
     const start = frames === 1 ? CHECKSUM_BYTES : FRAME_HEADER.bytes - FRAME_HEADER.checksumAt + PAGE_BYTES;
     const bytes = this.frameBytes;
-    readSync(this.log, bytes, 0, start + FRAME_BYTES, positionOfFrame(frames) - start);
-    // SQLite's checksum, over the start of the frame's header and the page. Array destructuring would take ten times as long.
+    const length = start + FRAME_BYTES;
+    if (readSync(this.log, bytes, 0, length, positionOfFrame(frames) - start) < length) return false;
+    // SQLite's checksum, over the start of the frame's header and the page.
     let first = bytes.readInt32BE(0);
     let second = bytes.readInt32BE(4);
     const page = start + FRAME_HEADER.bytes;
