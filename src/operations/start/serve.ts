@@ -32,11 +32,12 @@ export async function runSingleProcess(env: Env, createApp: CreateApp): Promise<
  * log to the new file.
  */
 function endIfFilesChange({ files }: WriteLock, log: Log): void {
-  if (files?.loss !== undefined) log.error('changes lost', { reason: files.loss });
-  files?.setFaultHandler((reason) => {
+  if (!files) return;
+  if (files.loss !== undefined) log.error('changes lost', { reason: files.loss });
+  files.onFault = (reason) => {
     log.error('database replaced', { reason });
     setTimeout(() => process.exit(1), ANSWER_MILLIS);
-  });
+  };
 }
 
 /**

@@ -1,19 +1,10 @@
 import { randomInt } from 'node:crypto';
-import { closeSync, existsSync, openSync, readSync, realpathSync } from 'node:fs';
+import { type Stats, closeSync, existsSync, openSync, readSync, realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { DatabaseError } from '../engine/database-error.js';
-import {
-  FRAME_BYTES,
-  FRAME_HEADER,
-  INDEX,
-  InstallationFile,
-  LOG_SALT_AT,
-  PAGE_BYTES,
-  isLaterSalt,
-  positionOfFrame,
-  statFile,
-} from './installation-file.js';
+import { INDEX, InstallationFile, isLaterSalt, statFile } from './installation-file.js';
+import { type Checksum, LogFrames, isSameChecksum } from './log-frames.js';
 import { createParentFolder, isLocked, loadDriver } from './sqlite-connection.js';
 
 /**
@@ -23,12 +14,10 @@ import { createParentFolder, isLocked, loadDriver } from './sqlite-connection.js
 const FILES = ['', '-wal', '-shm', '-installation', '-owner'] as const;
 type Suffix = (typeof FILES)[number];
 
-/** Time in milliseconds for which a check of the log's inode and salt holds. */
-const LOG_CHECK_MILLIS = 5;
+/** Time in milliseconds for which a check of the log's inode and of the log's salt holds. */
+const CHECK_MILLIS = 5;
 /** Age in milliseconds from which the time of the folder's last change shows that no file was replaced since. */
 const SETTLED_MILLIS = 20;
-const CHECKSUM_BYTES = 8;
-type Checksum = readonly [number, number];
 
 /** State of the log, from its index. */
 export interface LogState {
@@ -47,8 +36,8 @@ const CLAIM_MILLIS = 5000;
 
 /** State of the files after the last commit or checkpoint. Writers pass it on with the write lock. */
 export interface FileStamp {
-  inodes: Readonly<Record<Suffix, number>>;
-  device: number;
+  /** Device and inode of each file. */
+  identities: Readonly<Record<Suffix, string | undefined>>;
   /** Number of frames in the log, or 0 if it is unknown. */
   frames: number;
   salt: number;
@@ -73,18 +62,15 @@ export class DatabaseFiles {
   stamp: FileStamp | undefined;
   /** Reason if changes were lost before this process claimed the database. */
   loss: string | undefined;
-  private onFault: (reason: string) => void = () => undefined;
+  /** Called with the reason when a check fails. */
+  onFault: (reason: string) => void = () => undefined;
   private claimed: DatabaseSync | undefined;
-  private log = -1;
+  private log: LogFrames | undefined;
   private index = -1;
   /** Time of the last change of the folder at the last check of the log's inode, or `UNKNOWN_TIME` if it was recent. */
   private folderTime = UNKNOWN_TIME;
-  private nextLogCheck = 0;
+  private nextCheck = 0;
   private readonly indexBytes = Buffer.alloc(INDEX.checkpointedAt + 4);
-  /** The last frame before a commit, and all bytes from the checksum before it. */
-  private readonly frameBytes = Buffer.from(new ArrayBuffer(FRAME_HEADER.bytes + PAGE_BYTES + FRAME_BYTES));
-  private readonly frameWords = new Int32Array(this.frameBytes.buffer);
-
   private readonly file: string;
 
   constructor(file: string) {
@@ -122,11 +108,6 @@ export class DatabaseFiles {
     this.claimed = undefined;
   }
 
-  /** Calls `onFault` with the reason when a check fails. */
-  setFaultHandler(onFault: (reason: string) => void): void {
-    this.onFault = onFault;
-  }
-
   /**
    * Starts the checks. Call it when SQLite has opened the database and its log.
    * @param userVersion of the opened database.
@@ -138,21 +119,13 @@ export class DatabaseFiles {
     if (this.isOwner && userVersion !== record.version && userVersion !== record.pending)
       this.fail(`${this.file} was replaced.`);
     this.installation.linkLog();
-    this.log = openSync(`${this.file}-wal`, 'r');
+    this.log = new LogFrames(`${this.file}-wal`);
     this.index = openSync(`${this.file}-shm`, 'r');
     const { salt } = this.readLogState();
-    const inodeOf = (suffix: Suffix) => [suffix, statFile(this.file + suffix)?.ino ?? 0];
-    const inodes = Object.fromEntries(FILES.map(inodeOf)) as Record<Suffix, number>;
-    const device = statFile(this.file)?.dev ?? 0;
-    this.stamp = {
-      inodes,
-      device,
-      frames: 0,
-      salt,
-      checksum: [0, 0],
-      isLogNeeded: false,
-      ...this.readFileState(),
-    };
+    const identified = FILES.map((suffix) => [suffix, identityOf(statFile(this.file + suffix))]);
+    const identities = Object.fromEntries(identified) as FileStamp['identities'];
+    const state = this.readFileState();
+    this.stamp = { identities, frames: 0, salt, checksum: [0, 0], isLogNeeded: false, ...state };
   }
 
   /** Ends the checks. Call it before SQLite closes the database, which changes the files. */
@@ -162,8 +135,9 @@ export class DatabaseFiles {
 
   /** Call it after SQLite has closed the database, because closing its index here drops SQLite's locks. */
   recordClosed(): void {
-    for (const opened of [this.log, this.index]) if (opened >= 0) closeSync(opened);
-    this.log = this.index = -1;
+    this.log?.close();
+    if (this.log) closeSync(this.index);
+    this.log = undefined;
     this.installation.recordClosed();
   }
 
@@ -213,7 +187,7 @@ export class DatabaseFiles {
     const isRestarted = salt !== stamp.salt;
     const isContinued = frames >= stamp.frames && this.isFrameSame(stamp);
     if (!isRestarted && !isContinued) this.failForLog();
-    if (isRestarted || performance.now() >= this.nextLogCheck) this.checkLog(salt);
+    if (isRestarted || performance.now() >= this.nextCheck) this.checkLog(salt);
     if (isRestarted || !stamp.isLogNeeded) this.installation.update({ salt, isLogNeeded: true });
     this.stamp = { ...stamp, frames, salt, checksum, isLogNeeded: true };
   }
@@ -263,8 +237,7 @@ export class DatabaseFiles {
     for (const suffix of suffixes) {
       const stats = statFile(this.file + suffix);
       if (!stats) this.fail(`${this.file}${suffix} was deleted or moved.`);
-      if (stats.ino !== stamp.inodes[suffix] || stats.dev !== stamp.device)
-        this.fail(`${this.file}${suffix} was replaced.`);
+      if (identityOf(stats) !== stamp.identities[suffix]) this.fail(`${this.file}${suffix} was replaced.`);
       if (suffix !== '' || stamp.mtime === UNKNOWN_TIME) continue;
       if (stats.size !== stamp.size || stats.mtimeMs !== stamp.mtime)
         this.fail(`${this.file} was overwritten.`);
@@ -274,10 +247,9 @@ export class DatabaseFiles {
 
   /** Checks the inode and the salt of the log. */
   private checkLog(salt: number): void {
-    this.nextLogCheck = performance.now() + LOG_CHECK_MILLIS;
+    this.nextCheck = performance.now() + CHECK_MILLIS;
     if (!this.isFolderSame()) this.assertSame(['-wal']);
-    const bytes = this.frameBytes;
-    if (readSync(this.log, bytes, 0, 4, LOG_SALT_AT) < 4 || bytes.readUInt32BE(0) !== salt) this.failForLog();
+    if (this.log?.readSalt() !== salt) this.failForLog();
   }
 
   /**
@@ -310,33 +282,12 @@ export class DatabaseFiles {
 
   /** Returns true if a frame of the log still has its checksum. */
   private isFrameSame({ frames, checksum }: FileStamp): boolean {
-    if (frames === 0) return true;
-    // The checksum before the first frame is in the header of the log.
-    const start = frames === 1 ? CHECKSUM_BYTES : FRAME_HEADER.bytes - FRAME_HEADER.checksumAt + PAGE_BYTES;
-    const bytes = this.frameBytes;
-    const length = start + FRAME_BYTES;
-    if (readSync(this.log, bytes, 0, length, positionOfFrame(frames) - start) < length) return false;
-    // SQLite's checksum, over the start of the frame's header and the page.
-    let first = bytes.readInt32BE(0);
-    let second = bytes.readInt32BE(4);
-    const page = start + FRAME_HEADER.bytes;
-    for (let at = start; at < page + PAGE_BYTES; at += CHECKSUM_BYTES) {
-      if (at === start + CHECKSUM_BYTES) at = page;
-      first = (((first + this.readWord(at)) | 0) + second) | 0;
-      second = (((second + this.readWord(at + 4)) | 0) + first) | 0;
-    }
-    return isSameChecksum([first >>> 0, second >>> 0], checksum);
-  }
-
-  /** Reads a word in the byte order of the machine. */
-  private readWord(position: number): number {
-    return this.frameWords[position >> 2] ?? 0;
+    return frames === 0 || isSameChecksum(this.log?.readFrame(frames)?.checksum, checksum);
   }
 }
+
+const identityOf = (stats: Stats | undefined): string | undefined => stats && `${stats.dev}:${stats.ino}`;
 
 /** Returns the path without symbolic links, as SQLite resolves it. The log is in the folder of the real file. */
 const resolveLinks = (file: string): string =>
   existsSync(file) ? realpathSync(file) : join(realpathSync(dirname(file)), basename(file));
-
-const isSameChecksum = (first: Checksum, second: Checksum): boolean =>
-  first[0] === second[0] && first[1] === second[1];

@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { toDatabaseError } from '../engine/database-error.js';
+import { LogFrames, PAGE_BYTES } from './log-frames.js';
 import { createParentFolder } from './sqlite-connection.js';
 
 /** Length of the file. It stays the same, so that a change cannot leave a part of the file empty. */
@@ -17,11 +18,6 @@ const FILE_BYTES = 512;
 
 // Formats of SQLite's files (sqlite.org/fileformat.html, sqlite.org/walformat.html). Numbers have four bytes.
 const VERSION_AT = 60;
-const LOG_HEADER_BYTES = 32;
-export const LOG_SALT_AT = 16;
-export const FRAME_HEADER = { bytes: 24, pageAt: 0, commitAt: 4, saltAt: 8, checksumAt: 16 };
-export const PAGE_BYTES = 4096;
-export const FRAME_BYTES = FRAME_HEADER.bytes + PAGE_BYTES;
 /** The index of the log begins with two equal headers. Its numbers are little-endian, except for the salt. */
 export const INDEX = { headerBytes: 48, framesAt: 16, checksumAt: 24, saltAt: 32, checkpointedAt: 96 };
 /** SQLite adds 1 to the salt each time it restarts the log. A salt that differs by more belongs to another log. */
@@ -136,14 +132,14 @@ export class InstallationFile {
     if (!expected) return statFile(this.path) ? 'The installation file is damaged.' : undefined;
     if (this.isDatabaseMissing) throw this.createMissingError();
     const version = this.readVersion();
-    const salt = readNumber(this.log, LOG_SALT_AT);
+    const log = LogFrames.use(this.log, (frames) => frames.readCommitted());
     const isSameFile = version === expected.version || version === expected.pending;
     const isSameLog =
-      salt !== undefined && isLaterSalt(expected.salt, salt) && (isSameFile || expected.salt > 0);
-    if (salt !== undefined && isSameFile !== isSameLog) this.setLogAside();
+      log !== undefined && isLaterSalt(expected.salt, log.salt) && (isSameFile || expected.salt > 0);
+    if (log && isSameFile !== isSameLog) this.setLogAside();
     if (!isSameFile) return 'The database file is older than the last changes.';
-    if (isSameLog ? !this.isLogShort(salt) : !expected.isLogNeeded) return undefined;
-    if (salt === undefined && this.isLinkedLogCheckpointed(expected.salt)) return undefined;
+    if (isSameLog ? log.frames >= this.readIndexedFrames(log.salt) : !expected.isLogNeeded) return undefined;
+    if (!log && this.isLinkedLogCheckpointed(expected.salt)) return undefined;
     return 'The write-ahead log with the last changes is missing, incomplete or replaced.';
   }
 
@@ -169,52 +165,41 @@ export class InstallationFile {
   }
 
   private readVersion(): number | undefined {
-    return readNumber(this.file, VERSION_AT);
+    return readBytes(this.file, VERSION_AT, 4)?.readUInt32BE(0);
   }
 
   /** Returns true if the database file contains all pages of a log that only has its second name. */
   private isLinkedLogCheckpointed(expectedSalt: number): boolean {
-    const salt = readNumber(this.link, LOG_SALT_AT);
-    if (salt === undefined || !isLaterSalt(expectedSalt, salt)) return false;
-    const frames = new Map<number, number>();
-    let uncommitted: [page: number, frame: number][] = [];
-    for (let frame = 1; ; frame++) {
-      const header = readBytes(this.link, positionOfFrame(frame), FRAME_HEADER.bytes);
-      if (header?.readUInt32BE(FRAME_HEADER.saltAt) !== salt) break;
-      uncommitted.push([header.readUInt32BE(FRAME_HEADER.pageAt), frame]);
-      if (header.readUInt32BE(FRAME_HEADER.commitAt) === 0) continue;
-      for (const [page, number] of uncommitted) frames.set(page, number);
-      uncommitted = [];
-    }
-    return frames.size > 0 && [...frames].every(([page, frame]) => this.isPageSame(page, frame));
+    const isCheckpointed = LogFrames.use(this.link, (frames) => {
+      const log = frames.readCommitted();
+      if (!log || log.frames === 0 || !isLaterSalt(expectedSalt, log.salt)) return false;
+      return [...log.pages].every(([page, frame]) => this.isPageSame(page, frames.readPage(frame)));
+    });
+    return isCheckpointed ?? false;
   }
 
-  /** Compares a page of the database file with a frame of the log. */
-  private isPageSame(page: number, frame: number): boolean {
-    const logged = readBytes(this.link, positionOfFrame(frame) + FRAME_HEADER.bytes, PAGE_BYTES);
+  private isPageSame(page: number, expected: Buffer | undefined): boolean {
     const stored = readBytes(this.file, (page - 1) * PAGE_BYTES, PAGE_BYTES);
-    return logged !== undefined && stored?.equals(logged) === true;
+    return expected !== undefined && stored?.equals(expected) === true;
   }
 
-  /** Returns true if the log is shorter than its index says. SQLite updates the index at each commit. */
-  private isLogShort(salt: number): boolean {
+  /**
+   * Returns the number of frames that the index expects in a log, or 0 if it is unknown or the database file contains the
+   * frames. SQLite updates the index at each commit.
+   */
+  private readIndexedFrames(salt: number): number {
     const index = readBytes(`${this.file}-shm`, 0, INDEX.checkpointedAt + 4);
     const header = index?.subarray(0, INDEX.headerBytes);
     // The headers differ if SQLite was killed while it wrote them. The last commit was then not acknowledged.
-    if (!index || !header?.equals(index.subarray(INDEX.headerBytes, 2 * INDEX.headerBytes))) return false;
+    if (!index || !header?.equals(index.subarray(INDEX.headerBytes, 2 * INDEX.headerBytes))) return 0;
     const frames = header.readUInt32LE(INDEX.framesAt);
-    if (header.readUInt32BE(INDEX.saltAt) !== salt || frames === index.readUInt32LE(INDEX.checkpointedAt))
-      return false;
-    return (
-      readBytes(this.log, positionOfFrame(frames), FRAME_BYTES)?.readUInt32BE(FRAME_HEADER.saltAt) !== salt
-    );
+    const isExpected =
+      header.readUInt32BE(INDEX.saltAt) === salt && frames !== index.readUInt32LE(INDEX.checkpointedAt);
+    return isExpected ? frames : 0;
   }
 }
 
 const format = (record: object): string => JSON.stringify(record).padEnd(FILE_BYTES);
-
-/** Returns the position of a frame in the log. The first frame has the number 1. */
-export const positionOfFrame = (frame: number): number => LOG_HEADER_BYTES + (frame - 1) * FRAME_BYTES;
 
 /** Returns true if SQLite gives the second salt to a log after the first one. A log without commits has the salt 0. */
 export const isLaterSalt = (first: number, second: number): boolean =>
@@ -228,9 +213,6 @@ export function statFile(path: string) {
     throw toDatabaseError(Object.assign(error as Error, { code: 'SQLITE_IOERR' }));
   }
 }
-
-const readNumber = (path: string, position: number): number | undefined =>
-  readBytes(path, position, 4)?.readUInt32BE(0);
 
 /** Reads from a file that SQLite does not have open. Returns undefined if the file is missing or too short. */
 function readBytes(path: string, position: number, length: number): Buffer | undefined {
