@@ -14,7 +14,7 @@ import { createParentFolder, isLocked, loadDriver } from './sqlite-connection.js
 const FILES = ['', '-wal', '-shm', '-installation', '-owner'] as const;
 type Suffix = (typeof FILES)[number];
 
-/** Time in milliseconds for which a check of the log's inode and of the log's salt holds. */
+/** Time in milliseconds for which a check of the inodes and of the log's salt holds. */
 const CHECK_MILLIS = 5;
 /** Age in milliseconds from which the time of the folder's last change shows that no file was replaced since. */
 const SETTLED_MILLIS = 20;
@@ -181,13 +181,15 @@ export class DatabaseFiles {
    * @throws DatabaseError `replaced` if a file was deleted, moved, replaced, shortened or overwritten.
    */
   recordCommit({ log: frames, salt, checksum }: LogState): void {
-    this.assertSame(['']);
     const { stamp } = this;
     if (!stamp || frames === 0) return;
     const isRestarted = salt !== stamp.salt;
     const isContinued = frames >= stamp.frames && this.isFrameSame(stamp);
     if (!isRestarted && !isContinued) this.failForLog();
-    if (isRestarted || performance.now() >= this.nextCheck) this.checkLog(salt);
+    if (isRestarted || performance.now() >= this.nextCheck) {
+      this.assertSame(['']);
+      this.checkLog(salt);
+    }
     if (isRestarted || !stamp.isLogNeeded) this.installation.update({ salt, isLogNeeded: true });
     this.stamp = { ...stamp, frames, salt, checksum, isLogNeeded: true };
   }
