@@ -21,7 +21,7 @@ const BUILD = pathToFileURL(join(process.cwd(), 'build/')).href;
 interface App {
   listen(port: number, host: string): Promise<unknown>;
   getUrl(): Promise<string>;
-  get(type: unknown): { run(): Promise<unknown> };
+  get(type: unknown): { createCredentials(): Promise<unknown> };
   close(): Promise<void>;
 }
 interface Modules {
@@ -120,7 +120,7 @@ try {
   });
   await migrateAtStart(env, ENTITIES);
   const app = await createApp(env);
-  await app.get(FirstStart).run();
+  await app.get(FirstStart).createCredentials();
   await app.listen(0, '127.0.0.1');
   const url = await app.getUrl();
   const person = { username: 'kim', email: 'kim@example.org' };
