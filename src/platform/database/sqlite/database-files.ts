@@ -3,7 +3,7 @@ import { type Stats, closeSync, existsSync, openSync, readSync, realpathSync } f
 import { basename, dirname, join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { DatabaseError } from '../engine/database-error.js';
-import { INDEX, InstallationFile, isLaterSalt, statFile } from './installation-file.js';
+import { INDEX, InstallationFile, VERSION_AT, isLaterSalt, statFile } from './installation-file.js';
 import { type Checksum, LogFrames, isSameChecksum } from './log-frames.js';
 import { createParentFolder, isLocked, loadDriver } from './sqlite-connection.js';
 
@@ -52,8 +52,8 @@ const UNKNOWN_TIME = -1;
 
 /**
  * The files of an embedded database. Detects files that another program has deleted, replaced or overwritten, so that no
- * commit to them is acknowledged. Never opens the database file while SQLite has it open, because closing it would drop
- * SQLite's locks (ADR 41).
+ * commit to them is acknowledged. Never closes the database file while SQLite has it open, because this would drop SQLite's
+ * locks (ADR 41).
  */
 export class DatabaseFiles {
   readonly installation: InstallationFile;
@@ -67,6 +67,7 @@ export class DatabaseFiles {
   private claimed: DatabaseSync | undefined;
   private log: LogFrames | undefined;
   private index = -1;
+  private database = -1;
   /** Time of the last change of the folder at the last check of the log's inode, or `UNKNOWN_TIME` if it was recent. */
   private folderTime = UNKNOWN_TIME;
   private nextCheck = 0;
@@ -121,6 +122,7 @@ export class DatabaseFiles {
     this.installation.linkLog();
     this.log = new LogFrames(`${this.file}-wal`);
     this.index = openSync(`${this.file}-shm`, 'r');
+    this.database = openSync(this.file, 'r');
     const { salt } = this.readLogState();
     const identified = FILES.map((suffix) => [suffix, identityOf(statFile(this.file + suffix))]);
     const identities = Object.fromEntries(identified) as FileStamp['identities'];
@@ -133,10 +135,10 @@ export class DatabaseFiles {
     this.stamp = undefined;
   }
 
-  /** Call it after SQLite has closed the database, because closing its index here drops SQLite's locks. */
+  /** Call it after SQLite has closed the database, because closing a file here drops SQLite's locks. */
   recordClosed(): void {
     this.log?.close();
-    if (this.log) closeSync(this.index);
+    if (this.log) for (const opened of [this.index, this.database]) closeSync(opened);
     this.log = undefined;
     this.installation.recordClosed();
   }
@@ -218,13 +220,21 @@ export class DatabaseFiles {
     this.forgetStamp();
   }
 
-  /** Records the end of a checkpoint. */
+  /**
+   * Records the end of a checkpoint, which may not be complete.
+   * @throws DatabaseError `replaced` if the database file was overwritten during the checkpoint.
+   */
   endCheckpoint({ log: frames, checkpointed, salt, checksum }: LogState): void {
     if (!this.stamp) return;
+    const { version = 0, pending = 0 } = this.installation.current ?? {};
+    const isComplete = checkpointed === frames;
+    const isRead = readSync(this.database, this.indexBytes, 0, 4, VERSION_AT) === 4;
+    const stored = isRead ? this.indexBytes.readUInt32BE(0) : undefined;
+    if (stored !== pending && (isComplete || stored !== version)) this.fail(`${this.file} was overwritten.`);
     this.stamp = { ...this.stamp, ...this.readFileState(), frames, salt, checksum };
-    if (checkpointed < frames) return;
+    if (!isComplete) return;
     this.stamp.isLogNeeded = false;
-    this.installation.update({ version: this.installation.current?.pending ?? 0, isLogNeeded: false });
+    this.installation.update({ version: pending, isLogNeeded: false });
   }
 
   /** Marks the state as unknown, because a checkpoint may be interrupted. */

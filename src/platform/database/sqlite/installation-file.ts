@@ -17,7 +17,8 @@ import { createParentFolder } from './sqlite-connection.js';
 const FILE_BYTES = 512;
 
 // Formats of SQLite's files (sqlite.org/fileformat.html, sqlite.org/walformat.html). Numbers have four bytes.
-const VERSION_AT = 60;
+/** Position of `user_version` in a database file. */
+export const VERSION_AT = 60;
 /** The index of the log begins with two equal headers. Its numbers are little-endian, except for the salt. */
 export const INDEX = { headerBytes: 48, framesAt: 16, checksumAt: 24, saltAt: 32, checkpointedAt: 96 };
 /** SQLite adds 1 to the salt each time it restarts the log. A salt that differs by more belongs to another log. */
