@@ -61,22 +61,20 @@ export class DropFolder {
    * @throws EntryError if another folder has replaced the drop folder or the work folder, or a system error.
    */
   async check(isNew: boolean): Promise<void> {
-    const { dev } = await OpenFolder.runWithFolder(this.folder, { allowsLink: true }, async (drop) => {
-      const entries = await opendir(drop.pathOf('.'));
-      await entries.read();
-      await entries.close();
-      return stat(drop.pathOf('.'));
-    });
+    await using drop = await this.openDrop();
+    const entries = await opendir(drop.pathOf('.'));
+    await entries.read();
+    await entries.close();
+    const { dev } = await stat(drop.pathOf('.'));
     if (dev !== (this.device ?? dev))
       throw new EntryError(this.folder, 'on another file system than at the start of the service');
     if (isNew) await mkdir(this.workFolder, { recursive: true, mode: 0o700 });
-    await OpenFolder.runWithFolder(this.workFolder, { allowsLink: true }, async (work) => {
-      const stages = STAGES.map((stage) => work.pathOf(stage));
-      const found = await Promise.all(stages.map((path) => lstat(path).catch(() => undefined)));
-      if (!isNew && !found.some(Boolean))
-        throw new EntryError(this.workFolder, 'not mounted or new: it contains no folder processing');
-      for (const path of stages) await mkdir(path, { recursive: true });
-    });
+    await using work = await OpenFolder.open(this.workFolder, { allowsLink: true });
+    const stages = STAGES.map((stage) => work.pathOf(stage));
+    const found = await Promise.all(stages.map((path) => lstat(path).catch(() => undefined)));
+    if (!isNew && !found.some(Boolean))
+      throw new EntryError(this.workFolder, 'not mounted or new: it contains no folder processing');
+    for (const path of stages) await mkdir(path, { recursive: true });
     this.device = dev;
   }
 
@@ -87,33 +85,29 @@ export class DropFolder {
   async probeWorkFolder(): Promise<void> {
     if (this.workFolder === this.folder) return;
     const probe = `.rollcall-${uuidv7()}`;
-    await this.runWithDropAndStageFolder('processing', async (drop, processing) => {
-      await (await open(drop.pathOf(probe), 'wx')).close();
-      try {
-        await rename(drop.pathOf(probe), processing.pathOf(probe));
-        await unlink(processing.pathOf(probe));
-      } catch (error) {
-        await unlink(drop.pathOf(probe));
-        if (errorCodeOf(error) !== 'EXDEV') throw error;
-        throw new Error(
-          'IMPORT_WORK_FOLDER must be on the same file system as IMPORT_FOLDER (the same volume or mount in a ' +
-            'container), because files move between them in one step.',
-          { cause: error },
-        );
-      }
-    });
+    await using drop = await this.openDrop();
+    await using processing = await this.openStage('processing');
+    await (await open(drop.pathOf(probe), 'wx')).close();
+    try {
+      await rename(drop.pathOf(probe), processing.pathOf(probe));
+      await unlink(processing.pathOf(probe));
+    } catch (error) {
+      await unlink(drop.pathOf(probe));
+      if (errorCodeOf(error) !== 'EXDEV') throw error;
+      throw new Error(
+        'IMPORT_WORK_FOLDER must be on the same file system as IMPORT_FOLDER (the same volume or mount in a ' +
+          'container), because files move between them in one step.',
+        { cause: error },
+      );
+    }
   }
 
   /** Yields the files in the drop folder that match the pattern, sorted by name. Includes files with a `rejection`. */
   async *listDropped(): AsyncGenerator<FolderFile> {
-    const drop = await OpenFolder.open(this.folder, { allowsLink: true });
-    try {
-      for await (const name of drop.listNames((each) => this.matches(each))) {
-        const file = await this.inspectDropped(drop, name);
-        if (file) yield file;
-      }
-    } finally {
-      await drop.close();
+    await using drop = await this.openDrop();
+    for await (const name of drop.listNames((each) => this.matches(each))) {
+      const file = await this.inspectDropped(drop, name);
+      if (file) yield file;
     }
   }
 
@@ -125,32 +119,28 @@ export class DropFolder {
   async moveToProcessing(name: string, runId: string): Promise<ProcessingFile | undefined> {
     const shortName = truncateAtStart(name, MAX_NAME_BYTES - UUID_BYTES);
     const entry = runId + SEPARATOR + shortName;
-    return this.runWithDropAndStageFolder('processing', async (drop, processing) => {
-      // Delete the marker first. Otherwise, a later file with the same name would count as complete too early.
-      if (await hasMarker(drop, name)) await unlink(drop.pathOf(name + MARKER));
-      try {
-        await rename(drop.pathOf(name), processing.pathOf(entry));
-      } catch (error) {
-        if (errorCodeOf(error) === 'ENOENT') return undefined;
-        throw error;
-      }
-      return { runId, name: shortName, entry };
-    });
+    await using drop = await this.openDrop();
+    await using processing = await this.openStage('processing');
+    // Delete the marker first. Otherwise, a later file with the same name would count as complete too early.
+    if (await hasMarker(drop, name)) await unlink(drop.pathOf(name + MARKER));
+    try {
+      await rename(drop.pathOf(name), processing.pathOf(entry));
+    } catch (error) {
+      if (errorCodeOf(error) === 'ENOENT') return undefined;
+      throw error;
+    }
+    return { runId, name: shortName, entry };
   }
 
   async *listProcessing(): AsyncGenerator<ProcessingFile & FolderFile> {
-    const processing = await this.openStage('processing');
-    try {
-      for await (const entry of processing.listNames((each) => !each.startsWith('.'))) {
-        const file = { runId: entry.slice(0, UUID_BYTES - 1), name: entry.slice(UUID_BYTES), entry };
-        const found = PROCESSING_NAME.test(entry)
-          ? await inspectFile(processing, entry)
-          : new EntryError(entry, 'not a file that this service stored');
-        if (found instanceof EntryError) yield { ...file, isComplete: false, rejection: found };
-        else if (found) yield { ...file, isComplete: this.isStable(entry, found) };
-      }
-    } finally {
-      await processing.close();
+    await using processing = await this.openStage('processing');
+    for await (const entry of processing.listNames((each) => !each.startsWith('.'))) {
+      const file = { runId: entry.slice(0, UUID_BYTES - 1), name: entry.slice(UUID_BYTES), entry };
+      const found = PROCESSING_NAME.test(entry)
+        ? await inspectFile(processing, entry)
+        : new EntryError(entry, 'not a file that this service stored');
+      if (found instanceof EntryError) yield { ...file, isComplete: false, rejection: found };
+      else if (found) yield { ...file, isComplete: this.isStable(entry, found) };
     }
   }
 
@@ -160,32 +150,27 @@ export class DropFolder {
    * abort reason of `signal`.
    */
   async *read({ entry }: ProcessingFile, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-    const handle = await this.runWithStageFolder('processing', (processing) => processing.openFile(entry));
-    try {
-      const before = await handle.stat();
-      for (let position = 0; ;) {
-        signal.throwIfAborted();
-        const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(CHUNK), 0, CHUNK, position);
-        if (bytesRead === 0) break;
-        position += bytesRead;
-        yield buffer.subarray(0, bytesRead);
-      }
-      const after = await handle.stat();
-      if (after.size !== before.size || after.mtimeMs !== before.mtimeMs) throw new FileChangedError();
-    } finally {
-      await handle.close();
+    await using processing = await this.openStage('processing');
+    await using handle = await processing.openFile(entry);
+    const before = await handle.stat();
+    for (let position = 0; ;) {
+      signal.throwIfAborted();
+      const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(CHUNK), 0, CHUNK, position);
+      if (bytesRead === 0) break;
+      position += bytesRead;
+      yield buffer.subarray(0, bytesRead);
     }
+    const after = await handle.stat();
+    if (after.size !== before.size || after.mtimeMs !== before.mtimeMs) throw new FileChangedError();
   }
 
   /** Moves a file from `processing/` to `done/` or `failed/` and adds the id of its run to its name. */
   async archive({ runId, name, entry }: ProcessingFile, stage: 'done' | 'failed'): Promise<void> {
     const dot = name.lastIndexOf('.');
     const [base, extension] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, ''];
-    await this.runWithStageFolder('processing', (processing) =>
-      this.runWithStageFolder(stage, (archive) =>
-        rename(processing.pathOf(entry), archive.pathOf(`${base}.${runId}${extension}`)),
-      ),
-    );
+    await using processing = await this.openStage('processing');
+    await using archive = await this.openStage(stage);
+    await rename(processing.pathOf(entry), archive.pathOf(`${base}.${runId}${extension}`));
   }
 
   private async inspectDropped(drop: OpenFolder, name: string): Promise<FolderFile | undefined> {
@@ -210,26 +195,14 @@ export class DropFolder {
     return matchesPattern(this.pattern, name) && !name.startsWith('.') && !name.endsWith(MARKER) && !isOwn;
   }
 
-  private async runWithDropAndStageFolder<T>(
-    stage: Stage,
-    work: (drop: OpenFolder, to: OpenFolder) => Promise<T>,
-  ): Promise<T> {
-    return OpenFolder.runWithFolder(this.folder, { allowsLink: true }, (drop) =>
-      this.runWithStageFolder(stage, (folder) => work(drop, folder)),
-    );
-  }
-
-  private async runWithStageFolder<T>(stage: Stage, work: (folder: OpenFolder) => Promise<T>): Promise<T> {
-    return OpenFolder.runWithFolder(this.workFolder, { allowsLink: true }, (parent) =>
-      OpenFolder.runWithFolder(parent.pathOf(stage), { allowsLink: false }, work),
-    );
+  private openDrop(): Promise<OpenFolder> {
+    return OpenFolder.open(this.folder, { allowsLink: true });
   }
 
   /** Opens a subfolder of the work folder. Rejects a symbolic link, which could redirect files. */
   private async openStage(stage: Stage): Promise<OpenFolder> {
-    return OpenFolder.runWithFolder(this.workFolder, { allowsLink: true }, (parent) =>
-      OpenFolder.open(parent.pathOf(stage), { allowsLink: false }),
-    );
+    await using work = await OpenFolder.open(this.workFolder, { allowsLink: true });
+    return await OpenFolder.open(work.pathOf(stage), { allowsLink: false });
   }
 }
 

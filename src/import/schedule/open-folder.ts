@@ -31,24 +31,10 @@ export class OpenFolder {
   ) {}
 
   /**
-   * Opens a folder, passes it to `work`, and closes it again.
+   * Opens a folder, which the caller must close with `await using`.
    * @param allowsLink true if the last part of the path may be a symbolic link.
    * @throws EntryError if the path is not a folder, or a system error.
    */
-  static async runWithFolder<T>(
-    path: string,
-    { allowsLink }: { allowsLink: boolean },
-    work: (folder: OpenFolder) => Promise<T>,
-  ): Promise<T> {
-    const folder = await OpenFolder.open(path, { allowsLink });
-    try {
-      return await work(folder);
-    } finally {
-      await folder.close();
-    }
-  }
-
-  /** Opens a folder, which the caller must close. Parameters and errors are the same as for `runWithFolder`. */
   static async open(path: string, { allowsLink }: { allowsLink: boolean }): Promise<OpenFolder> {
     const flags = O_RDONLY | O_DIRECTORY | O_NONBLOCK | (allowsLink ? 0 : O_NOFOLLOW);
     const handle = await open(path, flags).catch((error: unknown) => {
@@ -59,7 +45,7 @@ export class OpenFolder {
     return new OpenFolder(handle, HAS_OPEN_FILES ? join(OPEN_FILES, String(handle.fd)) : path);
   }
 
-  async close(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     await this.handle.close();
   }
 
@@ -73,13 +59,10 @@ export class OpenFolder {
    * included.
    */
   async *listNames(accept: (name: string) => boolean): AsyncGenerator<string> {
-    for (
-      let page = await this.loadNames('', accept);
-      ;
-      page = await this.loadNames(page.at(-1) ?? '', accept)
-    ) {
+    for (let after: string | undefined = ''; after !== undefined;) {
+      const page = await this.loadNames(after, accept);
       yield* page;
-      if (page.length < PAGE_SIZE) return;
+      after = page[PAGE_SIZE - 1];
     }
   }
 
