@@ -200,52 +200,35 @@ export async function* skipLines(
       rest += piece;
       // Leave out a CR at the end of the text, because the next piece may begin with its LF.
       const whole = rest.endsWith('\r') ? rest.slice(0, -1) : rest;
-      const cut = before > 0 ? findLineEnds(whole, before) : [];
+      const cut = before > 0 ? findLineEnds(whole).slice(0, before) : [];
       before -= cut.length;
       rest = rest.slice(cut.at(-1) ?? 0);
       if (before > 0) {
         if (cut.length === 0 && rest.length > MAX_BUFFERED) throw createLengthError('first');
         continue;
       }
-      const end = last === 0 ? rest.length - (rest.endsWith('\r') ? 1 : 0) : findLastLinesStart(rest, last);
+      const end = findLastLinesStart(rest, last);
       if (end > 0) yield rest.slice(0, end);
       rest = rest.slice(end);
       if (rest.length > MAX_BUFFERED) throw createLengthError('last');
     }
     if (before > 0) return;
-    const end = last === 0 ? rest.length : findLastLinesStart(rest, last);
+    const end = findLastLinesStart(rest, last);
     if (end > 0) yield rest.slice(0, end);
   } finally {
     await text.return(undefined);
   }
 }
 
-/** Returns the positions after the first `max` line endings of a text. */
-function findLineEnds(text: string, max: number): number[] {
-  const ends: number[] = [];
-  for (const match of text.matchAll(LINE_END)) {
-    ends.push(match.index + match[0].length);
-    if (ends.length === max) break;
-  }
-  return ends;
-}
+/** Returns the positions after the line endings of a text. */
+const findLineEnds = (text: string): number[] =>
+  Array.from(text.matchAll(LINE_END), (match) => match.index + match[0].length);
 
 /** Returns the start of the last `lines` lines of a text, or 0 if the text has no other lines. */
 function findLastLinesStart(text: string, lines: number): number {
-  let at = skipLineEndBefore(text, text.length);
-  for (let line = 0; line < lines; line++) {
-    const begin = Math.max(text.lastIndexOf('\n', at - 1), text.lastIndexOf('\r', at - 1)) + 1;
-    if (begin === 0 || at === 0) return 0;
-    if (line === lines - 1) return begin;
-    at = skipLineEndBefore(text, begin);
-  }
-  return at;
-}
-
-/** Returns the start of the line ending directly before position `at`, or `at` if there is no line ending. */
-function skipLineEndBefore(text: string, at: number): number {
-  if (text[at - 1] === '\n') return text[at - 2] === '\r' ? at - 2 : at - 1;
-  return text[at - 1] === '\r' ? at - 1 : at;
+  if (lines === 0) return text.length;
+  const ends = findLineEnds(text).filter((end) => end < text.length);
+  return ends.at(-lines) ?? 0;
 }
 
 const createLengthError = (position: 'first' | 'last'): FileError =>
