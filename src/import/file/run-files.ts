@@ -23,6 +23,7 @@ export type Header = readonly (Column | undefined)[];
  */
 export type SourceUse = 'stored' | 'added' | 'private';
 
+type HeaderOptions = Pick<ImportOptions, 'ignore_unknown_columns'>;
 type StoredRun = Pick<ImportRun, 'id' | 'options' | 'profile' | 'file_size'>;
 
 /** Access to the stored files of runs. A file can be opened several times. */
@@ -60,7 +61,10 @@ function openMappedFile(reader: CsvReader, names: string[], options: ImportOptio
   assertNoFaults([...findColumnCountErrors(names), ...mapper.errors], reader.headerLine);
   const { columns: header, targets, inputs, ignored } = mapper;
   const uses = usesOf(names, (index) => (targets.has(index) || inputs.has(index)) && !ignored.has(index));
-  const readRecords = (batchSize: number) => mapRecords(reader, mapper, batchSize);
+  async function* readRecords(batchSize: number): AsyncGenerator<CsvRecord[]> {
+    for await (const records of reader.readRecords(batchSize))
+      yield records.map((record) => mapRecord(mapper, record));
+  }
   return { reader, readRecords, names, header, uses };
 }
 
@@ -75,15 +79,14 @@ const usesOf = (names: readonly string[], isRead: (index: number, name: string) 
  * @throws FileError that lists all errors of the header: too many columns, no ExternalId, and each password column,
  * unknown column and repeated column.
  */
-export function readHeader(
-  names: readonly string[],
-  options: { ignore_unknown_columns: boolean },
-  line = 1,
-): Header {
-  const header = names.map((name) => (name.trim().startsWith('_') ? undefined : findColumn(name)));
+export function readHeader(names: readonly string[], options: HeaderOptions, line = 1): Header {
+  const header = findColumns(names);
   assertNoFaults(findHeaderErrors(names, header, options), line);
   return header;
 }
+
+export const findColumns = (names: readonly string[]): Header =>
+  names.map((name) => (name.trim().startsWith('_') ? undefined : findColumn(name)));
 
 /** @throws FileError that lists all errors and has the code of the first one. */
 function assertNoFaults(faults: readonly FileErrorDetails[], line: number): void {
@@ -97,10 +100,10 @@ function findColumnCountErrors({ length }: readonly string[]): FileErrorDetails[
   return [{ code: 'too_many_columns', message }];
 }
 
-function findHeaderErrors(
+export function findHeaderErrors(
   names: readonly string[],
   header: Header,
-  { ignore_unknown_columns: ignoresUnknown }: { ignore_unknown_columns: boolean },
+  { ignore_unknown_columns: ignoresUnknown }: HeaderOptions,
 ): FileErrorDetails[] {
   const faults = findColumnCountErrors(names);
   if (!header.some((column) => column?.field === 'external_id')) {
@@ -151,16 +154,6 @@ export function createCsvReader(
     isKnownColumn: profile ? createColumnTest(profile) : isKnown,
     ...((first > 0 || last > 0) && { skipped: { first, last } }),
   });
-}
-
-async function* mapRecords(
-  reader: CsvReader,
-  mapper: RecordMapper,
-  batchSize: number,
-): AsyncGenerator<CsvRecord[]> {
-  for await (const records of reader.readRecords(batchSize)) {
-    yield records.map((record) => mapRecord(mapper, record));
-  }
 }
 
 /**

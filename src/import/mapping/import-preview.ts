@@ -5,12 +5,12 @@ import { isObject } from '../../platform/common/json.js';
 import { truncate } from '../../platform/common/text.js';
 import { UserSettings } from '../../users/rules/user-settings.js';
 import { toExactKey, toLoginKey } from '../../users/model/comparison-keys.js';
-import { type Column, findColumn } from '../file/columns.js';
+import { type Column } from '../file/columns.js';
 import type { CsvReader } from '../file/csv-reader.js';
 import { type CsvRecord, formatCellCount } from '../file/record-parser.js';
 import { type FilePrefix, PrefixEndError } from '../file/file-store.js';
 import { type FileRow, readRow } from '../file/file-row.js';
-import { type Header, readHeader, createCsvReader } from '../file/run-files.js';
+import { type Header, findColumns, findHeaderErrors, createCsvReader } from '../file/run-files.js';
 import { RowUserLookup } from '../plan/row-user-lookup.js';
 import { planRow } from '../plan/row-rules.js';
 import { userScopeOf } from '../runs/import-run.js';
@@ -23,7 +23,7 @@ import {
 import { isCommonColumnName, suggestColumns } from './column-suggestion.js';
 import { RecordMapper, toPlainCell } from './record-mapper.js';
 import type { ImportRequest } from '../runs/import-options.js';
-import { FileError } from '../file/file-error.js';
+import { FileError, type FileErrorDetails } from '../file/file-error.js';
 
 const MAX_TEXT = 255;
 const MAX_LISTED = 32;
@@ -163,9 +163,12 @@ function mapColumns(
     column: column?.name ?? null,
     use: column ? 'column' : isIgnored ? 'ignored' : 'unknown',
   });
+  const addFaults = (faults: readonly FileErrorDetails[]): void => {
+    problems.push(...faults.map(({ code, message }) => toFileProblem(line, code, message)));
+  };
   if (profile) {
     const mapper = new RecordMapper(profile, names, options);
-    problems.push(...mapper.errors.map(({ code, message }) => toFileProblem(line, code, message)));
+    addFaults(mapper.errors);
     return {
       header: mapper.columns,
       mapCells: (record) => ({ ...record, cells: mapper.mapCells(record.cells) }),
@@ -175,13 +178,9 @@ function mapColumns(
           : describeUse(mapper.targets.get(index), mapper.ignored.has(index)),
     };
   }
-  try {
-    if (names.length > 0) readHeader(names, options, line);
-  } catch (error) {
-    problems.push(...problemsOf(error));
-  }
   // Show the rows even if the header has errors. If two columns mean the same import column, use the first one.
-  const known = names.map((name) => (name.trim().startsWith('_') ? undefined : findColumn(name)));
+  const known = findColumns(names);
+  if (names.length > 0) addFaults(findHeaderErrors(names, known, options));
   const header = known.map((column, index) => (known.indexOf(column) === index ? column : undefined));
   return {
     header,
