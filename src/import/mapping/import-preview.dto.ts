@@ -1,10 +1,10 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty } from '@nestjs/swagger';
 import { FIELD_VALUE } from '../../platform/openapi/shared-schemas.js';
 import { type GuardOverrides, buildLimitSchemas } from '../runs/guard-limits.js';
-import { ROW_OUTCOMES } from '../runs/import-row.js';
+import { MAX_COLUMNS } from './profile.input.js';
+import { ROW_OUTCOMES, RowErrorDto } from '../runs/import-row.js';
 
 export const PREVIEW_ROWS = 100;
-const MAX_COLUMNS = 200;
 const MAX_PROBLEMS = PREVIEW_ROWS * 100 + 3 * MAX_COLUMNS;
 const NULLABLE = { type: String, nullable: true } as const;
 
@@ -48,18 +48,8 @@ class PreviewRowDto {
 }
 
 /** An error of a row or of the whole file. */
-export class PreviewProblemDto {
+export class PreviewProblemDto extends RowErrorDto {
   @ApiProperty({ type: 'integer', nullable: true, example: 2 }) line!: number | null;
-  @ApiProperty({
-    maxLength: 100,
-    example: 'email',
-    description: 'Field with the error. Empty if the error affects the whole file.',
-  })
-  field!: string;
-  @ApiProperty({ maxLength: 32, example: 'invalid_format' }) code!: string;
-  @ApiProperty({ maxLength: 2000, example: 'must be an e-mail address' }) message!: string;
-  @ApiPropertyOptional({ maxLength: 255, description: 'Cell content. Truncated if long.' }) value?: string;
-  @ApiPropertyOptional({ format: 'uuid', description: 'Id of the conflicting user, if any.' }) uuid?: string;
   @ApiProperty({ description: 'True if an import would reject the file because of this error.' })
   refuses!: boolean;
 }

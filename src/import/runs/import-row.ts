@@ -19,7 +19,12 @@ export const NO_COUNTS = Object.fromEntries(ROW_OUTCOMES.map((outcome) => [outco
 
 /** An error or a warning of a row. `value` is the truncated invalid cell. It never contains a secret. */
 export class RowErrorDto {
-  @ApiProperty({ maxLength: 100, example: 'email' }) field!: string;
+  @ApiProperty({
+    maxLength: 100,
+    example: 'email',
+    description: 'Field with the error. Empty if the error affects the whole row or file.',
+  })
+  field!: string;
   @ApiProperty({ maxLength: 32, example: 'invalid_format' }) code!: string;
   @ApiProperty({ maxLength: 2000, example: 'must be an e-mail address' }) message!: string;
   @ApiPropertyOptional({
