@@ -175,15 +175,11 @@ function assertMayImport({ actor }: Caller, { dataset = 'default', pattern }: Im
 const findBuiltIn = (name: string): KnownProfile | undefined => BUILT_IN.find((each) => each.name === name);
 
 function changesOf(before: ImportProfile | undefined, after: ImportProfile): FieldChange[] {
-  const old = new Map<string, unknown>(Object.entries(before ?? {}));
-  const next = new Map<string, unknown>(Object.entries(after));
-  const names = [...new Set([...old.keys(), ...next.keys()])];
-  const isChanged = (name: string) => JSON.stringify(old.get(name)) !== JSON.stringify(next.get(name));
-  return names.filter(isChanged).map((field) => ({
-    field,
-    ...(old.has(field) && { old: old.get(field) }),
-    ...(next.has(field) && { new: next.get(field) }),
-  }));
+  const old: Readonly<Record<string, unknown>> = { ...before };
+  const next: Readonly<Record<string, unknown>> = { ...after };
+  return Object.keys({ ...old, ...next })
+    .map((field) => ({ field, old: old[field], new: next[field] }))
+    .filter((change) => JSON.stringify(change.old) !== JSON.stringify(change.new));
 }
 
 /** Headers that make a change conditional on the version of the profile (RFC 9110, section 13.1). */
