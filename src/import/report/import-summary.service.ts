@@ -69,20 +69,11 @@ export class ImportSummary {
 
   private async summarize(dataset: string): Promise<DatasetSummary | undefined> {
     const newest = await this.runs.listNewestByState(dataset);
-    const last = findNewestId(newest);
-    const completed = findNewestId(newest.filter(({ state }) => COMPLETED.includes(state)));
-    // The runs of this data set were deleted in the meantime.
-    if (last === undefined) return undefined;
-    const runs = await this.runs.findByIds([last, completed ?? last]);
-    const run = runs.find(({ id }) => id === last);
-    const completedRun = runs.find(({ id }) => id === completed) ?? null;
-    return run && { dataset, last_run: run, last_completed: completedRun };
+    const [last] = newest;
+    const completed = newest.find(({ state }) => COMPLETED.includes(state));
+    const last_run = last && (await this.runs.find(last.id));
+    const last_completed = (completed && (await this.runs.find(completed.id))) ?? null;
+    // Without a run, the runs of this data set were deleted in the meantime.
+    return last_run && { dataset, last_run, last_completed };
   }
 }
-
-/** Returns the id of the newest run. The ids of runs sort by creation time. */
-const findNewestId = (runs: readonly { id: string }[]): string | undefined =>
-  runs
-    .map(({ id }) => id)
-    .sort()
-    .at(-1);

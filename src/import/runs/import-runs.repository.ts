@@ -192,18 +192,14 @@ export class ImportRunsRepository {
     return row?.dataset ?? undefined;
   }
 
-  /** Returns the newest run of a data set in each state. */
+  /** Returns the newest run of a data set in each state, the newest of these runs first. */
   async listNewestByState(dataset: string): Promise<{ state: RunState; id: string }[]> {
     const rows = await this.database.query<{ state: RunState; id: string | null }>(
       `SELECT states.state, (SELECT MAX(r.id) FROM import_runs AS r WHERE r.dataset = ? AND r.state = states.state) AS id
-       FROM (${STATES}) AS states`,
+       FROM (${STATES}) AS states ORDER BY id DESC`,
       [dataset],
     );
     return rows.flatMap(({ state, id }) => (id === null ? [] : { state, id }));
-  }
-
-  async findByIds(ids: readonly string[]): Promise<ImportRun[]> {
-    return this.select(`WHERE id IN (${toPlaceholders(ids.length)})`, ids);
   }
 
   async countByState(states: readonly RunState[]): Promise<ReadonlyMap<RunState, number>> {
