@@ -35,10 +35,8 @@ function rowDisplayNameOf({ user_uuid, changes, version }: StagedRow, users: Vis
     const value = values[field];
     return typeof value === 'string' ? value : '';
   };
-  const names = [getFieldText('known_as') || getFieldText('firstname'), getFieldText('surname')].filter(
-    (name) => name !== '',
-  );
-  return names.join(' ') || getFieldText('username');
+  const name = `${getFieldText('known_as') || getFieldText('firstname')} ${getFieldText('surname')}`;
+  return name.trim() || getFieldText('username');
 }
 
 /**
