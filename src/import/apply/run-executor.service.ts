@@ -172,28 +172,17 @@ export class RunExecutor {
   /** Completes a run. @param plan changes to commit with the end of a run that was never in the state `applying`. */
   private async complete(run: ImportRun, checkpoint: Checkpoint, plan?: RunChange): Promise<void> {
     const result = await this.countResults(run);
-    const reason = result.counts.error > 0 ? await this.storeFailedCells(run, checkpoint) : null;
-    const end = result.counts.error > 0 ? 'completePartly' : 'complete';
+    const hasErrors = result.counts.error > 0;
+    // A missing file only prevents `failed.csv`. It does not make the run fail, because the changes are already applied.
+    const reason = hasErrors
+      ? await this.failedRows.storeCells(run, checkpoint).then(() => null, toReason)
+      : null;
+    const end = hasErrors ? 'completePartly' : 'complete';
     const all = { rows_done: run.rows_total ?? 0, percent: 100 };
     await this.endRun(checkpoint, end, async (tx) => {
       if (plan) await this.endSupersededPlans(tx, run);
       return { ...plan, ...result, ...all, reason };
     });
-  }
-
-  /**
-   * Stores the original cells of failed rows for `failed.csv`. A missing file does not make the run fail, because its
-   * changes are already applied.
-   * @returns the reason why `failed.csv` is not available, or null if the cells were stored.
-   */
-  private async storeFailedCells(run: ImportRun, checkpoint: Checkpoint): Promise<Reason | null> {
-    try {
-      await this.failedRows.storeCells(run, checkpoint);
-      return null;
-    } catch (error) {
-      if (!(error instanceof FileError)) throw error;
-      return toReason(error);
-    }
   }
 
   /**
@@ -236,25 +225,16 @@ export class RunExecutor {
       const none = { counts: null, guards: [], missing_reported: 0, missing_blocked: 0, batches: 0 };
       return this.endRun(checkpoint, end, async () => ({ ...none, reason: reason ?? run.reason }));
     }
-    await this.tryStoreCells(run, checkpoint);
+    await this.failedRows.storeCells(run, checkpoint).catch((error: unknown) => {
+      if (error instanceof LeaseLostError) throw error;
+      this.log.logFault(run.id, toProblemError(error).code, error);
+    });
     // Skip the rows and end the run in one transaction. After a crash between two transactions, another worker would
     // continue the run although its rows are skipped.
     await this.endRun(checkpoint, end, async (tx) => {
       await this.rows.markRowsSkipped(tx, run.id, run.applied_batches);
       return { ...(await this.countResults(run, tx)), reason: reason ?? run.reason };
     });
-  }
-
-  /**
-   * Stores the original cells of failed rows like `storeFailedCells`, but logs an error instead of returning a reason.
-   */
-  private async tryStoreCells(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
-    try {
-      await this.failedRows.storeCells(run, checkpoint);
-    } catch (error) {
-      if (error instanceof LeaseLostError) throw error;
-      this.log.logFault(run.id, toProblemError(error).code, error);
-    }
   }
 
   private async endRun(
@@ -275,7 +255,10 @@ export class RunExecutor {
   }
 }
 
-function toReason({ code, message, line, others }: FileError): Reason {
+/** Converts a FileError to the reason of a run. Throws other errors again. */
+function toReason(error: unknown): Reason {
+  if (!(error instanceof FileError)) throw error;
+  const { code, message, line, others } = error;
   return {
     code,
     message,
