@@ -17,7 +17,13 @@ import { EMPTY_ROW } from '../runs/import-row.js';
 import { type Adoptions, type RowUsers, RowUserLookup } from './row-user-lookup.js';
 import { createUuidGenerator } from './external-ids.js';
 import { ROWS_AT_ONCE, type PlanBuilder } from './plan-builder.js';
-import { type PlannedRow, isUnchangedRow, planRow, createUnchangedRow } from './row-rules.js';
+import {
+  type PlannedRow,
+  type RowContext,
+  isUnchangedRow,
+  planRow,
+  createUnchangedRow,
+} from './row-rules.js';
 
 const NO_LAST_LINE_END =
   'The last line has no line ending, but in the last import of this data set it had one. The file was probably cut short. ' +
@@ -26,9 +32,7 @@ const NO_LAST_LINE_END =
 /** Number of rows after which the planner lets the event loop do other work. */
 const ROWS_PER_TICK = 100;
 
-interface PlanState {
-  run: ImportRun;
-  scope: UserScope;
+interface PlanState extends Pick<RowContext, 'options' | 'scope' | 'settings' | 'initiator'> {
   header: Header;
   adopted: Adoptions | undefined;
   builder: PlanBuilder;
@@ -70,7 +74,10 @@ export class FilePlanner {
     const { reader, header } = file;
     const toUuid = createUuidGenerator({ id: run.id, created: toMillis(run.created) });
     const scope = userScopeOf(run);
-    const planning = { run, scope, header, adopted, builder, toUuid };
+    const { settings } = this;
+    const { options } = run;
+    const initiator = callerOf(run).actor;
+    const planning = { options, scope, settings, initiator, header, adopted, builder, toUuid };
     let staging = Promise.resolve();
     const addChunk = async (chunk: Chunk): Promise<void> => {
       const planned = await this.planRows(chunk, planning);
@@ -109,11 +116,11 @@ export class FilePlanner {
   private lookUpUsers(
     records: readonly CsvRecord[],
     bytes: number,
-    { run, header, adopted }: PlanState,
+    { options, header, adopted }: PlanState,
   ): Chunk {
     const rows = records.map((record) => ({
       record,
-      keys: readKeys(record, header, run.options.blank_cells),
+      keys: readKeys(record, header, options.blank_cells),
     }));
     const users = this.userLookup.find(
       rows.map(({ keys }) => keys),
@@ -142,7 +149,7 @@ export class FilePlanner {
   private planRow(row: ChunkRow, { users, managers }: RowUsers, planning: PlanState): PlannedRow {
     const { record, keys } = row;
     if (record.expectedCells !== undefined) return planUnreadableRow(record, record.expectedCells, planning);
-    const { run, scope, header, builder } = planning;
+    const { options, scope, header, builder } = planning;
     const key = toExactKey(keys.externalId);
     const before = users.get(key);
     const isRepeated = key !== '' && !builder.externalIds.add(keys.line, key, record.cells);
@@ -152,35 +159,19 @@ export class FilePlanner {
     const isUsual =
       before &&
       !isRepeated &&
-      run.options.mode !== 'create_only' &&
+      options.mode !== 'create_only' &&
       (before.status === 'Active' || !needsStatusRules(record.cells, header, before));
-    if (isUsual && isUnchangedRow(record.cells, header, before, manager, run.options.blank_cells))
+    if (isUsual && isUnchangedRow(record.cells, header, before, manager, options.blank_cells))
       return createUnchangedRow(keys, before);
-    const planned = this.planByRules(row, before, manager, planning);
+    const uuid = before?.uuid ?? createUuid(key, planning);
+    const fileRow = readRow(record, header, options.blank_cells);
+    const planned = planRow(fileRow, { ...planning, before, uuid, manager });
     // A row with a repeated ExternalId may still fail, so its user must not count as missing.
     if (isRepeated || planned.row.outcome === 'error') recordFailedRowNames(record.cells, planning);
     if (isRepeated) return skipRepeatedRow(planned);
     if (keys.manager && namedManager?.isAdopted && planned.after && hasManagerChange(planned))
       builder.requireAdoptedManager(keys.line, keys.manager);
     return planned;
-  }
-
-  private planByRules(
-    { record, keys }: ChunkRow,
-    before: User | undefined,
-    manager: string | null | undefined,
-    planning: PlanState,
-  ): PlannedRow {
-    const { run, scope, header } = planning;
-    return planRow(readRow(record, header, run.options.blank_cells), {
-      options: run.options,
-      scope,
-      settings: this.settings,
-      initiator: callerOf(run).actor,
-      before,
-      uuid: before?.uuid ?? createUuid(toExactKey(keys.externalId), planning),
-      manager,
-    });
   }
 }
 
