@@ -71,10 +71,11 @@ describe('the import statistics', () => {
   test('show the last completed run of each data set', async () => {
     const done = await runImport(app.key, csv(HEAD, formatRow('S1'), formatRow('S2')), 'dataset=staff');
     const plan = await runImport(app.key, csv(HEAD, formatRow('S1')), 'dataset=staff&dry_run=true');
+    await runImport(app.key, csv(HEAD, formatRow('S1')), 'dataset=pilots&dry_run=true');
     const failed = await runImport(app.key, csv('Wrong,Header', 'a,b'), 'dataset=pilots');
     const { imports } = await fetchStats();
     const [pilots, staff] = imports.datasets;
-    expect(imports).toMatchObject({ overdue: false, planned: 1, needs_approval: 0 });
+    expect(imports).toMatchObject({ overdue: false, planned: 2, needs_approval: 0 });
     expect(imports.datasets).toHaveLength(2);
     expect(pilots).toMatchObject({ dataset: 'pilots', last_run: { id: failed.id, state: 'failed' } });
     expect(pilots.last_completed).toBeUndefined();
