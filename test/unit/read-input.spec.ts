@@ -9,19 +9,14 @@ class Sample {
   @rules.IsNotEmpty() isNotEmpty?: unknown;
   @rules.IsString() isString?: unknown;
   @rules.IsBoolean() isBoolean?: unknown;
-  @rules.IsArray() isArray?: unknown;
   @rules.IsObject() isObject?: unknown;
-  @rules.IsInt() isInt?: unknown;
-  @rules.Min(3) min?: unknown;
-  @rules.Max(3) max?: unknown;
   @rules.IsIn(['a', 'b']) isIn?: unknown;
   @rules.Matches(/^a+$/) matches?: unknown;
   @rules.MaxLength(2) maxLength?: unknown;
-  @rules.MinLength(2) minLength?: unknown;
   @rules.ArrayMinSize(2) arrayMinSize?: unknown;
   @rules.ArrayMaxSize(1) arrayMaxSize?: unknown;
   @rules.ArrayUnique() arrayUnique?: unknown;
-  @rules.IsArray() @rules.IsString({ each: true }) each?: unknown;
+  @rules.ArrayMaxSize(9) @rules.IsString({ each: true }) each?: unknown;
 }
 
 const FIELDS = [...fieldsOf(Sample)];

@@ -1,16 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import {
-  ArrayMaxSize,
-  IsBoolean,
-  IsIn,
-  IsInt,
-  IsString,
-  Matches,
-  Max,
-  MaxLength,
-  Min,
-} from 'class-validator';
+import { ArrayMaxSize, IsBoolean, IsIn, IsString, Matches, MaxLength } from 'class-validator';
 import { countCharacters, isCleanText, normalizeText } from '../common/text.js';
 import { type DbTime, isDbTime, toDbTime } from '../common/time.js';
 import { UUID } from '../common/uuid.js';
@@ -41,27 +31,21 @@ const toList = (raw: unknown): unknown => (typeof raw === 'string' ? [raw] : raw
  */
 const MAX_INTEGER = 1e15;
 
-export const RangeParam = (min: number, max: number, schema: QuerySchema = {}) => {
-  const rule = { message: `must be an integer from ${min} to ${max}` };
-  return applyDecorators(
+const NumberParam = (pattern: RegExp, message: string, min: number, max: number, schema: QuerySchema) =>
+  applyDecorators(
     ApiPropertyOptional({ type: 'integer', minimum: min, maximum: max, ...schema }),
-    Normalize(createParser((text) => (/^-?\d{1,9}$/.test(text) ? Number(text) : undefined))),
-    IsInt(rule),
-    Min(min, rule),
-    Max(max, rule),
+    Normalize(createParser((text) => (pattern.test(text) ? Math.min(Number(text), MAX_INTEGER) : undefined))),
+    Rule('invalid_value', message, (value) => isIntegerWithin(value, min, max)),
   );
-};
 
-export const IntegerParam = (min: number, schema: QuerySchema = {}) => {
-  const rule = { message: `must be an integer of at least ${min}` };
-  return applyDecorators(
-    ApiPropertyOptional({ type: 'integer', minimum: min, maximum: MAX_INTEGER, ...schema }),
-    Normalize(createParser((text) => (/^\d+$/.test(text) ? Math.min(Number(text), MAX_INTEGER) : undefined))),
-    IsInt(rule),
-    Min(min, rule),
-    Max(MAX_INTEGER, rule),
-  );
-};
+const isIntegerWithin = (value: unknown, min: number, max: number): boolean =>
+  typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max;
+
+export const RangeParam = (min: number, max: number, schema: QuerySchema = {}) =>
+  NumberParam(/^-?\d{1,9}$/, `must be an integer from ${min} to ${max}`, min, max, schema);
+
+export const IntegerParam = (min: number, schema: QuerySchema = {}) =>
+  NumberParam(/^\d+$/, `must be an integer of at least ${min}`, min, MAX_INTEGER, schema);
 
 /** Maximum repetitions of a parameter, so that all values fit into one SQL statement. */
 const MAX_REPEATS = 100;

@@ -4,7 +4,7 @@ import type { ValidationMetadata } from 'class-validator/types/metadata/Validati
 import { FIELD_CODES, type FieldCode, type FieldError, MAX_ERRORS } from '../common/errors.js';
 import { type InputClass, fieldsOf } from '../common/fields.js';
 import type { JsonObject } from '../common/json.js';
-import { countCharacters, isWithin } from '../common/text.js';
+import { isWithin } from '../common/text.js';
 import {
   type Normalizer,
   type SizeLimits,
@@ -41,7 +41,6 @@ interface StandardRule {
 function createTypeRule(name: string): StandardRule {
   return { code: 'invalid_type', message: () => `must be ${name}` };
 }
-const getTextLength = (value: unknown): number => (typeof value === 'string' ? countCharacters(value) : 0);
 
 /**
  * Maps the rules of class-validator to errors of the API. Lengths have their own tests, because class-validator ignores
@@ -52,22 +51,13 @@ const STANDARD_RULES: Readonly<Record<string, StandardRule>> = {
   isNotEmpty: { code: 'blank', message: () => 'must not be empty' },
   isString: createTypeRule('a string'),
   isBoolean: createTypeRule('a boolean'),
-  isArray: createTypeRule('an array'),
   isObject: createTypeRule('an object'),
-  isInt: { code: 'invalid_value', message: () => 'must be an integer' },
-  min: { code: 'invalid_value', message: (min) => `must be at least ${String(min)}` },
-  max: { code: 'invalid_value', message: (max) => `must be at most ${String(max)}` },
   isIn: { code: 'invalid_value', message: (values) => `must be one of ${[values].flat().join(', ')}` },
   matches: { code: 'invalid_format', message: (pattern) => `must match ${String(pattern)}` },
   maxLength: {
     code: 'too_long',
     message: (max) => `may have at most ${String(max)} characters`,
     test: (value, max) => typeof value === 'string' && isWithin(value, Number(max)),
-  },
-  minLength: {
-    code: 'too_short',
-    message: (min) => `must have at least ${String(min)} characters`,
-    test: (value, min) => getTextLength(value) >= Number(min),
   },
   arrayMinSize: { code: 'too_short', message: (min) => `must have at least ${String(min)} values` },
   arrayMaxSize: { code: 'too_long', message: (max) => `may have at most ${String(max)} values` },
