@@ -266,26 +266,17 @@ export class LineBuffer {
 
   /** Returns the lines that end in this chunk, each with its line break. */
   add(text: string): string {
-    const end = text.lastIndexOf('\n') + 1;
-    if (end === 0) {
-      this.storeRest(text);
-      return '';
-    }
-    const lines = this.isTooLong ? text.slice(text.indexOf('\n') + 1, end) : this.rest + text.slice(0, end);
-    this.rest = '';
-    this.isTooLong = false;
-    this.storeRest(text.slice(end));
-    return lines;
+    const received = this.rest + text;
+    const start = this.isTooLong ? received.indexOf('\n') + 1 : 0;
+    const end = received.lastIndexOf('\n') + 1;
+    this.isTooLong = (this.isTooLong && end === 0) || received.length - end > MAX_LINE;
+    this.rest = this.isTooLong ? '' : received.slice(end);
+    return received.slice(start, end);
   }
 
   /** Returns the unfinished last line with a line break added, or an empty text if every line is complete. */
   end(): string {
     return this.rest === '' ? '' : `${this.rest}\n`;
-  }
-
-  private storeRest(text: string): void {
-    this.isTooLong ||= this.rest.length + text.length > MAX_LINE;
-    this.rest = this.isTooLong ? '' : this.rest + text;
   }
 }
 
