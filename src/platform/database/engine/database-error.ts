@@ -245,13 +245,9 @@ export async function runWithRetry<T>(work: WorkKind, attempt: (number: number) 
     try {
       return await attempt(attempts);
     } catch (error) {
-      await pauseOrThrow(error, work, attempts, performance.now() - started);
+      const pause = computeRetryDelay(error, work, attempts, performance.now() - started);
+      if (pause === undefined) throw error;
+      await delay(pause);
     }
   }
-}
-
-async function pauseOrThrow(error: unknown, work: WorkKind, attempts: number, millis: number): Promise<void> {
-  const pause = computeRetryDelay(error, work, attempts, millis);
-  if (pause === undefined) throw error;
-  await delay(pause);
 }
