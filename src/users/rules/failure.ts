@@ -7,6 +7,7 @@ import {
   ProblemError,
   createValidationError,
 } from '../../platform/common/errors.js';
+import { IDENTIFYING_FIELDS } from '../model/comparison-keys.js';
 
 /** Failure codes that only import reports use. The API uses the error codes `*_taken` instead. */
 type ImportCode = 'duplicate' | 'unlinked_conflict';
@@ -68,17 +69,11 @@ export function toFailureProblem(failures: readonly Failure[]): ProblemError {
   return new ProblemError(toErrorCode(first), `Nothing was changed: ${detail}.`, { conflicts });
 }
 
-const TAKEN_CODE_BY_FIELD: Readonly<Record<string, ErrorCode>> = {
-  username: 'username_taken',
-  email: 'email_taken',
-  external_id: 'external_id_taken',
-  authname: 'authname_taken',
-};
-
 /** Error codes for identifiers that belong to another user. */
-export const TAKEN_CODES = Object.values(TAKEN_CODE_BY_FIELD);
+export const TAKEN_CODES = IDENTIFYING_FIELDS.map((field) => `${field}_taken` as const);
 
-export const getTakenErrorCode = (field: string): ErrorCode => TAKEN_CODE_BY_FIELD[field] ?? 'internal';
+export const getTakenErrorCode = (field: string): ErrorCode =>
+  TAKEN_CODES.find((code) => code === `${field}_taken`) ?? 'internal';
 
 function toErrorCode({ code, field }: Failure): ErrorCode {
   if (code === 'duplicate' || code === 'unlinked_conflict') return getTakenErrorCode(field);
