@@ -4,7 +4,8 @@ import { findNearest } from '../../platform/common/nearest.js';
 import { isCleanText } from '../../platform/common/text.js';
 import { readInput } from '../../platform/input/read-input.js';
 import { UserInput } from '../../users/rules/user.input.js';
-import { type RuleSettings, applyConfiguredRules } from '../../users/rules/user-rules.js';
+import { applyConfiguredRules } from '../../users/rules/user-rules.js';
+import type { UserSettings } from '../../users/rules/user-settings.js';
 import { COLUMNS, type Column, findColumn, toHeaderKey, isPasswordHeader } from '../file/columns.js';
 import { readRow } from '../file/file-row.js';
 import { IGNORED, type ImportProfile, listSupervisedOptions } from '../runs/import-options.js';
@@ -20,7 +21,7 @@ const UNIQUE_FIELDS = ['external_id', 'username', 'email', 'authname'];
  * Validates a profile as far as this is possible without a file. Returns the profile as it would be saved, and its
  * errors. The field of an error is a path such as `columns.Given Name`.
  */
-export function checkProfile(document: JsonObject, settings: RuleSettings) {
+export function checkProfile(document: JsonObject, settings: UserSettings) {
   const { value, errors } = readInput(ProfileInput, document);
   const sent = Object.entries(value).filter(([name, given]) => name in document && given !== null);
   const profile = Object.fromEntries(sent) as Partial<ImportProfile>;
@@ -45,7 +46,7 @@ class ProfileCheck {
   private readonly sources = new Map<string, Column | undefined>();
   private readonly filled = new Set<Column>();
 
-  constructor(private readonly settings: RuleSettings) {}
+  constructor(private readonly settings: UserSettings) {}
 
   checkColumns(members: readonly [string, unknown][]): void {
     this.checkCount('columns', members, MAX_COLUMNS);

@@ -6,7 +6,6 @@ import { readInput } from '../../platform/input/read-input.js';
 import { truncate } from '../../platform/common/text.js';
 import { SELF_BLOCK } from '../../users/rules/failure.js';
 import {
-  type RuleSettings,
   type UserPatch,
   isSelfBlock,
   isWebmasterUser,
@@ -15,6 +14,7 @@ import {
   validateChange,
 } from '../../users/rules/user-rules.js';
 import { diffUsers, listFilledFields, type User } from '../../users/model/user.js';
+import type { UserSettings } from '../../users/rules/user-settings.js';
 import { NewUserInput, UserInput } from '../../users/rules/user.input.js';
 import type { UserScope } from '../../users/search/user-scope.js';
 import type { DamagedCell, FileRow, RowKeys } from '../file/file-row.js';
@@ -25,7 +25,7 @@ import { type RowOutcome, type RowError, type StagedRow, EMPTY_ROW } from '../ru
 export interface RowContext {
   options: ImportOptions;
   scope: UserScope;
-  settings: RuleSettings;
+  settings: UserSettings;
   initiator: Actor;
   before: User | undefined;
   uuid: string;

@@ -14,14 +14,8 @@ import { EMPTY_USER, type User, diffUsers, rolesOf } from '../model/user.js';
 import { type Actor, type Caller, toDatasetScope, isResponsibleFor } from '../../access/actor.js';
 import { hasScope } from '../../access/policy.js';
 import type { UserInput } from './user.input.js';
+import type { UserSettings } from './user-settings.js';
 import { type Failure, createFailure } from './failure.js';
-
-export interface RuleSettings {
-  roles: RoleCatalogue;
-  emailRequiresTld: boolean;
-  /** URL of the default avatar. A request that sends this URL as `user_avatar` clears the field. */
-  defaultAvatar: string;
-}
 
 /** The validated fields of a change, with a hash instead of the password. */
 export type UserPatch = Omit<UserInput, 'password'> & {
@@ -42,7 +36,7 @@ export type UserPatch = Omit<UserInput, 'password'> & {
 export function applyConfiguredRules<T extends UserInput>(
   input: T,
   knownErrors: readonly FieldError[],
-  settings: RuleSettings,
+  settings: UserSettings,
 ): { input: T; errors: FieldError[] } {
   const errors: FieldError[] = [];
   const canonical: T = Object.assign({}, input);
@@ -177,7 +171,7 @@ export interface ValidatedChange<T extends UserInput> {
 export function validateChange<T extends UserInput>(
   current: User,
   { value, errors: sent }: Pick<CheckedInput<T>, 'value' | 'errors'>,
-  settings: RuleSettings,
+  settings: UserSettings,
 ): ValidatedChange<T> {
   const { input, errors: ruleErrors } = applyConfiguredRules(value, sent, settings);
   const all = [...sent, ...ruleErrors];

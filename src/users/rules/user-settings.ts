@@ -2,15 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { RoleCatalogue } from '../../access/roles.js';
 import { Env } from '../../platform/config/env.js';
 import { normalizeUrl } from '../model/formats.js';
-import type { RuleSettings } from './user-rules.js';
 
 export const DEFAULT_AVATAR_PATH = 'assets/default-avatar.svg';
 
 /** Parsed settings for the rules about users. */
 @Injectable()
-export class UserSettings implements RuleSettings {
+export class UserSettings {
   readonly roles: RoleCatalogue;
   readonly emailRequiresTld: boolean;
+  /** URL of the default avatar. A request that sends this URL as `user_avatar` clears the field. */
   readonly defaultAvatar: string;
 
   constructor(env: Env) {

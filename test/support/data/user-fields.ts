@@ -3,12 +3,13 @@ import { RoleCatalogue } from '../../../src/access/roles.js';
 import type { FieldCode, FieldError } from '../../../src/platform/common/errors.js';
 import type { InputClass } from '../../../src/platform/common/fields.js';
 import { readInput } from '../../../src/platform/input/read-input.js';
-import { type RuleSettings, applyConfiguredRules } from '../../../src/users/rules/user-rules.js';
+import { applyConfiguredRules } from '../../../src/users/rules/user-rules.js';
+import type { UserSettings } from '../../../src/users/rules/user-settings.js';
 import { ChangedUserInput, NewUserInput, type UserInput } from '../../../src/users/rules/user.input.js';
 
 export const EXTRA_ROLES = Array.from({ length: 40 }, (_, index) => `Extra ${index + 10}`);
 export const DEFAULT_AVATAR = 'https://rollcall.example.org/assets/default-avatar.svg';
-export const SETTINGS: RuleSettings = {
+export const SETTINGS: UserSettings = {
   roles: new RoleCatalogue(EXTRA_ROLES),
   emailRequiresTld: true,
   defaultAvatar: DEFAULT_AVATAR,
