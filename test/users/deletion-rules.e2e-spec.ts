@@ -131,7 +131,7 @@ describe('the deletion rules', () => {
     await restore(admin);
     expect(codesOf(await apply([deletion(other.uuid)]))).toEqual(['deleted']);
     await restore(other.uuid);
-    expect(await app.app.get(UserCounts).countWebmasters()).toBe(1);
+    expect(await app.app.get(UserCounts).count('webmasters')).toBe(1);
   });
 
   test('prevent users from deleting themselves', async () => {

@@ -133,7 +133,7 @@ export class RunExecutor {
    */
   private async buildKeyFuseGuard(run: ImportRun, blocked: number): Promise<Guard | undefined> {
     const load = await this.fuse.findCallerLoad(callerOf(run), this.database, () =>
-      this.directory.countActive(),
+      this.directory.count('Active'),
     );
     if (!load) return undefined;
     const value = load.count + blocked;

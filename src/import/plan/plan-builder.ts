@@ -127,7 +127,7 @@ export class PlanBuilder {
     for (const { line, externalId } of this.adoptedManagers) {
       setRules.addManagerDependency(line, this.externalIds.findLine(externalId));
     }
-    const webmasters = setRules.hasWebmasterLosses ? await this.directory.countWebmasters() : 0;
+    const webmasters = setRules.hasWebmasterLosses ? await this.directory.count('webmasters') : 0;
     for (const [line, failures] of setRules.validate(webmasters)) {
       late.set(line, [...(late.get(line) ?? []), ...failures]);
     }

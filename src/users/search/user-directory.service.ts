@@ -6,7 +6,7 @@ import { DATABASE, type Database } from '../../platform/database/engine/database
 import { toExactKey } from '../model/comparison-keys.js';
 import { USER_COLUMNS, type User, type UserRow, toUser } from '../model/user.js';
 import type { Owner } from '../set-rules/identifier-changes.js';
-import { UserCounts } from '../writer/user-counts.service.js';
+import { type CounterName, UserCounts } from '../writer/user-counts.service.js';
 import { UserWriteRepository } from '../writer/user-write.repository.js';
 import type { UserScope } from './user-scope.js';
 
@@ -104,12 +104,8 @@ export class UserDirectory {
     return this.writes.findManagers(this.database, uuids);
   }
 
-  async countActive(): Promise<number> {
-    return this.counts.countActive();
-  }
-
-  async countWebmasters(): Promise<number> {
-    return this.counts.countWebmasters();
+  async count(name: CounterName): Promise<number> {
+    return this.counts.count(name);
   }
 
   /**

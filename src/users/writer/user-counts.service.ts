@@ -63,13 +63,8 @@ export class UserCounts implements OnApplicationBootstrap, BeforeApplicationShut
   }
 
   /** @param sql the transaction whose uncommitted changes must count. By default, only committed changes count. */
-  async countActive(sql?: Sql): Promise<number> {
-    return (await this.readTotals(sql))['Active'] ?? 0;
-  }
-
-  /** @param sql the transaction whose uncommitted changes must count. By default, only committed changes count. */
-  async countWebmasters(sql?: Sql): Promise<number> {
-    return (await this.readTotals(sql))['webmasters'] ?? 0;
+  async count(name: CounterName, sql?: Sql): Promise<number> {
+    return (await this.readTotals(sql))[name] ?? 0;
   }
 
   async mergeAllRows(): Promise<void> {

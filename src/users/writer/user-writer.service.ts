@@ -74,7 +74,7 @@ export class UserWriter {
     const outcomes = all.map((change) => toOutcome(change, time));
     const blocked = listBlockedUuids(all, outcomes);
     if (blocked.length > 0)
-      await this.fuse.recordBlockedUsers(tx, caller, blocked, () => this.counts.countActive(tx));
+      await this.fuse.recordBlockedUsers(tx, caller, blocked, () => this.counts.count('Active', tx));
     await this.store.save(tx, all, outcomes, caller);
     return outcomes.slice(0, changes.length);
   }
@@ -177,7 +177,7 @@ export class UserWriter {
     const losesAny = constraints.some(({ webmaster }) => webmaster !== undefined && webmaster !== 'gained');
     // Locks the set rule before counting, so that concurrent changes cannot remove all Webmasters.
     if (losesAny) await this.repository.lockRule(tx, 'webmasters');
-    const webmasters = losesAny ? await this.counts.countWebmasters(tx) : 0;
+    const webmasters = losesAny ? await this.counts.count('webmasters', tx) : 0;
     const validateWithout = (withdrawn: readonly number[]): ReadonlyMap<number, readonly Failure[]> => {
       const set = new SetValidator({
         nameOf: (change) => `user ${states[change - 1]?.change.uuid ?? ''}`,
