@@ -1,8 +1,8 @@
 import 'reflect-metadata';
-import { type DynamicModule, Module } from '@nestjs/common';
+import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ConfigModule } from './platform/config/config.module.js';
-import { type Env, loadEnv } from './platform/config/env.js';
+import { loadEnv } from './platform/config/env.js';
 import { runProgram } from './platform/config/settings.js';
 import { DatabaseModule } from './platform/database/database.module.js';
 import { sqliteFileOf } from './platform/database/engine/connection-options.js';
@@ -24,14 +24,7 @@ import { TelemetryModule } from './platform/telemetry/telemetry.module.js';
 const POOL_SIZE = 3;
 
 @Module({})
-class WorkerModule {
-  static forRoot(env: Env, lock: WriteLock): DynamicModule {
-    return {
-      module: WorkerModule,
-      imports: [ConfigModule.forRoot(env), TelemetryModule, DatabaseModule.forRoot(lock), ImportModule],
-    };
-  }
-}
+class WorkerModule {}
 
 void runProgram('The import worker cannot start.', async () => {
   // The service passes its settings in the environment, so later changes of `.env` have no effect.
@@ -48,9 +41,10 @@ void runProgram('The import worker cannot start.', async () => {
   const file = sqliteFileOf(env);
   const lock = new WriteLock(service, file === undefined ? undefined : new DatabaseFiles(file));
   exitIfOrphaned();
-  const starting = NestFactory.createApplicationContext(WorkerModule.forRoot(env, lock), {
-    logger: false,
-    abortOnError: false,
-  });
+  const imports = [ConfigModule.forRoot(env), TelemetryModule, DatabaseModule.forRoot(lock), ImportModule];
+  const starting = NestFactory.createApplicationContext(
+    { module: WorkerModule, imports },
+    { logger: false, abortOnError: false },
+  );
   (await starting).get(RunEvents).setListener((id) => void service.notify(id));
 });
