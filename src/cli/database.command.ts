@@ -24,7 +24,6 @@ import {
   type EntityClasses,
   listExecutedMigrations,
   migrateAtStart,
-  openDataSource,
 } from '../platform/database/data-source.js';
 import { databaseNameOf, sqliteFileOf } from '../platform/database/engine/connection-options.js';
 import {
@@ -32,7 +31,7 @@ import {
   hasOtherSessions,
   openSnapshot,
 } from '../platform/database/engine/backup-connections.js';
-import { KNOWN_MIGRATIONS, assertOwnSchema, migrate } from '../platform/database/migrate.js';
+import { KNOWN_MIGRATIONS } from '../platform/database/migrate.js';
 import { toUnixAddress } from '../platform/http/request-headers.js';
 import { type Application, getUserName } from './application.js';
 import { toTable, runWithProgress } from './output.js';
@@ -45,16 +44,8 @@ export const createMigrateCommand = ({ entities }: Application) =>
       const env = readSettings();
       process.stderr.write(`Database: ${databaseNameOf(env).fullName}\n`);
       const { files } = await openInstallation(env, async () => {
-        const dataSource = await openDataSource(env, entities);
-        try {
-          await assertOwnSchema(dataSource);
-          const done = await migrate(dataSource);
-          process.stdout.write(
-            done.map(({ name }) => `migrated ${name}\n`).join('') || 'nothing to migrate\n',
-          );
-        } finally {
-          await dataSource.destroy();
-        }
+        const done = await migrateAtStart(env, entities, 'true');
+        process.stdout.write(done.map(({ name }) => `migrated ${name}\n`).join('') || 'nothing to migrate\n');
       });
       files?.release();
     });

@@ -43,7 +43,7 @@ export async function claimDatabase(
  * @returns the write lock of the application.
  * @throws InstallationError if a SQLite file is in use, missing, empty or damaged, or belongs to another installation.
  */
-export async function openInstallation(env: Env, migrate: () => Promise<void>): Promise<WriteLock> {
+export async function openInstallation(env: Env, migrate: () => Promise<unknown>): Promise<WriteLock> {
   const files = await claimDatabase(env, 'start').catch(throwReadable);
   try {
     await migrate();

@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
-import { DataSource, type DataSourceOptions } from 'typeorm';
+import { DataSource, type DataSourceOptions, type Migration } from 'typeorm';
 import type { Env } from '../config/env.js';
 import { removeCollation } from './engine/columns.js';
 import { type DatabaseSettings, type Server, serversOf, sqliteFileOf } from './engine/connection-options.js';
@@ -96,17 +96,22 @@ function isEmbedded(dataSource: DataSource): boolean {
 }
 
 /**
- * Checks the schema when the service starts, and runs pending migrations if `MIGRATE_ON_START` allows it.
+ * Checks the schema, and runs pending migrations if `mode` allows it.
+ * @returns the migrations that were run.
  * @throws Error if migrations are pending but must not run.
  * @throws ForeignSchemaError if the tables belong to another program, a newer version or an unreleased build.
  */
-export async function migrateAtStart(env: Env, entities: EntityClasses): Promise<void> {
+export async function migrateAtStart(
+  env: Env,
+  entities: EntityClasses,
+  mode = env.MIGRATE_ON_START,
+): Promise<Migration[]> {
   const dataSource = await openDataSource(env, entities);
   try {
     await assertOwnSchema(dataSource);
-    const { MIGRATE_ON_START: mode } = env;
-    if (mode === 'auto' ? isEmbedded(dataSource) : mode === 'true') await migrate(dataSource);
-    else if (await hasPendingMigrations(dataSource)) throw new Error(PENDING);
+    if (mode === 'auto' ? isEmbedded(dataSource) : mode === 'true') return await migrate(dataSource);
+    if (await hasPendingMigrations(dataSource)) throw new Error(PENDING);
+    return [];
   } finally {
     await dataSource.destroy();
   }
