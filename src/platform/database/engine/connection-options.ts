@@ -37,14 +37,11 @@ export function serversOf(settings: DatabaseSettings): [Server, ...Server[]] {
   return [first, ...others];
 }
 
-/** Names of a database for operators. They contain no password. */
-export interface DatabaseName {
-  name: string;
-  fullName: string;
-}
-
-/** @throws EnvError for an invalid URL. */
-export function databaseNameOf(settings: DatabaseSettings): DatabaseName {
+/**
+ * Returns the short and the full name of a database for operators. The names contain no password.
+ * @throws EnvError for an invalid URL.
+ */
+export function databaseNameOf(settings: DatabaseSettings) {
   const file = sqliteFileOf(settings);
   if (file !== undefined) return { name: basename(file), fullName: `SQLite ${resolve(file)}` };
   const servers = serversOf(settings);
