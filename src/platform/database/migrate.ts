@@ -204,13 +204,10 @@ class MigrationLease {
   }
 
   private async query(sql: string, params: string[] = []): Promise<unknown> {
-    return runWithRetry('statement', async () => {
-      try {
-        const result: unknown = await this.runner.query(sql, params);
-        return result;
-      } catch (error) {
+    return runWithRetry('statement', (): Promise<unknown> =>
+      this.runner.query(sql, params).catch((error: unknown) => {
         throw toDatabaseError(error);
-      }
-    });
+      }),
+    );
   }
 }
