@@ -80,19 +80,16 @@ const LINGER_BYTES = MIB;
 @Injectable()
 export class BodyBudget implements RequestObserver {
   private readonly reservations = new WeakMap<Response, number>();
-  private total = 0;
+  /** Number of reserved bytes. */
+  bytes = 0;
 
   constructor(metrics: Metrics) {
     metrics.addGauge(
       'rollcall_body_bytes',
       `Memory reserved for request bodies, in bytes. At ${IN_FLIGHT_BYTES}, further requests get 503.`,
       'sum',
-      () => this.total,
+      () => this.bytes,
     );
-  }
-
-  get bytes(): number {
-    return this.total;
   }
 
   /**
@@ -102,7 +99,7 @@ export class BodyBudget implements RequestObserver {
   reserve(response: Response, bytes: number): void {
     if (response.closed)
       throw new ProblemError('malformed_json', 'The connection was closed before the whole body arrived.');
-    if (this.total + bytes > IN_FLIGHT_BYTES) {
+    if (this.bytes + bytes > IN_FLIGHT_BYTES) {
       throw createUnavailableError('The service is receiving too many request bodies. Try again later.', 1);
     }
     this.add(response, bytes);
@@ -118,7 +115,7 @@ export class BodyBudget implements RequestObserver {
   }
 
   private add(response: Response, bytes: number): void {
-    this.total += bytes;
+    this.bytes += bytes;
     this.reservations.set(response, (this.reservations.get(response) ?? 0) + bytes);
   }
 }
