@@ -1,4 +1,4 @@
-import { NotFoundException, RequestMethod } from '@nestjs/common';
+import { NotFoundException } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Express, NextFunction, Request, Response } from 'express';
@@ -34,18 +34,15 @@ const API_PREFIX = 'api/0.3';
 
 /** Routes without the API prefix: SCIM, probes, metrics, and pages for people. */
 const UNPREFIXED = [
-  { path: SCIM_PATH, method: RequestMethod.ALL },
-  { path: `${SCIM_PATH}/*path`, method: RequestMethod.ALL },
-  { path: 'health/live', method: RequestMethod.GET },
-  { path: 'health/ready', method: RequestMethod.GET },
-  { path: 'metrics', method: RequestMethod.GET },
-  { path: '/', method: RequestMethod.GET },
-  { path: 'guides', method: RequestMethod.GET },
-  { path: 'guides/:name', method: RequestMethod.GET },
-  { path: 'console', method: RequestMethod.GET },
-  { path: 'console/*path', method: RequestMethod.GET },
-  { path: 'problems/:code', method: RequestMethod.GET },
-  { path: DEFAULT_AVATAR_PATH, method: RequestMethod.GET },
+  `${SCIM_PATH}{/*path}`,
+  'health/live',
+  'health/ready',
+  'metrics',
+  '/',
+  'guides{/:name}',
+  'console{/*path}',
+  'problems/:code',
+  DEFAULT_AVATAR_PATH,
 ];
 
 /**
