@@ -7,7 +7,7 @@ import { recordEvents } from '../audit/audit.service.js';
 import type { FieldChange } from '../platform/common/field-changes.js';
 import { ProblemError } from '../platform/common/errors.js';
 import { now } from '../platform/common/time.js';
-import type { Sql } from '../platform/database/engine/sql.js';
+import { type Sql, chunkValues } from '../platform/database/engine/sql.js';
 import type { Versions } from '../platform/http/entity-tags.js';
 import { GroupMembers, type MemberDelta, NO_DELTA } from './group-members.service.js';
 import { GroupRepository } from './group.repository.js';
@@ -140,16 +140,12 @@ export const MAX_MEMBERS_PER_EVENT = 500;
 function toFieldChanges({ added, removed }: MemberDelta): FieldChange[] {
   if (removed.length > 0 && added.length > 0 && removed.length + added.length <= MAX_MEMBERS_PER_EVENT)
     return [{ field: 'members', old: removed, new: added }];
+  const splitIntoParts = (users: readonly string[]) => [...chunkValues(users, MAX_MEMBERS_PER_EVENT)];
   return [
     ...splitIntoParts(removed).map((part) => ({ field: 'members', old: part, new: null })),
     ...splitIntoParts(added).map((part) => ({ field: 'members', old: null, new: part })),
   ];
 }
-
-const splitIntoParts = (users: readonly string[]): (readonly string[])[] =>
-  Array.from({ length: Math.ceil(users.length / MAX_MEMBERS_PER_EVENT) }, (_, part) =>
-    users.slice(part * MAX_MEMBERS_PER_EVENT, (part + 1) * MAX_MEMBERS_PER_EVENT),
-  );
 
 function assertScopeForMembers({ actor }: Caller, { roles }: Group, { added, removed }: MemberDelta): void {
   if (roles.includes(WEBMASTER) && added.length + removed.length > 0) assertScope(actor, 'webmasters');

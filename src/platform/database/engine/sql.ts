@@ -143,9 +143,9 @@ const MAX_PARAMS = 30_000;
  */
 const MAX_KEYS = 500;
 
-/** Splits values into chunks that fit into one statement. */
-export function* chunkValues<T>(values: readonly T[]): Generator<readonly T[]> {
-  for (let from = 0; from < values.length; from += MAX_PARAMS) yield values.slice(from, from + MAX_PARAMS);
+/** Splits values into chunks. By default, each chunk fits into one statement. */
+export function* chunkValues<T>(values: readonly T[], size = MAX_PARAMS): Generator<readonly T[]> {
+  for (let from = 0; from < values.length; from += size) yield values.slice(from, from + size);
 }
 
 type Entity = new () => object;
@@ -249,8 +249,7 @@ export async function deleteByKeys<E extends Row<E>>(
 ): Promise<void> {
   const values = `(${toPlaceholders(columns.length)})`;
   const keyCondition = `(${columns.map((column) => `${column} = ?`).join(' AND ')})`;
-  for (let from = 0; from < keys.length; from += MAX_KEYS) {
-    const part = keys.slice(from, from + MAX_KEYS);
+  for (const part of chunkValues(keys, MAX_KEYS)) {
     // SQLite uses the index of the primary key only for `IN`, and MariaDB and MySQL use it only for `OR`.
     const condition =
       sql.dialect === 'sqlite'
