@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { tableOf } from '../../platform/database/engine/sql.js';
-import type { TableColumns } from '../../platform/database/engine/backup-connections.js';
+import { type TableColumns, tableOf } from '../../platform/database/engine/sql.js';
 
 /**
  * Version of the backup format. A backup is a gzip file with lines of JSON (ADR 29). The first line is the header. Each table

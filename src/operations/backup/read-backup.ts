@@ -4,8 +4,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { isObject } from '../../platform/common/json.js';
-import type { TableColumns } from '../../platform/database/engine/backup-connections.js';
-import type { SqlValue } from '../../platform/database/engine/sql.js';
+import type { SqlValue, TableColumns } from '../../platform/database/engine/sql.js';
 import { type BackupHeader, BackupError, FORMAT, CHECKSUM_BYTES, buildChecksum } from './backup-format.js';
 
 /**

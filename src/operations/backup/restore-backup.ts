@@ -2,13 +2,12 @@ import type { DatabaseSettings } from '../../platform/database/engine/connection
 import {
   type RestoreTransaction,
   type Snapshot,
-  type TableColumns,
   buildInsert,
   openRestoreTransaction,
   openSnapshot,
 } from '../../platform/database/engine/backup-connections.js';
 import { now } from '../../platform/common/time.js';
-import type { Dialect, Sql } from '../../platform/database/engine/sql.js';
+import type { Dialect, Sql, TableColumns } from '../../platform/database/engine/sql.js';
 import { readInstallation } from '../../platform/database/installation/installation.service.js';
 import type { BackupReader } from './read-backup.js';
 import { startNewEpoch } from './start-new-epoch.js';

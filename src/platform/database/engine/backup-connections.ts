@@ -3,7 +3,7 @@ import { chooseSession } from '../mysql/choose-session.js';
 import { createSql } from '../mysql/mysql.engine.js';
 import { type Rows, queryNumber, runWithoutTimeout } from '../mysql/mysql-statement.js';
 import { endSession, removeTimeLimits } from '../mysql/session.js';
-import type { Dialect, Sql, SqlValue } from './sql.js';
+import type { Dialect, Sql, SqlValue, TableColumns } from './sql.js';
 import { SqliteConnection } from '../sqlite/sqlite-connection.js';
 import { SqliteSql } from '../sqlite/sqlite.engine.js';
 
@@ -12,11 +12,6 @@ const BATCH_ROWS = 20;
 
 /** Maximum number of faults that SQLite reports. */
 const MAX_DAMAGE = 5;
-
-export interface TableColumns {
-  name: string;
-  columns: readonly string[];
-}
 
 /** A separate connection for backup and restore, without time limits. */
 interface SeparateConnection {

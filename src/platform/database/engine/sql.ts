@@ -151,23 +151,24 @@ export function* chunkValues<T>(values: readonly T[], size = MAX_PARAMS): Genera
 type Entity = new () => object;
 type Row<E> = { readonly [K in keyof E]: SqlValue };
 
-interface Table {
+/** A table and its columns. */
+export interface TableColumns {
   name: string;
   columns: readonly string[];
 }
 
-const tables = new Map<Entity, Table>();
+const tables = new Map<Entity, TableColumns>();
 
 /** Returns the tables of all entities that this program has loaded. */
-export const listAllTables = (): Table[] =>
+export const listAllTables = (): TableColumns[] =>
   getMetadataArgsStorage().tables.map(({ target }) => tableOf(target as Entity));
 
 /** Returns the table of an entity. The result is cached, because TypeORM searches the columns of all entities. */
-export function tableOf(entity: Entity): Table {
+export function tableOf(entity: Entity): TableColumns {
   return tables.get(entity) ?? readTableMetadata(entity);
 }
 
-function readTableMetadata(entity: Entity): Table {
+function readTableMetadata(entity: Entity): TableColumns {
   const storage = getMetadataArgsStorage();
   const name = storage.tables.find(({ target }) => target === entity)?.name;
   if (name === undefined) throw new Error(`${entity.name} is not an entity`);
