@@ -24,11 +24,6 @@ type UniqueColumn = 'display_name_key' | 'external_id';
 
 type NamedGroup = Pick<Group, 'uuid' | 'display_name'>;
 
-interface GroupRoles {
-  user_uuid: string;
-  roles: JsonText<readonly string[]>;
-}
-
 /** Stores groups and their members. Uses hand-written SQL for row locks and for sets of any size (ADR 13). */
 @Injectable()
 export class GroupRepository {
@@ -156,10 +151,10 @@ export class GroupRepository {
     users: readonly string[],
   ): Promise<{ user: string; roles: readonly string[] }[]> {
     const toSql = (inList: string) =>
-      `SELECT m.user_uuid, g.roles FROM group_members m JOIN user_groups g ON g.uuid = m.group_uuid
+      `SELECT m.user_uuid AS user, g.roles FROM group_members m JOIN user_groups g ON g.uuid = m.group_uuid
        WHERE m.user_uuid IN (${inList}) AND g.roles IS NOT NULL`;
-    const rows = await selectWhereIn<GroupRoles>(tx, users, toSql);
-    return rows.map(({ user_uuid, roles }) => ({ user: user_uuid, roles: fromJson(roles) }));
+    const rows = await selectWhereIn<{ user: string; roles: JsonText<readonly string[]> }>(tx, users, toSql);
+    return rows.map(({ user, roles }) => ({ user, roles: fromJson(roles) }));
   }
 }
 
