@@ -4,6 +4,7 @@ import { WEBMASTER } from '../../access/roles.js';
 import { type Sql, lockClauseOf, toPlaceholders, selectWhereIn } from '../../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import { toExactKey } from '../model/comparison-keys.js';
+import type { UserEntity } from '../model/user.entity.js';
 import { USER_COLUMNS, type User, type UserRow, toUser } from '../model/user.js';
 import type { Owner } from '../set-rules/identifier-changes.js';
 import { type CounterName, UserCounts } from '../writer/user-counts.service.js';
@@ -12,15 +13,11 @@ import type { UserScope } from './user-scope.js';
 
 export type { Owner };
 
-export interface ManagedUser {
-  uuid: string;
-  external_id: string;
-  username_key: string;
-  email_key: string;
-  status: string;
+export interface ManagedUser extends Pick<
+  UserEntity,
+  'uuid' | 'external_id' | 'username_key' | 'email_key' | 'status' | 'version' | 'managed_part'
+> {
   isWebmaster: boolean;
-  version: number;
-  managed_part: string | null;
 }
 
 /** SQL condition for users with a role, directly or from a group (see `rolesOf`). */

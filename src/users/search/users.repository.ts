@@ -4,12 +4,7 @@ import { type Sql, lockClauseOf } from '../../platform/database/engine/sql.js';
 import { toLoginIdentifier } from '../model/comparison-keys.js';
 import { USER_COLUMNS, type User, type UserRow, toUser } from '../model/user.js';
 
-export interface Credentials {
-  uuid: string;
-  username: string;
-  status: string;
-  password_hash: string | null;
-}
+export type Credentials = Pick<UserRow, 'uuid' | 'username' | 'status' | 'password_hash'>;
 
 /** Reads and updates single users. Every read finds its row by a primary key. */
 @Injectable()

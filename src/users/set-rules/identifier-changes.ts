@@ -9,21 +9,19 @@ export interface Owner {
   external_id: string;
 }
 
+export interface Assignment {
+  change: number;
+  field: Identifier['field'];
+}
+
 /**
  * A change that assigns an identifier of another user. It is valid only if a different change releases this identifier.
  */
-export interface NeededRelease {
-  change: number;
-  field: Identifier['field'];
+export interface NeededRelease extends Assignment {
   owner: Owner;
   creates: boolean;
   /** Number that stands for the text of the identifier (see `TextNumbers`). */
   number: number;
-}
-
-export interface Assignment {
-  change: number;
-  field: Identifier['field'];
 }
 
 /** The identifiers that the changes of a set assign to users or release from users. */
