@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { expect, test } from '@jest/globals';
+import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseFiles } from '../../src/platform/database/sqlite/database-files.js';
@@ -8,43 +8,30 @@ import { SqliteEngine } from '../../src/platform/database/sqlite/sqlite.engine.j
 import { WriteAheadLog } from '../../src/platform/database/sqlite/write-ahead-log.js';
 import { WriteLock } from '../../src/platform/database/sqlite/write-lock.js';
 
-let folder: string;
-let file: string;
-let connection: SqliteConnection;
-let engine: SqliteEngine;
-beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'rollcall-checkpoint-'));
-  file = join(folder, 'test.sqlite');
-  const created = createFile(file);
-  created.exec('CREATE TABLE numbers (number INTEGER)');
-  created.close();
-  const files = DatabaseFiles.claim(file);
-  files?.installation.recordClosed({ id: 'test', epoch: 0 });
-  copyFileSync(file, `${file}.old`);
-  const lock = new WriteLock(undefined, files);
-  connection = SqliteConnection.open(file);
-  engine = new SqliteEngine(connection, lock, new WriteAheadLog(file, connection, lock, []));
-  await engine.execute('INSERT INTO numbers VALUES (1)');
-});
-afterEach(() => {
-  rmSync(folder, { recursive: true });
-});
-
-const ACTS: [description: string, act: () => void, code: string | undefined][] = [
+const ACTS: [description: string, act: (file: string, old: Buffer) => void, fault: string | undefined][] = [
   ['nothing happens', () => undefined, undefined],
-  ['its file is emptied', () => truncateSync(file), 'replaced'],
-  ['its file is overwritten', () => writeFileSync(file, readFileSync(`${file}.old`)), 'replaced'],
+  ['the file is emptied', (file) => truncateSync(file), 'replaced'],
+  ['the file is overwritten', (file, old) => writeFileSync(file, old), 'replaced'],
 ];
 
-test.each(ACTS)('a checkpoint of a SQLite file fails only if the file changes: %s', async (_, act, fault) => {
+test.each(ACTS)('a checkpoint fails only if its SQLite file was changed: %s', async (_, act, fault) => {
+  const folder = mkdtempSync(join(tmpdir(), 'rollcall-checkpoint-'));
+  const file = join(folder, 'test.sqlite');
+  createFile(file).close();
+  const files = DatabaseFiles.claim(file);
+  files?.installation.recordClosed({ id: 'test', epoch: 0 });
+  const lock = new WriteLock(undefined, files);
+  const connection = SqliteConnection.open(file);
+  const engine = new SqliteEngine(connection, lock, new WriteAheadLog(file, connection, lock, []));
+  const old = readFileSync(file);
   const runCheckpoint = connection.runCheckpoint.bind(connection);
   connection.runCheckpoint = (truncate) => {
     runCheckpoint(truncate);
-    act();
+    act(file, old);
   };
-  const closed = engine.close().then(
-    () => undefined,
-    (error: unknown) => (error as { fault: string }).fault,
-  );
-  expect(await closed).toBe(fault);
+  await engine.execute('CREATE TABLE numbers (number INTEGER)');
+  const closing = engine.close().catch((error: unknown) => error);
+  expect(await closing).toEqual(fault && expect.objectContaining({ fault }));
+  files?.release();
+  rmSync(folder, { recursive: true });
 });
