@@ -101,7 +101,7 @@ async function* runChecks(application: Application, security: boolean): AsyncGen
       // Claims the files before SQLite opens them, because they may not belong together.
       if (OPEN_DATABASE.includes(check)) files = await claimDatabase(env, 'read');
       if (files?.loss !== undefined)
-        yield* fail('database', `${files.loss} The next start of the service starts a new epoch`);
+        yield* fail('database', `${files.loss} The service starts a new epoch at its next start`);
       yield* await runCheck(subject, () => check(env, application.entities));
       files?.release();
       files = undefined;

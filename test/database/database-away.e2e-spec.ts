@@ -105,7 +105,7 @@ const TAKEN: [what: string, take: string, give?: string][] = [
   ['with a locked account', 'ALTER USER :user ACCOUNT LOCK', 'ALTER USER :user ACCOUNT UNLOCK'],
   ['who was dropped', 'DROP USER :user', 'CREATE USER :user'],
   [
-    'with a limit of statements',
+    'with a statement limit',
     'ALTER USER :user WITH MAX_QUERIES_PER_HOUR 1',
     'ALTER USER :user WITH MAX_QUERIES_PER_HOUR 0; FLUSH USER_RESOURCES',
   ],
@@ -133,23 +133,26 @@ const TAKEN: [what: string, take: string, give?: string][] = [
     await direct.drop();
   });
 
-  test.each(TAKEN)('a database user %s leads to 503 until a GRANT', async (_, take, give = '') => {
-    const session = await logIn();
-    await runSql(`${take}; KILL USER limited`);
-    for (const [where, send] of buildRequests(app, session)) {
-      const answer = await send();
-      if (answer.status >= 300 && answer.body.code !== 'outcome_unknown') expectUnavailable(where, answer);
-    }
-    await expectNotReady(app, 'database refuses the password or a privilege');
-    await runSql(`${give}; GRANT ALL ON :db.* TO :user`.replace(/^; /, ''));
-    const given = Date.now();
-    const isBack = async () => {
-      for (const [, send] of buildRequests(app, session)) if ((await send()).status === 503) return false;
-      return (await getReadiness(app)).status === 200;
-    };
-    while (!(await isBack())) await delay(50);
-    expect(Date.now() - given).toBeLessThan(2000);
-  });
+  test.each(TAKEN)(
+    'requests get 503 for a database user %s, until access is restored',
+    async (_, take, give = '') => {
+      const session = await logIn();
+      await runSql(`${take}; KILL USER limited`);
+      for (const [where, send] of buildRequests(app, session)) {
+        const answer = await send();
+        if (answer.status >= 300 && answer.body.code !== 'outcome_unknown') expectUnavailable(where, answer);
+      }
+      await expectNotReady(app, 'database refuses the password or a privilege');
+      await runSql(`${give}; GRANT ALL ON :db.* TO :user`.replace(/^; /, ''));
+      const given = Date.now();
+      const isBack = async () => {
+        for (const [, send] of buildRequests(app, session)) if ((await send()).status === 503) return false;
+        return (await getReadiness(app)).status === 200;
+      };
+      while (!(await isBack())) await delay(50);
+      expect(Date.now() - given).toBeLessThan(2000);
+    },
+  );
 });
 
 test('a request that reads a damaged table returns 503, and readiness names the damage', async () => {
@@ -186,7 +189,7 @@ onSqlite('on SQLite', () => {
 
   test.each([
     [13, 'database has no free disk space'],
-    [10, 'database cannot use its disk'],
+    [10, 'database cannot read or write its disk'],
     [8, 'database is read-only'],
   ])(
     'a failed COMMIT with SQLite error %d makes the service not ready until a write succeeds',

@@ -161,7 +161,7 @@ test.each(['moveToProcessing', 'archive'] as const)(
   },
 );
 
-/** Returns the reasons for which the drop folder is unavailable, until the folder is back. */
+/** Records each logged reason why the drop folder is unavailable. @returns the growing list. */
 function watchFaults(): unknown[] {
   const reasons: unknown[] = [];
   jest.spyOn(Log.prototype, 'logFault').mockImplementation((_, __, error) => {
@@ -178,10 +178,10 @@ test.each([
   [
     'empty',
     mkdirSync,
-    expect.stringMatching(/drop is not mounted or new: it contains no folder processing$/),
+    expect.stringMatching(/drop is not mounted or new. If it is new, create processing in it$/),
   ],
   ['a file', (path: string) => writeFileSync(path, ''), 'drop is a link or a file, not a folder'],
-] as const)('a drop folder that becomes %s is unavailable until it is back', async (_, replace, reason) => {
+] as const)('the drop folder is reported as unavailable while it is %s', async (_, replace, reason) => {
   await scheduled.stop(await scheduled.start());
   await missTick(scheduled.app);
   drop.addUser('a');
@@ -229,7 +229,7 @@ test('an import schedule takes at most 100 files at a time', async () => {
     most = Math.max(most, drop.list('processing').length);
     return file;
   });
-  // Import nothing until the schedule has waited once for a free place.
+  // Import nothing until the schedule has waited once for free capacity.
   const worker = scheduled.app.app.get(ImportWorker);
   const wake = jest.spyOn(worker, 'wake').mockReturnValue(undefined);
   const list = Reflect.get(DropFolder.prototype, 'listProcessing');

@@ -176,7 +176,7 @@ test('doctor reports rows that refer to missing users', async () => {
   });
   const orphan = await runDoctor();
   expect(parseOut(orphan)).toContain('fail references');
-  expect([orphan.code, orphan.out]).toEqual([1, expect.stringContaining('roles belong to users: 1 faults')]);
+  expect([orphan.code, orphan.out]).toEqual([1, expect.stringContaining('roles belong to users: 1 faulty')]);
 });
 
 test('doctor reports a missing table as a database failure', async () => {
@@ -202,7 +202,7 @@ test('doctor reports every invalid or misspelt setting without the value', async
     DATABSE_URL: SECRET,
   });
   expect(new Set(parseOut(broken))).toEqual(new Set(['ok node', 'warn settings', 'fail settings']));
-  for (const rule of ['PORT must be', 'DATABASE_URL must be', 'LOG_LEVEL must be', 'DATABSE_URL is not']) {
+  for (const rule of ['PORT must be', 'DATABASE_URL must be', 'LOG_LEVEL must be', 'DATABSE_URL is an unknown']) {
     expect(broken.out).toContain(rule);
   }
   expect(broken.code).toBe(1);

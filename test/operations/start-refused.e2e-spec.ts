@@ -105,7 +105,7 @@ test('the settings in .env apply to the service and to rollcall migrate', async 
   const service = await Process.startService({ DATABSE_URL: 'x' }, folder);
   expect(service.err).toContain('Password');
   expect(service.err).toMatch(
-    /^Warning: DATABSE_URL is not a setting\. The nearest setting is DATABASE_URL\.$/m,
+    /^Warning: DATABSE_URL is an unknown setting\. The most similar setting is DATABASE_URL\.$/m,
   );
 });
 
@@ -123,6 +123,6 @@ test.each([
   });
   expect(status).toBe(1);
   expect(stderr).toBe(
-    'Rollcall cannot start. Invalid settings:\n- MAX_CONECTION is not a setting. The nearest setting is MAX_CONNECTIONS\n',
+    'Rollcall cannot start. Invalid settings:\n- MAX_CONECTION is an unknown setting. The most similar setting is MAX_CONNECTIONS\n',
   );
 });

@@ -201,9 +201,9 @@ describe('an unknown name', () => {
     ['log_level', 'LOG_LEVEL'],
     ['IMPORT_DIRECTORY', undefined],
     ['PATH', undefined],
-  ])('%s in the settings file is refused, with the nearest setting', (name, nearest) => {
-    const hint = nearest === undefined ? '' : `. The nearest setting is ${nearest}`;
-    const message = `Invalid settings:\n- ${name} is not a setting${hint}`;
+  ])('%s in the settings file is refused, with the most similar setting', (name, nearest) => {
+    const hint = nearest === undefined ? '' : `. The most similar setting is ${nearest}`;
+    const message = `Invalid settings:\n- ${name} is an unknown setting${hint}`;
     expect(() => loadEnv({}, ['PORT', name])).toThrow(new EnvError(message));
   });
 
@@ -230,7 +230,7 @@ describe('an unknown name', () => {
     );
     expect(warnings.map((text) => text.split(' ')[0])).toEqual(near);
     expect(warnings.at(-1)).toBe(
-      'METRICS_TOKN_FILE is not a setting. The nearest setting is METRICS_TOKEN_FILE',
+      'METRICS_TOKN_FILE is an unknown setting. The most similar setting is METRICS_TOKEN_FILE',
     );
   });
 });

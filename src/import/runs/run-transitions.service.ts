@@ -81,13 +81,13 @@ export function getStateChange(
 
 const RESTORED = {
   code: 'database_restored',
-  message: 'The database was restored after this import was accepted. Start a new import.',
+  message: 'The database went back to an earlier state after this import was accepted. Start a new import.',
 };
 
 const MAX_RUNS = 1_000_000;
 /**
- * Cancels all unfinished runs, as an operator would. The worker ends the runs that are in progress when the service
- * starts.
+ * Cancels all unfinished runs, as an operator would. After the next start, the worker ends the runs that were being
+ * planned or applied.
  */
 export async function cancelUnfinishedRuns(sql: Sql, caller: Caller): Promise<void> {
   const runs = new ImportRunsRepository(sql);

@@ -22,7 +22,7 @@ export async function checkWrites(sql: Database): Promise<Finding[]> {
     throw error;
   });
   if (state === 'writable') return ok('writes', 'would succeed');
-  return fail('writes', `${NOT_READY[state]}. Correct this, because changes get 503`);
+  return fail('writes', `${NOT_READY[state]}. Until this is fixed, changes get 503`);
 }
 
 /** Reads every page and index, and checks the references between tables. This can take minutes. */
@@ -32,7 +32,7 @@ export async function checkContent(env: Env): Promise<Finding[]> {
     const damage = await snapshot.findDamage(listAllTables().map(({ name }) => name));
     if (damage.length > 0) return fail('pages', `${damage.join(', ').replaceAll(/\s+/g, ' ')}. ${RESTORE}`);
     const results = await runChecks(snapshot, buildReferenceChecks(snapshot.dialect));
-    const faults = results.flatMap(({ name, found }) => (found === 0 ? [] : [`${name}: ${found} faults`]));
+    const faults = results.flatMap(({ name, found }) => (found === 0 ? [] : [`${name}: ${found} faulty`]));
     const references = ok('references', 'all rows refer to existing rows');
     return [
       ...ok('pages', 'all pages and indexes are readable'),
@@ -55,9 +55,10 @@ export async function checkClock(sql: Sql): Promise<Finding[]> {
   const ahead = row ? toMillis(row.time) - Date.now() : 0;
   const difference = isServer ? Math.abs(ahead) : ahead;
   if (difference <= WARN_MILLIS) return ok('clock', 'agrees with the database');
+  const seconds = `${Math.round(difference / 1000)} s`;
   const what = isServer
-    ? 'the clock of the database server differs'
-    : 'the newest audit event is in the future';
-  const message = `${what} by ${Math.round(difference / 1000)} s. Synchronize the clock (NTP)`;
+    ? `the clock of the database server differs by ${seconds}`
+    : `the newest audit event is ${seconds} in the future`;
+  const message = `${what}. Synchronize the clock (NTP)`;
   return (difference > FAIL_MILLIS ? fail : warn)('clock', message);
 }

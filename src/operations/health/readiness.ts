@@ -14,7 +14,7 @@ export const NOT_READY = {
   out_of_sync: 'database is out of sync with its cluster',
   denied: 'database refuses the password or a privilege',
   full: 'database has no free disk space',
-  disk_error: 'database cannot use its disk',
+  disk_error: 'database cannot read or write its disk',
   replaced: 'the files of the database were replaced (see the log)',
   damaged: 'database is damaged (run "rollcall doctor", then restore a backup with "rollcall restore")',
   locked: 'database is locked by other changes',

@@ -28,7 +28,7 @@ const NAMES = Object.entries(SETTINGS).flatMap(([name, { isSecret }]) =>
 /** Variables in a settings file that other parts of the process read: Node.js, OpenSSL, the C library and proxies. */
 const FOREIGN =
   /^(NODE_\w+|TZ|LANG|LC_\w+|SSL_CERT_(FILE|DIR)|OPENSSL_CONF|(HTTPS?|NO)_PROXY|(https?|no)_proxy|UV_THREADPOOL_SIZE|MALLOC_ARENA_MAX)$/;
-/** Platforms inject variables of their own, so in the environment a shorter name counts as one of them. */
+/** Shorter names in the environment are ignored, because platforms inject variables with similar names. */
 const MIN_SUSPICIOUS_LENGTH = 8;
 
 class MutableSettings {
@@ -83,7 +83,7 @@ export class EnvError extends Error {}
 /**
  * Reads the settings from environment variables. An empty variable counts as unset. A secret may be in a file whose
  * path is in `NAME_FILE`.
- * @param fileNames names of the variables in the settings file, which must all be settings.
+ * @param fileNames names in the settings file. Each name must be a setting, or a variable of Node.js or a library.
  * @throws EnvError that lists every invalid variable.
  */
 export function loadEnv(variables: NodeJS.ProcessEnv = process.env, fileNames: readonly string[] = []): Env {
@@ -113,14 +113,14 @@ export const findMisspeltVariables = (variables: NodeJS.ProcessEnv = process.env
   );
 
 /**
- * Returns a text for each name that is not a setting, with the nearest setting.
+ * Returns a text for each name that is an unknown setting, with the most similar setting.
  * @param max maximum number of edits. Names that are not this near to a setting are omitted.
  */
 function describeUnknownNames(names: readonly string[], max?: number): string[] {
   return names.flatMap((name) => {
     const nearest = findNearest(name, NAMES, max);
     if (NAMES.includes(name) || (max !== undefined && nearest === undefined)) return [];
-    return `${name} is not a setting${nearest === undefined ? '' : `. The nearest setting is ${nearest}`}`;
+    return `${name} is an unknown setting${nearest === undefined ? '' : `. The most similar setting is ${nearest}`}`;
   });
 }
 

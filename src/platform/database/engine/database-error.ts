@@ -28,7 +28,7 @@ const DETAILS = {
   away: ['The database does not answer. Try again.', '5'],
   denied: ['The database refuses access. Try again.', '5'],
   full: ['The database has no free disk space. Try again.', '5'],
-  disk_error: ['The database cannot use its disk. Try again.', '5'],
+  disk_error: ['The database cannot read or write its disk. Try again.', '5'],
   read_only: ['The database is read-only. Try again.', '5'],
   damaged: ['The database is damaged. Report this to the operator.', '60'],
   unknown: [
@@ -37,7 +37,8 @@ const DETAILS = {
     '1',
   ],
   replaced: [
-    'The files of the database were deleted, replaced or overwritten, so the change may be lost. The service ends.',
+    'The files of the database were deleted, replaced or overwritten, so the last changes may be lost. ' +
+      'The service stops. Repeat the request later.',
     '5',
   ],
 } as const;
@@ -96,7 +97,7 @@ const BROKEN = [
 
 const SQLITE_BUSY = 'SQLITE_BUSY';
 
-/** Names of the driver or numbers of the server. */
+/** Error names of the driver, and error numbers of the server. */
 const CODES: Readonly<Partial<Record<Fault, readonly unknown[]>>> = {
   race: [
     SQLITE_BUSY,
