@@ -23,8 +23,8 @@ import { createRandom, pickOne } from '../support/data/random.js';
 import { Process, envOf, setUpDatabase } from '../support/process/process.js';
 
 /**
- * Acts on the files of the embedded database, as with a shell, while clients write. `ACTS=500` sets the number of random
- * acts. `ACT_SEED=…` repeats the acts of an earlier run.
+ * Deletes, replaces and damages files of the embedded database while clients write. `ACTS=500` sets the number of
+ * random acts. `ACT_SEED=…` repeats the acts of an earlier run.
  */
 const ACTS = Number(process.env['ACTS'] ?? 3);
 const SEED = Number(process.env['ACT_SEED'] ?? Date.now() % 1_000_000);

@@ -90,7 +90,7 @@ export class Stage {
   }
 }
 
-/** Returns each case with two of its sizes, of which the largest occurs least often, or with all of them (ALL_SIZES=true). */
+/** Returns each case with the two sizes that cost least so far, or with all of its sizes (ALL_SIZES=true). */
 export function addSizes<T extends { name: string; sizes: readonly number[] }>(
   cases: readonly T[],
 ): [string, number, T][] {

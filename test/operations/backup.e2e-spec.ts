@@ -39,7 +39,7 @@ async function fill(app: TestApp, parts: number): Promise<void> {
   }
 }
 
-/** Reads the epoch and the contents of a restored database, as they were before its restores. */
+/** Reads the epoch and the contents of a restored database, without the audit events and the epoch of its restores. */
 async function readRestored(restored: TestDatabase): Promise<[number, Record<string, string[]>]> {
   const { installation = [], audit_events = [], ...tables } = await readContents(restored);
   const [id, epoch] = JSON.parse(installation[0] ?? '') as [string, number];

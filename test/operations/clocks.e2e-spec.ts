@@ -10,8 +10,8 @@ import { PASSWORD, aPerson, databaseOf, inSeconds } from '../support/app/people.
 import { aUser, create } from '../support/data/factories.js';
 import { fileOf } from '../support/data/user-file.js';
 
-/** Times that were stored while the clock was two days ahead, before it was set back. */
 const HOUR = 3600;
+/** Hours by which the clock was ahead when the tested times were stored, before it was set back. */
 const AHEAD = 48;
 const ONCE = aUser();
 let app: TestApp;
@@ -88,7 +88,7 @@ const ROWS: [string, string, string[], number[], () => Promise<unknown>, unknown
   ['a completed import', 'import_runs', ['finished'], [AHEAD], readOverdue, true, [AHEAD]],
 ];
 test.each(ROWS)(
-  'the future time of %s is not trusted',
+  'a future time of %s has the documented effect',
   async (_, table, columns, hours, act, response, stored) => {
     await post();
     const set = columns.map((column) => `${column} = ?`).join(', ');
@@ -102,7 +102,7 @@ test.each(ROWS)(
 );
 
 test.each([60, HOUR, AHEAD * HOUR])(
-  'a throttle of a clock %d s ahead lasts at most its length',
+  'a login throttle stored by a clock %d s ahead ends after its normal length',
   async (by) => {
     await login('wrong');
     await execute('UPDATE login_failures SET failures = 99, window_ends = ?', inSeconds(by + HOUR));
@@ -116,7 +116,7 @@ test.each([60, HOUR, AHEAD * HOUR])(
 
 describe('a lease', () => {
   test.each([-AHEAD, -1, 1, AHEAD])(
-    'of a killed instance is lost after its length: %d h ahead',
+    'of a killed instance is lost after its length (stored %d h ahead)',
     async (by) => {
       const leases = app.app.get(Leases);
       const values = [`killed ${by}`, uuidv7(), inSeconds(by * HOUR)];
@@ -142,9 +142,12 @@ describe('a lease', () => {
     [AHEAD, 0],
     [-AHEAD, -AHEAD],
     [0.05, 0.05],
-  ])('stores the time of an event: %d h ahead', async (by, stored) => {
-    const leases = app.app.get(Leases);
-    await leases.recordTime('event', inSeconds(by * HOUR));
-    for (const _ of [1, 2]) expect(hoursUntil(await leases.findRecordedTime('event'))).toBe(stored);
-  });
+  ])(
+    'returns a recorded event time that is %d h ahead, or the current time if untrusted',
+    async (by, stored) => {
+      const leases = app.app.get(Leases);
+      await leases.recordTime('event', inSeconds(by * HOUR));
+      for (const _ of [1, 2]) expect(hoursUntil(await leases.findRecordedTime('event'))).toBe(stored);
+    },
+  );
 });

@@ -38,7 +38,7 @@ onMariadb('concurrent first starts initialize an empty database once (MariaDB on
 });
 
 onSqlite(
-  'of several services that start on one file, one serves and the others refuse (SQLite only)',
+  'only one of several services that start on one file starts, the others exit with an error (SQLite only)',
   async () => {
     const services = [1, 2, 3].map(() => new Process('dist/main.js', envOf(database)));
     const started = await Promise.all(

@@ -53,7 +53,7 @@ test('an idempotent retry returns the first response after the clock is set back
   expect([again.status, again.body.uuid]).toEqual([201, first.body.uuid]);
 });
 
-test('audit events follow a clock that was set back', async () => {
+test('new audit events get the corrected time after the clock was set back', async () => {
   setClock(48 * HOUR);
   await create(app.key);
   jest.useRealTimers();

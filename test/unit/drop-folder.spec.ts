@@ -199,7 +199,7 @@ test('a work folder on another file system is refused', async () => {
   expect(await fs.readdir(join(work, 'processing'))).toEqual([]);
 });
 
-test('a dropped file with a change in the future is complete after ten seconds', async () => {
+test('a dropped file with a future change time is complete after ten seconds', async () => {
   await deliver('half');
   const future = Date.now() / 1000 + 2 * 24 * 3600;
   await fs.utimes(join(folder, 'a.csv'), future, future);

@@ -50,6 +50,6 @@ test.each([
   ['http://evil.example', 'evil.example@192.0.2.7', false],
   ['null', '', false],
   ['null', '%', false],
-])('with HOST=0.0.0.0, the result for the origin %s and the host %s is %s', (origin, host, accepted) => {
+])('with HOST=0.0.0.0, a PUT from the origin %s to the host %s is accepted: %s', (origin, host, accepted) => {
   for (const HOST of ['0.0.0.0', '::']) expect(isAccepted({ HOST }, origin, host)).toBe(accepted);
 });
