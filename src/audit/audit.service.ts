@@ -189,7 +189,7 @@ export class AuditService {
   }
 }
 
-/** Records events, usually in the transaction of a change. A program needs no application for it. */
+/** Records events, usually in the transaction of a change. Also works in programs that start no Nest application. */
 export async function recordEvents(tx: Sql, caller: RecordedCaller, events: readonly AuditEvent[]) {
   await insertRows(tx, AuditEventEntity, toRows(caller, events));
 }

@@ -42,7 +42,7 @@ interface SealingPass {
   /** True if this pass has found all late events. False if the next seal must search for more of them. */
   isLateCovered: boolean;
   /** True if the next seal records a changed clock and is therefore created even without events. */
-  isMark: boolean;
+  isClockChange: boolean;
 }
 
 interface LateRow {
@@ -112,12 +112,12 @@ export class Sealer implements BeforeApplicationShutdown {
     const last = await this.repository.findLast();
     const now = toDbTime(new Date(millis));
     const isSetBack = last !== undefined && isUntrusted(last.sealed, now);
-    const isMark = hasJumped || isSetBack;
-    if (!isMark && !isDue(last, millis)) return;
-    // The time of a pass is never earlier than the time of the last seal if the clocks of the instances only differ.
+    const isClockChange = hasJumped || isSetBack;
+    if (!isClockChange && !isDue(last, millis)) return;
+    // If the clocks of the instances merely differ, a pass must not get an earlier time than the last seal.
     const at = last && last.sealed > now && !isSetBack ? last.sealed : now;
-    const limit = isMark ? MIN_ID : computeLimit(millis);
-    const pass = { at, millis, limit, isLateCovered: false, isMark };
+    const limit = isClockChange ? MIN_ID : computeLimit(millis);
+    const pass = { at, millis, limit, isLateCovered: false, isClockChange };
     await this.leases.runUnderLease(LEASE, LEASE_SECONDS, async () => {
       while (!this.ending && (await this.sealNext(pass)));
     });
@@ -165,8 +165,8 @@ export class Sealer implements BeforeApplicationShutdown {
     const outside = pass.isLateCovered ? NOTHING_OUTSIDE : await this.findEventsOutsideRanges(last, pass);
     const { late } = outside;
     pass.isLateCovered = late.length < MAX_LATE;
-    if (from >= pass.limit && late.length === 0 && !pass.isMark) return false;
-    pass.isMark = false;
+    if (from >= pass.limit && late.length === 0 && !pass.isClockChange) return false;
+    pass.isClockChange = false;
     const isRange = pass.isLateCovered && from < pass.limit;
     const range = isRange ? await this.readRange(from, pass.limit) : createEmptyRange(from);
     const lateHash = new RowsHash();

@@ -65,8 +65,8 @@ export class ImportsService {
 
   /**
    * Returns a page of the stored rows of a run after the line `after`, sorted by line.
-   * @returns the rows, the value of `after` for the next page (undefined on the last page), and the users of the rows
-   * and in their changes, such as managers, by UUID.
+   * @returns the rows, the value of `after` for the next page (undefined on the last page), and by UUID the users that
+   * the rows and their changes name, such as managers.
    * @throws ProblemError `not_found` for an unknown run.
    */
   async listRows(

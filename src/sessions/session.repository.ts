@@ -9,7 +9,7 @@ import {
   toPlaceholders,
 } from '../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
-import { computeLatestTrusted } from '../platform/common/time.js';
+import { computeLatestTrustedTime } from '../platform/common/time.js';
 import { SessionEntity } from './session.entity.js';
 
 export type SessionTimes = Pick<SessionEntity, 'created' | 'expires' | 'absolute_expires'>;
@@ -47,15 +47,15 @@ export class SessionRepository {
   }
 
   /**
-   * Limits the times of sessions to the times of a session that starts now, if their creation or last use is in the
-   * future and therefore not trusted (interface §9).
+   * Limits the times of sessions whose creation or last use is in the future and not trusted (interface §9). The limits
+   * are the given times, which belong to a session that starts now.
    * @param id if given, only this session is limited.
    */
-  async shorten({ created, expires, absolute_expires }: SessionTimes, id?: string): Promise<void> {
+  async limitTimes({ created, expires, absolute_expires }: SessionTimes, id?: string): Promise<void> {
     const least = this.database.dialect === 'sqlite' ? 'MIN' : 'LEAST';
     const update = `UPDATE sessions SET created = ${least}(created, ?), absolute_expires = ${least}(absolute_expires, ?),
       expires = ${least}(absolute_expires, ?) WHERE expires > ?`;
-    const params = [created, absolute_expires, expires, computeLatestTrusted(expires)];
+    const params = [created, absolute_expires, expires, computeLatestTrustedTime(expires)];
     if (id === undefined) await this.database.execute(update, params);
     else await this.database.execute(`${update} AND id = ?`, [...params, id]);
   }

@@ -73,7 +73,7 @@ export class SessionsService {
     const fresh = this.computeTimes(now());
     let session = await this.repository.findByToken(hash);
     if (session && isUntrusted(session.expires, fresh.expires)) {
-      await this.repository.shorten(fresh, session.id);
+      await this.repository.limitTimes(fresh, session.id);
       session = await this.repository.findByToken(hash);
     }
     const time = fresh.created;
@@ -129,7 +129,7 @@ export class SessionsService {
 
   async purge(): Promise<void> {
     const fresh = this.computeTimes(now());
-    await this.repository.shorten(fresh);
+    await this.repository.limitTimes(fresh);
     await this.repository.deleteExpired(fresh.created);
   }
 

@@ -7,7 +7,7 @@ import {
   upsertRows,
 } from '../../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
-import { computeLatestTrusted } from '../../platform/common/time.js';
+import { computeLatestTrustedTime } from '../../platform/common/time.js';
 import { KeyDeactivationEntity, KeyFuseEntity } from '../api-key.entity.js';
 
 const PURGE_BATCH = 500;
@@ -45,9 +45,9 @@ export class KeyFuseRepository {
     return row?.time;
   }
 
-  /** Rewrites the times of blocked users that are not trusted as `time`, so that they count for an hour from then on. */
-  async restartUntrusted(sql: Sql, key: string, time: string): Promise<void> {
-    const untrusted = [key, computeLatestTrusted(time)];
+  /** Replaces untrusted times of blocked users with `time`, so that these users count for an hour from `time` on. */
+  async replaceUntrustedTimes(sql: Sql, key: string, time: string): Promise<void> {
+    const untrusted = [key, computeLatestTrustedTime(time)];
     const ignore = sql.dialect === 'sqlite' ? 'OR IGNORE' : 'IGNORE';
     const update = `UPDATE ${ignore} key_deactivations SET time = ? WHERE key_id = ? AND time > ?`;
     await sql.execute(update, [time, ...untrusted]);

@@ -4,7 +4,7 @@ import { recordEvents } from '../../audit/audit.service.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import {
   type DbTime,
-  computeLatestTrusted,
+  computeLatestTrustedTime,
   now,
   addSeconds,
   isUntrusted,
@@ -100,7 +100,7 @@ export class KeyFuse {
     const key = this.findResponsibleKey(actor);
     if (key === undefined) return undefined;
     const time = now();
-    await this.repository.restartUntrusted(sql, key, time);
+    await this.repository.replaceUntrustedTimes(sql, key, time);
     return this.computeKeyLoad(sql, key, time, (count) => countActive().then((n) => n + count), true);
   }
 
@@ -138,7 +138,7 @@ export class KeyFuse {
 
   async countBlownFuses(): Promise<number> {
     const time = now();
-    return this.repository.countBlownFuses(subtractHour(time), computeLatestTrusted(time));
+    return this.repository.countBlownFuses(subtractHour(time), computeLatestTrustedTime(time));
   }
 
   /** Deletes rows that are more than an hour old, in small batches, so that other writers do not wait long. */
@@ -189,7 +189,7 @@ export class KeyFuse {
   private async recordBlownFuse({ keyId: id, count, limit }: FuseBlownError, caller: Caller): Promise<void> {
     const writeBlownFuse = async (tx: Sql): Promise<void> => {
       const time = now();
-      await this.repository.restartUntrusted(tx, id, time);
+      await this.repository.replaceUntrustedTimes(tx, id, time);
       const fuse = await this.repository.lock(tx, id);
       const [blownAt, opened] = [fuse?.blown ?? NEVER, fuse?.open_until ?? NEVER];
       if (isInLastHour(blownAt, time) || isInLastHour(subtractHour(opened), time)) return;

@@ -91,22 +91,26 @@ export class Alerts implements BeforeApplicationShutdown {
       const { folderFault, lastAvailable } = this.schedule;
       if (folderFault !== undefined) {
         const data = { reason: folderFault, last_available: toIsoOrNull(lastAvailable) };
-        await this.remind('folder_lost', lastAvailable, data);
+        await this.alertDaily('folder_lost', lastAvailable, data);
       }
       const hours = this.env.IMPORT_OVERDUE_HOURS;
       if (hours === undefined) return;
       // The check and the alert use the same time, because another import may complete between them.
       const last = await this.summary.findLastCompleted();
       if (this.summary.isTooLongAgo(last))
-        await this.remind('overdue', last, { hours, last_completed: toIsoOrNull(last) });
+        await this.alertDaily('overdue', last, { hours, last_completed: toIsoOrNull(last) });
     });
   }
 
   /**
-   * Sends an alert about a state, unless any instance has sent one since the state began and within the last day.
-   * @param last time at which the state was last seen to be good, or null.
+   * Sends an alert about a problem, unless an instance has already sent an alert about it within the last day.
+   * @param last last time without the problem, or null. An alert before this time concerned an earlier problem.
    */
-  private async remind(state: 'overdue' | 'folder_lost', last: DbTime | null, data: object): Promise<void> {
+  private async alertDaily(
+    state: 'overdue' | 'folder_lost',
+    last: DbTime | null,
+    data: object,
+  ): Promise<void> {
     // An entry among the leases that is never used as a lease, but stores the time of the last alert.
     const entry = `alerts.${state}`;
     const sent = await this.leases.findRecordedTime(entry);

@@ -255,7 +255,7 @@ export class RunExecutor {
   }
 }
 
-/** Converts a FileError to the reason of a run. Throws other errors again. */
+/** Converts a FileError to the reason of a run. Rethrows other errors. */
 function toReason(error: unknown): Reason {
   if (!(error instanceof FileError)) throw error;
   const { code, message, line, others } = error;

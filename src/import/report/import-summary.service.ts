@@ -73,7 +73,7 @@ export class ImportSummary {
     const completed = newest.find(({ state }) => COMPLETED.includes(state));
     const last_run = last && (await this.runs.find(last.id));
     const last_completed = (completed && (await this.runs.find(completed.id))) ?? null;
-    // Without a run, the runs of this data set were deleted in the meantime.
+    // If no run is left, the runs of this data set were deleted in the meantime.
     return last_run && { dataset, last_run, last_completed };
   }
 }

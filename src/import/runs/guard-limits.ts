@@ -18,7 +18,7 @@ const createRowLimit = (setting: LimitSetting): LimitRange => ({ setting, least:
 const createPercentLimit = (setting: LimitSetting): LimitRange => ({ setting, least: 0, most: 100 });
 
 type PairSetting = keyof { [K in LimitSetting as `${K}_PERCENT` extends keyof Env ? K : never]: K };
-/** Limits from a setting and from the setting with the same name and `_PERCENT`. */
+/** Creates the limits that a setting and its `_PERCENT` variant define. */
 const createLimitPair = (setting: PairSetting) => ({
   rows: createRowLimit(setting),
   percent: createPercentLimit(`${setting}_PERCENT`),

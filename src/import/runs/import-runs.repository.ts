@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type DbTime, computeLatestTrusted } from '../../platform/common/time.js';
+import { type DbTime, computeLatestTrustedTime } from '../../platform/common/time.js';
 import { fromJson } from '../../platform/common/json.js';
 import {
   type Sql,
@@ -174,12 +174,12 @@ export class ImportRunsRepository {
     await sql.execute(`UPDATE import_runs SET ${names.join(', ')} WHERE id = ?`, params);
   }
 
-  /** Returns the time when an import last completed, or null without a completed import whose time is trusted. */
+  /** Returns the time when an import last completed, or null if no completed import has a trusted time. */
   async findLastCompletion(): Promise<DbTime | null> {
     const [row] = await this.database.query<{ finished: DbTime | null }>(
       `SELECT MAX(finished) AS finished FROM import_runs WHERE dry_run = 0 AND reverts IS NULL
        AND finished <= ? AND state IN (${toPlaceholders(COMPLETED.length)})`,
-      [computeLatestTrusted(), ...COMPLETED],
+      [computeLatestTrustedTime(), ...COMPLETED],
     );
     return row?.finished ?? null;
   }

@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs';
 import { lstat, mkdir, open, opendir, rename, stat, unlink } from 'node:fs/promises';
 import { v7 as uuidv7 } from 'uuid';
 import { errorCodeOf } from '../../platform/common/errors.js';
-import { HeartbeatWatch } from '../../platform/database/leases/heartbeat-watch.js';
+import { ChangeWatch } from '../../platform/database/leases/change-watch.js';
 import { matchesPattern } from '../runs/import-options.js';
 import { OpenFolder, EntryError } from './open-folder.js';
 
@@ -43,7 +43,7 @@ export class FileChangedError extends Error {}
  * folder. Opens only regular files, because other programs can write to the drop folder.
  */
 export class DropFolder {
-  private readonly futureChanges = new HeartbeatWatch();
+  private readonly futureChanges = new ChangeWatch();
   /** Id of the file system of the drop folder at the first successful `check`. */
   private device: number | undefined;
 
@@ -61,7 +61,7 @@ export class DropFolder {
    * @throws EntryError if another folder has replaced the drop folder or the work folder, or a system error.
    */
   async check(isNew: boolean): Promise<void> {
-    await using drop = await this.openDrop();
+    await using drop = await this.openDropFolder();
     const entries = await opendir(drop.pathOf('.'));
     await entries.read();
     await entries.close();
@@ -73,7 +73,7 @@ export class DropFolder {
     const stages = STAGES.map((stage) => work.pathOf(stage));
     const found = await Promise.all(stages.map((path) => lstat(path).catch(() => undefined)));
     if (!isNew && !found.some(Boolean))
-      throw new EntryError(this.workFolder, 'not mounted or new: it contains no folder processing');
+      throw new EntryError(this.workFolder, 'not mounted or new. If it is new, create processing in it');
     for (const path of stages) await mkdir(path, { recursive: true });
     this.device = dev;
   }
@@ -85,7 +85,7 @@ export class DropFolder {
   async probeWorkFolder(): Promise<void> {
     if (this.workFolder === this.folder) return;
     const probe = `.rollcall-${uuidv7()}`;
-    await using drop = await this.openDrop();
+    await using drop = await this.openDropFolder();
     await using processing = await this.openStage('processing');
     await (await open(drop.pathOf(probe), 'wx')).close();
     try {
@@ -104,7 +104,7 @@ export class DropFolder {
 
   /** Yields the files in the drop folder that match the pattern, sorted by name. Includes files with a `rejection`. */
   async *listDropped(): AsyncGenerator<FolderFile> {
-    await using drop = await this.openDrop();
+    await using drop = await this.openDropFolder();
     for await (const name of drop.listNames((each) => this.matches(each))) {
       const file = await this.inspectDropped(drop, name);
       if (file) yield file;
@@ -119,7 +119,7 @@ export class DropFolder {
   async moveToProcessing(name: string, runId: string): Promise<ProcessingFile | undefined> {
     const shortName = truncateAtStart(name, MAX_NAME_BYTES - UUID_BYTES);
     const entry = runId + SEPARATOR + shortName;
-    await using drop = await this.openDrop();
+    await using drop = await this.openDropFolder();
     await using processing = await this.openStage('processing');
     // Delete the marker first. Otherwise, a later file with the same name would count as complete too early.
     if (await hasMarker(drop, name)) await unlink(drop.pathOf(name + MARKER));
@@ -195,7 +195,7 @@ export class DropFolder {
     return matchesPattern(this.pattern, name) && !name.startsWith('.') && !name.endsWith(MARKER) && !isOwn;
   }
 
-  private openDrop(): Promise<OpenFolder> {
+  private openDropFolder(): Promise<OpenFolder> {
     return OpenFolder.open(this.folder, { allowsLink: true });
   }
 

@@ -94,7 +94,7 @@ export class ScheduleService implements BeforeApplicationShutdown {
   private lastFault: string | undefined;
   private pendingCheck: Promise<void> | undefined;
   /** Name of the lease that stores when the work folder was first used. */
-  private readonly record: string;
+  private readonly firstUseLease: string;
   /** True if the work folder was never used, so that it may be empty. */
   private isNew = false;
   /** Reason why the drop folder is unavailable, or undefined if it is available. */
@@ -116,7 +116,7 @@ export class ScheduleService implements BeforeApplicationShutdown {
     if (IMPORT_FOLDER !== undefined)
       this.folder = new DropFolder(IMPORT_FOLDER, IMPORT_PATTERN, IMPORT_WORK_FOLDER);
     const hash = createHash('sha256').update(resolve(IMPORT_WORK_FOLDER ?? IMPORT_FOLDER ?? ''));
-    this.record = `${LEASE}.folder.${hash.digest('hex').slice(0, 16)}`;
+    this.firstUseLease = `${LEASE}.folder.${hash.digest('hex').slice(0, 16)}`;
     this.dropFolderLog = new SkippedFileLog(log, 'IMPORT_FOLDER');
     this.processingLog = new SkippedFileLog(log, 'processing');
   }
@@ -128,7 +128,7 @@ export class ScheduleService implements BeforeApplicationShutdown {
   async start(): Promise<void> {
     const { folder } = this;
     if (!folder) return;
-    this.isNew = (await this.leases.findRecordedTime(this.record)) === undefined;
+    this.isNew = (await this.leases.findRecordedTime(this.firstUseLease)) === undefined;
     if (await this.isAvailable(folder))
       await folder.probeWorkFolder().catch((error: unknown) => {
         if (errorCodeOf(error) === undefined) throw error;
@@ -152,14 +152,14 @@ export class ScheduleService implements BeforeApplicationShutdown {
 
   /** Checks the folders, even during a pass. If they are not available, logs the error and sets `folderFault`. */
   private async isAvailable(folder: DropFolder): Promise<boolean> {
-    // Start no second check during a check that gets no answer, because each check occupies a thread.
+    // Do not start a second check while one is pending, because a check without an answer occupies a thread.
     this.pendingCheck ??= folder.check(this.isNew).finally(() => (this.pendingCheck = undefined));
     const timeout = new Promise<never>((_, reject) => {
       setTimeout(reject, RESPONSE_MILLIS, new EntryError('drop folder', 'not responding')).unref();
     });
     try {
       await Promise.race([this.pendingCheck, timeout]);
-      if (this.isNew) await this.leases.recordTime(this.record, now());
+      if (this.isNew) await this.leases.recordTime(this.firstUseLease, now());
     } catch (error) {
       this.folderFault = reasonOf(error);
       this.logError(error);
@@ -241,7 +241,7 @@ export class ScheduleService implements BeforeApplicationShutdown {
     return true;
   }
 
-  /** Waits until fewer than MAX_PROCESSING files wait for their runs. @returns the number of files that may follow. */
+  /** Waits until fewer than MAX_PROCESSING files wait for their runs. @returns the number of files to import next. */
   private async waitForCapacity(folder: DropFolder): Promise<number> {
     const { signal } = this.stopping;
     for (;;) {

@@ -44,19 +44,19 @@ export async function claimDatabase(
  * @throws InstallationError if a SQLite file is in use, missing, empty or damaged, or belongs to another installation.
  */
 export async function openInstallation(env: Env, migrate: () => Promise<unknown>): Promise<WriteLock> {
-  const files = await claimDatabase(env, 'start').catch(throwReadable);
+  const files = await claimDatabase(env, 'start').catch(throwWithRemedy);
   try {
     await migrate();
     if (files) await recordInstallation(env, files, true);
     return new WriteLock(undefined, files);
   } catch (error) {
     files?.release();
-    return throwReadable(error);
+    return throwWithRemedy(error);
   }
 }
 
 /** Throws the error, with a remedy if SQLite has found a damaged file. */
-function throwReadable(error: unknown): never {
+function throwWithRemedy(error: unknown): never {
   const message = messageOf(error);
   if (!/malformed|is not a database/.test(message)) throw error;
   const remedy =

@@ -19,7 +19,7 @@ export type CreateApp = (env: Env) => Promise<NestExpressApplication>;
 export async function runSingleProcess(env: Env, createApp: CreateApp): Promise<void> {
   const app = await createApp(env);
   const log = app.get(Log);
-  endIfFilesChange(app.get(WriteLock), log);
+  endWhenFilesChange(app.get(WriteLock), log);
   const first = await completeStart(app, env, app.listen(env.PORT, env.HOST));
   const url = await app.getUrl();
   logStartAndEnd(log, env, url, await readSqliteVersion(app.get<Database>(DATABASE)));
@@ -31,7 +31,7 @@ export async function runSingleProcess(env: Env, createApp: CreateApp): Promise<
  * Ends this process if a file of the database was replaced. Does not close the database, because SQLite would write the
  * log to the new file.
  */
-function endIfFilesChange({ files }: WriteLock, log: Log): void {
+function endWhenFilesChange({ files }: WriteLock, log: Log): void {
   if (!files) return;
   if (files.loss !== undefined) log.error('changes lost', { reason: files.loss });
   files.onFault = (reason) => {

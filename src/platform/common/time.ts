@@ -42,10 +42,10 @@ export function addSeconds(time: DbTime, seconds: number): DbTime {
 export const MAX_SKEW_SECONDS = 5 * 60;
 
 /** Returns the latest time of a past event that is trusted. A later time was stored while a clock was wrong. */
-export const computeLatestTrusted = (time = now()): DbTime => addSeconds(time, MAX_SKEW_SECONDS);
+export const computeLatestTrustedTime = (time = now()): DbTime => addSeconds(time, MAX_SKEW_SECONDS);
 
 export const isUntrusted = (pastEvent: DbTime, time = now()): boolean =>
-  pastEvent > time && pastEvent > computeLatestTrusted(time);
+  pastEvent > time && pastEvent > computeLatestTrustedTime(time);
 
 export function toMillis(time: DbTime): number {
   return Date.parse(toIso(time));

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
 import { isObject } from '../common/json.js';
 import { runWithRetry, toDatabaseError } from './engine/database-error.js';
-import { HeartbeatWatch } from './leases/heartbeat-watch.js';
+import { ChangeWatch } from './leases/change-watch.js';
 import { MIGRATIONS } from './migrations/migrations.js';
 import { TableMigration } from './migrations/table-migration.js';
 
@@ -157,7 +157,7 @@ const RELEASE = `UPDATE migration_lease SET owner = '', until = '1970-01-01' WHE
  */
 class MigrationLease {
   private readonly owner = uuidv7();
-  private readonly watch = new HeartbeatWatch();
+  private readonly watch = new ChangeWatch();
   private heartbeat: NodeJS.Timeout | undefined;
 
   /**

@@ -24,9 +24,9 @@ export class EntityTags {
   }
 
   /**
-   * Returns the versions that an `If-Match` header accepts, or undefined if it accepts all versions (`*`, or no header).
-   * @param pattern matches an entity tag, with the version and the suffix as its groups. Ignores tags that do not match,
-   * and tags of another epoch.
+   * Returns the versions that an `If-Match` header accepts, or undefined if all versions are accepted (`*`, no header).
+   * Ignores tags of another epoch and tags that do not match `pattern`.
+   * @param pattern matches an entity tag, with the version and the suffix as its groups.
    */
   parseIfMatch(ifMatch: string | undefined, pattern = WEAK_TAG): Versions {
     if (ifMatch === undefined || ifMatch.trim() === '*') return undefined;

@@ -68,7 +68,7 @@ export class UserCounts implements OnApplicationBootstrap, BeforeApplicationShut
   }
 
   async mergeAllRows(): Promise<void> {
-    while ((await this.transactions.run(mergeBatch)) === FOLD_BATCH_SIZE);
+    while ((await this.transactions.run(foldBatch)) === FOLD_BATCH_SIZE);
   }
 
   private async readTotals(sql: Sql = this.database): Promise<Readonly<Record<string, number>>> {
@@ -99,11 +99,11 @@ async function insertCounts(tx: Sql, deltas: ReadonlyMap<string, number>): Promi
 }
 
 /**
- * Replaces the oldest rows by their sum, one row per counter. Does nothing for fewer than `MIN_FOLDED_ROWS` rows.
+ * Replaces the oldest rows with their sums, one row per counter. Does nothing for fewer than `MIN_FOLDED_ROWS` rows.
  * @returns the number of replaced rows.
  * @throws DatabaseError `race` if another instance has replaced some of the rows first.
  */
-async function mergeBatch(tx: Sql): Promise<number> {
+async function foldBatch(tx: Sql): Promise<number> {
   const rows = await tx.query<UserCountEntity>(
     'SELECT id, name, value FROM user_counts ORDER BY id LIMIT ?',
     [FOLD_BATCH_SIZE],

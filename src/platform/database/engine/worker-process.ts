@@ -33,8 +33,8 @@ const getNodeFlags = (): string[] =>
 const PARENT = 'ROLLCALL_PARENT_PID';
 
 /**
- * Ends a worker process whose parent process has ended. Call it before opening a database file: SQLite would otherwise
- * rebuild the index of the log, which shows the next start how many commits the log contained.
+ * Ends a worker process whose parent process has ended. Call it before opening a database file. SQLite would rebuild
+ * the index of the log, from which the next start reads how many commits the log must contain.
  */
 export function exitIfOrphaned(): void {
   if (process.env[PARENT] !== String(process.ppid)) process.exit();

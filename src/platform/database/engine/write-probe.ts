@@ -4,7 +4,7 @@ import type { Engine, Sql } from './sql.js';
 
 /** Time for which a successful probe is not repeated, because every client may request a probe. */
 const VALID_MILLIS = 1000;
-/** Faults that are remembered, because the next probe may not meet them. */
+/** Faults that are remembered, because the next probe may succeed in spite of them. */
 const REMEMBERED: readonly Fault[] = ['full', 'disk_error', 'read_only', 'damaged'];
 /** Size of the probe's row on SQLite. The row needs new pages, so that a full file is noticed. */
 const SQLITE_LENGTH = 64 * 1024;

@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { type DbTime, isUntrusted, now } from '../../common/time.js';
 import { type Dialect, type Sql, insertRows } from '../engine/sql.js';
 import { DATABASE, type Database } from '../engine/database.js';
-import { HeartbeatWatch } from './heartbeat-watch.js';
+import { ChangeWatch } from './change-watch.js';
 import { LeaseEntity } from './lease.entity.js';
 
 const HEARTBEAT_MILLIS = 1000;
@@ -26,7 +26,7 @@ const LATER: Record<Dialect, string> = {
 export class Leases {
   /** Id of this instance. */
   readonly owner = uuidv7();
-  private readonly watch = new HeartbeatWatch();
+  private readonly watch = new ChangeWatch();
 
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
@@ -61,8 +61,8 @@ export class Leases {
   }
 
   /**
-   * Returns true if an instance holds the lease. A lease is lost if this instance sees no heartbeat for `seconds`,
-   * whatever the clocks show (interface §9). Call this repeatedly, because a lease is only lost while it is watched.
+   * Returns true if an instance holds the lease. Frees the lease if this instance has seen no heartbeat for `seconds`,
+   * whatever the clocks show (interface §9). Call it repeatedly, because only repeated calls detect a lost lease.
    */
   async isHeld(name: string, seconds: number): Promise<boolean> {
     const lease = await this.find(name);

@@ -180,8 +180,8 @@ export class MysqlPool {
     if (use !== this.currentUse) this.requestConnection(waiter);
     else if (isConnectionLimit(error) && this.inUse.size > 0) this.waitingForRelease.push(waiter);
     else if (this.servers.length > 1 && !isConnectionLimit(error)) {
-      // The message breaks the connections in use, because their statements would never get a response. A server that
-      // refuses access still answers them.
+      // A message ends the connections in use, because their statements would never get a response. If the server only
+      // refuses access, it still answers these statements, so no message is passed.
       const isDenied = error instanceof DatabaseError && error.fault === 'denied';
       this.leaveServer(use, isDenied ? undefined : error.message);
     } else this.rejectWaiters(error);

@@ -38,7 +38,7 @@ type ErrorConverter = (error: Error) => Error;
 
 const returnSameError: ErrorConverter = (error) => error;
 
-/** Runs statements on one connection. @param fail converts the error of a statement, and throws the result. */
+/** Creates an `Sql` that runs statements on one connection. @param fail converts an error, and throws the result. */
 export const createSql = (connection: Connection, fail?: (error: unknown) => never): Sql => ({
   dialect: 'mysql',
   query: <T extends object>(sql: string, params: Params = []): Promise<T[]> =>

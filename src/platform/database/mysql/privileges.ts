@@ -11,7 +11,7 @@ export async function assertPrivileges(sql: Sql): Promise<void> {
   await sql.query(`USE \`${current?.name.replaceAll('`', '``')}\``);
   const tables = listAllTables();
   const names = tables.map(({ name }) => name);
-  // The columns below do not show the privilege DELETE, and a damaged table has no columns there.
+  // `information_schema.columns` does not show the privilege DELETE, and lists no columns of a damaged table.
   await sql.execute(`DELETE ${names.join(', ')} FROM ${names.join(' JOIN ')} WHERE FALSE`);
   const accessible = `SELECT COUNT(*) FROM information_schema.columns WHERE table_schema = DATABASE()
     AND table_name IN (${toPlaceholders(names.length)}) AND privileges LIKE 'select,insert,update%'`;

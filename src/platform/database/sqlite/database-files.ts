@@ -14,15 +14,15 @@ import { createParentFolder, isLocked, loadDriver } from './sqlite-connection.js
 const FILES = ['', '-wal', '-shm', '-installation', '-owner'] as const;
 type Suffix = (typeof FILES)[number];
 
-/** Time in milliseconds for which a check of the inodes and of the log's salt holds. */
+/** Time in milliseconds for which a check of the inodes and of the log's salt stays valid. */
 const CHECK_MILLIS = 5;
-/** Age in milliseconds from which the time of the folder's last change shows that no file was replaced since. */
+/** Minimum age of the folder's change time, in milliseconds, at which a later change gets a different time. */
 const SETTLED_MILLIS = 20;
 
 /** State of the log, from its index. */
 export interface LogState {
   /** Number of frames in the log. */
-  log: number;
+  frames: number;
   /** Number of frames that the database file contains. */
   checkpointed: number;
   /** Number that changes when SQLite restarts the log. */
@@ -68,7 +68,7 @@ export class DatabaseFiles {
   private log: LogFrames | undefined;
   private index = -1;
   private database = -1;
-  /** Time of the last change of the folder at the last check of the log's inode, or `UNKNOWN_TIME` if it was recent. */
+  /** Change time of the folder when the log's inode was last checked. `UNKNOWN_TIME` if the folder had just changed. */
   private folderTime = UNKNOWN_TIME;
   private nextCheck = 0;
   private readonly indexBytes = Buffer.alloc(INDEX.checkpointedAt + 4);
@@ -111,7 +111,7 @@ export class DatabaseFiles {
 
   /**
    * Starts the checks. Call it when SQLite has opened the database and its log.
-   * @param userVersion of the opened database.
+   * @param userVersion the `user_version` of the opened database.
    * @throws DatabaseError `replaced` if the database file was replaced since the installation file was read.
    */
   startChecks(userVersion: number): void {
@@ -130,12 +130,15 @@ export class DatabaseFiles {
     this.stamp = { identities, frames: 0, salt, checksum: [0, 0], isLogNeeded: false, ...state };
   }
 
-  /** Ends the checks. Call it before SQLite closes the database, which changes the files. */
+  /** Ends the checks. Call it before SQLite closes the database, because closing changes the files. */
   endChecks(): void {
     this.stamp = undefined;
   }
 
-  /** Call it after SQLite has closed the database, because closing a file here drops SQLite's locks. */
+  /**
+   * Closes the files and records the closed database. Call it after SQLite has closed the database, because closing a
+   * file earlier drops SQLite's locks.
+   */
   recordClosed(): void {
     this.log?.close();
     if (this.log) for (const opened of [this.index, this.database]) closeSync(opened);
@@ -153,7 +156,7 @@ export class DatabaseFiles {
       bytes.readUInt32LE(INDEX.checksumAt + 4),
     ] as const;
     return {
-      log: bytes.readUInt32LE(INDEX.framesAt),
+      frames: bytes.readUInt32LE(INDEX.framesAt),
       checkpointed: bytes.readUInt32LE(INDEX.checkpointedAt),
       salt: bytes.readUInt32BE(INDEX.saltAt),
       checksum,
@@ -166,14 +169,14 @@ export class DatabaseFiles {
   }
 
   /**
-   * Checks before a transaction that the index of the log is not an earlier one, with which SQLite would overwrite commits.
-   * @throws DatabaseError `replaced` if the index is an earlier one.
+   * Checks that the index of the log is not an older copy. SQLite would overwrite commits with an older index.
+   * @throws DatabaseError `replaced` if the index is an older copy.
    */
-  assertIndexUnchanged({ log, salt, checksum }: LogState): void {
+  assertIndexUnchanged({ frames, salt, checksum }: LogState): void {
     const { stamp } = this;
     if (!stamp || stamp.frames === 0) return;
-    const isSame = log === stamp.frames && isSameChecksum(checksum, stamp.checksum);
-    if (salt === stamp.salt ? isSame || log > stamp.frames : isLaterSalt(stamp.salt, salt)) return;
+    const isSame = frames === stamp.frames && isSameChecksum(checksum, stamp.checksum);
+    if (salt === stamp.salt ? isSame || frames > stamp.frames : isLaterSalt(stamp.salt, salt)) return;
     this.fail(`${this.file}-shm was overwritten.`);
   }
 
@@ -182,12 +185,12 @@ export class DatabaseFiles {
    * gap in the log would be lost at the next start.
    * @throws DatabaseError `replaced` if a file was deleted, moved, replaced, shortened or overwritten.
    */
-  recordCommit({ log: frames, salt, checksum }: LogState): void {
+  recordCommit({ frames, salt, checksum }: LogState): void {
     const { stamp } = this;
     if (!stamp || frames === 0) return;
     const isRestarted = salt !== stamp.salt;
     const isContinued = frames >= stamp.frames && this.isFrameSame(stamp);
-    if (!isRestarted && !isContinued) this.failForLog();
+    if (!isRestarted && !isContinued) this.failForChangedLog();
     if (isRestarted || performance.now() >= this.nextCheck) {
       this.assertSame(['']);
       this.checkLog(salt);
@@ -204,8 +207,8 @@ export class DatabaseFiles {
   beginCheckpoint(state: LogState, setVersion: (version: number) => void): void {
     this.assertUnchanged();
     this.assertIndexUnchanged(state);
-    if (this.stamp && !this.isFrameSame(this.stamp)) this.failForLog();
-    if (state.log > 0) this.checkLog(state.salt);
+    if (this.stamp && !this.isFrameSame(this.stamp)) this.failForChangedLog();
+    if (state.frames > 0) this.checkLog(state.salt);
     const { version = 0, pending: begun = 0 } = this.installation.current ?? {};
     if (begun === version) {
       const pending = randomInt(1, 2 ** 31);
@@ -224,7 +227,7 @@ export class DatabaseFiles {
    * Records the end of a checkpoint, which may not be complete.
    * @throws DatabaseError `replaced` if the database file was overwritten during the checkpoint.
    */
-  endCheckpoint({ log: frames, checkpointed, salt, checksum }: LogState): void {
+  endCheckpoint({ frames, checkpointed, salt, checksum }: LogState): void {
     if (!this.stamp) return;
     const { version = 0, pending = 0 } = this.installation.current ?? {};
     const isComplete = checkpointed === frames;
@@ -261,7 +264,7 @@ export class DatabaseFiles {
   private checkLog(salt: number): void {
     this.nextCheck = performance.now() + CHECK_MILLIS;
     if (!this.isFolderSame()) this.assertSame(['-wal']);
-    if (this.log?.readSalt() !== salt) this.failForLog();
+    if (this.log?.readSalt() !== salt) this.failForChangedLog();
   }
 
   /**
@@ -276,7 +279,7 @@ export class DatabaseFiles {
     return isSame;
   }
 
-  private failForLog(): never {
+  private failForChangedLog(): never {
     return this.fail(`${this.file}-wal was shortened or overwritten.`);
   }
 

@@ -21,7 +21,7 @@ const FILE_BYTES = 512;
 export const VERSION_AT = 60;
 /** The index of the log begins with two equal headers. Its numbers are little-endian, except for the salt. */
 export const INDEX = { headerBytes: 48, framesAt: 16, checksumAt: 24, saltAt: 32, checkpointedAt: 96 };
-/** SQLite adds 1 to the salt each time it restarts the log. A salt that differs by more belongs to another log. */
+/** Maximum number of restarts between two salts of one log. SQLite adds 1 to the salt at each restart. */
 const MAX_SALT_STEPS = 1 << 24;
 
 /** State that the next start needs to detect lost changes. */
@@ -60,7 +60,7 @@ export class InstallationFile {
     this.link = `${file}-wal-link`;
   }
 
-  /** Returns undefined if the file is missing or damaged. */
+  /** Reads the record. @returns undefined if the file is missing or damaged. */
   read(): InstallationRecord | undefined {
     try {
       this.last = JSON.parse(readFileSync(this.path, 'utf8')) as InstallationRecord;
@@ -78,7 +78,7 @@ export class InstallationFile {
     writeFileSync(this.path, format({ ...this.current, ...changes }), { flag: 'r+', flush });
   }
 
-  /** The record that other processes of the service may have changed. If the file is damaged, the last known record. */
+  /** The record, read again because other processes may have changed it. The last known one if the file is damaged. */
   get current(): InstallationRecord | undefined {
     return this.read() ?? this.last;
   }
@@ -92,11 +92,11 @@ export class InstallationFile {
     try {
       linkSync(this.log, this.link);
     } catch {
-      // The file system has no hard links. The next start then reports lost changes in this case.
+      // Without hard links, the next start reports lost changes if another program has deleted the log.
     }
   }
 
-  /** Writes the record again if the file is gone, so that the next start does not find a new installation. */
+  /** Writes the record again if the file is gone. The next start would otherwise assume a new installation. */
   restore(): void {
     if (statFile(this.path) || !this.last) return;
     createParentFolder(this.path);
@@ -105,7 +105,7 @@ export class InstallationFile {
 
   /**
    * Records a closed database. Does nothing if another program has the database open, because its log remains.
-   * @param installation the default is the recorded installation.
+   * @param installation the id and epoch to record. By default, the recorded id and epoch.
    */
   recordClosed(installation: Pick<InstallationRecord, 'id' | 'epoch'> | undefined = this.read()): void {
     const version = this.readVersion();
@@ -154,14 +154,14 @@ export class InstallationFile {
     if (id === (this.read()?.id ?? id)) return;
     throw new InstallationError(
       `The database file ${this.file} is new or belongs to another installation. Replace it with the file of this ` +
-        `installation, or restore a backup with "rollcall restore". To begin anew, delete ${this.path}.`,
+        `installation, or restore a backup with "rollcall restore". To start a new installation, delete ${this.path}.`,
     );
   }
 
   private createMissingError(): InstallationError {
     return new InstallationError(
       `The database file ${this.file} of this installation is missing or empty. Move it back together with its -wal file, ` +
-        `or restore a backup with "rollcall restore". To begin anew, delete ${this.path}.`,
+        `or restore a backup with "rollcall restore". To start a new installation, delete ${this.path}.`,
     );
   }
 
@@ -169,7 +169,7 @@ export class InstallationFile {
     return readBytes(this.file, VERSION_AT, 4)?.readUInt32BE(0);
   }
 
-  /** Returns true if the database file contains all pages of a log that only has its second name. */
+  /** Returns true if the database file contains all pages of a log of which only the second name is left. */
   private isLinkedLogCheckpointed(expectedSalt: number): boolean {
     const isCheckpointed = LogFrames.use(this.link, (frames) => {
       const log = frames.readCommitted();
@@ -185,8 +185,8 @@ export class InstallationFile {
   }
 
   /**
-   * Returns the number of frames that the index expects in a log, or 0 if it is unknown or the database file contains the
-   * frames. SQLite updates the index at each commit.
+   * Returns the number of frames that the index expects in a log. Returns 0 if the index is incomplete or belongs to
+   * another log, or if the database file contains all frames. SQLite updates the index at each commit.
    */
   private readIndexedFrames(salt: number): number {
     const index = readBytes(`${this.file}-shm`, 0, INDEX.checkpointedAt + 4);
@@ -202,7 +202,7 @@ export class InstallationFile {
 
 const format = (record: object): string => JSON.stringify(record).padEnd(FILE_BYTES);
 
-/** Returns true if SQLite gives the second salt to a log after the first one. A log without commits has the salt 0. */
+/** Returns true if restarts of a log can change its salt from `first` to `second`. The salt 0 means no commits yet. */
 export const isLaterSalt = (first: number, second: number): boolean =>
   first === 0 || (second - first) >>> 0 < MAX_SALT_STEPS;
 

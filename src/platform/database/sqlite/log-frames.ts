@@ -6,7 +6,7 @@ const FRAME_HEADER = { bytes: 24, pageAt: 0, commitAt: 4, saltAt: 8, checksumAt:
 export const PAGE_BYTES = 4096;
 const FRAME_BYTES = FRAME_HEADER.bytes + PAGE_BYTES;
 const CHECKSUM_BYTES = 8;
-/** Number of bytes from the checksum of the frame before a frame. */
+/** Distance in bytes from the checksum of the previous frame to the start of a frame. */
 const BEFORE_BYTES = FRAME_BYTES - FRAME_HEADER.checksumAt;
 
 /** Checksum of a frame and all frames before it. */
@@ -23,13 +23,13 @@ interface Frame {
 /** The transactions that SQLite finds in a log. */
 interface CommittedLog {
   salt: number;
-  /** Number of frames until the end of the last transaction. */
+  /** Number of frames up to the end of the last transaction. */
   frames: number;
   /** The last frame of each page. */
   pages: ReadonlyMap<number, number>;
 }
 
-/** The frames of a write-ahead log. Each contains a changed page. The first frame has the number 1. */
+/** The frames of a write-ahead log. Each frame contains a changed page. The first frame has the number 1. */
 export class LogFrames {
   private readonly bytes = Buffer.from(new ArrayBuffer(BEFORE_BYTES + FRAME_BYTES));
   private readonly words = new Int32Array(this.bytes.buffer);
@@ -57,7 +57,7 @@ export class LogFrames {
   /** Returns the salt of the log, or undefined if the header of the log is missing or damaged. */
   readSalt(): number | undefined {
     if (!this.read(0, LOG_HEADER.bytes)) return undefined;
-    const checksum = this.addWords([0, 0], 0, LOG_HEADER.checksumAt);
+    const checksum = this.extendChecksum([0, 0], 0, LOG_HEADER.checksumAt);
     const isValid = isSameChecksum(checksum, this.readChecksum(LOG_HEADER.checksumAt));
     return isValid ? this.bytes.readUInt32BE(LOG_HEADER.saltAt) : undefined;
   }
@@ -88,8 +88,8 @@ export class LogFrames {
     const { bytes } = this;
     const page = start + FRAME_HEADER.bytes;
     // The second half of a frame's header is not part of its checksum.
-    const header = this.addWords(this.readChecksum(0), start, start + CHECKSUM_BYTES);
-    const checksum = this.addWords(header, page, page + PAGE_BYTES);
+    const header = this.extendChecksum(this.readChecksum(0), start, start + CHECKSUM_BYTES);
+    const checksum = this.extendChecksum(header, page, page + PAGE_BYTES);
     if (!isSameChecksum(checksum, this.readChecksum(start + FRAME_HEADER.checksumAt))) return undefined;
     return {
       page: bytes.readUInt32BE(start + FRAME_HEADER.pageAt),
@@ -113,8 +113,8 @@ export class LogFrames {
     return [this.bytes.readUInt32BE(position), this.bytes.readUInt32BE(position + 4)];
   }
 
-  /** Adds SQLite's checksum of some bytes, which has words in the byte order of the machine. */
-  private addWords(before: Checksum, start: number, end: number): Checksum {
+  /** Extends a checksum with a range of bytes. SQLite reads the range as 32-bit words in the machine's byte order. */
+  private extendChecksum(before: Checksum, start: number, end: number): Checksum {
     const { words } = this;
     let first = before[0] | 0;
     let second = before[1] | 0;

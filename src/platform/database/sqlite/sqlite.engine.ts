@@ -50,7 +50,7 @@ export class SqliteEngine implements Engine {
     private readonly stoppableReader = reader,
   ) {}
 
-  /** Closes the file. The file then contains the whole log, and can be copied without it. */
+  /** Closes the file. The file then contains all commits, and can be copied without the log. */
   async close(): Promise<void> {
     await Promise.all([this.reader?.end(), this.stoppableReader?.end()]);
     while (this.openTransaction) await this.openTransaction;
@@ -130,7 +130,7 @@ export class SqliteEngine implements Engine {
     const release = await this.lock.acquire();
     try {
       return await this.retryWhileBusy(() => {
-        this.log.prepareCommit();
+        this.log.assertIndexUnchanged();
         return write(release);
       });
     } catch (error) {

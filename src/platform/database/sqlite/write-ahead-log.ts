@@ -10,7 +10,7 @@ import type { WriteLock } from './write-lock.js';
 const PAGE_BYTES = 4096;
 /** Number of pages in the log (8 MiB) at which a checkpoint starts. A checkpoint takes some milliseconds. */
 const CHECKPOINT_PAGES = 2048;
-/** The same number if the disk is nearly full. */
+/** Minimum of this number, used if the disk is nearly full. */
 const MIN_CHECKPOINT_PAGES = 64;
 /** Part of the free disk space that the log may use before a checkpoint starts. */
 const FREE_SPACE_SHARE = 1 / 8;
@@ -20,7 +20,7 @@ const LONG_PAGES = 4 * CHECKPOINT_PAGES;
 const MAX_PAGES = 8 * CHECKPOINT_PAGES;
 /** Maximum size of the log's file while nothing is written. */
 const MAX_IDLE_BYTES = 16 * 1024 ** 2;
-/** Free disk space that a long log leaves: this number of bytes, or a tenth of the disk if that is less. */
+/** Free disk space that a long log must leave, in bytes. On a small disk, a tenth of the disk. */
 const RESERVE_BYTES = 1024 ** 3;
 
 const DISK_FAULTS: readonly Fault[] = ['full', 'disk_error'];
@@ -36,10 +36,10 @@ const MAX_WAIT_MILLIS = 5000;
  */
 export class WriteAheadLog {
   private checkpointPages = CHECKPOINT_PAGES;
-  /** Number of pages without a checkpoint at which the next checkpoint starts. */
+  /** Number of pages that are not checkpointed yet at which the next checkpoint starts. */
   private nextPages = CHECKPOINT_PAGES;
   private isCheckpointing = false;
-  /** True if a commit found no disk space since the last checkpoint. */
+  /** True if a commit has failed on a full disk since the last checkpoint. */
   private isDiskFull = false;
   /** Number of pages in the log when it was last read. */
   private pages = 0;
@@ -70,7 +70,7 @@ export class WriteAheadLog {
    * Checks the index of the log. Call it under the write lock, before a transaction begins.
    * @throws DatabaseError `replaced` if the index was overwritten.
    */
-  prepareCommit(): void {
+  assertIndexUnchanged(): void {
     this.files?.assertIndexUnchanged(this.readState());
   }
 
@@ -79,11 +79,11 @@ export class WriteAheadLog {
    * @throws DatabaseError `replaced` if a file is no longer the one that SQLite has open, or the error of `commit`.
    */
   runCommit<T>(commit: () => T): T {
-    const result = this.runRecordingFullDisk(commit);
+    const result = this.runAndRecordFullDisk(commit);
     const state = this.readState();
     this.files?.recordCommit(state);
-    const { log, checkpointed } = state;
-    if (log - checkpointed >= this.nextPages) this.startCheckpoint(false);
+    const { frames, checkpointed } = state;
+    if (frames - checkpointed >= this.nextPages) this.startCheckpoint(false);
     return result;
   }
 
@@ -100,9 +100,9 @@ export class WriteAheadLog {
   async waitForSpace(): Promise<void> {
     const until = performance.now() + MAX_WAIT_MILLIS;
     while (this.pages > MAX_PAGES) {
-      const { log, checkpointed } = this.readState();
+      const { frames, checkpointed } = this.readState();
       const isImport = !this.lock.isOwner;
-      if (log === checkpointed || (!isImport && this.hasReserve())) return;
+      if (frames === checkpointed || (!isImport && this.hasReserve())) return;
       if (!isImport && performance.now() > until)
         throw new DatabaseError('full', new Error('The write-ahead log would use the reserved disk space.'));
       await delay(PAUSE_MILLIS);
@@ -122,19 +122,19 @@ export class WriteAheadLog {
   /** Checks the files, and keeps the log small while nothing is written or if the disk is nearly full. */
   private async watch(): Promise<void> {
     try {
-      const { log, checkpointed } = await this.lock.run(async () => {
+      const { frames, checkpointed } = await this.lock.run(async () => {
         this.files?.assertUnchanged();
         const state = this.readState();
         this.files?.assertIndexUnchanged(state);
         return state;
       });
-      const isIdle = log === this.watchedPages;
-      this.watchedPages = log;
+      const isIdle = frames === this.watchedPages;
+      this.watchedPages = frames;
       const freePages = (this.readFreeBytes().free * FREE_SPACE_SHARE) / PAGE_BYTES;
       this.checkpointPages = Math.max(MIN_CHECKPOINT_PAGES, Math.min(CHECKPOINT_PAGES, freePages));
       const maxBytes = isIdle ? MAX_IDLE_BYTES : MAX_PAGES * PAGE_BYTES;
       const isLong = statSync(`${this.file}-wal`).size > maxBytes || (isIdle && this.isDiskFull);
-      if (isLong || log - checkpointed >= this.checkpointPages) this.startCheckpoint(true);
+      if (isLong || frames - checkpointed >= this.checkpointPages) this.startCheckpoint(true);
     } catch {
       // A failed check has been reported to the fault handler. Other errors concern the next statement too.
     }
@@ -155,7 +155,7 @@ export class WriteAheadLog {
 
   private async checkpoint(truncate: boolean, [reader, other]: readonly Reader[]): Promise<void> {
     const run = (runCheckpoint: RunCheckpoint) =>
-      this.lock.run(() => this.runCheckpoint(truncate, runCheckpoint));
+      this.lock.run(() => this.checkpointUnderLock(truncate, runCheckpoint));
     if (!reader)
       return run(async () => {
         this.connection.runCheckpoint(truncate);
@@ -164,20 +164,20 @@ export class WriteAheadLog {
     return reader.runCheckpoint(run);
   }
 
-  private async runCheckpoint(truncate: boolean, runCheckpoint: RunCheckpoint): Promise<void> {
+  private async checkpointUnderLock(truncate: boolean, runCheckpoint: RunCheckpoint): Promise<void> {
     this.assertUsable();
     this.files?.beginCheckpoint(this.readState(), (version) => {
       this.connection.exec(`PRAGMA user_version = ${version}`);
     });
     await runCheckpoint(false);
-    const { log, checkpointed } = this.recordCheckpoint();
-    // Truncated last, so that a start after a kill knows that an empty log was checkpointed.
-    if (truncate && log === checkpointed) {
+    const { frames, checkpointed } = this.recordCheckpoint();
+    // Truncate only after the checkpoint is recorded. A start after a kill would otherwise report an empty log as lost.
+    if (truncate && frames === checkpointed) {
       await runCheckpoint(true);
       this.recordCheckpoint();
     }
     // Pages that a running read still needs stay in the log.
-    this.nextPages = log - checkpointed + this.checkpointPages;
+    this.nextPages = frames - checkpointed + this.checkpointPages;
   }
 
   private recordCheckpoint(): LogState {
@@ -186,8 +186,8 @@ export class WriteAheadLog {
     return state;
   }
 
-  /** Runs `commit`. After a failure on a full disk, the next idle moment starts a checkpoint, which makes space. */
-  private runRecordingFullDisk<T>(commit: () => T): T {
+  /** Runs `commit`. If the disk is full, `watch` starts a checkpoint when nothing is written, to make space. */
+  private runAndRecordFullDisk<T>(commit: () => T): T {
     try {
       return commit();
     } catch (error) {
@@ -202,14 +202,15 @@ export class WriteAheadLog {
 
   private readState(): LogState {
     const state = this.files?.readLogState() ?? this.readUncheckedState();
-    this.pages = state.log;
+    this.pages = state.frames;
     return state;
   }
 
   /** Reads the state of an unclaimed database. The mode NOOP takes no lock and changes nothing. */
   private readUncheckedState(): LogState {
-    const size = this.connection.queryOne('PRAGMA wal_checkpoint(NOOP)', []);
-    return { salt: 0, checksum: [0, 0], ...(size as Pick<LogState, 'log' | 'checkpointed'>) };
+    const state = this.connection.queryOne('PRAGMA wal_checkpoint(NOOP)', []);
+    const { log: frames, checkpointed } = state as { log: number; checkpointed: number };
+    return { frames, checkpointed, salt: 0, checksum: [0, 0] };
   }
 
   private hasReserve(): boolean {
