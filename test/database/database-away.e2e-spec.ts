@@ -133,26 +133,23 @@ const TAKEN: [what: string, take: string, give?: string][] = [
     await direct.drop();
   });
 
-  test.each(TAKEN)(
-    'requests get 503 for a database user %s, until access is restored',
-    async (_, take, give = '') => {
-      const session = await logIn();
-      await runSql(`${take}; KILL USER limited`);
-      for (const [where, send] of buildRequests(app, session)) {
-        const answer = await send();
-        if (answer.status >= 300 && answer.body.code !== 'outcome_unknown') expectUnavailable(where, answer);
-      }
-      await expectNotReady(app, 'database refuses the password or a privilege');
-      await runSql(`${give}; GRANT ALL ON :db.* TO :user`.replace(/^; /, ''));
-      const given = Date.now();
-      const isBack = async () => {
-        for (const [, send] of buildRequests(app, session)) if ((await send()).status === 503) return false;
-        return (await getReadiness(app)).status === 200;
-      };
-      while (!(await isBack())) await delay(50);
-      expect(Date.now() - given).toBeLessThan(2000);
-    },
-  );
+  test.each(TAKEN)('requests get 503 for a database user %s until a GRANT', async (_, take, give = '') => {
+    const session = await logIn();
+    await runSql(`${take}; KILL USER limited`);
+    for (const [where, send] of buildRequests(app, session)) {
+      const answer = await send();
+      if (answer.status >= 300 && answer.body.code !== 'outcome_unknown') expectUnavailable(where, answer);
+    }
+    await expectNotReady(app, 'database refuses the password or a privilege');
+    await runSql(`${give}; GRANT ALL ON :db.* TO :user`.replace(/^; /, ''));
+    const given = Date.now();
+    const isBack = async () => {
+      for (const [, send] of buildRequests(app, session)) if ((await send()).status === 503) return false;
+      return (await getReadiness(app)).status === 200;
+    };
+    while (!(await isBack())) await delay(50);
+    expect(Date.now() - given).toBeLessThan(2000);
+  });
 });
 
 test('a request that reads a damaged table returns 503, and readiness names the damage', async () => {

@@ -142,12 +142,9 @@ describe('a lease', () => {
     [AHEAD, 0],
     [-AHEAD, -AHEAD],
     [0.05, 0.05],
-  ])(
-    'returns a recorded event time that is %d h ahead, or the current time if untrusted',
-    async (by, stored) => {
-      const leases = app.app.get(Leases);
-      await leases.recordTime('event', inSeconds(by * HOUR));
-      for (const _ of [1, 2]) expect(hoursUntil(await leases.findRecordedTime('event'))).toBe(stored);
-    },
-  );
+  ])('returns a recorded event time %d h ahead, or the current time', async (by, stored) => {
+    const leases = app.app.get(Leases);
+    await leases.recordTime('event', inSeconds(by * HOUR));
+    for (const _ of [1, 2]) expect(hoursUntil(await leases.findRecordedTime('event'))).toBe(stored);
+  });
 });

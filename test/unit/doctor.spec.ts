@@ -48,13 +48,10 @@ test.each<['sqlite' | 'mysql', number, string]>([
   ['sqlite', -400, 'ok'],
   ['sqlite', 10, 'warn'],
   ['sqlite', 400, 'fail'],
-])(
-  'on %s, the doctor rates a database clock that is %d s ahead as %s',
-  async (dialect, seconds, expected) => {
-    const queryOne = async () => ({ time: addSeconds(now(), seconds) });
-    expect(levelOf(await checkClock({ dialect, queryOne } as unknown as Sql))).toBe(expected);
-  },
-);
+])('on %s, the doctor rates a clock %d s ahead as %s', async (dialect, seconds, expected) => {
+  const queryOne = async () => ({ time: addSeconds(now(), seconds) });
+  expect(levelOf(await checkClock({ dialect, queryOne } as unknown as Sql))).toBe(expected);
+});
 
 describe('the doctor', () => {
   const DURABLE = {
