@@ -1,37 +1,73 @@
-import { expect, test } from '@jest/globals';
-import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseFiles } from '../../src/platform/database/sqlite/database-files.js';
+import { InstallationFile } from '../../src/platform/database/sqlite/installation-file.js';
 import { SqliteConnection, createFile } from '../../src/platform/database/sqlite/sqlite-connection.js';
 import { SqliteEngine } from '../../src/platform/database/sqlite/sqlite.engine.js';
 import { WriteAheadLog } from '../../src/platform/database/sqlite/write-ahead-log.js';
 import { WriteLock } from '../../src/platform/database/sqlite/write-lock.js';
 
-const ACTS: [description: string, act: (file: string, old: Buffer) => void, fault: string | undefined][] = [
-  ['nothing happens', () => undefined, undefined],
-  ['the file is emptied', (file) => truncateSync(file), 'replaced'],
-  ['the file is overwritten', (file, old) => writeFileSync(file, old), 'replaced'],
-];
-
-test.each(ACTS)('a checkpoint fails only if its SQLite file was changed: %s', async (_, act, fault) => {
-  const folder = mkdtempSync(join(tmpdir(), 'rollcall-checkpoint-'));
-  const file = join(folder, 'test.sqlite');
+let folder: string;
+let file: string;
+let connection: SqliteConnection;
+let engine: SqliteEngine;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'rollcall-checkpoint-'));
+  file = join(folder, 'test.sqlite');
   createFile(file).close();
   const files = DatabaseFiles.claim(file);
   files?.installation.recordClosed({ id: 'test', epoch: 0 });
   const lock = new WriteLock(undefined, files);
-  const connection = SqliteConnection.open(file);
-  const engine = new SqliteEngine(connection, lock, new WriteAheadLog(file, connection, lock, []));
-  const old = readFileSync(file);
-  const runCheckpoint = connection.runCheckpoint.bind(connection);
-  connection.runCheckpoint = (truncate) => {
-    runCheckpoint(truncate);
-    act(file, old);
-  };
-  await engine.execute('CREATE TABLE numbers (number INTEGER)');
-  const closing = engine.close().catch((error: unknown) => error);
-  expect(await closing).toEqual(fault && expect.objectContaining({ fault }));
-  files?.release();
+  connection = SqliteConnection.open(file);
+  engine = new SqliteEngine(connection, lock, new WriteAheadLog(file, connection, lock, []));
+  await engine.execute('CREATE TABLE first (number INTEGER)');
+  copyFiles('old');
+  await engine.execute('CREATE TABLE second (number INTEGER)');
+});
+afterEach(() => {
   rmSync(folder, { recursive: true });
+});
+
+function copyFiles(name: string): void {
+  for (const suffix of ['', '-wal', '-shm', '-installation'])
+    copyFileSync(file + suffix, join(folder, name + suffix));
+}
+
+/** Closes the engine, which checkpoints the log, and acts on the files after the checkpoint. @returns the error. */
+function closeAndAct(act: () => unknown): Promise<unknown> {
+  const runCheckpoint = connection.runCheckpoint.bind(connection);
+  connection.runCheckpoint = () => {
+    runCheckpoint(false);
+    act();
+  };
+  return engine.close().catch((error: unknown) => error);
+}
+
+test.each([
+  ['nothing', undefined, undefined],
+  ['the database', '', 'replaced'],
+  ['the log', '-wal', 'replaced'],
+  ['the index of the log', '-shm', 'replaced'],
+])('a checkpoint on SQLite fails only if a file is overwritten: %s', async (_, suffix, fault) => {
+  const overwrite = () => writeFileSync(`${file}${suffix}`, readFileSync(join(folder, `old${suffix}`)));
+  const error = await closeAndAct(() => suffix !== undefined && overwrite());
+  expect(error).toEqual(fault && expect.objectContaining({ fault }));
+});
+
+test('a start ignores a shortened log whose pages are in the database file', async () => {
+  await closeAndAct(() => copyFiles('copy'));
+  const copy = join(folder, 'copy');
+  truncateSync(`${copy}-wal`, 5000);
+  expect(new InstallationFile(copy).findLoss()).toBeUndefined();
+  expect(existsSync(`${copy}-wal`)).toBe(false);
 });

@@ -3,8 +3,8 @@ import { type Stats, closeSync, existsSync, openSync, readSync, realpathSync } f
 import { basename, dirname, join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { DatabaseError } from '../engine/database-error.js';
-import { INDEX, InstallationFile, VERSION_AT, isLaterSalt, statFile } from './installation-file.js';
-import { type Checksum, LogFrames, isSameChecksum } from './log-frames.js';
+import { InstallationFile, VERSION_AT, isLaterSalt, statFile } from './installation-file.js';
+import { type Checksum, INDEX, LogFrames, isSameChecksum, positionInIndex } from './log-frames.js';
 import { createParentFolder, isLocked, loadDriver } from './sqlite-connection.js';
 
 /**
@@ -15,7 +15,7 @@ const FILES = ['', '-wal', '-shm', '-installation', '-owner'] as const;
 type Suffix = (typeof FILES)[number];
 
 /** Time in milliseconds for which a check of the inodes and of the log's salt stays valid. */
-const CHECK_MILLIS = 5;
+const CHECK_MILLIS = 2;
 /** Minimum age of the folder's change time, in milliseconds, at which a later change gets a different time. */
 const SETTLED_MILLIS = 20;
 
@@ -148,9 +148,7 @@ export class DatabaseFiles {
 
   /** Reads the state of the log. Other processes change it only under the write lock. */
   readLogState(): LogState {
-    const bytes = this.indexBytes;
-    if (readSync(this.index, bytes, 0, bytes.length, 0) < bytes.length)
-      this.fail(`${this.file}-shm was shortened.`);
+    const bytes = this.readIndex(0, INDEX.checkpointedAt + 4);
     const checksum = [
       bytes.readUInt32LE(INDEX.checksumAt),
       bytes.readUInt32LE(INDEX.checksumAt + 4),
@@ -161,6 +159,11 @@ export class DatabaseFiles {
       salt: bytes.readUInt32BE(INDEX.saltAt),
       checksum,
     };
+  }
+
+  private readIndex(position: number, length: number): Buffer {
+    if (readSync(this.index, this.indexBytes, 0, length, position) < length) this.failForChangedIndex();
+    return this.indexBytes;
   }
 
   /** Checks all files. @throws DatabaseError `replaced` if a file is no longer the one that SQLite has open. */
@@ -177,7 +180,7 @@ export class DatabaseFiles {
     if (!stamp || stamp.frames === 0) return;
     const isSame = frames === stamp.frames && isSameChecksum(checksum, stamp.checksum);
     if (salt === stamp.salt ? isSame || frames > stamp.frames : isLaterSalt(stamp.salt, salt)) return;
-    this.fail(`${this.file}-shm was overwritten.`);
+    this.failForChangedIndex();
   }
 
   /**
@@ -185,12 +188,13 @@ export class DatabaseFiles {
    * gap in the log would be lost at the next start.
    * @throws DatabaseError `replaced` if a file was deleted, moved, replaced, shortened or overwritten.
    */
-  recordCommit({ frames, salt, checksum }: LogState): void {
+  recordCommit(state: LogState): void {
     const { stamp } = this;
+    const { frames, salt, checksum } = state;
     if (!stamp || frames === 0) return;
+    this.assertIndexUnchanged(state);
     const isRestarted = salt !== stamp.salt;
-    const isContinued = frames >= stamp.frames && this.isFrameSame(stamp);
-    if (!isRestarted && !isContinued) this.failForChangedLog();
+    if (!isRestarted) this.assertLastFrameUnchanged();
     if (isRestarted || performance.now() >= this.nextCheck) {
       this.assertSame(['']);
       this.checkLog(salt);
@@ -207,7 +211,7 @@ export class DatabaseFiles {
   beginCheckpoint(state: LogState, setVersion: (version: number) => void): void {
     this.assertUnchanged();
     this.assertIndexUnchanged(state);
-    if (this.stamp && !this.isFrameSame(this.stamp)) this.failForChangedLog();
+    this.assertLastFrameUnchanged();
     if (state.frames > 0) this.checkLog(state.salt);
     const { version = 0, pending: begun = 0 } = this.installation.current ?? {};
     if (begun === version) {
@@ -220,15 +224,20 @@ export class DatabaseFiles {
         this.installation.update({ pending: version }); // on a full disk, the checkpoint must make space without a new version
       }
     }
-    this.forgetStamp();
+    const { frames, salt, checksum } = this.readLogState();
+    // The time of the database file stays unknown if the checkpoint is interrupted.
+    if (this.stamp) this.stamp = { ...this.stamp, frames, salt, checksum, mtime: UNKNOWN_TIME };
   }
 
   /**
    * Records the end of a checkpoint, which may not be complete.
-   * @throws DatabaseError `replaced` if the database file was overwritten during the checkpoint.
+   * @throws DatabaseError `replaced` if a file was overwritten during the checkpoint.
    */
-  endCheckpoint({ frames, checkpointed, salt, checksum }: LogState): void {
+  endCheckpoint(state: LogState): void {
     if (!this.stamp) return;
+    const { frames, checkpointed, salt, checksum } = state;
+    this.assertIndexUnchanged(state);
+    if (salt === this.stamp.salt) this.assertLastFrameUnchanged();
     const { version = 0, pending = 0 } = this.installation.current ?? {};
     const isComplete = checkpointed === frames;
     const isRead = readSync(this.database, this.indexBytes, 0, 4, VERSION_AT) === 4;
@@ -283,6 +292,10 @@ export class DatabaseFiles {
     return this.fail(`${this.file}-wal was shortened or overwritten.`);
   }
 
+  private failForChangedIndex(): never {
+    return this.fail(`${this.file}-shm was shortened or overwritten.`);
+  }
+
   private fail(reason: string): never {
     this.fault = new DatabaseError('replaced', new Error(reason));
     this.installation.restore();
@@ -295,9 +308,14 @@ export class DatabaseFiles {
     return { size, mtime };
   }
 
-  /** Returns true if a frame of the log still has its checksum. */
-  private isFrameSame({ frames, checksum }: FileStamp): boolean {
-    return frames === 0 || isSameChecksum(this.log?.readFrame(frames)?.checksum, checksum);
+  /** Checks that the last frame of the stamp still has its checksum, and that the index still contains its page. */
+  private assertLastFrameUnchanged(): void {
+    const { stamp } = this;
+    if (!stamp || stamp.frames === 0) return;
+    const frame = this.log?.readFrame(stamp.frames);
+    if (!frame || !isSameChecksum(frame.checksum, stamp.checksum)) this.failForChangedLog();
+    if (this.readIndex(positionInIndex(stamp.frames), 4).readUInt32LE(0) !== frame.page)
+      this.failForChangedIndex();
   }
 }
 

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { toDatabaseError } from '../engine/database-error.js';
-import { LogFrames, PAGE_BYTES } from './log-frames.js';
+import { INDEX, LogFrames, PAGE_BYTES } from './log-frames.js';
 import { createParentFolder } from './sqlite-connection.js';
 
 /** Length of the file. It stays the same, so that a change cannot leave a part of the file empty. */
@@ -19,8 +19,6 @@ const FILE_BYTES = 512;
 // Formats of SQLite's files (sqlite.org/fileformat.html, sqlite.org/walformat.html). Numbers have four bytes.
 /** Position of `user_version` in a database file. */
 export const VERSION_AT = 60;
-/** The index of the log begins with two equal headers. Its numbers are little-endian, except for the salt. */
-export const INDEX = { headerBytes: 48, framesAt: 16, checksumAt: 24, saltAt: 32, checkpointedAt: 96 };
 /** Maximum number of restarts between two salts of one log. SQLite adds 1 to the salt at each restart. */
 const MAX_SALT_STEPS = 1 << 24;
 
@@ -137,9 +135,12 @@ export class InstallationFile {
     const isSameFile = version === expected.version || version === expected.pending;
     const isSameLog =
       log !== undefined && isLaterSalt(expected.salt, log.salt) && (isSameFile || expected.salt > 0);
-    if (log && isSameFile !== isSameLog) this.setLogAside();
+    const { frames, checkpointed } = this.readIndex(log?.salt);
+    // SQLite would read the pages of a shortened log instead of the newer pages in the database file.
+    const isShortened = log !== undefined && log.frames < checkpointed;
+    if (log && (isSameFile !== isSameLog || isShortened)) this.setLogAside();
     if (!isSameFile) return 'The database file is older than the last changes.';
-    if (isSameLog ? log.frames >= this.readIndexedFrames(log.salt) : !expected.isLogNeeded) return undefined;
+    if (isSameLog ? log.frames >= frames || frames === checkpointed : !expected.isLogNeeded) return undefined;
     if (!log && this.isLinkedLogCheckpointed(expected.salt)) return undefined;
     return 'The write-ahead log with the last changes is missing, incomplete or replaced.';
   }
@@ -185,18 +186,18 @@ export class InstallationFile {
   }
 
   /**
-   * Returns the number of frames that the index expects in a log. Returns 0 if the index is incomplete or belongs to
-   * another log, or if the database file contains all frames. SQLite updates the index at each commit.
+   * Reads the number of frames in a log, and the number of frames that the database file contains, from the index. SQLite
+   * updates the index at each commit.
+   * @returns 0 if the index is incomplete or belongs to another log.
    */
-  private readIndexedFrames(salt: number): number {
+  private readIndex(salt: number | undefined): { frames: number; checkpointed: number } {
     const index = readBytes(`${this.file}-shm`, 0, INDEX.checkpointedAt + 4);
     const header = index?.subarray(0, INDEX.headerBytes);
     // The headers differ if SQLite was killed while it wrote them. The last commit was then not acknowledged.
-    if (!index || !header?.equals(index.subarray(INDEX.headerBytes, 2 * INDEX.headerBytes))) return 0;
-    const frames = header.readUInt32LE(INDEX.framesAt);
-    const isExpected =
-      header.readUInt32BE(INDEX.saltAt) === salt && frames !== index.readUInt32LE(INDEX.checkpointedAt);
-    return isExpected ? frames : 0;
+    const isWhole = index && header?.equals(index.subarray(INDEX.headerBytes, 2 * INDEX.headerBytes));
+    if (!isWhole || index.readUInt32BE(INDEX.saltAt) !== salt) return { frames: 0, checkpointed: 0 };
+    const checkpointed = index.readUInt32LE(INDEX.checkpointedAt);
+    return { frames: index.readUInt32LE(INDEX.framesAt), checkpointed };
   }
 }
 

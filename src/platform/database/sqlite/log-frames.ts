@@ -6,6 +6,10 @@ const FRAME_HEADER = { bytes: 24, pageAt: 0, commitAt: 4, saltAt: 8, checksumAt:
 export const PAGE_BYTES = 4096;
 const FRAME_BYTES = FRAME_HEADER.bytes + PAGE_BYTES;
 const CHECKSUM_BYTES = 8;
+/** The index of the log begins with two equal headers. Its numbers are little-endian, except for the salt. */
+export const INDEX = { headerBytes: 48, framesAt: 16, checksumAt: 24, saltAt: 32, checkpointedAt: 96 };
+/** The index then has blocks with the page of each frame. The headers take the place of some frames in the first block. */
+const INDEX_BLOCK = { bytes: 32_768, frames: 4096, framesOfHeaders: 34 };
 /** Distance in bytes from the checksum of the previous frame to the start of a frame. */
 const BEFORE_BYTES = FRAME_BYTES - FRAME_HEADER.checksumAt;
 
@@ -128,5 +132,12 @@ export class LogFrames {
 
 const positionOf = (frame: number): number => LOG_HEADER.bytes + (frame - 1) * FRAME_BYTES;
 
-export const isSameChecksum = (first: Checksum | undefined, second: Checksum): boolean =>
-  first?.[0] === second[0] && first[1] === second[1];
+/** Returns the position of a frame's page number in the index of the log. */
+export function positionInIndex(frame: number): number {
+  const entry = frame - 1 + INDEX_BLOCK.framesOfHeaders;
+  const block = Math.floor(entry / INDEX_BLOCK.frames);
+  return block * INDEX_BLOCK.bytes + (entry % INDEX_BLOCK.frames) * 4;
+}
+
+export const isSameChecksum = (first: Checksum, second: Checksum): boolean =>
+  first[0] === second[0] && first[1] === second[1];
