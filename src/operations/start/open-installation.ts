@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { messageOf } from '../../platform/common/errors.js';
 import type { Env } from '../../platform/config/env.js';
 import { sqliteFileOf } from '../../platform/database/engine/connection-options.js';
+import { DatabaseError } from '../../platform/database/engine/database-error.js';
 import { type Database, openDatabase } from '../../platform/database/engine/database.js';
 import { readInstallation } from '../../platform/database/installation/installation.service.js';
 import { DatabaseFiles } from '../../platform/database/sqlite/database-files.js';
@@ -55,8 +56,10 @@ export async function openInstallation(env: Env, migrate: () => Promise<unknown>
   }
 }
 
-/** Throws the error, with a remedy if SQLite has found a damaged file. */
+/** Throws the error, with a remedy if the database is damaged, or if its files were changed during the start. */
 function throwWithRemedy(error: unknown): never {
+  if (error instanceof DatabaseError && error.fault === 'replaced')
+    throw new InstallationError(`${messageOf(error.cause)} Start the service again.`);
   const message = messageOf(error);
   if (!/malformed|is not a database/.test(message)) throw error;
   const remedy =
@@ -86,7 +89,9 @@ export async function recordInstallation(env: Env, files: DatabaseFiles, isSame 
   } finally {
     await sql.close();
   }
-  files.installation.recordClosed(installation);
+  // A known file keeps its recorded version, which shows if the file was replaced since the start began.
+  const isKnown = isSame && files.loss === undefined && files.installation.read() !== undefined;
+  if (!isKnown) files.installation.recordClosed(installation);
   await checkpointLog(env, files);
 }
 

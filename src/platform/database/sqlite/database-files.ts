@@ -117,12 +117,13 @@ export class DatabaseFiles {
   startChecks(userVersion: number): void {
     const record = this.installation.read();
     if (!record) return;
-    if (this.isOwner && userVersion !== record.version && userVersion !== record.pending)
-      this.fail(`${this.file} was replaced.`);
     this.installation.linkLog();
     this.log = new LogFrames(`${this.file}-wal`);
     this.index = openSync(`${this.file}-shm`, 'r');
     this.database = openSync(this.file, 'r');
+    const isKnown = (version: number | undefined) => version === record.version || version === record.pending;
+    if (this.isOwner && !(isKnown(userVersion) && isKnown(this.readVersion())))
+      this.fail(`${this.file} was replaced.`);
     const { salt } = this.readLogState();
     const identified = FILES.map((suffix) => [suffix, identityOf(statFile(this.file + suffix))]);
     const identities = Object.fromEntries(identified) as FileStamp['identities'];
@@ -240,8 +241,7 @@ export class DatabaseFiles {
     if (salt === this.stamp.salt) this.assertLastFrameUnchanged();
     const { version = 0, pending = 0 } = this.installation.current ?? {};
     const isComplete = checkpointed === frames;
-    const isRead = readSync(this.database, this.indexBytes, 0, 4, VERSION_AT) === 4;
-    const stored = isRead ? this.indexBytes.readUInt32BE(0) : undefined;
+    const stored = this.readVersion();
     if (stored !== pending && (isComplete || stored !== version)) this.fail(`${this.file} was overwritten.`);
     this.stamp = { ...this.stamp, ...this.readFileState(), frames, salt, checksum };
     if (!isComplete) return;
@@ -301,6 +301,11 @@ export class DatabaseFiles {
     this.installation.restore();
     this.onFault(reason);
     throw this.fault;
+  }
+
+  private readVersion(): number | undefined {
+    const isRead = readSync(this.database, this.indexBytes, 0, 4, VERSION_AT) === 4;
+    return isRead ? this.indexBytes.readUInt32BE(0) : undefined;
   }
 
   private readFileState(): Pick<FileStamp, 'size' | 'mtime'> {

@@ -17,6 +17,7 @@ import { createParentFolder } from './sqlite-connection.js';
 const FILE_BYTES = 512;
 
 // Formats of SQLite's files (sqlite.org/fileformat.html, sqlite.org/walformat.html). Numbers have four bytes.
+const PAGE_COUNT_AT = 28;
 /** Position of `user_version` in a database file. */
 export const VERSION_AT = 60;
 /** Maximum number of restarts between two salts of one log. SQLite adds 1 to the salt at each restart. */
@@ -124,7 +125,7 @@ export class InstallationFile {
    * Compares the closed database with the record. Renames a log that does not belong to the database file, because SQLite
    * would apply it to that file.
    * @returns the reason if changes are lost, otherwise undefined.
-   * @throws InstallationError if the database file is missing or empty.
+   * @throws InstallationError if the database file is missing, empty or shortened.
    */
   findLoss(): string | undefined {
     const expected = this.read();
@@ -140,6 +141,8 @@ export class InstallationFile {
     const isShortened = log !== undefined && log.frames < checkpointed;
     if (log && (isSameFile !== isSameLog || isShortened)) this.setLogAside();
     if (!isSameFile) return 'The database file is older than the last changes.';
+    if (this.isIncomplete(isSameLog && !isShortened ? log.pages : undefined))
+      throw this.createShortenedError();
     if (isSameLog ? log.frames >= frames || frames === checkpointed : !expected.isLogNeeded) return undefined;
     if (!log && this.isLinkedLogCheckpointed(expected.salt)) return undefined;
     return 'The write-ahead log with the last changes is missing, incomplete or replaced.';
@@ -156,6 +159,21 @@ export class InstallationFile {
     throw new InstallationError(
       `The database file ${this.file} is new or belongs to another installation. Replace it with the file of this ` +
         `installation, or restore a backup with "rollcall restore". To start a new installation, delete ${this.path}.`,
+    );
+  }
+
+  /** Returns true if the database file ends before its last page, and the log does not contain the missing pages. */
+  private isIncomplete(logged: ReadonlyMap<number, number> = new Map()): boolean {
+    const last = readBytes(this.file, PAGE_COUNT_AT, 4)?.readUInt32BE(0) ?? 0;
+    let page = Math.floor((statFile(this.file)?.size ?? 0) / PAGE_BYTES) + 1;
+    while (logged.has(page)) page++;
+    return page <= last;
+  }
+
+  private createShortenedError(): InstallationError {
+    return new InstallationError(
+      `The database file ${this.file} was shortened. Move it and its -wal file away, and restore a backup with ` +
+        '"rollcall restore".',
     );
   }
 
