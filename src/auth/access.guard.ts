@@ -45,7 +45,8 @@ export class RateLimit {
       ?.consume(id)
       .catch((over: unknown) => (over instanceof RateLimiterRes ? over : undefined));
     if (!limiter || !result) return; // without an answer from the primary, allow the request
-    const seconds = Math.max(1, Math.ceil(result.msBeforeNext / 1000));
+    // If the clock was set back, msBeforeNext is too long. The timer of the window does not depend on the clock.
+    const seconds = Math.min(WINDOW_SECONDS, Math.max(1, Math.ceil(result.msBeforeNext / 1000)));
     response.setHeader('RateLimit-Policy', `"default";q=${limiter.points};w=${WINDOW_SECONDS}`);
     response.setHeader('RateLimit', `"default";r=${result.remainingPoints};t=${seconds}`);
     if (result.consumedPoints <= limiter.points) return;
