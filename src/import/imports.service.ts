@@ -12,7 +12,7 @@ import { ImportFilesRepository } from './file/import-files.repository.js';
 import { ImportOptions } from './runs/import-options.js';
 import { ImportRowsRepository, type RowPosition, type RowFilter } from './runs/import-rows.repository.js';
 import { ImportRunsRepository, type RunFilter } from './runs/import-runs.repository.js';
-import { type ImportRun, type RunChange, createRun, toStartChanges } from './runs/import-run.js';
+import { type ImportRun, type RunChange, createRun, fileOf, toStartChanges } from './runs/import-run.js';
 import { NO_COUNTS, STAGED_OUTCOMES, type StagedRow, MIN_LINE } from './runs/import-row.js';
 import { FINAL, RUNNABLE } from './runs/run-states.js';
 import { RunTransitions } from './runs/run-transitions.service.js';
@@ -122,7 +122,7 @@ export class ImportsService {
       if (!FINAL.includes(original.state) || original.applied_batches === 0) {
         throw createStateError(`Import ${id} is ${original.state} and has no changes to revert.`);
       }
-      const file = { runId: uuidv7(), name: original.file_name, size: 0, sha256: original.file_sha256 };
+      const file = { ...fileOf(original), size: 0, runId: await this.runs.createId(tx) };
       const options = Object.assign(new ImportOptions(), { dataset: original.dataset, dry_run: dryRun });
       const { created, updated, blocked, reactivated } = original.counts ?? NO_COUNTS;
       const revert: ImportRun = {

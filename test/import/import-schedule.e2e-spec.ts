@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { appendFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { v7 as uuidv7 } from 'uuid';
 import { DropFolder } from '../../src/import/schedule/drop-folder.js';
 import { Log } from '../../src/platform/telemetry/log.js';
 import type { TestApp } from '../support/app/app.js';
@@ -81,7 +82,10 @@ test('a file dropped after a tick is imported at the next tick', async () => {
   expect(Date.now()).toBeGreaterThanOrEqual(nextMinute);
 });
 
-test('an import schedule ignores a last tick in the future', async () => {
+test('an import schedule ignores a last tick and a last run in the future', async () => {
+  const { id } = await runImport(app.key, fileOf('x'));
+  const ahead = uuidv7({ msecs: Date.now() + 2 * 24 * 3_600_000 });
+  await databaseOf(app).execute('UPDATE import_runs SET id = ? WHERE id = ?', [ahead, id as string]);
   await recordTick(app, 2 * 24 * 3600);
   drop.addUser('ahead');
   const clock = stopClock();
@@ -90,6 +94,7 @@ test('an import schedule ignores a last tick in the future', async () => {
   clock.setSystemTime(Date.now() + 61_000);
   await scheduled.start({ IMPORT_CRON: '* * * * *' });
   await scheduled.waitForFiles(1);
+  expect((await scheduled.listRuns())[0].file.name).toBe('ahead.csv');
 });
 
 test('a dropped file that grows is imported only when complete', async () => {

@@ -36,6 +36,7 @@ const block = async () =>
   statusOf(connector.put(`/users/${(await create(app.key)).uuid}`, { status: 'Blocked' }));
 const login = (password = PASSWORD) => app.guest.post('/sessions/login', { username: 'aware', password });
 const post = () => app.key.post('/users', ONCE, { 'idempotency-key': 'once' });
+const listKeys = () => statusOf(app.key.get('/api_keys'));
 const readMe = () => statusOf(client.get('/users/me'));
 const purge = () => app.app.get(PurgeService).purgeAll();
 const readOverdue = async () => (await app.guest.get('/status')).body.import_overdue as boolean;
@@ -56,24 +57,8 @@ const ROWS: [string, string, string[], number[], () => Promise<unknown>, unknown
     [0.05, 2.05, 12.05],
   ],
   ['an unused session', 'sessions', SESSION, [AHEAD, 50, 60], purge, undefined, [0, 2, 12]],
-  [
-    'the last login from a network',
-    'login_addresses',
-    ['last_login'],
-    [AHEAD],
-    () => statusOf(login()),
-    200,
-    [0],
-  ],
-  [
-    'the last use of an API key',
-    'api_keys',
-    ['last_used'],
-    [AHEAD],
-    () => statusOf(app.key.get('/api_keys')),
-    200,
-    [0],
-  ],
+  ['the last login', 'login_addresses', ['last_login'], [AHEAD], () => statusOf(login()), 200, [0]],
+  ['the last use of an API key', 'api_keys', ['last_used'], [AHEAD], listKeys, 200, [0]],
   ['the suspension of a fuse', 'key_fuses', OPEN_FUSE, [AHEAD, 49], block, 429, [0, 49]],
   ['a blocked user', 'key_deactivations', ['time'], [AHEAD], block, 429, [0]],
   [
@@ -113,6 +98,16 @@ test.each([60, HOUR, AHEAD * HOUR])(
     expect(Object.values(row ?? {}).map(hoursUntil)).toEqual([0.25, 1]);
   },
 );
+
+test.each([1, AHEAD])('imports stay in order after a run was created by a clock %d h ahead', async (by) => {
+  const { id } = await runImport(app.key, fileOf('before'));
+  const ahead = uuidv7({ msecs: Date.now() + by * HOUR * 1000 });
+  await execute('UPDATE import_runs SET id = ? WHERE id = ?', ahead, id);
+  const next = await runImport(app.key, fileOf(`after-${by}`));
+  const revert = (await app.key.post(`/imports/${next.id}/revert`)).body;
+  const { Results } = (await app.key.get('/imports?limit=3')).body;
+  expect(Results.map((run: { id: string }) => run.id)).toEqual([revert.id, next.id, ahead]);
+});
 
 describe('a lease', () => {
   test.each([-AHEAD, -1, 1, AHEAD])(

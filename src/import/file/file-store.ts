@@ -5,10 +5,10 @@ import { sendContinue } from '../../platform/http/body-reader.js';
 import { MULTIPART_OVERHEAD } from '../../platform/http/input.guard.js';
 import { Injectable } from '@nestjs/common';
 import { createHash } from 'node:crypto';
-import { v7 as uuidv7 } from 'uuid';
 import { ProblemError } from '../../platform/common/errors.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
 import { truncate } from '../../platform/common/text.js';
+import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { ImportFilesRepository, PART_BYTES } from './import-files.repository.js';
 
 export const MAX_FILE_BYTES = 100 * 1024 * 1024;
@@ -31,6 +31,7 @@ export type FileReceiver = Pick<FileStore, 'store' | 'discard'>;
 export class FileStore {
   constructor(
     private readonly files: ImportFilesRepository,
+    private readonly runs: ImportRunsRepository,
     private readonly transactions: TransactionRunner,
   ) {}
 
@@ -41,7 +42,7 @@ export class FileStore {
    * run still needs the earlier parts.
    */
   async store(name: string, bytes: AsyncIterable<Uint8Array>, reusedId?: string): Promise<StoredFile> {
-    const runId = reusedId ?? uuidv7();
+    let runId = reusedId ?? '';
     const hash = createHash('sha256');
     let size = 0;
     let parts = 0;
@@ -49,6 +50,7 @@ export class FileStore {
     let length = 0;
     const flush = async (): Promise<void> => {
       if (parts === 0 && reusedId !== undefined) await this.discard(reusedId);
+      runId ||= await this.runs.createId();
       await this.files.append(runId, parts++, Buffer.concat(pending));
       pending = [];
       length = 0;
@@ -103,7 +105,7 @@ export class FilePrefix implements FileReceiver {
       this.storedBytes += piece.length;
       this.pieces.push(piece);
     }
-    return { runId: uuidv7(), name, size: this.size, parts: 0, sha256: '' };
+    return { runId: '', name, size: this.size, parts: 0, sha256: '' };
   }
 
   discard(): Promise<void> {

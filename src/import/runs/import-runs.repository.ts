@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type DbTime, computeLatestTrustedTime } from '../../platform/common/time.js';
 import { fromJson } from '../../platform/common/json.js';
+import { createUuidAfter } from '../../platform/common/uuid.js';
 import {
   type Sql,
   type SqlValue,
@@ -39,6 +40,12 @@ const STATES = RUN_STATES.map((state) => `SELECT '${state}' AS state`).join(' UN
 @Injectable()
 export class ImportRunsRepository {
   constructor(@Inject(DATABASE) private readonly database: Sql) {}
+
+  /** Creates an id that is greater than the ids of all runs, because the order of ids is the order of runs. */
+  async createId(sql: Sql = this.database): Promise<string> {
+    const row = await sql.queryOne<{ id: string | null }>('SELECT MAX(id) AS id FROM import_runs');
+    return createUuidAfter(row?.id ?? '');
+  }
 
   async insert(tx: Sql, run: ImportRun): Promise<void> {
     await insertRows(tx, ImportRunEntity, [toRunRow(run)]);

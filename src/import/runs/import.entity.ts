@@ -7,7 +7,7 @@ import type { Counts, RowError, StagedOutcome } from './import-row.js';
 import type { Guard } from './guard-limits.js';
 import type { Reason, RunState } from './run-states.js';
 
-/** An import run: one file, one plan, one result. Its id is a UUID of version 7, so ids sort by creation time. */
+/** An import run: one file, one plan, one result. Its id is a UUID of version 7, and newer runs have greater ids. */
 @Entity('import_runs')
 @Index('ix_import_runs_state', ['state', 'id'])
 @Index('ix_import_runs_dataset', ['dataset', 'state', 'id'])

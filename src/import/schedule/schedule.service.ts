@@ -3,7 +3,6 @@ import { Cron } from 'croner';
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../../access/actor.js';
 import { Log } from '../../platform/telemetry/log.js';
 import { ProblemError, errorCodeOf } from '../../platform/common/errors.js';
@@ -253,9 +252,10 @@ export class ScheduleService implements BeforeApplicationShutdown {
 
   /** Moves a file to `processing/` and imports it. @returns false if the file cannot be moved. */
   private async importDroppedFile(folder: DropFolder, { name }: FolderFile): Promise<boolean> {
+    const id = await this.runs.createId();
     let file;
     try {
-      file = await folder.moveToProcessing(name, uuidv7());
+      file = await folder.moveToProcessing(name, id);
     } catch (error) {
       this.dropFolderLog.add(name, `cannot be moved to processing (${reasonOf(error)})`);
       return false;

@@ -28,6 +28,15 @@ export const millisOf = (uuid: string): number => parseInt(uuid.slice(0, 8) + uu
 
 export const timeOf = (uuid: string): DbTime => toDbTime(new Date(millisOf(uuid)));
 
+/**
+ * Creates a UUID of version 7 that is greater than `newest`, even if the clock was set back and the service restarted.
+ * Ignores a `newest` that has no successor.
+ */
+export function createUuidAfter(newest: string): string {
+  const [id, next] = [uuidv7(), uuidv7({ msecs: millisOf(newest) + 1 })];
+  return id > next ? id : next;
+}
+
 /** Creates a UUID that follows a clock that was set back. The library would repeat the latest time it has seen. */
 function createUuid(): string {
   const id = uuidv7();
