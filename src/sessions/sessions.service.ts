@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../access/actor.js';
 import { assertScope, hasScope } from '../access/policy.js';
 import { recordEvents } from '../audit/audit.service.js';
 import { createToken, sha256 } from '../platform/common/secrets.js';
 import { addSeconds, isUntrusted, now } from '../platform/common/time.js';
+import { createUuidAfter } from '../platform/common/uuid.js';
 import { Env } from '../platform/config/env.js';
 import type { Sql } from '../platform/database/engine/sql.js';
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
@@ -44,14 +44,14 @@ export class SessionsService {
    */
   async start(tx: Sql, userUuid: string, caller: Caller): Promise<string> {
     const token = createToken();
+    const created = now();
     const session: SessionEntity = {
-      id: uuidv7(),
+      id: createUuidAfter(await this.enforceLimit(tx, userUuid, created, caller)),
       token_hash: sha256(token),
       user_uuid: userUuid,
-      ...this.computeTimes(now()),
+      ...this.computeTimes(created),
       ip: caller.ip,
     };
-    await this.enforceLimit(tx, userUuid, session.created, caller);
     await this.repository.insert(tx, session);
     await recordEvents(tx, caller, [
       {
@@ -133,10 +133,12 @@ export class SessionsService {
     await this.repository.deleteExpired(fresh.created);
   }
 
-  private async enforceLimit(tx: Sql, userUuid: string, time: string, caller: Caller): Promise<void> {
+  /** Ends the oldest sessions of a user with too many sessions. Returns the id of the newest session, or ''. */
+  private async enforceLimit(tx: Sql, userUuid: string, time: string, caller: Caller): Promise<string> {
     const sessions = await this.repository.listByUser(tx, userUuid);
     const live = sessions.filter(({ expires }) => expires > time);
     if (live.length >= MAX_SESSIONS) await this.endSessions(tx, live.slice(0, 1 - MAX_SESSIONS), caller);
+    return sessions.at(-1)?.id ?? '';
   }
 
   private async assertMayEnd(tx: Sql, userUuid: string, { actor }: Caller): Promise<void> {
