@@ -108,11 +108,4 @@ describe('a request', () => {
     expect((await client.get('/users/me')).status).toBe(200);
     expect(await readSession(client)).toEqual({ ...before, expires: before.absolute_expires });
   });
-
-  test('does not extend an expired session', async () => {
-    const { client } = await aPerson(app);
-    const before = await setEnds(client, -1, 10 * HOUR);
-    expect((await client.get('/users/me')).status).toBe(401);
-    expect(await readSession(client)).toEqual(before);
-  });
 });
