@@ -78,14 +78,6 @@ describe('an API key', () => {
     expect(await databaseOf(app).queryOne(lastUsed, [sha256(expired)])).toEqual({ last_used: null });
   });
 
-  test('is refused after its revocation', async () => {
-    const key = await store(generateApiKey(), { expires: inSeconds(3600) });
-    expect((await search(key)).status).toBe(200);
-    const revoke = 'UPDATE api_keys SET revoked = ? WHERE key_hash = ?';
-    await databaseOf(app).execute(revoke, [inSeconds(0), sha256(key)]);
-    expectUnauthenticated(await search(key));
-  });
-
   test.each([
     ['in upper case', API_KEY.toUpperCase()],
     ['sent after the word Bearer', `Bearer ${API_KEY}`],
