@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { setUpApp } from '../support/app/app.js';
 import { LAX_GUARDS } from '../support/app/guards.js';
-import { countsOf, csv, runImport, findUser, rowsOf } from '../support/app/imports.js';
+import { countsOf, csv, runImport, findUser } from '../support/app/imports.js';
 import { HEAD, people as peopleOf, person } from '../support/data/user-file.js';
 
 /** Users who are missing from a file and return in a later file (interface §6, "Leavers and returners"). */
@@ -105,17 +105,6 @@ test('an import with too many returning users waits for approval', async () => {
     hit: true,
   });
   expect(await statusOf('many-0')).toBe('Blocked');
-});
-
-test('reverting an import that reactivated users blocks these users again', async () => {
-  const back = await runImport(app.key, file(await blockTwo('undo')), 'dataset=undo');
-  const undone = await app.key.post(`/imports/${back.id}/revert`);
-  await app.key.get(`/imports/${undone.body.id as string}/events`);
-  expect(await statusOf('undo-0')).toBe('Blocked');
-  expect((await rowsOf(app.key, undone.body.id as string)).map(({ outcome }) => outcome)).toEqual([
-    'blocked',
-    'blocked',
-  ]);
 });
 
 test('only the status Active reactivates a user who returned as Blocked', async () => {
