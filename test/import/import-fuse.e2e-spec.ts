@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterEach, expect, jest, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { Applier } from '../../src/import/apply/applier.service.js';
 import { setUpApp } from '../support/app/app.js';
@@ -17,7 +17,6 @@ const app = setUpApp({
   IMPORT_SMALL_DATASET: '0',
   IMPORT_MAX_UNDONE: '1000',
 });
-beforeAll(async () => {});
 afterEach(() => void jest.restoreAllMocks());
 
 /** Returns a file of users, of which the first `blocked` have the status Blocked. */
