@@ -130,7 +130,11 @@ export class InstallationFile {
   findLoss(): string | undefined {
     const expected = this.read();
     if (!expected) return statFile(this.path) ? 'The installation file is damaged.' : undefined;
-    if (this.isDatabaseMissing) throw this.createMissingError();
+    if (this.isDatabaseMissing)
+      throw new InstallationError(
+        `The database file ${this.file} of this installation is missing or empty. Move it back together with its -wal ` +
+          `file, or restore a backup with "rollcall restore". To start a new installation, delete ${this.path}.`,
+      );
     const version = this.readVersion();
     const log = LogFrames.use(this.log, (frames) => frames.readCommitted());
     const isSameFile = version === expected.version || version === expected.pending;
@@ -142,7 +146,10 @@ export class InstallationFile {
     if (log && (isSameFile !== isSameLog || isShortened)) this.setLogAside();
     if (!isSameFile) return 'The database file is older than the last changes.';
     if (this.isIncomplete(isSameLog && !isShortened ? log.pages : undefined))
-      throw this.createShortenedError();
+      throw new InstallationError(
+        `The database file ${this.file} was shortened. Move it and its -wal file away, and restore a backup with ` +
+          '"rollcall restore".',
+      );
     if (isSameLog ? log.frames >= frames || frames === checkpointed : !expected.isLogNeeded) return undefined;
     if (!log && this.isLinkedLogCheckpointed(expected.salt)) return undefined;
     return 'The write-ahead log with the last changes is missing, incomplete or replaced.';
@@ -168,20 +175,6 @@ export class InstallationFile {
     let page = Math.floor((statFile(this.file)?.size ?? 0) / PAGE_BYTES) + 1;
     while (logged.has(page)) page++;
     return page <= last;
-  }
-
-  private createShortenedError(): InstallationError {
-    return new InstallationError(
-      `The database file ${this.file} was shortened. Move it and its -wal file away, and restore a backup with ` +
-        '"rollcall restore".',
-    );
-  }
-
-  private createMissingError(): InstallationError {
-    return new InstallationError(
-      `The database file ${this.file} of this installation is missing or empty. Move it back together with its -wal file, ` +
-        `or restore a backup with "rollcall restore". To start a new installation, delete ${this.path}.`,
-    );
   }
 
   private readVersion(): number | undefined {
