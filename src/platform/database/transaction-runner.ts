@@ -37,8 +37,8 @@ interface RepeatableCaller {
 }
 
 /**
- * Maximum age of a transaction at its commit. Transactions get that old only in a process that was suspended. The audit
- * treats events that are committed much later than their time as tampering (`LATE_MILLIS`).
+ * Maximum age of a transaction at its commit. Transactions get that old only if the process was suspended, or if the clock
+ * was set. The audit treats events that are committed much later than their time as tampering (`LATE_MILLIS`).
  */
 const MAX_MILLIS = 4 * 60_000;
 
@@ -81,7 +81,7 @@ export class TransactionRunner {
     attempt: number,
   ): Promise<T> {
     const tx = await this.database.begin();
-    const began = performance.now();
+    const began = [performance.now(), Date.now()] as const;
     try {
       if (repeatable && attempt > 1) await repeatable.assertFirstRequest(tx); // the same request may have been answered since the first attempt
       const result = await work(tx);
@@ -95,12 +95,15 @@ export class TransactionRunner {
   }
 }
 
-function toHeldTransaction(tx: OpenTransaction, startMillis: number): HeldTransaction {
-  return { sql: tx, commit: () => commit(tx, startMillis), rollback: () => rollback(tx) };
+function toHeldTransaction(tx: OpenTransaction, began: Clocks): HeldTransaction {
+  return { sql: tx, commit: () => commit(tx, began), rollback: () => rollback(tx) };
 }
 
-async function commit(tx: OpenTransaction, began: number): Promise<void> {
-  if (performance.now() - began > MAX_MILLIS) throw new DatabaseError('race', new Error('too old to commit'));
+type Clocks = readonly [monotonic: number, wall: number];
+
+async function commit(tx: OpenTransaction, [monotonic, wall]: Clocks): Promise<void> {
+  const age = Math.max(performance.now() - monotonic, Math.abs(Date.now() - wall));
+  if (age > MAX_MILLIS) throw new DatabaseError('race', new Error('too old to commit'));
   await tx.commit();
 }
 
