@@ -1,4 +1,4 @@
-import { type DbTime, isUntrusted, toMillis } from '../platform/common/time.js';
+import { type DbTime, toMillis } from '../platform/common/time.js';
 import { millisOf } from '../platform/common/uuid.js';
 import { MAX_ID, toFirstId, isEventId, MINUTE_MILLIS } from './audit-event.js';
 import type { ReadRow } from './sealed-rows.repository.js';
@@ -61,12 +61,14 @@ export class SealingTimes {
   current: DbTime | undefined;
   previous: DbTime | undefined;
 
-  /** Returns true if the service can have written an event id between the two passes, before the clock was set back. */
-  isBeforeSetBack(id: string): boolean {
-    const { previous, current } = this;
-    if (previous === undefined || current === undefined || !isUntrusted(previous, current)) return false;
-    const millis = millisOf(id) - toMillis(previous);
-    return millis >= -LATE_MILLIS && millis <= PASS_MILLIS + LATE_MILLIS;
+  /**
+   * Returns true if the service can have written an event id from `unsealed` on, or between the two passes, before the
+   * clock was set. Before the first seal, the service can have written any id.
+   */
+  isBeforeClockChange(id: string, unsealed: string): boolean {
+    if (this.previous === undefined) return true;
+    const millis = millisOf(id) - toMillis(this.previous);
+    return (id >= unsealed || millis >= -LATE_MILLIS) && millis <= PASS_MILLIS + LATE_MILLIS;
   }
 
   /** Sets the time of the pass that created the next seal. Does nothing if the same pass created the current seal. */
@@ -105,7 +107,7 @@ export function findChainFault(
  */
 export function findLateFault(
   { entry: { id, row_hash }, row }: LateEvent,
-  { number }: Seal,
+  { number, until_id: until }: Seal,
   previous: Previous,
   times: SealingTimes,
   deleted: string,
@@ -113,7 +115,8 @@ export function findLateFault(
   if (!isEventId(id)) return `is a late event of seal ${number}, but has an invalid id`;
   if (!row) return id < deleted ? undefined : `was removed: seal ${number} covers it as a late event`;
   if (hashRow(row) !== row_hash) return `was changed: its hash differs from the hash in seal ${number}`;
-  if (times.isBeforeSetBack(id)) return undefined;
+  // A seal without a range was created because the clock was set, or because one seal cannot contain all late events.
+  if (until === previous.until_id && times.isBeforeClockChange(id, until)) return undefined;
   if (isInFuture(id, times.current))
     return `was not written by the service: seal ${number} covers it, but it is newer than the seal`;
   const { previous: before, current = '' } = times;

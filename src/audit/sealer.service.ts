@@ -79,16 +79,12 @@ export class Sealer implements BeforeApplicationShutdown {
     let checks = 0;
     this.timer = setInterval(() => {
       if (this.busy) return;
-      const before = offset;
-      offset = Date.now() - performance.now();
-      const hasJumped = Math.abs(offset - before) > MAX_SKEW_SECONDS * 1000;
-      const isStart = checks === 0;
-      if (!hasJumped && checks++ % CHECKS_PER_PASS > 0) return;
-      const seal = async () => {
-        // At the first start no hour has ended yet.
-        if (!isStart || (await this.findLastSealTime())) await this.sealEndedHours(Date.now(), hasJumped);
-      };
-      this.busy = seal()
+      const change = Date.now() - performance.now() - offset;
+      const hasJumped = Math.abs(change) > MAX_SKEW_SECONDS * 1000;
+      if (hasJumped) offset += change;
+      else if (checks++ % CHECKS_PER_PASS > 0) return;
+      const isStart = !hasJumped && checks === 1;
+      this.busy = (isStart ? this.sealAtStart() : this.sealEndedHours(Date.now(), hasJumped))
         .catch((error: unknown) => {
           this.log.logFault('audit seals', toProblemError(error).code, error);
         })
@@ -104,6 +100,13 @@ export class Sealer implements BeforeApplicationShutdown {
     await this.busy;
   }
 
+  /** Seals when the service starts. If an unsealed event has a future time, the clock was set while the service was off. */
+  async sealAtStart(millis = Date.now()): Promise<void> {
+    const hasJumped = (await this.findFutureEvents(toDbTime(new Date(millis)), 1)).length > 0;
+    // At the first start no hour has ended yet.
+    if (hasJumped || (await this.findLastSealTime())) await this.sealEndedHours(millis, hasJumped);
+  }
+
   /**
    * Seals all hours that ended at least `GRACE_MILLIS` before `millis`, unless another instance is sealing. If the clock
    * was set, only creates a seal that records the new time.
@@ -111,11 +114,10 @@ export class Sealer implements BeforeApplicationShutdown {
   async sealEndedHours(millis = Date.now(), hasJumped = false): Promise<void> {
     const last = await this.repository.findLast();
     const now = toDbTime(new Date(millis));
-    const isSetBack = last !== undefined && isUntrusted(last.sealed, now);
-    const isClockChange = hasJumped || isSetBack;
+    const isClockChange = hasJumped || (last !== undefined && isUntrusted(last.sealed, now));
     if (!isClockChange && !isDue(last, millis)) return;
     // If the clocks of the instances merely differ, a pass must not get an earlier time than the last seal.
-    const at = last && last.sealed > now && !isSetBack ? last.sealed : now;
+    const at = last && last.sealed > now && !isClockChange ? last.sealed : now;
     const limit = isClockChange ? MIN_ID : computeLimit(millis);
     const pass = { at, millis, limit, isLateCovered: false, isClockChange };
     await this.leases.runUnderLease(LEASE, LEASE_SECONDS, async () => {
@@ -165,7 +167,8 @@ export class Sealer implements BeforeApplicationShutdown {
     const outside = pass.isLateCovered ? NOTHING_OUTSIDE : await this.findEventsOutsideRanges(last, pass);
     const { late } = outside;
     pass.isLateCovered = late.length < MAX_LATE;
-    if (from >= pass.limit && late.length === 0 && !pass.isClockChange) return false;
+    if (from >= pass.limit && late.length === 0 && !pass.isClockChange && !isDue(last, pass.millis))
+      return false;
     pass.isClockChange = false;
     const isRange = pass.isLateCovered && from < pass.limit;
     const range = isRange ? await this.readRange(from, pass.limit) : createEmptyRange(from);

@@ -82,14 +82,10 @@ describe('a late seal entry', () => {
   const check = (
     id: string,
     { at = looks(BEFORE, PASS), row_hash = hashRow(rowOf(id)), deleted = NEVER } = {},
-  ) =>
-    findLateFault(
-      { entry: { id, seal: 5, row_hash }, isIntact: true, row: rowOf(id) },
-      sealOf(),
-      before,
-      at,
-      deleted,
-    );
+  ) => {
+    const late = { entry: { id, seal: 5, row_hash }, isIntact: true, row: rowOf(id) };
+    return findLateFault(late, sealOf(), before, at, deleted);
+  };
   test.each([
     ['from just before the end of the previous seal', NOON - 1],
     ['of the maximum age', BEFORE - LATE_MILLIS],
@@ -110,20 +106,13 @@ describe('a late seal entry', () => {
   });
   test('has an age relative to the previous sealing pass', () => {
     expect(check(idOf(NOON - 1), { at: looks(BEFORE, PASS, PASS, PASS) })).toBeUndefined();
-    expect(check(idOf(BEFORE - LATE_MILLIS - 1), { at: looks(BEFORE, PASS, PASS) })).toMatch(
-      /was not written/,
-    );
+    const tooOld = idOf(BEFORE - LATE_MILLIS - 1);
+    expect(check(tooOld, { at: looks(BEFORE, PASS, PASS) })).toMatch(/was not written/);
   });
   test('without its event needs an expired retention period', () => {
     const entry = { id: idOf(NOON - 1), seal: 5, row_hash: HASH };
-    const faultFor = (deleted: string) =>
-      findLateFault(
-        { entry, isIntact: true, row: undefined },
-        sealOf(),
-        before,
-        looks(BEFORE, PASS),
-        deleted,
-      );
+    const late = { entry, isIntact: true, row: undefined };
+    const faultFor = (deleted: string) => findLateFault(late, sealOf(), before, looks(BEFORE, PASS), deleted);
     expect(faultFor(idOf(NOON))).toBeUndefined();
     expect([NEVER, entry.id].map(faultFor)).toEqual([0, 1].map(() => expect.stringMatching(/was removed/)));
   });
