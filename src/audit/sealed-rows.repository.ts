@@ -50,6 +50,12 @@ export class SealedRowsRepository {
       }
   }
 
+  /** Returns true if an event has the given id or a greater id. */
+  async hasRowsFrom(id: string): Promise<boolean> {
+    const sql = 'SELECT 1 AS found FROM audit_events WHERE id >= ? LIMIT 1';
+    return (await this.database.queryOne(sql, [id])) !== undefined;
+  }
+
   /** Finds event ids that are not stored as text. Returns up to `MAX_INVALID` of them, in hexadecimal. */
   async findInvalidIds(): Promise<string[]> {
     const found = await this.database.scan<{ at: string }>(
