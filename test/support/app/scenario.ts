@@ -212,7 +212,7 @@ export async function sealAudit(app: TestApp): Promise<void> {
     `INSERT INTO audit_events (${columns}) VALUES (?, ?, 'system', NULL, 'user.updated', 'user', ?, '[]', 'late', '')`,
     [uuidv7({ msecs: lateMillis }), toDbTime(new Date(lateMillis)), seededUuid(7)],
   );
-  await sealer.sealEndedHours(end + HOUR_MILLIS + SEALED_AFTER_MILLIS);
+  await sealer.sealAtStart(end + HOUR_MILLIS + SEALED_AFTER_MILLIS);
   await check(app.key.get('/statistics?days=90&utc_offset=-5'));
   const { fault, late } = await app.app.get(SealVerifier).verify();
   if (fault || late !== 1) throw new Error(`${late} late rows, ${JSON.stringify(fault)}`);
