@@ -71,7 +71,7 @@ export class DropFolder {
     if (isNew) await mkdir(this.workFolder, { recursive: true, mode: 0o700 });
     await using work = await OpenFolder.open(this.workFolder, { allowsLink: true });
     const stages = STAGES.map((stage) => work.pathOf(stage));
-    const found = await Promise.all(stages.map((path) => lstat(path).catch(() => undefined)));
+    const found = await Promise.all(stages.map((path) => lstat(path).catch(ignoreMissing)));
     if (!isNew && !found.some(Boolean))
       throw new EntryError(this.workFolder, 'not mounted or new. If it is new, create processing in it');
     for (const path of stages) await mkdir(path, { recursive: true });
@@ -123,13 +123,8 @@ export class DropFolder {
     await using processing = await this.openStage('processing');
     // Delete the marker first. Otherwise, a later file with the same name would count as complete too early.
     if (await hasMarker(drop, name)) await unlink(drop.pathOf(name + MARKER));
-    try {
-      await rename(drop.pathOf(name), processing.pathOf(entry));
-    } catch (error) {
-      if (errorCodeOf(error) === 'ENOENT') return undefined;
-      throw error;
-    }
-    return { runId, name: shortName, entry };
+    const moving = rename(drop.pathOf(name), processing.pathOf(entry));
+    return await moving.then(() => ({ runId, name: shortName, entry }), ignoreMissing);
   }
 
   async *listProcessing(): AsyncGenerator<ProcessingFile & FolderFile> {
@@ -216,6 +211,11 @@ async function inspectFile(folder: OpenFolder, name: string): Promise<Stats | En
       return new EntryError(name, `not accessible (${errorCodeOf(error) ?? 'error'})`);
     return name.includes('\ufffd') ? new EntryError(name, 'a file whose name is not UTF-8') : undefined;
   }
+}
+
+/** Returns undefined for the error of a missing file. Throws other errors. */
+function ignoreMissing(error: unknown): undefined {
+  if (errorCodeOf(error) !== 'ENOENT') throw error;
 }
 
 async function hasMarker(folder: OpenFolder, name: string): Promise<boolean> {

@@ -52,8 +52,8 @@ const UNKNOWN_TIME = -1;
 
 /**
  * The files of an embedded database. Detects files that another program has deleted, replaced or overwritten, so that no
- * commit to them is acknowledged. Never closes the database file while SQLite has it open, because this would drop SQLite's
- * locks (ADR 41).
+ * commit to them is acknowledged. Never closes the database file while SQLite has it open, because this would drop
+ * SQLite's locks (ADR 41).
  */
 export class DatabaseFiles {
   readonly installation: InstallationFile;
