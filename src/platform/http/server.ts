@@ -14,6 +14,7 @@ import type { Log } from '../telemetry/log.js';
 import type { Metrics } from '../telemetry/metrics.js';
 import { findHostError } from './request-headers.js';
 import { closeGracefully } from './body-reader.js';
+import { RequestQueue } from './request-queue.js';
 
 /** Cipher suites of TLS 1.3, and suites of TLS 1.2 with forward secrecy and AEAD (Mozilla's "intermediate" profile). */
 const CIPHERS = [
@@ -183,10 +184,11 @@ export function createLimitedServer(
   serve: Serve,
   refuse: Reject,
 ): Server {
-  const latestResponses = new WeakMap<Duplex, ServerResponse>();
+  const queue = new RequestQueue();
   const validateAndServe: Serve = (request, response, rejection) => {
-    latestResponses.set(request.socket, response);
-    serve(request, response, rejection ?? findHostProblem(request) ?? findTargetProblem(request));
+    queue.add(request, response, () => {
+      serve(request, response, rejection ?? findHostProblem(request) ?? findTargetProblem(request));
+    });
   };
   /** Sends a response on a connection that Node.js no longer reads. */
   const respondOnSocket = (socket: Socket, request: IncomingMessage, rejection: ProblemError): void => {
@@ -215,14 +217,14 @@ export function createLimitedServer(
   });
   server.on('connect', (request: IncomingMessage, socket: Duplex) => {
     socket.on('error', () => socket.destroy());
-    const isBusy = latestResponses.get(socket)?.closed === false;
+    const isBusy = queue.findLatestResponse(socket)?.closed === false;
     const rejection = createMalformedError('CONNECT is not supported: this service is not a proxy.');
     if (socket instanceof Socket && !isBusy) respondOnSocket(socket, request, rejection);
     else socket.destroy();
   });
   server.on('clientError', (error: Error, socket: Duplex) => {
     const rejection = toRejection(error);
-    const last = latestResponses.get(socket);
+    const last = queue.findLatestResponse(socket);
     const isReading = last !== undefined && !last.closed && !last.headersSent && !last.req.complete;
     if (isReading && errorCodeOf(error) === UNEXPECTED_END) {
       socket.destroy(); // the client has disconnected, and the reader of the body reports this

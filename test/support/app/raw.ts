@@ -84,7 +84,7 @@ export class RawConnection {
    * Waits until everything that was received matches a pattern. Returns that text.
    * @throws Error if the server closes the connection first.
    */
-  async waitFor(pattern: RegExp): Promise<string> {
+  async waitFor(pattern: Pick<RegExp, 'test'>): Promise<string> {
     while (!pattern.test(this.text)) {
       if (this.socket.closed) throw new Error(`the server closed after: ${this.text}`);
       await Promise.race([once(this.socket, 'data'), this.closed]);
