@@ -1,5 +1,7 @@
+import type { Request, Response } from 'express';
 import { describe, expect, jest, test } from '@jest/globals';
 import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
+import { Metrics } from '../../src/platform/telemetry/metrics.js';
 import type { WriteState } from '../../src/platform/database/engine/sql.js';
 import { TestApp, setUpApp } from '../support/app/app.js';
 import { csv, runImport } from '../support/app/imports.js';
@@ -114,6 +116,24 @@ describe('metrics', () => {
       while ((await readMetric(name)) !== 0);
     }
   });
+});
+
+test('simultaneous requests for metrics share one rendering', async () => {
+  await getMetrics();
+  const render = jest.spyOn(app.app.get(Metrics), 'renderText');
+  await Promise.all(Array.from({ length: 20 }, () => getMetrics()));
+  expect(render).toHaveBeenCalledTimes(1);
+});
+
+test('clients cannot add metrics without limit', async () => {
+  for (const method of ['PROPFIND', 'PURGE', 'LOCK', 'REPORT']) await app.guest.fetch(method, '/health/live');
+  const unlimited = Array.from({ length: 1500 }, (_, index) => ({ path: `/of/${index}` }));
+  const metrics = app.app.get(Metrics);
+  for (const route of unlimited)
+    metrics.onRequestEnd({ method: 'GET', route } as Request, {} as Response, 1, 200);
+  const { text } = await getMetrics();
+  expect(text.match(/_count\{method="other"/g)).toHaveLength(1);
+  expect(text.match(/duration_seconds_count\{/g)?.length).toBeLessThanOrEqual(1002);
 });
 
 test('/metrics is public without METRICS_TOKEN', async () => {

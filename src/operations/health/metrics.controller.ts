@@ -35,7 +35,7 @@ export class MetricsController {
   ): Promise<void> {
     this.assertToken(authorization);
     response.setHeader('Content-Type', this.metrics.registry.contentType);
-    response.send(await this.metrics.renderText());
+    response.send(await this.metrics.render());
   }
 
   private assertToken(authorization = ''): void {

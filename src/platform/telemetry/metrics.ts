@@ -1,8 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { type Aggregator, Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { setTimeout } from 'node:timers/promises';
 import { isObject } from '../common/json.js';
 import type { RequestObserver, RequestResult } from './observe.js';
+
+/** Minimum time between two renderings. */
+const RENDER_MILLIS = 1000;
+/** Maximum number of series for requests. Further combinations of method, route and status count as route `other`. */
+const MAX_SERIES = 1000;
+/** Methods with series of their own. The HTTP parser accepts many more. */
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /** Value of a gauge, or its value for each value of the label `reason`. */
 type GaugeValue = number | { reason: string; value: number }[];
@@ -39,6 +47,8 @@ export class Metrics implements RequestObserver {
   private readonly cachedSeries = new Map<string, Histogram.Internal<'method' | 'route' | 'status'>>();
   /** Renders the metrics as text. In a cluster, each instance sets a function that renders the metrics of all instances. */
   renderText = (): Promise<string> => this.registry.metrics();
+  private nextText: Promise<string> | undefined;
+  private rendered = Number.NEGATIVE_INFINITY;
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });
@@ -64,14 +74,28 @@ export class Metrics implements RequestObserver {
     const metric = new Gauge({ name, help, aggregator, labelNames: ['reason'], registers, collect });
   }
 
+  /** Renders the metrics, at most once a second. Calls within that second wait for the next rendering and share it. */
+  render(): Promise<string> {
+    return (this.nextText ??= this.renderNext());
+  }
+
+  private async renderNext(): Promise<string> {
+    await setTimeout(Math.max(0, this.rendered + RENDER_MILLIS - performance.now()));
+    this.nextText = undefined;
+    this.rendered = performance.now();
+    return this.renderText();
+  }
+
   onRequestEnd(request: Request, _response: Response, ms: number, outcome: RequestResult): void {
     const route: unknown = request.route;
     const name = isObject(route) && typeof route['path'] === 'string' ? route['path'] : 'none';
     const key = `${request.method} ${outcome} ${name}`;
     let series = this.cachedSeries.get(key);
     if (!series) {
-      series = this.requests.labels(request.method, name, String(outcome));
-      this.cachedSeries.set(key, series);
+      const isFull = this.cachedSeries.size >= MAX_SERIES;
+      const method = METHODS.has(request.method) ? request.method : 'other';
+      series = this.requests.labels(method, isFull ? 'other' : name, String(outcome));
+      if (!isFull) this.cachedSeries.set(key, series);
     }
     series.observe(ms / 1000);
   }
