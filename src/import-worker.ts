@@ -14,8 +14,11 @@ import {
   ImportWorker,
   type ServiceCalls,
 } from './import/apply/import-worker.service.js';
+import { FilePrefix } from './import/file/file-store.js';
 import { ImportModule } from './import/import.module.js';
+import { ImportPreview } from './import/mapping/import-preview.js';
 import { RunEvents } from './import/report/run-events.js';
+import { toProblemError } from './platform/http/problem.js';
 import { TelemetryModule } from './platform/telemetry/telemetry.module.js';
 
 // Program of the import worker process. It loads the modules that an import needs, but serves no requests.
@@ -33,6 +36,13 @@ void runProgram('The import worker cannot start.', async () => {
   const service = serveAsWorker<ServiceCalls, ImportWorkerCalls>(
     {
       executeRuns: async () => (await starting).get(ImportWorker).executeRuns(),
+      preview: async (head, requested, actor) => {
+        const previews = (await starting).get(ImportPreview);
+        const restored = Object.assign(new FilePrefix(), head); // the channel transfers only the data of the class
+        return previews
+          .build(restored, requested, actor)
+          .catch((error: unknown) => ({ ...toProblemError(error) }));
+      },
       stop: async () => (await starting).close(),
       ping: () => true,
     },

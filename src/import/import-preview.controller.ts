@@ -4,6 +4,7 @@ import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
 import { Accepts } from '../platform/http/input.guard.js';
 import { ApiController, DescribeRoute, describeJson } from '../platform/openapi/route-docs.js';
+import { ImportWorkerProcess } from './apply/import-worker.service.js';
 import { RunQueue } from './apply/run-queue.service.js';
 import { FilePrefix } from './file/file-store.js';
 import { CSV_UPLOAD } from './import.query.js';
@@ -19,6 +20,7 @@ export class ImportPreviewController {
   constructor(
     private readonly queue: RunQueue,
     private readonly previews: ImportPreview,
+    private readonly worker: ImportWorkerProcess,
   ) {}
 
   @Post()
@@ -36,7 +38,9 @@ export class ImportPreviewController {
   async preview(@CurrentCaller() caller: Caller, @Req() request: Request): Promise<ImportPreviewDto> {
     const head = new FilePrefix();
     const { file, sent: _, ...requested } = await this.queue.receive(request, caller, head);
-    const preview = await this.previews.build(head, requested, caller);
+    const preview = this.worker.isUsed
+      ? await this.worker.preview(head, requested, caller.actor)
+      : await this.previews.build(head, requested, caller.actor);
     const { name, size } = file;
     return { file: { name: name.slice(0, 255), size }, profile: requested.profile?.name ?? null, ...preview };
   }

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { API_KEY } from '../support/app/app.js';
 import type { TestDatabase } from '../support/app/database.js';
 import { Client } from '../support/app/client.js';
+import { problemOf } from '../support/app/people.js';
 import { aUser } from '../support/data/factories.js';
 import { countsOf, csv, awaitRun, upload } from '../support/app/imports.js';
 import { HEAD, people } from '../support/data/user-file.js';
@@ -56,6 +57,23 @@ test('the first import starts one import worker', async () => {
   expect(lines.map((line) => JSON.parse(line) as unknown)).toContainEqual(
     expect.objectContaining({ msg: 'import', run: id, state: 'completed' }),
   );
+});
+
+test('the import worker builds previews', async () => {
+  const service = await start();
+  const client = clientOf(service);
+  const preview = () =>
+    client.send('POST', '/imports/preview', file('p', 10), { 'content-type': 'text/csv' });
+  expect((await preview()).body.rows).toHaveLength(10);
+  const [worker = 0, ...others] = childrenOf(service.pid);
+  expect(others).toEqual([]);
+  process.kill(worker, 'SIGSTOP');
+  const interrupted = preview();
+  expect((await client.get('/users/search')).status).toBe(200);
+  process.kill(worker, 'SIGKILL');
+  expect(problemOf(await interrupted)).toEqual([503, 'unavailable']);
+  expect((await preview()).status).toBe(200);
+  expect(await service.stop()).toEqual({ code: 0, signal: null });
 });
 
 test('a new import worker completes the import of a killed worker', async () => {

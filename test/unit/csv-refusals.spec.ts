@@ -32,6 +32,11 @@ const cutError = (line: number, cells: string, width: number) => ({
 const empty = (message: string, line?: number) => ({ code: 'empty_file', line, message });
 const EMPTY = empty('The file is empty. Add a header row and one row per user.');
 const NO_ROWS = empty('The file has a header but no rows. Add one row per user.', 1);
+const TOO_WIDE = {
+  code: 'too_many_columns',
+  line: 1,
+  message: 'The header has 201 columns, but at most 200 are allowed. Remove columns that you do not need.',
+};
 const BLANK = empty('The first row of the file is blank. Put the column names in the first row.', 2);
 
 describe.each(CHUNKINGS)('the CSV reader (%s)', (_, size) => {
@@ -66,6 +71,7 @@ describe.each(CHUNKINGS)('the CSV reader (%s)', (_, size) => {
     ['only empty lines', '\n\r\n\r', EMPTY],
     ['a blank first row', '\n , \n1,2\n', BLANK],
     ['an unclosed quote in the header', 'a,"b\n1,2\n', unclosedQuote(1)],
+    ['201 columns', `${'Password,'.repeat(200)}x\n`, TOO_WIDE],
     ['a quote inside a column name', 'a,5" b\n1,2\n', innerQuote(1)],
   ])('refuses a file without a valid header: %s', async (_name, text, error) => {
     expect(await readCsv(new ByteSource(Buffer.from(text), size))).toEqual({ rows: {}, error });

@@ -6,6 +6,7 @@ import {
 } from '../../platform/database/engine/worker-process.js';
 import { toProblemError } from '../../platform/http/problem.js';
 import { CLEAN_EXITS } from '../../platform/common/signals.js';
+import { ProblemError, createUnavailableError } from '../../platform/common/errors.js';
 import { Log } from '../../platform/telemetry/log.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
 import { RunEvents } from '../report/run-events.js';
@@ -24,6 +25,10 @@ import {
 import type { Sql } from '../../platform/database/engine/sql.js';
 import type { ImportRun } from '../runs/import-run.js';
 import { type Reason, type RunState, WAITING } from '../runs/run-states.js';
+import type { ImportRequest } from '../runs/import-options.js';
+import type { Preview } from '../mapping/import-preview.js';
+import type { FilePrefix } from '../file/file-store.js';
+import type { Actor } from '../../access/actor.js';
 import { WorkerPrograms } from '../../platform/config/config.module.js';
 import {
   WriteLock,
@@ -32,8 +37,13 @@ import {
 } from '../../platform/database/sqlite/write-lock.js';
 import { ImportFilesRepository } from '../file/import-files.repository.js';
 
+/** The parts of a ProblemError that the constructor expects. */
+type ProblemParts = Pick<ProblemError, 'code' | 'detail' | 'extras'>;
+
 export interface ImportWorkerCalls extends WorkerCalls {
   executeRuns(): Promise<void>;
+  /** Builds a preview. Returns an error instead of throwing it, because a thrown error would lose its code. */
+  preview(head: FilePrefix, requested: ImportRequest, actor: Actor): Promise<Preview | ProblemParts>;
   /** Stops the worker at its next checkpoint and closes its database connections. */
   stop(): Promise<void>;
 }
@@ -78,6 +88,22 @@ export class ImportWorkerProcess {
   /** Plans and applies all runnable runs. @throws an error if the process ends early. */
   async executeRuns(): Promise<void> {
     if (!this.stopping) await this.process?.startAndCall((calls) => calls.executeRuns());
+  }
+
+  /**
+   * Builds a preview in the process, so that the work on the file does not delay other requests.
+   * @throws ProblemError `unavailable` if the process ends early, or an error of `ImportPreview.build`.
+   */
+  async preview(head: FilePrefix, requested: ImportRequest, actor: Actor): Promise<Preview> {
+    const result = await this.process
+      ?.startAndCall((calls) => calls.preview(head, requested, actor))
+      .catch((error: unknown) => {
+        if (error instanceof WorkerEndedError) return undefined;
+        throw error;
+      });
+    if (!result) throw createUnavailableError('The preview was interrupted. Send the request again.', 1);
+    if ('code' in result) throw new ProblemError(result.code, result.detail, result.extras);
+    return result;
   }
 
   /** Stops the process at its next checkpoint and waits until it has ended. */

@@ -1,4 +1,5 @@
 import { parse } from 'csv-parse/sync';
+import { MAX_COLUMNS } from '../mapping/profile.input.js';
 import { FileError } from './file-error.js';
 import { type CsvRecord, LINE_ENDS, RecordParser } from './record-parser.js';
 import { type SkippedLines, skipLines, decodeText } from './text-decoder.js';
@@ -44,16 +45,19 @@ export class CsvReader {
     return this.lastCharacter === '\n' || this.lastCharacter === '\r';
   }
 
-  /** Reads the column names as in the file, without empty names at the end. Call it once, before `readRecords`. */
+  /**
+   * Reads the column names as in the file, without empty names at the end. Call it once, before `readRecords`.
+   * @throws FileError for an empty file, a blank header, or too many columns.
+   */
   async readHeader(): Promise<string[]> {
     const piece = await this.batches.next();
     const [header, ...rows] = piece.done ? [] : piece.value;
     if (!header)
       throw new FileError('empty_file', 'The file is empty. Add a header row and one row per user.');
-    if (header.cells.every((name) => name.trim() === '')) {
+    const fault = findHeaderFault(header);
+    if (fault) {
       await this.batches.return(undefined);
-      const message = 'The first row of the file is blank. Put the column names in the first row.';
-      throw new FileError('empty_file', message, header.line);
+      throw fault;
     }
     this.firstRows = rows;
     this.headerLine = header.line;
@@ -118,6 +122,17 @@ export class CsvReader {
   }
 }
 
+/** Checks the number of columns first, so that later checks of each column have a bounded cost. */
+function findHeaderFault({ cells, line }: CsvRecord): FileError | undefined {
+  if (cells.length > MAX_COLUMNS) {
+    const message = `The header has ${cells.length} columns, but at most ${MAX_COLUMNS} are allowed. Remove columns that you do not need.`;
+    return new FileError('too_many_columns', message, line);
+  }
+  if (cells.some((name) => name.trim() !== '')) return undefined;
+  const message = 'The first row of the file is blank. Put the column names in the first row.';
+  return new FileError('empty_file', message, line);
+}
+
 /** Reads at least HEAD_CHARACTERS characters of a text, or the whole text if it is shorter. */
 async function readHead(text: AsyncGenerator<string>): Promise<string> {
   const pieces: string[] = [];
@@ -135,7 +150,9 @@ async function readHead(text: AsyncGenerator<string>): Promise<string> {
  * `DELIMITERS` wins.
  */
 function detectDelimiter(head: string, isKnown: (name: string) => boolean): string {
-  const scores = DELIMITERS.map((delimiter) => parseFirstRecord(head, delimiter).filter(isKnown).length);
+  const scores = DELIMITERS.map(
+    (delimiter) => parseFirstRecord(head, delimiter).slice(0, MAX_COLUMNS).filter(isKnown).length,
+  );
   return DELIMITERS[scores.indexOf(Math.max(...scores))] ?? ',';
 }
 

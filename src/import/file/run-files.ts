@@ -6,7 +6,6 @@ import { ImportFilesRepository } from './import-files.repository.js';
 import type { CsvRecord } from './record-parser.js';
 import { CsvReader } from './csv-reader.js';
 import type { ImportOptions, NamedProfile } from '../runs/import-options.js';
-import { MAX_COLUMNS } from '../mapping/profile.input.js';
 import { RecordMapper, createColumnTest, quote } from '../mapping/record-mapper.js';
 
 const MAX_HEADER_ERRORS = 100;
@@ -58,7 +57,7 @@ export class RunFiles {
 
 function openMappedFile(reader: CsvReader, names: string[], options: ImportOptions, profile: NamedProfile) {
   const mapper = new RecordMapper(profile, names, options);
-  assertNoFaults([...findColumnCountErrors(names), ...mapper.errors], reader.headerLine);
+  assertNoFaults(mapper.errors, reader.headerLine);
   const { columns: header, targets, inputs, ignored } = mapper;
   const uses = usesOf(names, (index) => (targets.has(index) || inputs.has(index)) && !ignored.has(index));
   async function* readRecords(batchSize: number): AsyncGenerator<CsvRecord[]> {
@@ -76,7 +75,7 @@ const usesOf = (names: readonly string[], isRead: (index: number, name: string) 
 /**
  * Finds the import column of each column name in a header. Ignores names that begin with `_`, which `failed.csv` adds.
  * @param line the line of the header.
- * @throws FileError that lists all errors of the header: too many columns, no ExternalId, and each password column,
+ * @throws FileError that lists all errors of the header: no ExternalId, and each password column,
  * unknown column and repeated column.
  */
 export function readHeader(names: readonly string[], options: HeaderOptions, line = 1): Header {
@@ -94,18 +93,12 @@ function assertNoFaults(faults: readonly FileErrorDetails[], line: number): void
   if (first) throw new FileError(first.code, first.message, line, others);
 }
 
-function findColumnCountErrors({ length }: readonly string[]): FileErrorDetails[] {
-  if (length <= MAX_COLUMNS) return [];
-  const message = `The header has ${length} columns, but at most ${MAX_COLUMNS} are allowed. Remove columns that you do not need.`;
-  return [{ code: 'too_many_columns', message }];
-}
-
 export function findHeaderErrors(
   names: readonly string[],
   header: Header,
   { ignore_unknown_columns: ignoresUnknown }: HeaderOptions,
 ): FileErrorDetails[] {
-  const faults = findColumnCountErrors(names);
+  const faults: FileErrorDetails[] = [];
   if (!header.some((column) => column?.field === 'external_id')) {
     const message = 'The header has no column ExternalId, which matches rows to users. Add this column.';
     faults.push({ code: 'missing_column', message });

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
-import type { Caller } from '../../access/actor.js';
+import type { Actor } from '../../access/actor.js';
 import { isObject } from '../../platform/common/json.js';
 import { truncate } from '../../platform/common/text.js';
 import { UserSettings } from '../../users/rules/user-settings.js';
@@ -49,7 +49,7 @@ export class ImportPreview {
     private readonly settings: UserSettings,
   ) {}
 
-  async build(head: FilePrefix, requested: ImportRequest, caller: Caller): Promise<Preview> {
+  async build(head: FilePrefix, requested: ImportRequest, actor: Actor): Promise<Preview> {
     const { options, profile } = requested;
     const problems: PreviewProblemDto[] = [];
     const { reader, names: read } = await openWithHeader(head, requested, problems);
@@ -70,7 +70,7 @@ export class ImportPreview {
       ),
       header.flatMap((column) => column?.name ?? []),
     );
-    const planned = await this.planRows(rows, requested, caller);
+    const planned = await this.planRows(rows, requested, actor);
     problems.push(...planned.problems, ...findDuplicates(rows));
     return {
       encoding: reader.detected.encoding ?? null,
@@ -86,10 +86,10 @@ export class ImportPreview {
   private async planRows(
     rows: readonly FileRow[],
     { options }: ImportRequest,
-    caller: Caller,
+    actor: Actor,
   ): Promise<Pick<Preview, 'rows' | 'problems'>> {
     const { users, managers } = await this.facts.find(rows);
-    const initiator = { kind: 'import', id: randomUUID(), initiator: caller.actor, approver: null } as const;
+    const initiator = { kind: 'import', id: randomUUID(), initiator: actor, approver: null } as const;
     const scope = userScopeOf({ dataset: options.dataset, options });
     const problems: PreviewProblemDto[] = [];
     const planned = rows.map((file) => {

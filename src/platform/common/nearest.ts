@@ -11,8 +11,10 @@ export function findNearest(name: string, candidates: Iterable<string>, max?: nu
   let best: string | undefined;
   let least = Infinity;
   for (const candidate of candidates) {
+    const allowed = Math.min(least - 1, max ?? Math.max(1, Math.floor(candidate.length / 3)));
+    if (Math.abs(candidate.length - wanted.length) > allowed) continue; // the edits would take much longer to count
     const edits = countEdits(wanted, candidate.toLowerCase());
-    if (edits < least && edits <= (max ?? Math.max(1, Math.floor(candidate.length / 3)))) {
+    if (edits <= allowed) {
       best = candidate;
       least = edits;
     }
