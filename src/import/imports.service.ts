@@ -8,6 +8,7 @@ import { now, addSeconds, toMillis } from '../platform/common/time.js';
 import { Env } from '../platform/config/env.js';
 import type { Sql } from '../platform/database/engine/sql.js';
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
+import { FileStore } from './file/file-store.js';
 import { ImportFilesRepository } from './file/import-files.repository.js';
 import { ImportOptions } from './runs/import-options.js';
 import { ImportRowsRepository, type RowPosition, type RowFilter } from './runs/import-rows.repository.js';
@@ -36,6 +37,7 @@ export class ImportsService {
     private readonly directory: UserDirectory,
     private readonly rights: RunRights,
     private readonly files: ImportFilesRepository,
+    private readonly store: FileStore,
     private readonly worker: ImportWorker,
     private readonly transactions: TransactionRunner,
     private readonly transitions: RunTransitions,
@@ -152,9 +154,8 @@ export class ImportsService {
       await this.worker.endWaitingRun(id, 'lapse', async () => ({ code: 'lapsed', message }));
     for (const id of await this.runs.listFinishedBefore(oldest, RUNS_PER_PURGE)) await this.deleteRun(id);
     const yesterday = toMillis(now()) - DAY_SECONDS * 1000;
-    for (const id of await this.files.findOrphans(uuidv7({ msecs: yesterday, random: new Uint8Array(16) }))) {
-      await this.transactions.run((tx) => this.files.deleteUnused(tx, id));
-    }
+    for (const id of await this.files.findOrphans(uuidv7({ msecs: yesterday, random: new Uint8Array(16) })))
+      await this.store.discard(id);
   }
 
   /** Deletes a run and all its data, unless an unfinished revert still needs its rows. */

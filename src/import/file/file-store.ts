@@ -1,6 +1,7 @@
 import busboy from 'busboy';
 import type { Request } from 'express';
 import { finished } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import { sendContinue } from '../../platform/http/body-reader.js';
 import { MULTIPART_OVERHEAD } from '../../platform/http/input.guard.js';
 import { Injectable } from '@nestjs/common';
@@ -54,6 +55,7 @@ export class FileStore {
       await this.files.append(runId, parts++, Buffer.concat(pending));
       pending = [];
       length = 0;
+      await setImmediate(); // lets other requests run, because SQLite statements block this thread
     };
     try {
       // Do not await anything before this loop. A stream error before the loop would be unhandled and would end the
@@ -74,9 +76,9 @@ export class FileStore {
     return { runId, name: cleanFileName(name), size, parts, sha256: hash.digest('hex') };
   }
 
-  /** Deletes a stored file unless a run needs it. */
+  /** Deletes a stored file, a few parts at a time, unless a run needs it. */
   async discard(runId: string): Promise<void> {
-    await this.transactions.run((tx) => this.files.deleteUnused(tx, runId));
+    while (await this.transactions.run((tx) => this.files.deleteUnused(tx, runId))) await setImmediate();
   }
 }
 

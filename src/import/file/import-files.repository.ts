@@ -43,26 +43,32 @@ export class ImportFilesRepository {
       'SELECT MAX(part) AS part FROM import_file_parts WHERE run_id = ?',
       [runId],
     );
-    for (let part = last?.part ?? -1; part >= 0; part -= PARTS_PER_DELETE) {
-      await this.database.execute('DELETE FROM import_file_parts WHERE run_id = ? AND part > ?', [
-        runId,
-        part - PARTS_PER_DELETE,
-      ]);
-    }
+    for (let part = last?.part ?? -1; part >= 0; part -= PARTS_PER_DELETE)
+      await this.deleteAfter(this.database, runId, part - PARTS_PER_DELETE);
   }
 
-  /** Locks the parts of a file against deletion until the transaction ends. Returns the number of parts. */
+  /**
+   * Locks the last part of a file, which would be deleted first, until the transaction ends. Returns the number of
+   * parts. Reads only one row, because SQLite reads all bytes of each row to find the end of a range.
+   */
   async lockParts(tx: Sql, runId: string): Promise<number> {
-    const sql = `SELECT part FROM import_file_parts WHERE run_id = ?${lockClauseOf(tx)}`;
-    return (await tx.query(sql, [runId])).length;
+    const sql = `SELECT part FROM import_file_parts WHERE run_id = ? ORDER BY part DESC LIMIT 1${lockClauseOf(tx)}`;
+    return ((await tx.queryOne<{ part: number }>(sql, [runId]))?.part ?? -1) + 1;
   }
 
-  async deleteUnused(tx: Sql, runId: string): Promise<void> {
-    if ((await this.lockParts(tx, runId)) === 0) return;
-    // The parts are locked, so no concurrent transaction can create a run for this file after this query.
+  /** Deletes the last parts of a file, unless a run needs them. Returns true if the file has more parts to delete. */
+  async deleteUnused(tx: Sql, runId: string): Promise<boolean> {
+    const parts = await this.lockParts(tx, runId);
+    if (parts === 0) return false;
+    // The last part is locked, so no concurrent transaction can create a run for this file after this query.
     const run = await tx.queryOne('SELECT id FROM import_runs WHERE id = ? AND finished IS NULL', [runId]);
-    if (run) return;
-    await tx.execute('DELETE FROM import_file_parts WHERE run_id = ?', [runId]);
+    if (run) return false;
+    await this.deleteAfter(tx, runId, parts - PARTS_PER_DELETE - 1);
+    return parts > PARTS_PER_DELETE;
+  }
+
+  private async deleteAfter(sql: Sql, runId: string, part: number): Promise<void> {
+    await sql.execute('DELETE FROM import_file_parts WHERE run_id = ? AND part > ?', [runId, part]);
   }
 
   /**
