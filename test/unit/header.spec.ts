@@ -169,4 +169,3 @@ test.each([
 ])('the column suggested for the unknown name %j is %s', (name, nearest) => {
   expect(findNearestColumn(name)?.name ?? 'none').toBe(nearest);
 });
-
