@@ -3,16 +3,7 @@
 //   node build.mjs --if-changed  builds only the parts that have changed since the last build
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundleConsole } from './bundle-console.mjs';
 import { bundleService } from './bundle-service.mjs';
@@ -43,13 +34,6 @@ function buildService() {
   return bundleService();
 }
 
-/** Copies the guides that the service shows. */
-async function copyGuides() {
-  rmSync('dist/guides', { recursive: true, force: true });
-  for (const name of Object.keys((await import('./build/operations/health/guides.js')).GUIDES))
-    cpSync(`docs/${name}.md`, `dist/guides/${name}.md`);
-}
-
 function* listFiles(path) {
   if (!statSync(path).isDirectory()) yield path;
   else for (const name of readdirSync(path).sort()) yield* listFiles(join(path, name));
@@ -78,5 +62,4 @@ for (const { name, sources, run } of changed) {
   built[name] = computeFingerprint(sources);
   console.log(`Built the ${name} in ${((performance.now() - started) / 1000).toFixed(1)} s.`);
 }
-await copyGuides();
 writeFileSync(FINGERPRINTS, JSON.stringify(built));

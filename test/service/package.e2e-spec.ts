@@ -1,8 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, normalize } from 'node:path';
+import { CATALOGUE } from '../../src/platform/common/errors.js';
 import { Process, ROOT } from '../support/process/process.js';
 
 /** Installs the package that `npm run pack` creates into an empty folder, as `npx` does. */
@@ -47,15 +48,76 @@ test('the npm package contains only the needed files and dependencies', () => {
   expect(readdirSync(join(installed, 'rollcall')).sort()).toEqual([
     '.env.example',
     'CHANGELOG.md',
+    'CONTRIBUTING.md',
     'LICENSE',
     'README.md',
+    'SECURITY.md',
+    'deploy',
     'dist',
     'docs',
     'package.json',
     'samples',
+    'tools',
   ]);
   expect(readdirSync(installed).length).toBeLessThan(16);
 });
+
+test('the npm package contains every file to which its documents link', () => {
+  const files = readdirSync(join(installed, 'rollcall'), { recursive: true, encoding: 'utf8' });
+  const broken = files
+    .filter((file) => file.endsWith('.md'))
+    .flatMap((file) => {
+      const text = readFileSync(join(installed, 'rollcall', file), 'utf8');
+      const links = [...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)].map(([, link = '']) => link);
+      return links.map((link) => [file, normalize(join(dirname(file), link)).replace(/\/$/, '')] as const);
+    })
+    .filter(([, target]) => !files.includes(target));
+  expect(broken).toEqual([]);
+});
+
+/** User id that owns no file of the package. */
+const NOBODY = 65534;
+
+/** Returns why this test run cannot start the service as another user, or undefined if it can. */
+function findObstacle(): string | undefined {
+  if (process.getuid?.() !== 0) return 'needs root';
+  try {
+    execFileSync(process.execPath, ['--version'], { uid: NOBODY, gid: NOBODY });
+    return undefined;
+  } catch {
+    return 'other users cannot run the node of this test run';
+  }
+}
+const obstacle = findObstacle();
+
+(obstacle === undefined ? test : test.skip)(
+  `a service whose user cannot change the package serves every linked page${obstacle === undefined ? '' : ` (${obstacle})`}`,
+  async () => {
+    const data = mkdtempSync(join(folder, 'data-'));
+    chownSync(data, NOBODY, NOBODY);
+    chmodSync(folder, 0o755);
+    const root = join(installed, 'rollcall/');
+    const settings = { PORT: '0', DATA_DIR: data };
+    const service = new Process('dist/main.js', settings, home, [], root, NOBODY);
+    await service.waitUntilReady();
+    const paths = new Set(['/', '/docs', '/console', '/guides']);
+    for (const code of Object.keys(CATALOGUE)) paths.add(`/problems/${code}`);
+    const failed: unknown[] = [];
+    for (const path of paths) {
+      const answer = await fetch(service.url + path, { headers: { accept: 'text/html' } });
+      const text = await answer.text();
+      if (!answer.ok) failed.push([path, answer.status, text]);
+      if (!/^text\/(html|css)/.test(answer.headers.get('content-type') ?? '')) continue;
+      for (const [, attribute, inStyle] of text.matchAll(/(?:href|src)="([^"]+)"|url\(["']?([^"')]+)/g)) {
+        const { origin, pathname } = new URL(attribute ?? inStyle ?? '', answer.url);
+        if (origin === service.url) paths.add(pathname);
+      }
+    }
+    expect(failed).toEqual([]);
+    expect(paths.size).toBeGreaterThan(Object.keys(CATALOGUE).length + 20);
+    expect(await service.stop()).toEqual({ code: 0, signal: null });
+  },
+);
 
 test.each([[[]], [['start']]])(
   '`rollcall` with the arguments %j starts the service in an empty folder',

@@ -12,8 +12,8 @@ export const GUIDES: Readonly<Record<string, string>> = {
   interface: 'look up every rule of the REST interface',
 };
 
-/** Folders that may contain the guides: `guides` next to the bundle, or `docs` in the repository. */
-const FOLDERS = ['./guides/', '../../../docs/'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
+/** Possible paths of the folder `docs`: from the bundle in `dist`, or from this file in `build`. */
+const FOLDERS = ['../docs/', '../../../docs/'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
 const loadedGuides = new Map<string, Guide>();
 
 /** Guide as an HTML page. `body` is trusted HTML. */

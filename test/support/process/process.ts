@@ -35,6 +35,7 @@ export class Process {
    * Starts a program.
    * @param settings the whole environment except PATH.
    * @param root the folder in which the program was built.
+   * @param uid the user and group of the process, if not those of the tests. Requires root.
    */
   constructor(
     script: Script,
@@ -42,11 +43,13 @@ export class Process {
     folder = ROOT,
     args: readonly string[] = [],
     root = ROOT,
+    uid?: number,
   ) {
     this.child = spawn(process.execPath, [...`${root}${script}`.split(' '), ...args], {
       cwd: folder,
       env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['TEST_COMPILE_CACHE'], ...settings },
       stdio: ['ignore', 'pipe', 'pipe'],
+      ...(uid !== undefined && { uid, gid: uid }),
     });
     this.child.stdout?.on('data', (chunk: Buffer) => (this.stdout += chunk.toString()));
     this.child.stderr?.on('data', (chunk: Buffer) => (this.stderr += chunk.toString()));
