@@ -58,6 +58,7 @@ describe('the doctor', () => {
     innodb_flush_log_at_trx_commit: '1',
     log_bin: 'ON',
     sync_binlog: '1',
+    max_allowed_packet: '16777216',
     binlog_format: 'ROW',
   };
   const node = (name: string, facts: Record<string, string> = {}, more: Partial<Node> = {}): Node => ({
@@ -74,6 +75,7 @@ describe('the doctor', () => {
 
   test.each<[string, Node, RegExp]>([
     ['an unflushed transaction log', node('a', { innodb_flush_log_at_trx_commit: '2' }), /loses changes/],
+    ['small packets', node('a', { max_allowed_packet: '4194304' }), /set max_allowed_packet=16M/],
     ['an unflushed binary log', node('a', { sync_binlog: '0' }), /set sync_binlog=1/],
     [
       'an unflushed transaction log on a cluster',

@@ -29,6 +29,7 @@ const VARIABLES = [
   'innodb_autoinc_lock_mode',
   'auto_increment_increment',
   'auto_increment_offset',
+  'max_allowed_packet',
   'wsrep_sync_wait',
 ];
 const STATUS = [
@@ -37,6 +38,8 @@ const STATUS = [
   'wsrep_local_state_comment',
   'slaves_running',
 ];
+/** The default of MariaDB. Smaller packets cannot hold the statements of imports and restores. */
+const MIN_PACKET_BYTES = 16 * 1024 ** 2;
 const quote = (names: readonly string[]) => names.map((name) => `'${name}'`).join(', ');
 
 export async function checkTopology(env: Env): Promise<Finding[]> {
@@ -106,6 +109,11 @@ export function listRecommendations({ isGalera, facts }: Node): string[] {
   }
   if (isSetTo('log_bin', 'ON') && !isSetTo('sync_binlog', '1') && !isGalera) {
     texts.push('set sync_binlog=1. Otherwise replicas may have changes that this server loses in a crash');
+  }
+  if (Number(facts.get('max_allowed_packet')) < MIN_PACKET_BYTES) {
+    texts.push(
+      'set max_allowed_packet=16M. Otherwise the server refuses large changes and rows of a restore',
+    );
   }
   if (isGalera && !isSetTo('binlog_format', 'ROW')) {
     texts.push('set binlog_format=ROW. With other formats, Galera fails or its nodes differ');
