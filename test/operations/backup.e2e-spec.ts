@@ -18,7 +18,7 @@ import { create } from '../support/data/factories.js';
 import { PASSWORD, aPerson, databaseOf } from '../support/app/people.js';
 import { runCommand } from '../support/process/command.js';
 import { Process, envOf, setUpDatabase } from '../support/process/process.js';
-import { HOUR, eventAt, insertEvents } from '../support/app/sealed-audit.js';
+import { HOUR, eventAt, insertEvents, sealTimeAfter } from '../support/app/sealed-audit.js';
 
 const database = setUpDatabase('first-start');
 const run = (...args: string[]) => runCommand(database, args);
@@ -37,6 +37,15 @@ async function fill(app: TestApp, parts: number): Promise<void> {
     const bytes = randomBytes(750_000).toString('base64');
     await insertRows(databaseOf(app), ImportFilePartEntity, [{ run_id: 'f'.repeat(36), part, bytes }]);
   }
+}
+
+/** Inserts a row with a megabyte in each long column, for characters of every length and for those that SQL escapes. */
+async function insertLongRows(app: TestApp): Promise<void> {
+  const rows = ['x', '\\', "'\n", '\u{1f600}', '\u20ac'].map((letter, index) => {
+    const long = letter.repeat(1024 ** 2 / Buffer.byteLength(letter));
+    return ['f'.repeat(36), index, 'error', 'x', '', null, 0, 0, long, long, long];
+  });
+  await databaseOf(app).insert({ head: 'INSERT INTO import_rows VALUES ', columns: 11, tail: '' }, rows);
 }
 
 /** Reads the epoch and the contents of a restored database, without the audit events and the epoch of its restores. */
@@ -61,6 +70,7 @@ test('a restored backup contains every row except sessions', async () => {
   const app = await TestApp.startOn(database);
   const { user, client } = await aPerson(app, { about_me: `${ODD}\n2`, firstname: 'Zoë' });
   await create(app.key, { manager_uuid: user.uuid, roles: ['Webmaster'], email: 'zoë@example.org' });
+  await insertLongRows(app);
   await insertEvents(databaseOf(app), [eventAt(Date.now() - 3 * HOUR)]);
   await app.app.get(Sealer).sealEndedHours();
   expect((await client.get('/users/me')).status).toBe(200);
@@ -93,7 +103,9 @@ test('a restored backup contains every row except sessions', async () => {
     const again = await next.login(user.username, PASSWORD);
     expect((await again.get('/users/me')).body.about_me).toBe(`${ODD}\n2`);
     expect((await next.guest.get('/users/me', { cookie: client.headers['cookie'] ?? '' })).status).toBe(401);
+    await next.app.get(Sealer).sealEndedHours(sealTimeAfter(1));
     await next.stop();
+    expect((await runCommand(other, ['audit', 'verify'])).out).toMatch(/^OK .*\n +0 events are not sealed/);
   });
 });
 
@@ -234,7 +246,7 @@ test('restore and restore --check reject a damaged backup file', async () => {
   expect(await readContents(database)).toEqual(before);
 });
 
-test('a killed backup does not create or change its target file', async () => {
+test('a killed backup leaves its target file unchanged and no other file after the next backup', async () => {
   const app = await TestApp.startOn(database);
   await fill(app, 20);
   await app.stop();
@@ -242,13 +254,15 @@ test('a killed backup does not create or change its target file', async () => {
   const settings = { ...envOf(database), DATABASE_URL: database.url };
   for (const before of [undefined, 'the backup of yesterday']) {
     if (before !== undefined) writeFileSync(fileOf(database), before);
-    const left = listParts().length;
     const backup = Process.startCommand(['backup', '--force', fileOf(database)], settings);
-    while (listParts().length === left) await new Promise(setImmediate);
+    while (!listParts().some((name) => name.includes(`-${backup.pid}.`))) await new Promise(setImmediate);
     backup.signal('SIGKILL');
     expect((await backup.exit).signal).toBe('SIGKILL');
     expect(existsSync(fileOf(database)) ? readFileSync(fileOf(database), 'utf8') : undefined).toBe(before);
   }
+  expect(listParts()).toHaveLength(1);
+  expect((await run('backup', `${fileOf(database)}.next`)).code).toBe(0);
+  expect(listParts()).toEqual([]);
 });
 
 test('a killed restore changes nothing and can be repeated', async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createDraftPath } from '../../src/platform/common/draft-file.js';
 import { TestApp } from '../support/app/app.js';
 import { ENGINE } from '../support/app/database.js';
 import type { Client } from '../support/app/client.js';
@@ -42,6 +43,7 @@ const MACHINE = ['ok node', 'ok settings', 'ok data folder', 'ok disk', 'ok addr
 test('doctor reports only ok findings after the first start', async () => {
   await runOnce();
   const before = readdirSync(database.folder);
+  writeFileSync(createDraftPath(database.folder), '');
   const well = await runDoctor();
   expect(parseOut(well)).toEqual([
     ...MACHINE,

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { chmodSync, existsSync, readdirSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { openServiceSocket, getSocketPath } from '../../src/operations/start/private-socket.js';
+import { createDraftPath } from '../../src/platform/common/draft-file.js';
 import { Env, loadEnv } from '../../src/platform/config/env.js';
 import { API_KEY, BASE_URL, TestApp } from '../support/app/app.js';
 import { ENGINE } from '../support/app/database.js';
@@ -105,6 +106,7 @@ describe('a private socket', () => {
     crashed.signal('SIGKILL');
     await crashed.exit;
     expect(existsSync(path)).toBe(true);
+    writeFileSync(createDraftPath(database.folder).replace(`${process.pid}`, `${crashed.pid}`), '');
     expect((await findUsers()).code).toBe(0);
     const next = await Process.startService(settings());
     expect((await findUsers()).code).toBe(0);
@@ -116,7 +118,7 @@ describe('a private socket', () => {
     }
     expect(existsSync(path)).toBe(true);
     expect(await next.stop()).toEqual({ code: 0, signal: null });
-    expect(readdirSync(database.folder).filter((name) => name.endsWith('.sock'))).toEqual([]);
+    expect(readdirSync(database.folder).filter((name) => /\.(sock|part)$/.test(name))).toEqual([]);
   });
 
   test('uses the temporary folder if its path is too long', async () => {

@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import type { BackupHeader } from '../../src/operations/backup/backup-format.js';
 import { BackupReader, type BackupSchema } from '../../src/operations/backup/read-backup.js';
 import { writeBackup } from '../../src/operations/backup/write-backup.js';
+import { createDraftPath } from '../../src/platform/common/draft-file.js';
 import type { Snapshot } from '../../src/platform/database/engine/backup-connections.js';
 import type { SqlValue } from '../../src/platform/database/engine/sql.js';
 
@@ -145,4 +146,24 @@ test('a failed backup keeps the previous backup file', async () => {
   };
   await expect(writeBackup(path, HEADER, broken, () => undefined)).rejects.toThrow('gone');
   expect([readdirSync(folder), readFileSync(path, 'utf8')]).toEqual([['b.gz'], 'before']);
+});
+
+/** A process id that no process has, because Linux assigns smaller ids. */
+const ENDED = 2 ** 22 + 1;
+
+test.each([
+  ['of an ended process', ENDED, 0, true],
+  ['of an earlier process with the same id', process.pid, 0, true],
+  ['of a running process', process.ppid, 0, false],
+  ['of another machine', ENDED, 0, false],
+  ['of another machine, two hours old', ENDED, 7200, true],
+  ['of another program', ENDED, 7200, false],
+])('a backup handles a temporary file %s', async (owner, pid, age, isDeleted) => {
+  let left = createDraftPath(folder).replace(String(process.pid), String(pid));
+  if (owner.includes('machine')) left = left.replace(/-[0-9a-f]{6}-/, '-0a1b2c-');
+  if (owner.includes('program')) left = left.replace('.rollcall-', '.rollcall-x');
+  writeFileSync(left, '');
+  utimesSync(left, Date.now() / 1000 - age, Date.now() / 1000 - age);
+  await write();
+  expect(readdirSync(folder)).toHaveLength(isDeleted ? 1 : 2);
 });

@@ -1,6 +1,6 @@
 import type { Stats } from 'node:fs';
 import { lstat, mkdir, open, opendir, rename, stat, unlink } from 'node:fs/promises';
-import { v7 as uuidv7 } from 'uuid';
+import { createDraftPath } from '../../platform/common/draft-file.js';
 import { errorCodeOf } from '../../platform/common/errors.js';
 import { ChangeWatch } from '../../platform/database/leases/change-watch.js';
 import { matchesPattern } from '../runs/import-options.js';
@@ -84,15 +84,16 @@ export class DropFolder {
    */
   async probeWorkFolder(): Promise<void> {
     if (this.workFolder === this.folder) return;
-    const probe = `.rollcall-${uuidv7()}`;
     await using drop = await this.openDropFolder();
     await using processing = await this.openStage('processing');
-    await (await open(drop.pathOf(probe), 'wx')).close();
+    const probe = createDraftPath(drop.pathOf('.'));
+    const moved = createDraftPath(processing.pathOf('.'));
+    await (await open(probe, 'wx')).close();
     try {
-      await rename(drop.pathOf(probe), processing.pathOf(probe));
-      await unlink(processing.pathOf(probe));
+      await rename(probe, moved);
+      await unlink(moved);
     } catch (error) {
-      await unlink(drop.pathOf(probe));
+      await unlink(probe);
       if (errorCodeOf(error) !== 'EXDEV') throw error;
       throw new Error(
         'IMPORT_WORK_FOLDER must be on the same file system as IMPORT_FOLDER (the same volume or mount in a ' +

@@ -4,6 +4,7 @@ import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
+import { createDraftPath } from '../../platform/common/draft-file.js';
 import { SHUTDOWN_SIGNALS } from '../../platform/common/signals.js';
 import type { Snapshot } from '../../platform/database/engine/backup-connections.js';
 import { type BackupHeader, buildChecksum } from './backup-format.js';
@@ -24,7 +25,7 @@ export async function writeBackup(
   snapshot: Snapshot,
   progress: (rows: number) => void,
 ): Promise<void> {
-  const part = `${path}.${process.pid}.part`;
+  const part = createDraftPath(dirname(path));
   const file = await open(part, 'wx', 0o600);
   const stop = (): void => {
     rmSync(part, { force: true });

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { access, constants, mkdir, rm, statfs, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
+import { createDraftPath } from '../../platform/common/draft-file.js';
 import { MIN_NODE_VERSION, isNodeNewEnough } from '../../platform/common/version.js';
 import { type Env, EnvError } from '../../platform/config/env.js';
 import { type EntityClasses, openDataSource } from '../../platform/database/data-source.js';
@@ -30,9 +31,9 @@ export function checkNode(version: string): Finding[] {
 
 /** Checks the data folder by writing a file, because permissions do not reveal a read-only mount. */
 export async function checkDataDir({ DATA_DIR }: Env): Promise<Finding[]> {
-  const probe = join(DATA_DIR, `.doctor-${process.pid}`);
   try {
     await mkdir(DATA_DIR, { recursive: true, mode: 0o700 });
+    const probe = createDraftPath(DATA_DIR);
     await writeFile(probe, '');
     await rm(probe);
     return ok('data folder', `${DATA_DIR} is writable`);

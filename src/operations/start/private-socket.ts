@@ -7,6 +7,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { type Duplex, duplexPair } from 'node:stream';
+import { createDraftPath } from '../../platform/common/draft-file.js';
 import { errorCodeOf, messageOf } from '../../platform/common/errors.js';
 import { sha256 } from '../../platform/common/secrets.js';
 import type { Env } from '../../platform/config/env.js';
@@ -72,7 +73,7 @@ const serverOf = (app: INestApplication): Server =>
 
 /** Lets the server listen on a socket at a path. Replaces the socket file of a crashed process. */
 async function listen(server: Server, path: string): Promise<void> {
-  const draft = join(dirname(path), `.${process.pid}.sock`);
+  const draft = createDraftPath(dirname(path));
   rmSync(draft, { force: true });
   const mask = process.umask(OWNER_ONLY);
   try {

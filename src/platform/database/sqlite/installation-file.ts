@@ -9,6 +9,8 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
+import { dirname } from 'node:path';
+import { createDraftPath } from '../../common/draft-file.js';
 import { toDatabaseError } from '../engine/database-error.js';
 import { INDEX, LogFrames, PAGE_BYTES } from './log-frames.js';
 import { createParentFolder } from './sqlite-connection.js';
@@ -111,8 +113,9 @@ export class InstallationFile {
     if (!installation || version === undefined || statFile(this.log)) return;
     const { id, epoch } = installation;
     const record = { id, epoch, version, pending: version, salt: 0, isLogNeeded: false };
-    writeFileSync(`${this.path}.part`, format(record), { mode: 0o600, flush: true });
-    renameSync(`${this.path}.part`, this.path);
+    const draft = createDraftPath(dirname(this.path));
+    writeFileSync(draft, format(record), { mode: 0o600, flush: true });
+    renameSync(draft, this.path);
     rmSync(this.link, { force: true });
   }
 
