@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { selectWhereIn } from '../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
+import { isEventId } from './audit-event.js';
 import type { ACTOR_KINDS, AuditChange, AuditRecord, Party, TARGET_KINDS } from './audit-event.js';
 
 type Kind = (typeof ACTOR_KINDS | typeof TARGET_KINDS)[number];
@@ -24,6 +25,16 @@ export class AuditNames {
 
   register(kinds: readonly Kind[], source: NameSource): void {
     for (const kind of kinds) this.sources.set(kind, source);
+  }
+
+  /** Returns the smallest id of a user or an API key, which contains the time of its creation, if there is one. */
+  async findFirstId(): Promise<string | undefined> {
+    const ids: string[] = [];
+    for (const { table, id } of ['user', 'api_key'].flatMap((kind) => this.sources.get(kind) ?? [])) {
+      const sql = `SELECT ${id} AS id FROM ${table} ORDER BY ${id} LIMIT 1`;
+      ids.push(...(await this.database.query<{ id: string }>(sql)).map((row) => row.id));
+    }
+    return ids.filter(isEventId).sort()[0];
   }
 
   async loadNames(records: readonly AuditRecord[]): Promise<NameResolver> {

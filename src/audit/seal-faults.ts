@@ -16,7 +16,7 @@ export const INVALID_ID = 'was not written by the service: its id is invalid';
 const MAX_NAMED = 100;
 
 /** Longest time between two sealing passes of a running service, in milliseconds. */
-const PASS_MILLIS = 65 * MINUTE_MILLIS;
+export const PASS_MILLIS = 65 * MINUTE_MILLIS;
 
 /** Collects faulty events. Unlike a faulty seal, a faulty event does not stop the verification. */
 export class RowFaults {

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { timeOf } from '../platform/common/uuid.js';
+import { millisOf, timeOf } from '../platform/common/uuid.js';
 import { type DbTime, now, toMillis } from '../platform/common/time.js';
 import { Env } from '../platform/config/env.js';
+import { AuditNames } from './audit-names.service.js';
 import { AuditSealRepository, type LateEvent, type Seal } from './audit-seal.repository.js';
 import { MIN_ID, MAX_ID, toFirstId, isEventId } from './audit-event.js';
 import {
@@ -13,11 +14,12 @@ import {
   findLateFault,
   SealingTimes,
   INVALID_ID,
+  PASS_MILLIS,
   type RowFault,
   RowFaults,
 } from './seal-faults.js';
 import { type Bounds, RunVerifier, type EventCheck } from './run-verifier.service.js';
-import { Members, NO_SEAL, RowsHash, SealKeys } from './seal.js';
+import { LATE_MILLIS, Members, NO_SEAL, RowsHash, SealKeys } from './seal.js';
 import { SealedRowsRepository } from './sealed-rows.repository.js';
 
 interface SealFault {
@@ -65,6 +67,7 @@ export class SealVerifier {
     private readonly seals: AuditSealRepository,
     private readonly rows: SealedRowsRepository,
     private readonly runs: RunVerifier,
+    private readonly names: AuditNames,
   ) {}
 
   /**
@@ -87,7 +90,7 @@ export class SealVerifier {
       open: last ? findFirstLateId(last.sealed, now()) : MAX_ID,
       runs: this.runs.startCheck(faults, bounds),
     };
-    const fault = await this.verifySeals(state, last, expected);
+    const fault = (await this.verifySeals(state, last, expected)) ?? (await this.findMissingStart(last));
     if (!fault) {
       await state.runs.finish();
       await this.runs.verify(faults, bounds);
@@ -122,8 +125,25 @@ export class SealVerifier {
         id,
         'was not written by the service: it claims to be a late event of a seal that does not exist',
       );
-    const message = findMissingSealFault(expected, previous.number, state.verdict.unsealed);
+    const message = findMissingSealFault(expected, previous.number);
     return message === undefined ? undefined : toFault(message);
+  }
+
+  /**
+   * Reports removed first events, and events that no seal covers although they are older than an hour. The creation of
+   * each user and API key is an event, so the first event is not later than the first user and the first key.
+   */
+  private async findMissingStart(last: Seal | undefined): Promise<SealFault | undefined> {
+    const first = await this.names.findFirstId();
+    const latest = first === undefined ? MAX_ID : toFirstId(millisOf(first) + LATE_MILLIS);
+    if (first !== undefined && !last?.purged && !(await this.rows.hasRows(MIN_ID, latest)))
+      return toFault(
+        `a user or API key is from ${timeOf(first)}, but no event is so old: events were removed`,
+      );
+    if (last || !(await this.rows.hasRows(MIN_ID, toFirstId(Date.now() - PASS_MILLIS)))) return undefined;
+    return toFault(
+      'there are events but no seals: seals were removed, or the service has not run for an hour',
+    );
   }
 
   private async verifySeal(seal: Seal, previous: Previous, state: State): Promise<string | undefined> {
@@ -249,16 +269,10 @@ function findHashMismatch(seal: Seal, expected: SealRef | undefined): string | u
   return 'its hash differs from the expected hash: the chain of seals was rebuilt';
 }
 
-function findMissingSealFault(
-  expected: SealRef | undefined,
-  newest: number,
-  unsealed: number,
-): string | undefined {
-  const { number = 0 } = expected ?? {};
-  if (number > newest) return `seal ${number} is missing: the newest seal is ${newest}`;
-  const isEmpty = newest === 0 && unsealed > 0;
-  return isEmpty ? 'there are events but no seals. The service creates a seal after each hour' : undefined;
-}
+const findMissingSealFault = (expected: SealRef | undefined, newest: number): string | undefined =>
+  expected && expected.number > newest
+    ? `seal ${expected.number} is missing: the newest seal is ${newest}`
+    : undefined;
 
 const toFault = (message: string): SealFault => ({ seal: undefined, from: null, until: null, message });
 

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
 import type { Clause } from '../platform/database/engine/sql.js';
+import { MAX_ID } from './audit-event.js';
 import { ROW_COLUMNS, type SealedRow } from './seal.js';
 import {
   hexOf,
@@ -50,10 +51,10 @@ export class SealedRowsRepository {
       }
   }
 
-  /** Returns true if an event has the given id or a greater id. */
-  async hasRowsFrom(id: string): Promise<boolean> {
-    const sql = 'SELECT 1 AS found FROM audit_events WHERE id >= ? LIMIT 1';
-    return (await this.database.queryOne(sql, [id])) !== undefined;
+  /** Returns true if an event has an id from `from` (inclusive) to `until` (exclusive). */
+  async hasRows(from: string, until = MAX_ID): Promise<boolean> {
+    const sql = 'SELECT 1 AS found FROM audit_events WHERE id >= ? AND id < ? LIMIT 1';
+    return (await this.database.queryOne(sql, [from, until])) !== undefined;
   }
 
   /** Finds event ids that are not stored as text. Returns up to `MAX_INVALID` of them, in hexadecimal. */

@@ -10,7 +10,7 @@ import { type Target, toQuery, createCommand } from './target.js';
 const FAULT_CODE = 1;
 const MAX_CHANGES_LENGTH = 80;
 const EXIT_CODES = `
-Exit codes of verify: 0 all events match their seals, 1 a fault was found, 2 nothing verified.
+Exit codes of verify: 0 all sealed events match their seals, 1 a fault was found, 2 nothing verified.
 Exit codes of list: 0 done, 2 nothing done (invalid usage, no database or service).`;
 
 export const createAuditCommand = (application: Application) =>
@@ -75,7 +75,11 @@ function formatReport(report: AuditReport): string {
     return `BAD  ${seal === undefined ? 'audit' : `seal ${seal}`}${range}: ${message}.\n${count}`;
   }
   const deletable = purged > 0 ? `, of which the first ${purged} are past their retention time` : '';
-  const lines = [`OK   ${report.rows} events match their seals (${report.seals} seals${deletable}).`];
+  const lines = [
+    report.rows === 0 && purged === 0
+      ? 'NONE No event is sealed yet. The service seals the events of each hour after its end.'
+      : `OK   ${report.rows} events match their seals (${report.seals} seals${deletable}).`,
+  ];
   if (late > 0)
     lines.push(`     ${late} events were stored after their hour was sealed, so a later seal covers them.`);
   lines.push(`     ${report.unsealed} events are not sealed yet.`);

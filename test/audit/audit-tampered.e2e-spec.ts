@@ -161,6 +161,11 @@ test.each<[what: string, fault: RegExp, statements: () => string[]]>([
   ],
   ['events without any seal', /^: there are events but no seals/, () => ['DELETE FROM audit_seals']],
   [
+    'an emptied audit',
+    /^: .* but no event is so old: events were removed$/,
+    () => Object.keys(TABLES).map((table) => `DELETE FROM ${table}`),
+  ],
+  [
     'a seal without the list of its events',
     /^2: its list of events was changed$/,
     () => ['UPDATE audit_seals SET members = NULL WHERE number = 2'],

@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { v7 as uuidv7 } from 'uuid';
 import { Sealer } from '../../src/audit/sealer.service.js';
 import { TestApp } from '../support/app/app.js';
 import { create } from '../support/data/factories.js';
 import { databaseOf } from '../support/app/people.js';
 import { runCommand } from '../support/process/command.js';
 import { Process } from '../support/process/process.js';
-import { sealTimeAfter } from '../support/app/sealed-audit.js';
+import { HOUR, sealTimeAfter } from '../support/app/sealed-audit.js';
 
 jest.setTimeout(90_000);
 let app: TestApp;
@@ -40,5 +41,21 @@ test('audit verify exits with 1 if an event was changed', async () => {
   const json = await runAudit('verify', '--json');
   expect([json.code, String(JSON.parse(json.out).fault.seal)]).toEqual([1, changed]);
   expect((await runAudit('verify', '--expect', 'x')).code).toBe(2);
+  await app.stop();
+});
+
+test('audit verify reports a young audit, and an audit that was emptied and continued', async () => {
+  const database = databaseOf(app);
+  const young = await runAudit('verify');
+  expect([young.code, young.out]).toEqual([
+    0,
+    expect.stringMatching(/^NONE No event is sealed yet.*\n +[1-9]/),
+  ]);
+  await database.execute('DELETE FROM audit_events');
+  await create(app.key);
+  await database.execute('UPDATE api_keys SET id = ?', [uuidv7({ msecs: Date.now() - HOUR })]);
+  await app.app.get(Sealer).sealEndedHours(sealTimeAfter(1));
+  const emptied = await runAudit('verify');
+  expect([emptied.code, emptied.out]).toEqual([1, expect.stringMatching(/^BAD .*no event is so old/)]);
   await app.stop();
 });
