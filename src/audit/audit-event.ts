@@ -61,6 +61,8 @@ export type { FieldChange as AuditChange };
 export interface Party {
   kind: string;
   id: string | null;
+  /** Name of an actor without an id: the user of the operating system who ran a command, such as `unix:alice`. */
+  name?: string;
 }
 
 export interface RunParties {

@@ -50,7 +50,7 @@ export class AuditNames {
       const rows = await selectWhereIn<{ id: string; name: string }>(this.database, [...ids], toSql);
       for (const row of rows) names.set(row.id, row.name);
     }
-    return ({ id }) => names.get(id ?? '') ?? '';
+    return ({ id, name = '' }) => names.get(id ?? '') ?? name;
   }
 }
 

@@ -10,7 +10,7 @@ import { maskKeys, maskSecrets } from '../platform/common/secrets.js';
 import { truncate } from '../platform/common/text.js';
 import { timeOf, createOrderedUuids } from '../platform/common/uuid.js';
 import { Env } from '../platform/config/env.js';
-import { toNetwork } from '../platform/http/request-headers.js';
+import { isUnixAddress, toNetwork } from '../platform/http/request-headers.js';
 import { AuditEventEntity, type AuditRunEntity } from './audit.entity.js';
 import {
   type ACTOR_KINDS,
@@ -19,6 +19,7 @@ import {
   type AuditRecord,
   REASON_FIELD,
   NO_TARGET,
+  type Party,
   type RunParties,
   type TARGET_KINDS,
   createMinuteId,
@@ -240,11 +241,14 @@ function groupByRun(rows: readonly AuditRunEntity[]): ReadonlyMap<string, RunPar
 
 function toRecord(row: AuditEventEntity, partiesByRun: ReadonlyMap<string, RunParties>): AuditRecord {
   const { actor_kind: kind, actor_id: id } = row;
+  const { started_by, ...parties } = (kind === 'import' && partiesByRun.get(id ?? '')) || {};
+  const addName = (party: Party): Party =>
+    isUnixAddress(row.ip) && party.id === null ? { ...party, name: row.ip } : party;
   const { list } = Changes.fromText(row.changes);
   return {
     id: row.id,
     time: row.time,
-    actor: { kind, id, ...(kind === 'import' && id !== null && partiesByRun.get(id)) },
+    actor: { ...addName({ kind, id }), ...(started_by && { started_by: addName(started_by) }), ...parties },
     action: row.action,
     target: { kind: row.target_kind, id: row.target_id },
     changes: list.filter(({ field }) => field !== REASON_FIELD),

@@ -32,7 +32,8 @@ const NAME = {
   maxLength: 255,
   example: 'jane',
   description:
-    'Current username, name of the API key or group, or name of the imported file. Empty if there is no name.',
+    'Current username, name of the API key or group, name of the imported file, or for a command on the machine of the ' +
+    'service the user of the operating system, such as `unix:alice`. Empty if there is no name.',
 } as const;
 
 class AuditPartyDto {
@@ -117,12 +118,15 @@ export function presentEvent(record: AuditRecord, nameOf: NameResolver): AuditEv
   };
 }
 
-function presentActor({ kind, id, ...people }: AuditRecord['actor'], nameOf: NameResolver): AuditActorDto {
+function presentActor(
+  { started_by, approved_by, ...actor }: AuditRecord['actor'],
+  nameOf: NameResolver,
+): AuditActorDto {
   const addName = (party: Party) => ({ ...party, name: nameOf(party) });
   return {
-    ...addName({ kind, id }),
-    ...(people.started_by && { started_by: addName(people.started_by) }),
-    ...(people.approved_by && { approved_by: addName(people.approved_by) }),
+    ...addName(actor),
+    ...(started_by && { started_by: addName(started_by) }),
+    ...(approved_by && { approved_by: addName(approved_by) }),
   };
 }
 

@@ -76,7 +76,10 @@ export function formatRun(run: ImportRunDto): string {
     ['File', `${formatSource(run)}, ${file.size} bytes`],
     ['Data set', `${options.dataset}${options.part === undefined ? '' : `, part ${options.part}`}`],
     ...(profile === null ? [] : [['Profile', profile]]),
-    ['Sent', `${formatMinute(created)} UTC by ${formatParty(actor)}`],
+    [
+      'Sent',
+      `${formatMinute(created)} UTC by ${formatParty(actor)}${actor.address && ` from ${actor.address}`}`,
+    ],
     ...(approver === null ? [] : [['Approved', `by ${formatParty(approver)}`]]),
     finished === null
       ? ['Progress', `${progress.percent}%, ${progress.rows_done} of ${progress.rows_total ?? '?'} rows`]

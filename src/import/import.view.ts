@@ -59,7 +59,7 @@ export function presentRun(
     reverts,
     reverted_by: revertedBy,
     file: fileOf(run),
-    actor: { kind: starter.kind, id: starter.id },
+    actor: { kind: starter.kind, id: starter.id, address: run.ip },
     approved_by: approver && { kind: approver.kind, id: approver.id },
     created: toIso(run.created),
     started: toIsoOrNull(run.started),

@@ -41,6 +41,17 @@ class ImportActorDto {
   @ApiProperty(NULLABLE_ID) id!: string | null;
 }
 
+class ImportStarterDto extends ImportActorDto {
+  @ApiProperty({
+    maxLength: 64,
+    example: 'unix:alice',
+    description:
+      'IP address of the request, or for a command on the machine of the service the user of the operating system. ' +
+      'Empty for the schedule.',
+  })
+  address!: string;
+}
+
 class ImportProgressDto {
   @ApiProperty({ enum: RUN_STATES }) phase!: string;
   @ApiProperty({
@@ -103,7 +114,7 @@ export class ImportRunDto {
   })
   reverted_by!: string | null;
   @ApiProperty({ type: ImportFileDto }) file!: ImportFileDto;
-  @ApiProperty({ type: ImportActorDto }) actor!: ImportActorDto;
+  @ApiProperty() actor!: ImportStarterDto;
   @ApiProperty({
     type: 'object',
     nullable: true,

@@ -2,9 +2,10 @@ import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { getUserName } from '../../src/cli/application.js';
 import { API_KEY, setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
-import { csv, runImport, findUser, awaitRun } from '../support/app/imports.js';
+import { csv, runImport, findUser, awaitRun, writeFile } from '../support/app/imports.js';
 import { TARGETS, runOn, runCommand } from '../support/process/command.js';
 import { occupyPort } from '../support/process/process.js';
 
@@ -186,6 +187,19 @@ test.each([
   const { code, out, err } = await runImports(args);
   expect([code, out]).toEqual([2, '']);
   expect(err).toContain(reason);
+});
+
+test('an import from the command line names the user of the operating system', async () => {
+  const file = writeFile(app.database, 'users.csv', buildFile(1, '1'));
+  const { out } = await runCommand(app.database, ['import', file, '--dataset', name, '--json']);
+  const { id, actor } = JSON.parse(out);
+  const address = `unix:${getUserName()}`;
+  expect(actor).toEqual({ kind: 'system', id: null, address });
+  expect((await runImports(['show', id])).out).toContain(` UTC by system from ${address}\n`);
+  const { Results } = (await app.key.get(`/audit?actor=${id}`)).body;
+  const created = (await app.key.get(`/audit?target=${id}&action=import.created`)).body.Results;
+  expect(Results[0].actor.started_by).toEqual({ kind: 'system', id: null, name: address });
+  expect(created[0].actor.name).toBe(address);
 });
 
 test('rollcall imports --url reports a wrong key or unreachable service', async () => {

@@ -28,14 +28,14 @@ export function Actor({ actor }: { actor: Event['actor'] }) {
 const RelatedParty = ({ did, party }: { did: string; party: PartyProps }) => (
   <span class="muted small">
     <br />
-    {did} {party.id === null ? formatCode(party.kind) : <Name {...party} id={party.id} />}
+    {did} {party.id === null ? party.name || formatCode(party.kind) : <Name {...party} id={party.id} />}
   </span>
 );
 
 /** Shows the kind and name of an actor or target. */
 export const Party = ({ kind, id, name }: PartyProps): ComponentChildren =>
   id === null || EMPTY_ID.test(id) ? (
-    formatCode(kind)
+    name || formatCode(kind)
   ) : (
     <>
       <span class="muted">{formatCode(kind)}</span> <Name kind={kind} id={id} name={name} />

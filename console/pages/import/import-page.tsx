@@ -145,9 +145,15 @@ function Details({ run }: { run: Run }) {
   );
 }
 
-const KINDS = { key: 'an API key', user: 'a user', system: 'the schedule' } as const;
+const KINDS = { key: 'an API key', user: 'a user', system: 'the command line' } as const;
 
-function Actor({ actor: { kind, id } }: { actor: Run['actor'] }) {
+/** Shows an actor. Only commands and the schedule have no id, and only the schedule has an empty address. */
+function Actor({
+  actor: { kind, id, address },
+}: {
+  actor: NonNullable<Run['approved_by']> & { address?: string };
+}) {
   if (kind === 'user' && id) return <UserLink id={id} />;
+  if (kind === 'system' && address !== undefined) return <span>{address || 'the schedule'}</span>;
   return <span title={id ?? ''}>{KINDS[kind]}</span>;
 }

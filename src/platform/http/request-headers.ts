@@ -35,6 +35,9 @@ const USER_NAME = /^[!-~]{1,59}$/;
 export const toUnixAddress = (userName: unknown): string =>
   typeof userName === 'string' && USER_NAME.test(userName) ? `unix:${userName}` : '';
 
+/** Returns true for an address of `toUnixAddress`. */
+export const isUnixAddress = (address: string): boolean => address.startsWith('unix:');
+
 /** Returns the network whose addresses share limits: an IPv4 address itself, or the /64 network of an IPv6 address. */
 export function toNetwork(ip: string): string {
   // ipaddr.js 1 rejects most IPv6 addresses with a dotted suffix. The suffix is not part of the /64 network, so zeros
