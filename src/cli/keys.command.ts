@@ -7,12 +7,14 @@ import { type DbTime, now, addSeconds, toDbTime, toIso, toMillis } from '../plat
 import { readInput } from '../platform/input/read-input.js';
 import { MAX_LIMIT } from '../platform/http/page.js';
 import type { Application } from './application.js';
-import { formatMinute, print, toTable } from './output.js';
+import { changeEach, formatMinute, print, toTable } from './output.js';
 import type { ServiceClient } from './service-client.js';
 import { type Target, createWriteCommand, createCommand, toFields } from './target.js';
 
 const DAY_SECONDS = 24 * 60 * 60;
-const EXIT_HELP = '\nExit codes: 0 done, 2 nothing done (invalid usage, unknown id, no database or service).';
+const EXIT_HELP = `
+Exit codes: 0 done, 1 some of several keys could not be revoked, 2 nothing done (invalid usage, unknown id, no database
+or service).`;
 
 export const createKeysCommand = (application: Application) =>
   new Command('keys')
@@ -86,16 +88,21 @@ function toRow(key: ApiKeyDto): string[] {
 const formatTime = (time: string | null): string => (time === null ? 'never' : formatMinute(time));
 
 const createRevokeCommand = (application: Application) =>
-  createWriteCommand('revoke', 'revoke a key permanently')
-    .argument('<id>')
-    .action((text: string, flags: Target) =>
+  createWriteCommand('revoke', 'revoke keys permanently')
+    .argument('<id...>')
+    .action((ids: string[], flags: Target) =>
       application.runWithClient(flags, async (service) => {
-        const id = text.toLowerCase();
-        const before = (await listKeys(service)).find((key) => key.id === id);
-        if (!before) throw new Error(`There is no key ${id}. "rollcall keys list" shows all keys.`);
-        await service.send('DELETE', `api_keys/${id}`);
-        const how = before.state === 'revoked' ? 'was already revoked' : 'is revoked';
-        print(flags, { id, state: 'revoked' }, `Key ${text} ${how}.\n`);
+        const keys = await listKeys(service);
+        const revoked = await changeEach(ids, async (text) => {
+          const id = text.toLowerCase();
+          const before = keys.find((key) => key.id === id);
+          if (!before) throw new Error(`There is no key ${id}. "rollcall keys list" shows all keys.`);
+          await service.send('DELETE', `api_keys/${id}`);
+          const how = before.state === 'revoked' ? 'was already revoked' : 'is revoked';
+          if (!flags.json) process.stdout.write(`Key ${text} ${how}.\n`);
+          return { id, state: 'revoked' };
+        });
+        if (flags.json) print(flags, ids.length === 1 ? { ...revoked[0] } : revoked, '');
       }),
     );
 

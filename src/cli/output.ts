@@ -2,7 +2,7 @@ import { Presets, SingleBar } from 'cli-progress';
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { errorCodeOf } from '../platform/common/errors.js';
+import { errorCodeOf, messageOf } from '../platform/common/errors.js';
 import type { JsonObject } from '../platform/common/json.js';
 import type { Application } from './application.js';
 import type { Target } from './target.js';
@@ -49,6 +49,32 @@ export function printPage(
     const option = isCut ? `--offset ${end}` : next && `--after ${next}`;
     if (option) process.stderr.write(`${page.Count} in total. Next page: ${option}\n`);
   });
+}
+
+/** Exit codes of a command for several records, of which some or all could not be changed. */
+const SOME_CHANGED = 1;
+const NONE_CHANGED = 2;
+
+/**
+ * Changes several records one after another. Reports each error on standard error, sets the exit code, and continues.
+ * @returns the results of the changes without an error.
+ * @throws Error of `change` if there is only one record.
+ */
+export async function changeEach<T>(
+  names: readonly string[],
+  change: (name: string) => Promise<T>,
+): Promise<T[]> {
+  if (names.length === 1) return [await change(names[0] ?? '')];
+  const changed: T[] = [];
+  for (const name of names) {
+    try {
+      changed.push(await change(name));
+    } catch (error) {
+      process.stderr.write(`${messageOf(error)}\n`);
+    }
+  }
+  if (changed.length < names.length) process.exitCode = changed.length > 0 ? SOME_CHANGED : NONE_CHANGED;
+  return changed;
 }
 
 export const formatMinute = (time: string): string => time.slice(0, 16).replace('T', ' ');

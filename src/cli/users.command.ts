@@ -9,7 +9,7 @@ import { UserQuery } from '../users/search/user.query.js';
 import { type DeletedPageDto, DeletedQuery, type UserDto, type UserPageDto } from '../users/user.view.js';
 import type { UserStatus } from '../users/model/formats.js';
 import type { Application } from './application.js';
-import { formatMinute, print, printPage, toTable, writeTextTo } from './output.js';
+import { changeEach, formatMinute, print, printPage, toTable, writeTextTo } from './output.js';
 import type { ServiceClient } from './service-client.js';
 import { type Target, createWriteCommand, toQuery, createCommand } from './target.js';
 
@@ -20,9 +20,6 @@ const WHO = 'UUID, username, e-mail address or external id';
 const NAMES = ['username', 'email', 'external_id'] as const;
 const HEAD = ['UUID', 'STATUS', 'USERNAME', 'E-MAIL', 'NAME', 'EXTERNAL ID', 'ROLES'];
 const DELETED_HEAD = ['UUID', 'DELETED (UTC)', 'USERNAME', 'EXTERNAL ID'];
-/** Exit codes if some or all changes were rejected. */
-const SOME_REFUSED = 1;
-const NOTHING_DONE = 2;
 
 export function createUsersCommand(application: Application): Command {
   const createStatusCommand = (name: string, description: string, status: UserStatus) =>
@@ -128,24 +125,15 @@ const createRestoreCommand = (application: Application) =>
 const changeUser = (service: ServiceClient, uuid: string, body: JsonObject): Promise<UserDto> =>
   service.requestJson('PUT', `users/${uuid}`, { body });
 
-/**
- * Sets the status of several users. Looks up all users first, so a mistyped name changes no user. If one change is
- * rejected, the other changes are still made.
- */
 async function setStatus(service: ServiceClient, names: string[], status: UserStatus, json?: true) {
-  const found: UserDto[] = [];
-  for (const who of names) found.push(await findUser(service, who));
-  const changed: UserDto[] = [];
-  for (const { uuid, username } of found) {
-    try {
-      changed.push(await changeUser(service, uuid, { status }));
-      if (!json) process.stdout.write(`${username} (${uuid}) is ${status.toLowerCase()}.\n`);
-    } catch (error) {
-      process.exitCode = NOTHING_DONE;
-      process.stderr.write(`${username} (${uuid}) was not changed: ${messageOf(error)}\n`);
-    }
-  }
-  if (changed.length > 0 && changed.length < found.length) process.exitCode = SOME_REFUSED;
+  const changed = await changeEach(names, async (who) => {
+    const { uuid, username } = await findUser(service, who);
+    const user = await changeUser(service, uuid, { status }).catch((error: unknown) => {
+      throw new Error(`${username} (${uuid}) was not changed: ${messageOf(error)}`);
+    });
+    if (!json) process.stdout.write(`${username} (${uuid}) is ${status.toLowerCase()}.\n`);
+    return user;
+  });
   if (json) print({ json }, changed, '');
 }
 

@@ -71,8 +71,9 @@ describe.each(TARGETS)('rollcall keys on the %s', (target) => {
     expect(problemOf(await search(key))).toEqual([401, 'unauthenticated']);
     const before = await findListed(id);
     expect(before).toMatchObject({ state: 'revoked', revoked: expect.stringMatching(/Z$/) });
-    const again = await keys('revoke', id);
-    expect(again).toMatchObject({ code: 0, out: `Key ${id} was already revoked.\n`, err: '' });
+    const again = await keys('revoke', UNKNOWN, id);
+    const fault = `There is no key ${UNKNOWN}. "rollcall keys list" shows all keys.\n`;
+    expect(again).toMatchObject({ code: 1, out: `Key ${id} was already revoked.\n`, err: fault });
     expect(await findListed(id)).toEqual(before);
     expect(await listEvents(id)).toEqual([buildEvent('api_key.created'), buildEvent('api_key.revoked')]);
   });

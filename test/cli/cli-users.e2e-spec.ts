@@ -72,10 +72,16 @@ describe.each(TARGETS)('rollcall users on the %s', (target) => {
   test('"block" ends the sessions of the user', async () => {
     const user = await createUser('bob');
     const session = await app.login(user.username);
-    expect(await run('block', user.username, 'nobody-at-all')).toMatchObject({ code: 2, out: '' });
+    expect(await run('block', 'no-user', 'none')).toMatchObject({ code: 2, out: '' });
     expect((await session.get('/users/me')).status).toBe(200);
-    const blocked = await run('block', user.email);
-    expect([blocked.code, blocked.out]).toEqual([0, `${user.username} (${user.uuid}) is blocked.\n`]);
+    expect(await run('block', 'no-user', 'admin', user.email)).toEqual({
+      code: 1,
+      out: `${user.username} (${user.uuid}) is blocked.\n`,
+      err: expect.stringMatching(
+        /^No user has the .* "no-user"\.\nadmin .* was not changed: .*Webmaster.*\n$/,
+      ),
+      place: expect.any(String),
+    });
     expect((await session.get('/users/me')).status).toBe(401);
     const back = await run('reactivate', user.uuid, '--json');
     expect(JSON.parse(back.out)).toMatchObject([{ uuid: user.uuid, status: 'Active' }]);
