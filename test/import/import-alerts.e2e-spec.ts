@@ -113,7 +113,7 @@ test('an import that waits for approval sends one signed alert', async () => {
     type: 'import.needs_approval',
     data: {
       id: run.id,
-      url: `https://users.example.org/api/0.3/imports/${run.id as string}`,
+      url: `https://users.example.org/console/imports/${run.id as string}`,
       dataset: 'hr',
       missing: { reported: 15, blocked: 15 },
     },
@@ -153,12 +153,16 @@ test('a refused alert is resent with the same webhook-id', async () => {
 });
 
 test('the alert for an overdue import is sent only once', async () => {
-  const settings = { ...getHookSettings(), IMPORT_OVERDUE_HOURS: '1' };
+  const settings = { ...getHookSettings(), IMPORT_OVERDUE_HOURS: '1', CONSOLE_ENABLED: 'false' };
   const app = await start(settings);
   await receiver.waitForAlerts(1);
   expect(JSON.parse(receiver.alerts[0]?.body ?? '')).toMatchObject({
     type: 'import.overdue',
-    data: { hours: 1, last_completed: null },
+    data: {
+      url: expect.stringMatching(/\/api\/0\.3\/imports$/),
+      hours: 1,
+      last_completed: null,
+    },
   });
   await stop(app);
   const next = await start(settings);

@@ -84,7 +84,7 @@ export class Alerts implements BeforeApplicationShutdown {
   private async runPass(): Promise<void> {
     await this.leases.runUnderLease(LEASE, LEASE_SECONDS, async () => {
       for (const run of await this.runs.listWithoutAlert(RUNS_PER_PASS)) {
-        if (!(await this.deliver(createParkedAlert(run, this.env.baseUrl)))) return;
+        if (!(await this.deliver(createParkedAlert(run, this.urlOf(`imports/${run.id}`))))) return;
         await this.transactions.run((tx) => this.runs.update(tx, run.id, { alerted: now() }));
         if (this.isStopping) return;
       }
@@ -116,8 +116,16 @@ export class Alerts implements BeforeApplicationShutdown {
     const sent = await this.leases.findRecordedTime(entry);
     const isDue =
       sent === undefined || sent < addSeconds(now(), -REMINDER_SECONDS) || (last !== null && sent < last);
-    const alert = createAlert(`${state}-${toIsoOrNull(last) ?? 'never'}`, `import.${state}`, data);
+    const alert = createAlert(`${state}-${toIsoOrNull(last) ?? 'never'}`, `import.${state}`, {
+      url: this.urlOf('imports'),
+      ...data,
+    });
     if (isDue && (await this.deliver(alert))) await this.leases.recordTime(entry, now());
+  }
+
+  /** Returns the URL of a page of the console, or of the same resource of the API if the console is off. */
+  private urlOf(path: string): string {
+    return `${this.env.baseUrl}/${this.env.CONSOLE_ENABLED ? 'console' : 'api/0.3'}/${path}`;
   }
 
   /** @returns false if the delivery failed. */
@@ -139,12 +147,12 @@ export class Alerts implements BeforeApplicationShutdown {
   }
 }
 
-function createParkedAlert(run: ImportRun, baseUrl: string): Alert {
+function createParkedAlert(run: ImportRun, url: string): Alert {
   const { id, dataset, part, counts, guards } = run;
   const hits = guards.filter((guard) => guard.hit).map(({ name, value, limit }) => ({ name, value, limit }));
   const data = {
     id,
-    url: `${baseUrl}/api/0.3/imports/${id}`,
+    url,
     dataset,
     part,
     file: run.file_name,
