@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import { SHUTDOWN_SIGNALS } from '../platform/common/signals.js';
 import { ENTRA } from './replays/entra.js';
 import { MIDPOINT } from './replays/midpoint.js';
 import { OKTA } from './replays/okta.js';
@@ -28,12 +29,18 @@ export const createDoctorScimCommand = () =>
       if (!key) throw new Error('An API key is required. Pass --key or set ROLLCALL_KEY.');
       const rows: string[][] = [];
       const run = new ReplayRun(url, key);
-      for await (const { step, problem } of run.runSteps(REPLAYS[profile]))
+      let isStopped = false;
+      const stop = (): void => void (isStopped = true);
+      for (const signal of SHUTDOWN_SIGNALS) process.once(signal, stop);
+      for await (const { step, problem } of run.runSteps(REPLAYS[profile])) {
         rows.push([problem === undefined ? 'ok' : 'fail', step.method, step.title, problem ?? '']);
+        if (isStopped) break;
+      }
+      if (isStopped) process.stderr.write('The replay was stopped.\n');
       const failed = rows.filter(([result]) => result === 'fail').length;
       process.stdout.write(toTable(rows));
       process.stdout.write(`${profile}: ${rows.length - failed} of ${rows.length} steps passed\n`);
       for (const resource of run.remaining)
         process.stderr.write(`Could not delete ${resource}. Delete it manually.\n`);
-      process.exitCode = failed + run.remaining.length === 0 ? 0 : 1;
+      process.exitCode = !isStopped && failed + run.remaining.length === 0 ? 0 : 1;
     });

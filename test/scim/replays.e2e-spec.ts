@@ -6,6 +6,7 @@ import { REPLAYS, createDoctorScimCommand } from '../../src/cli/doctor-scim.comm
 import { ReplayRun } from '../../src/cli/replays/replay-run.js';
 import type { Provider, Step } from '../../src/cli/replays/replay.js';
 import { setUpApp } from '../support/app/app.js';
+import { Process } from '../support/process/process.js';
 import { provision, scimOf } from '../support/app/scim.js';
 
 /** Replays the requests of identity providers, as `rollcall doctor scim` sends them. */
@@ -50,6 +51,25 @@ test('a SCIM replay reports unexpected responses', async () => {
 test('an interrupted SCIM replay removes its resources', async () => {
   const { failed, left } = await replay('okta', REPLAYS.okta, 'push a group with a member');
   expect({ failed, left }).toEqual({ failed: [], left: [0, 0] });
+  const body = { userName: '{name}', emails: [{ value: '{name}@example.org' }] };
+  const conflict: Step = { title: 'conflict', method: 'POST', path: '/Users', status: 409, body };
+  expect(await replay('standard', [conflict])).toEqual({
+    failed: [['conflict', 'status 201 instead of 409']],
+    left: [0, 0],
+  });
+});
+
+test('rollcall doctor scim deletes its resources after Ctrl-C', async () => {
+  const key = await createKey('okta');
+  const doctor = Process.startCommand(
+    ['doctor', 'scim', '--profile=okta', '--url', app.url, '--key', key],
+    {},
+  );
+  const find = async () => (await scimOf(app).find('userName sw "doctor-"')).body.totalResults as number;
+  while ((await find()) === 0);
+  doctor.signal('SIGINT');
+  expect(await doctor.exit).toEqual({ code: 1, signal: null });
+  expect([await find(), doctor.err]).toEqual([0, 'The replay was stopped.\n']);
 });
 
 test.each<[string, Partial<Step>, string]>([

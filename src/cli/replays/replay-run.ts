@@ -28,8 +28,8 @@ export class ReplayRun {
   }
 
   /**
-   * Runs the steps and yields each result, whose `problem` is absent if the step passed. Created resources are deleted
-   * at the end, even if the caller stops early.
+   * Runs the steps and yields each result, whose `problem` is absent if the step passed. At the end, deletes all
+   * resources with the name of this run, even if the caller stops early or a response was lost.
    */
   async *runSteps(steps: readonly Step[]): AsyncGenerator<{ step: Step; problem?: string }> {
     try {
@@ -57,10 +57,16 @@ export class ReplayRun {
   }
 
   private async cleanUp(): Promise<void> {
-    for (const made of RESOURCE_NAMES) {
-      const id = this.known.get(made);
-      if (id === undefined) continue;
-      const path = `/${RESOURCE_PATHS[made]}/${id}`;
+    const paths = new Set<string>();
+    for (const name of RESOURCE_NAMES)
+      if (this.known.has(name)) paths.add(`/${RESOURCE_PATHS[name]}/${this.fillText(`{${name}}`)}`);
+    for (const query of ['Users?filter=userName', 'Groups?filter=displayName']) {
+      const found = await this.send('GET', `/${query} sw "${this.name}"`).catch(() => undefined);
+      const list = isObject(found?.body) ? found.body['Resources'] : undefined;
+      for (const each of Array.isArray(list) ? list : [])
+        paths.add(`/${query.split('?', 1)}/${String(isObject(each) && each['id'])}`);
+    }
+    for (const path of paths) {
       const problem = await this.send('DELETE', path).then(
         ({ status, body }) => ([204, 404].includes(status) ? undefined : `status ${status}${detailOf(body)}`),
         (error: unknown) => reasonOf(error),
