@@ -21,8 +21,8 @@ export const createDoctorScimCommand = () =>
     .addOption(new Option('--key <key>', 'API key for the service').env('ROLLCALL_KEY'))
     .addHelpText(
       'after',
-      '\nThe key needs the scopes users:read, users:write, groups:read and groups:write. The temporary users are deleted at' +
-        '\nthe end. Like all deleted users, they remain for SCIM_DELETED_DAYS and count towards the fuse of the key.' +
+      '\nThe key needs the scopes users:read, users:write, groups:read and groups:write. At the end, the temporary users are' +
+        '\ndeleted for good. They do not count towards the fuse of the key.' +
         '\nExit codes: 0 all steps passed, 1 a step failed or something could not be deleted, 2 invalid usage.',
     )
     .action(async ({ profile, url, key }: { profile: Provider; url: string; key?: string }) => {

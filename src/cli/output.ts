@@ -66,13 +66,11 @@ export async function changeEach<T>(
 ): Promise<T[]> {
   if (names.length === 1) return [await change(names[0] ?? '')];
   const changed: T[] = [];
-  for (const name of names) {
-    try {
-      changed.push(await change(name));
-    } catch (error) {
-      process.stderr.write(`${messageOf(error)}\n`);
-    }
-  }
+  for (const name of names)
+    await change(name).then(
+      (result) => changed.push(result),
+      (error: unknown) => process.stderr.write(`${messageOf(error)}\n`),
+    );
   if (changed.length < names.length) process.exitCode = changed.length > 0 ? SOME_CHANGED : NONE_CHANGED;
   return changed;
 }

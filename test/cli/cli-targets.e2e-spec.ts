@@ -122,7 +122,7 @@ describe.each(TARGETS)('rollcall on the %s', (target) => {
   test('"users block" continues after an error', async () => {
     const user = await create(app.key);
     const reason = 'gelöscht: 100 % “alt”';
-    const block = ['users', 'block', 'admin', user.uuid, '--reason'];
+    const block = ['users', 'block', 'no-user', 'admin', user.uuid, '--reason'];
     const long = await run([...block, 'x'.repeat(501)]);
     expect([long.code, long.err]).toEqual([
       2,
@@ -130,7 +130,7 @@ describe.each(TARGETS)('rollcall on the %s', (target) => {
     ]);
     const { code, out, err } = await run([...block, reason]);
     expect([code, out]).toEqual([1, expect.stringMatching(/^\S+ \(\S+\) is blocked\.\n$/)]);
-    expect(err).toMatch(/^admin \(\S+\) was not changed: .*Webmaster/);
+    expect(err).toMatch(/^No user has .* "no-user"\.\nadmin \(\S+\) was not changed: .*Webmaster/);
     expect((await run(['audit', 'list', '--target', user.uuid])).out).toContain(`status “${reason}”`);
   });
 });

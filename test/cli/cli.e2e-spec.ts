@@ -3,11 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { API_KEY } from '../support/app/app.js';
-import { Client } from '../support/app/client.js';
 import { ENGINE, type TestDatabase, createDatabase } from '../support/app/database.js';
 import { csv, writeFile } from '../support/app/imports.js';
 import { runCommand } from '../support/process/command.js';
-import { Process, ROOT, envOf } from '../support/process/process.js';
+import { ROOT, envOf } from '../support/process/process.js';
 
 /** The command line on a database that a service has already used. */
 let database: TestDatabase;
@@ -21,10 +20,7 @@ beforeEach(async () => {
     BOOTSTRAP_WEBMASTER_PASSWORD: 'paint the garden fence',
   };
 });
-afterEach(async () => {
-  await Process.killAll();
-  await database.drop();
-});
+afterEach(() => database.drop());
 
 const runRollcall = (args: string[], more: Record<string, string> = {}) =>
   runCommand(database, args, { ...settings, ...more }, database.folder);
@@ -59,17 +55,6 @@ test('rollcall import exits with 1 if only some rows fail', async () => {
   expect((await runRollcall(['import', bad, '--dry-run'])).code).toBe(2);
   const refused = await runRollcall(['import', writeUsers('empty.csv')]);
   expect([refused.code, /1 +empty_file +The file has a header/.test(refused.out)]).toEqual([2, true]);
-});
-
-test('rollcall import completes while the service runs', async () => {
-  const service = await Process.startService(settings);
-  const run = await runRollcall(['import', writeUsers('a.csv', 'a,a,a@example.org,Active')]);
-  expect([run.code, /created +1/.test(run.out)]).toEqual([0, true]);
-  const client = new Client(service.url, { 'x-api-key': API_KEY });
-  expect((await client.get('/imports')).body.Results[0]).toMatchObject({
-    state: 'completed',
-    actor: { kind: 'system', id: null },
-  });
 });
 
 test('rollcall import reads standard input if the file name is -', async () => {

@@ -20,7 +20,7 @@ async function createKey(profile: string): Promise<string> {
   return answer.body.key as string;
 }
 
-/** Runs a replay and returns the failed steps and the numbers of users and groups that remain. */
+/** Runs a replay and returns the failed steps and the numbers of users, groups and deleted users that remain. */
 async function replay(profile: string, steps: readonly Step[], until = 'the end') {
   const run = new ReplayRun(app.url, await createKey(profile));
   const failed: [string, string][] = [];
@@ -32,30 +32,30 @@ async function replay(profile: string, steps: readonly Step[], until = 'the end'
     await scimOf(app).find(`userName sw "${run.name}"`),
     await scimOf(app).get(`/Groups?filter=${encodeURIComponent(`displayName sw "${run.name}"`)}`),
   ].map(({ body }) => body.totalResults as number);
-  return { failed, left };
+  return { failed, left: [...left, (await app.key.get('/users/deleted')).body.Count as number] };
 }
 
 test.each(Object.keys(REPLAYS) as Provider[])(
   'the SCIM replay for %s passes and deletes its resources',
   async (profile) => {
-    expect(await replay(profile, REPLAYS[profile])).toEqual({ failed: [], left: [0, 0] });
+    expect(await replay(profile, REPLAYS[profile])).toEqual({ failed: [], left: [0, 0, 0] });
   },
 );
 
 test('a SCIM replay reports unexpected responses', async () => {
   const { failed, left } = await replay('standard', REPLAYS.entra);
   expect(failed).toContainEqual(['disable: "False"', 'status 200 instead of 204']);
-  expect(left).toEqual([0, 0]);
+  expect(left).toEqual([0, 0, 0]);
 });
 
 test('an interrupted SCIM replay removes its resources', async () => {
   const { failed, left } = await replay('okta', REPLAYS.okta, 'push a group with a member');
-  expect({ failed, left }).toEqual({ failed: [], left: [0, 0] });
+  expect({ failed, left }).toEqual({ failed: [], left: [0, 0, 0] });
   const body = { userName: '{name}', emails: [{ value: '{name}@example.org' }] };
   const conflict: Step = { title: 'conflict', method: 'POST', path: '/Users', status: 409, body };
   expect(await replay('standard', [conflict])).toEqual({
     failed: [['conflict', 'status 201 instead of 409']],
-    left: [0, 0],
+    left: [0, 0, 0],
   });
 });
 

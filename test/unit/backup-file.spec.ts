@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import type { BackupHeader } from '../../src/operations/backup/backup-format.js';
 import { BackupReader, type BackupSchema } from '../../src/operations/backup/read-backup.js';
@@ -151,19 +151,18 @@ test('a failed backup keeps the previous backup file', async () => {
 /** A process id that no process has, because Linux assigns smaller ids. */
 const ENDED = 2 ** 22 + 1;
 
-test.each([
-  ['of an ended process', ENDED, 0, true],
-  ['of an earlier process with the same id', process.pid, 0, true],
-  ['of a running process', process.ppid, 0, false],
-  ['of another machine', ENDED, 0, false],
-  ['of another machine, two hours old', ENDED, 7200, true],
-  ['of another program', ENDED, 7200, false],
-])('a backup handles a temporary file %s', async (owner, pid, age, isDeleted) => {
-  let left = createDraftPath(folder).replace(String(process.pid), String(pid));
-  if (owner.includes('machine')) left = left.replace(/-[0-9a-f]{6}-/, '-0a1b2c-');
-  if (owner.includes('program')) left = left.replace('.rollcall-', '.rollcall-x');
+test.each<[owner: string, pid: number, change: [RegExp, string], hours: number, isDeleted: boolean]>([
+  ['an ended process', ENDED, [/^/, ''], 0, true],
+  ['an earlier process with the same id', process.pid, [/^/, ''], 0, true],
+  ['a running process', process.ppid, [/^/, ''], 0, false],
+  ['a process of another machine', ENDED, [/-\w{6}-/, '-000000-'], 0, false],
+  ['a process of another machine that ended', ENDED, [/-\w{6}-/, '-000000-'], 2, true],
+  ['another program', ENDED, [/^\./, ''], 2, false],
+])('a backup handles the temporary file of %s', async (_, pid, [before, after], hours, isDeleted) => {
+  const name = basename(createDraftPath(folder)).replace(String(process.pid), String(pid));
+  const left = join(folder, name.replace(before, after));
   writeFileSync(left, '');
-  utimesSync(left, Date.now() / 1000 - age, Date.now() / 1000 - age);
+  utimesSync(left, Date.now() / 1000 - hours * 3600, Date.now() / 1000 - hours * 3600);
   await write();
   expect(readdirSync(folder)).toHaveLength(isDeleted ? 1 : 2);
 });

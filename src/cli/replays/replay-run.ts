@@ -10,7 +10,7 @@ const PLACEHOLDER = /\{(\w+)\}/g;
 
 /** Replays the requests of an identity provider against a service, and compares the responses with the expected ones. */
 export class ReplayRun {
-  /** Prefix of the names of all created users and groups. */
+  /** Prefix of the names of all created users and groups. `isTemporary` recognizes it. */
   readonly name = `doctor-${randomBytes(6).toString('hex')}`;
   private readonly base: string;
   /** Maps the names of placeholders, such as `user`, to their values. */

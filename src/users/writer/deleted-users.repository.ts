@@ -14,7 +14,15 @@ import {
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import { DeletedUserEntity } from '../model/deleted-user.entity.js';
 import { UserEntity } from '../model/user.entity.js';
-import { USER_COLUMNS, type User, type UserRow, parseStoredUser, toUserRow, toUser } from '../model/user.js';
+import {
+  USER_COLUMNS,
+  type User,
+  type UserRow,
+  isTemporary,
+  parseStoredUser,
+  toUserRow,
+  toUser,
+} from '../model/user.js';
 
 const PURGE_BATCH_SIZE = 500;
 
@@ -29,7 +37,8 @@ export class DeletedUsersRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
   async moveToDeletedUsers(tx: Sql, users: readonly User[], time: string): Promise<void> {
-    const rows = users.map((user) => {
+    const retained = users.filter((user) => !isTemporary(user, time));
+    const rows = retained.map((user) => {
       const { uuid, external_id } = user;
       return { uuid, deleted: time, external_id, document: toJson<UserRow>(toUserRow(user)) };
     });
