@@ -91,6 +91,8 @@ export function isResponsibleFor(actor: Actor, userUuid: string): boolean {
   return isResponsibleFor(initiator, userUuid) || (approver !== null && isResponsibleFor(approver, userUuid));
 }
 
+export const isSameActor = (a: Actor, b: Actor): boolean => a.kind === b.kind && a.id === b.id;
+
 export function isSelf(actor: Actor, userUuid: string): boolean {
   return actor.kind === 'user' && actor.id === userUuid;
 }

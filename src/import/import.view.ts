@@ -2,16 +2,22 @@ import { findUserNames } from '../audit/audit-names.service.js';
 import { now, toIso, toMillis } from '../platform/common/time.js';
 import { ImportOptions } from './runs/import-options.js';
 import { type ImportRun, fileOf, missingCountsOf } from './runs/import-run.js';
-import type { Reason } from './runs/run-states.js';
 import { NO_COUNTS, type StagedRow } from './runs/import-row.js';
 import type { User } from '../users/model/user.js';
 import type { ImportRowDto, ImportRunDto } from './imports.dto.js';
+import { type Visibility, hideInGuard, hideInRow, listReasons } from './report/visible-values.js';
 
-/** Users whom the caller may see, by their UUID. */
-export type VisibleUsers = ReadonlyMap<string, User>;
-
-/** Converts a row to its response. `line` is null for a missing user. */
-export function presentRow(row: StagedRow, users: VisibleUsers): ImportRowDto {
+/**
+ * Converts a row to its response. `line` is null for a missing user.
+ * @param people the users whom the row names, by UUID.
+ */
+export function presentRow(
+  stored: StagedRow,
+  people: ReadonlyMap<string, User>,
+  visibility: Visibility,
+): ImportRowDto {
+  const row = hideInRow(stored, visibility);
+  const users = visibility === 'all' ? people : new Map<string, User>();
   return {
     line: row.line > 0 ? row.line : null,
     outcome: row.outcome,
@@ -28,7 +34,10 @@ export function presentRow(row: StagedRow, users: VisibleUsers): ImportRowDto {
   };
 }
 
-function rowDisplayNameOf({ user_uuid, changes, version }: StagedRow, users: VisibleUsers): string {
+function rowDisplayNameOf(
+  { user_uuid, changes, version }: StagedRow,
+  users: ReadonlyMap<string, User>,
+): string {
   const user = users.get(user_uuid ?? '');
   const values: Readonly<Record<string, unknown>> = user ? { ...user } : version === 0 ? changes.values : {};
   const getFieldText = (field: string): string => {
@@ -47,6 +56,7 @@ export function presentRun(
   run: ImportRun,
   problemRows: readonly StagedRow[],
   revertedBy: string | null,
+  visibility: Visibility,
 ): ImportRunDto {
   const { id, state, dry_run, reverts, guards, starter, approver } = run;
   return {
@@ -73,19 +83,14 @@ export function presentRun(
     },
     counts: run.counts ?? NO_COUNTS,
     missing: missingCountsOf(run),
-    guards,
+    guards: guards.map((guard) => hideInGuard(guard, visibility)),
     problems: [
-      ...(run.reason ? problemsOf(run.reason) : []),
-      ...problemRows.flatMap(({ line, errors }) =>
-        errors.map((error) => ({ line: line > 0 ? line : null, ...error })),
-      ),
+      ...listReasons(run.reason, visibility),
+      ...problemRows
+        .map((row) => hideInRow(row, visibility))
+        .flatMap(({ line, errors }) => errors.map((error) => ({ line: line > 0 ? line : null, ...error }))),
     ],
   };
-}
-
-function problemsOf(reason: Reason) {
-  const all = [reason, ...(reason.others ?? [])];
-  return all.map(({ line = null, code, message }) => ({ line, field: '', code, message }));
 }
 
 const toIsoOrNull = (time: string | null): string | null => (time === null ? null : toIso(time));

@@ -3,7 +3,7 @@ import { getSchemaPath } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import type { Actor, Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
-import { hasPermission } from '../access/policy.js';
+import { createScopeError } from '../access/policy.js';
 import { type ErrorCode, ProblemError } from '../platform/common/errors.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { buildNextPageUrl, toPageRange } from '../platform/http/page.js';
@@ -18,6 +18,7 @@ import { ImportRowPageDto, ImportRunDto, ImportRunPageDto } from './imports.dto.
 import { ImportsService } from './imports.service.js';
 import { FailedRows } from './report/failed-rows.js';
 import { RunEvents } from './report/run-events.js';
+import { getVisibility } from './report/visible-values.js';
 import { UsersExport } from './report/users-export.js';
 import type { ImportRun } from './runs/import-run.js';
 
@@ -76,9 +77,12 @@ export class ImportsController {
   })
   @Requires('imports.read')
   @Accepts({ query: RunsQuery })
-  async list(@CheckedQuery() query: RunsQuery): Promise<ImportRunPageDto> {
+  async list(
+    @CheckedQuery() query: RunsQuery,
+    @CurrentCaller() { actor }: Caller,
+  ): Promise<ImportRunPageDto> {
     const { count, runs } = await this.imports.list(Object.assign({}, query, toPageRange(query)));
-    return { Count: count, Results: await Promise.all(runs.map((run) => this.imports.present(run))) };
+    return { Count: count, Results: await Promise.all(runs.map((run) => this.imports.present(run, actor))) };
   }
 
   @Get('template.csv')
@@ -95,19 +99,22 @@ export class ImportsController {
 
   @Get(':import_id')
   @DescribeRoute('getImport', 'Get an import: state, progress, counts and guards', {
-    description: 'Returns the run in the same format as the events of `watchImport`.',
+    description:
+      'Returns the run in the same format as the events of `watchImport`. Without `users:read`, the examples of guards have no ' +
+      'values, and the problems of a run that another caller started have no details.',
     answer: describeJson('The run.', ImportRunDto),
   })
   @Requires('imports.read')
-  async get(@Param('import_id') id: string): Promise<ImportRunDto> {
-    return this.imports.present(await this.imports.get(id));
+  async get(@Param('import_id') id: string, @CurrentCaller() { actor }: Caller): Promise<ImportRunDto> {
+    return this.imports.present(await this.imports.get(id), actor);
   }
 
   @Get(':import_id/rows')
   @DescribeRoute('listImportRows', 'List the rows of an import with their outcomes', {
     description:
       'Unchanged rows are counted in the run, but are listed only if they have a warning. If the outcome of a row is not ' +
-      '`error`, its `errors` are warnings. The `Link: rel="next"` header contains the URL of the next page.',
+      '`error`, its `errors` are warnings. Without `users:read`, a caller sees only the new values of a file that it sent, otherwise only lines and codes. ' +
+      'The `Link: rel="next"` header contains the URL of the next page.',
     answer: describeJson('A page of rows.', ImportRowPageDto, NEXT_PAGE_LINK),
   })
   @Requires('imports.read')
@@ -123,26 +130,32 @@ export class ImportsController {
       throw new ProblemError('invalid_parameter', 'Send either offset or after. They cannot be combined.');
     }
     const place = { ...toPageRange(query), ...(query.after !== undefined && { after: Number(query.after) }) };
-    const { count, rows, next, users: people } = await this.imports.listRows(id, query, place);
+    const { run, count, rows, next, users } = await this.imports.listRows(id, query, place);
     if (next !== undefined) response.links({ next: buildNextPageUrl(request, String(next)) });
-    const known = hasPermission(actor, 'users.read') ? people : new Map<string, never>();
-    return { Count: count, Results: rows.map((row) => presentRow(row, known)) };
+    const visibility = getVisibility(actor, run);
+    return { Count: count, Results: rows.map((row) => presentRow(row, users, visibility)) };
   }
 
   @Get(':import_id/failed.csv')
   @DescribeRoute('downloadFailedRows', 'Download the failed rows as a file', {
     description:
       'Contains the original columns and `_line`, `_code`, `_message`. Correct the rows and upload the file to complete the ' +
-      'import. Do not use `missing=block` for this file, because all other users are missing from it.',
+      'import. Do not use `missing=block` for this file, because all other users are missing from it. Without `users:read`, a caller can download only the rows of a file that it sent.',
     answer: describeCsv('The failed rows.'),
     errors: ['file_lost'],
   })
   @Requires('imports.read')
-  async downloadFailedRows(@Param('import_id') id: string, @Res() response: Response): Promise<void> {
+  async downloadFailedRows(
+    @Param('import_id') id: string,
+    @CurrentCaller() { actor }: Caller,
+    @Res() response: Response,
+  ): Promise<void> {
     const run = await this.imports.get(id);
+    const visibility = getVisibility(actor, run);
+    if (visibility === 'none') throw createScopeError('users:read');
     response.setHeader('Content-Type', CSV);
     response.setHeader('Content-Disposition', `attachment; filename="failed-${id}.csv"`);
-    await streamText(response, this.failedRows.streamCsv(run));
+    await streamText(response, this.failedRows.streamCsv(run, visibility));
   }
 
   @Get(':import_id/events')
@@ -223,14 +236,14 @@ export class ImportsController {
   private presentAccepted(run: ImportRun, caller: Caller, response: Response): Promise<ImportRunDto> {
     const collection = response.req.path.split('/imports', 1)[0] ?? '';
     response.location(`${collection}/imports/${run.id}`);
-    return this.imports.present(run, caller.repeatable?.transaction);
+    return this.imports.present(run, caller.actor, caller.repeatable?.transaction);
   }
 
   private async *streamEvents(id: string, actor: Actor, response: Response): AsyncGenerator<string> {
     // This response needs more than ten listeners, which Node.js would report as a leak.
     response.setMaxListeners(20);
     for await (const run of this.runEvents.watchWhileAuthorized(id, actor, abortOnDisconnect(response))) {
-      yield `event: progress\ndata: ${JSON.stringify(await this.imports.present(run))}\n\n`;
+      yield `event: progress\ndata: ${JSON.stringify(await this.imports.present(run, actor))}\n\n`;
     }
   }
 }

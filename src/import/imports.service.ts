@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
-import { type Caller, toDatasetScope } from '../access/actor.js';
+import { type Actor, type Caller, toDatasetScope } from '../access/actor.js';
 import { assertScope } from '../access/policy.js';
 import { AuditService, recordEvents } from '../audit/audit.service.js';
 import { ProblemError } from '../platform/common/errors.js';
@@ -19,6 +19,7 @@ import { FINAL, RUNNABLE } from './runs/run-states.js';
 import { RunTransitions } from './runs/run-transitions.service.js';
 import { RunRights } from './runs/run-rights.service.js';
 import { presentRun } from './import.view.js';
+import { getVisibility } from './report/visible-values.js';
 import type { ImportRunDto } from './imports.dto.js';
 import { ImportWorker } from './apply/import-worker.service.js';
 import { findUserIds } from '../audit/audit-names.service.js';
@@ -52,13 +53,13 @@ export class ImportsService {
   }
 
   /**
-   * Returns the response for a run, with its first problems sorted by line.
+   * Returns the response for a run, with its first problems sorted by line, as the actor may see it.
    * @param sql the transaction of the caller, if any.
    */
-  async present(run: ImportRun, sql?: Sql): Promise<ImportRunDto> {
+  async present(run: ImportRun, actor: Actor, sql?: Sql): Promise<ImportRunDto> {
     const problems = await this.rows.listProblemRows(run.id, MAX_PROBLEMS, sql);
     const revert = (await this.runs.listRevertsOf(run.id, sql)).find(isEffectiveRevert);
-    return presentRun(run, problems, revert?.id ?? null);
+    return presentRun(run, problems, revert?.id ?? null, getVisibility(actor, run));
   }
 
   async list(filter: RunFilter): Promise<{ count: number; runs: ImportRun[] }> {
@@ -67,7 +68,7 @@ export class ImportsService {
 
   /**
    * Returns a page of the stored rows of a run after the line `after`, sorted by line.
-   * @returns the rows, the value of `after` for the next page (undefined on the last page), and by UUID the users that
+   * @returns the run, its rows, the value of `after` for the next page (undefined on the last page), and by UUID the users that
    * the rows and their changes name, such as managers.
    * @throws ProblemError `not_found` for an unknown run.
    */
@@ -81,7 +82,7 @@ export class ImportsService {
     const rows = found.slice(0, limit);
     const count = await this.countRows(run, filter);
     const people = await this.directory.findByUuids(rows.flatMap(userUuidsOf));
-    return { count, rows, next: found.length > limit ? rows.at(-1)?.line : undefined, users: people };
+    return { run, count, rows, next: found.length > limit ? rows.at(-1)?.line : undefined, users: people };
   }
 
   /**

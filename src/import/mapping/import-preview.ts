@@ -13,6 +13,7 @@ import { type FileRow, readRow } from '../file/file-row.js';
 import { type Header, findColumns, findHeaderErrors, createCsvReader } from '../file/run-files.js';
 import { RowUserLookup } from '../plan/row-user-lookup.js';
 import { planRow } from '../plan/row-rules.js';
+import { getVisibility, hideInRow } from '../report/visible-values.js';
 import { userScopeOf } from '../runs/import-run.js';
 import {
   type ImportPreviewDto,
@@ -91,6 +92,7 @@ export class ImportPreview {
     const { users, managers } = await this.facts.find(rows);
     const initiator = { kind: 'import', id: randomUUID(), initiator: actor, approver: null } as const;
     const scope = userScopeOf({ dataset: options.dataset, options });
+    const visibility = getVisibility(caller.actor, { starter: caller.actor, reverts: null });
     const problems: PreviewProblemDto[] = [];
     const planned = rows.map((file) => {
       const { line, manager: named } = file;
@@ -98,7 +100,9 @@ export class ImportPreview {
       const manager = named && managers.get(named)?.uuid;
       const user = { before, uuid: randomUUID(), manager };
       const { row } = planRow(file, { options, scope, settings: this.settings, initiator, ...user });
-      problems.push(...row.errors.map((error) => ({ line, ...error, refuses: false })));
+      problems.push(
+        ...hideInRow(row, visibility).errors.map((error) => ({ line, ...error, refuses: false })),
+      );
       const fields = truncateValue({ ...file.raw, ...(named !== undefined && { manager: named }) });
       return { line, outcome: row.outcome, fields: isObject(fields) ? fields : {} };
     });

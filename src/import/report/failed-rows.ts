@@ -10,6 +10,7 @@ import type { ImportRun } from '../runs/import-run.js';
 import { FINAL } from '../runs/run-states.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import { type FailedRow, ImportRowsRepository } from '../runs/import-rows.repository.js';
+import { type Visibility, hideInRow } from './visible-values.js';
 
 const BATCH = 500;
 /** Columns that `failed.csv` adds. Imports ignore them. */
@@ -77,7 +78,7 @@ export class FailedRows {
    * conflicts.
    * @throws ProblemError `file_lost` if the file of the run was missing before the cells of failed rows were stored.
    */
-  async *streamCsv(run: ImportRun): AsyncGenerator<string> {
+  async *streamCsv(run: ImportRun, visibility: Visibility): AsyncGenerator<string> {
     if (run.reverts === null && FINAL.includes(run.state) && (await this.isFileLost(run))) {
       throw new ProblemError(
         'file_lost',
@@ -91,7 +92,8 @@ export class FailedRows {
       BOM + title.repeat(above) + toDelimitedLine(isRevert ? CONFLICTS : [...run.header, ...ADDED], delimiter)
     );
     const readRows = (after: number) => this.rows.listFailed(run.id, after, BATCH);
-    for await (const rows of readPages(0, lineOf, readRows)) {
+    for await (const stored of readPages(0, lineOf, readRows)) {
+      const rows = stored.map((row) => hideInRow(row, visibility));
       const lines = isRevert
         ? rows.flatMap(toConflictLines)
         : rows.map((row) => toFailedLine(row, run.header.length));

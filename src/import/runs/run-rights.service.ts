@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Actor, Caller } from '../../access/actor.js';
+import { type Actor, type Caller, isSameActor } from '../../access/actor.js';
 import { hasPermission } from '../../access/policy.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import { Env } from '../../platform/config/env.js';
@@ -72,8 +72,6 @@ export class RunRights {
     return kind === 'key' ? this.keys.findCreatorChain(id) : [id];
   }
 }
-
-const isSameActor = (a: Actor, b: Actor): boolean => a.kind === b.kind && a.id === b.id;
 
 function toRevokedReason({ kind, id }: Actor, action: 'started' | 'approved'): Reason {
   const subject =

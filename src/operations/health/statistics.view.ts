@@ -122,6 +122,11 @@ export class StatisticsDto {
 }
 
 export function presentSummary(run: ImportRun): ImportRunSummaryDto {
-  const { id, state, dry_run, reverts, file, created, finished, counts, missing } = presentRun(run, [], null);
+  const { id, state, dry_run, reverts, file, created, finished, counts, missing } = presentRun(
+    run,
+    [],
+    null,
+    'none',
+  );
   return { id, state, dry_run, reverts, file, created, finished, counts, missing };
 }

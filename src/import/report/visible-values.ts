@@ -1,0 +1,71 @@
+import { type Actor, isSameActor } from '../../access/actor.js';
+import { hasScope } from '../../access/policy.js';
+import { Changes } from '../../platform/common/field-changes.js';
+import { isObject } from '../../platform/common/json.js';
+import type { Guard } from '../runs/guard-limits.js';
+import type { RowError, StagedRow } from '../runs/import-row.js';
+import type { ImportRun } from '../runs/import-run.js';
+import type { Reason } from '../runs/run-states.js';
+
+/** The values of a run that a caller sees: all values, the values that the caller sent, or none (interface §6). */
+export type Visibility = 'all' | 'sent' | 'none';
+
+/** Returns the values of a run that an actor sees. Without `users:read`, an actor sees only the file that it sent. */
+export function getVisibility(
+  actor: Actor,
+  { starter, reverts }: Pick<ImportRun, 'starter' | 'reverts'>,
+): Visibility {
+  if (hasScope(actor, 'users:read')) return 'all';
+  return reverts === null && isSameActor(starter, actor) ? 'sent' : 'none';
+}
+
+/** Replaces messages with hidden values. */
+const HIDDEN = 'has details that only a caller with the scope users:read can read';
+
+/** Removes the hidden values of a row. Its line, outcome, codes and ids remain. */
+export function hideInRow<T extends StagedRow>(row: T, visibility: Visibility): T {
+  if (visibility === 'all') return row;
+  // A missing user is not in the file.
+  const isSent = visibility === 'sent' && row.line > 0;
+  const changes = row.changes.list.map(({ field, old, new: value }) => ({
+    field,
+    old: null,
+    new: isSent ? omitStoredMembers(old, value) : null,
+  }));
+  return {
+    ...row,
+    external_id: isSent ? row.external_id : '',
+    changes: Changes.fromList(changes),
+    errors: row.errors.map((error) => hideInError(error, isSent)),
+  };
+}
+
+/** Returns the new value of a field. An object such as `authname` also has the members that a row does not change. */
+function omitStoredMembers(old: unknown, value: unknown): unknown {
+  if (!isObject(old) || !isObject(value)) return value;
+  const isChanged = ([name, member]: [string, unknown]) =>
+    JSON.stringify(member) !== JSON.stringify(old[name]);
+  return Object.fromEntries(Object.entries(value).filter(isChanged));
+}
+
+function hideInError(error: RowError, isSent: boolean): RowError {
+  const { field, code, uuid } = error;
+  return isSent && uuid === undefined ? error : { field, code, message: HIDDEN };
+}
+
+export function hideInGuard(guard: Guard, visibility: Visibility): Guard {
+  if (visibility === 'all') return guard;
+  const examples = guard.examples.map(({ line, external_id }) => {
+    const isSent = visibility === 'sent' && line !== null;
+    return { line, external_id: isSent ? external_id : '', old: null, new: null };
+  });
+  return { ...guard, examples };
+}
+
+/** Lists the reasons why a file was rejected. Their messages may quote the file. */
+export function listReasons(reason: Reason | null, visibility: Visibility) {
+  const all = reason === null ? [] : [reason, ...(reason.others ?? [])];
+  return all.map(({ line = null, code, message }) => {
+    return { line, field: '', code, message: visibility === 'none' ? HIDDEN : message };
+  });
+}
