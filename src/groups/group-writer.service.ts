@@ -44,9 +44,8 @@ export class GroupWriter {
     const time = now();
     const group = { uuid, display_name, external_id, roles, created: time, updated: time, version: 1 };
     const delta = members ? await this.members.resolveDelta(tx, uuid, members) : NO_DELTA;
-    await this.assertUnique(tx, undefined, group);
-    assertScopeForMembers(caller, group, delta);
     if (roles.length > 0) assertScope(caller.actor, 'webmasters');
+    await this.assertUnique(tx, undefined, group);
     await this.repository.insert(tx, group);
     await this.members.applyDelta(tx, group, delta, caller);
     await this.recordAudit(tx, 'group.created', uuid, diffGroups(undefined, group), delta, caller);
@@ -56,7 +55,7 @@ export class GroupWriter {
   /**
    * Changes a group and records the change in the audit. If no value differs, nothing is written.
    * @returns the group after the change.
-   * @throws ProblemError `not_found`, `precondition_failed`, or an error of `create`.
+   * @throws ProblemError `not_found`, `insufficient_scope`, `precondition_failed`, or an error of `create`.
    */
   async update(tx: Sql, uuid: string, change: GroupChange, caller: Caller): Promise<Group> {
     const { toFields, toMembers, ifVersions } = change;
@@ -65,13 +64,13 @@ export class GroupWriter {
     const delta = toMembers
       ? await this.members.resolveDelta(tx, uuid, await toMembers(tx, before))
       : NO_DELTA;
+    const changes = diffGroups(before, after);
+    const changesRoles = changes.some(({ field }) => field === 'roles');
+    const isChanged = changes.length + delta.added.length + delta.removed.length > 0;
+    if (changesRoles || (isChanged && givesWebmaster(before))) assertScope(caller.actor, 'webmasters');
     await this.assertUnique(tx, before, after);
     assertVersion(before, ifVersions);
-    const changes = diffGroups(before, after);
-    if (changes.length + delta.added.length + delta.removed.length === 0) return before;
-    const changesRoles = changes.some(({ field }) => field === 'roles');
-    assertScopeForMembers(caller, before, delta);
-    if (changesRoles) assertScope(caller.actor, 'webmasters');
+    if (!isChanged) return before;
     const next = { ...after, updated: now(), version: before.version + 1 };
     await this.repository.update(tx, before, next);
     const withAllRoles = changesRoles ? { ...next, roles: [...before.roles, ...next.roles] } : next;
@@ -87,9 +86,9 @@ export class GroupWriter {
    */
   async delete(tx: Sql, uuid: string, ifVersions: Versions, caller: Caller): Promise<void> {
     const before = await this.lock(tx, uuid);
+    if (givesWebmaster(before)) assertScope(caller.actor, 'webmasters');
     assertVersion(before, ifVersions);
     const delta = { added: [], removed: await this.repository.listMembers(uuid, tx) };
-    assertScopeForMembers(caller, before, delta);
     await this.members.applyDelta(tx, before, delta, caller);
     await this.repository.delete(tx, uuid);
     await this.recordAudit(tx, 'group.deleted', uuid, diffGroups(before, undefined), delta, caller);
@@ -147,9 +146,8 @@ function toFieldChanges({ added, removed }: MemberDelta): FieldChange[] {
   ];
 }
 
-function assertScopeForMembers({ actor }: Caller, { roles }: Group, { added, removed }: MemberDelta): void {
-  if (roles.includes(WEBMASTER) && added.length + removed.length > 0) assertScope(actor, 'webmasters');
-}
+/** Returns true if every change of the group, and its deletion, need the scope `webmasters`. */
+const givesWebmaster = ({ roles }: Group): boolean => roles.includes(WEBMASTER);
 
 function assertVersion({ version }: Group, ifVersions: Versions): void {
   if (!ifVersions || ifVersions.includes(version)) return;

@@ -3,6 +3,7 @@ import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { UNKNOWN, create } from '../support/data/factories.js';
 import { type ScimClient, errorOf, createScimClient, scimOf } from '../support/app/scim.js';
+import { sendBulk } from '../support/app/scim-bulk.js';
 import { ROLES, aName, aScimGroup, listMemberIds, toRefs, pathOf } from '../support/app/scim-groups.js';
 
 /** Groups as an identity provider sees them: created, read, replaced, patched and deleted. */
@@ -152,14 +153,16 @@ test('DELETE /Groups/{id} deletes the group unless If-Match is outdated', async 
 });
 
 describe('a SCIM client without the webmasters scope', () => {
-  test('cannot change the roles of Webmasters', async () => {
-    const narrow = await createScimClient(app, { scopes: ['groups:read', 'groups:write'] });
+  test('cannot change a group that gives the role Webmaster', async () => {
+    const scopes = ['groups:read', 'groups:write', 'users:read', 'users:write'];
+    const narrow = await createScimClient(app, { scopes });
     // Users of an identity provider, because this key does not see local operators as members.
     const webmaster = (await create(app.key, { roles: ['Webmaster'], external_id: 'W' })).uuid as string;
     const member = (await create(app.key, { external_id: 'M' })).uuid as string;
     const buildGroup = (role: string) => ({ members: toRefs(member), [ROLES]: { roles: [{ value: role }] } });
     const group = await aGroup(buildGroup('Webmaster'));
     await aGroup(buildGroup('Webmaster')); // a member of both groups, so removing one membership changes no role
+    const taken = await aGroup();
     const add = (id: string) => ({ op: 'add', path: 'members', value: toRefs(id) });
     const refused = [
       await narrow.patch(pathOf(group), {
@@ -170,13 +173,21 @@ describe('a SCIM client without the webmasters scope', () => {
       await narrow.patch(pathOf(group), add(john)),
       await narrow.patch(pathOf(group), { op: 'remove', path: `members[value eq "${member}"]` }),
       await narrow.delete(pathOf(group)),
+      await narrow.delete(pathOf(await aGroup({ ...buildGroup('Webmaster'), members: [] }))),
+      await narrow.delete(`/Users/${member}`),
+      await narrow.patch(pathOf(group), { op: 'replace', path: 'displayName', value: aName() }),
+      await narrow.patch(pathOf(group), { op: 'replace', path: 'externalId', value: aName() }),
+      await narrow.put(pathOf(group), { ...group, displayName: taken.displayName }),
+      await narrow.patch(pathOf(group), { op: 'replace', path: 'displayName', value: taken.displayName }),
       await narrow.post('/Groups', { displayName: aName(), ...buildGroup('Editor') }),
       await narrow.patch(pathOf(await aGroup(buildGroup('Editor'))), add(webmaster)),
     ];
     expect(refused.map(({ status }) => status)).toEqual(refused.map(() => 403));
     expect((await narrow.put(pathOf(group), group)).status).toBe(200);
-    const rename = { op: 'replace', path: 'displayName', value: aName() };
-    expect((await narrow.patch(pathOf(group), rename)).status).toBe(200);
+    const data = { Operations: [{ op: 'replace', path: 'displayName', value: aName() }] };
+    const bulk = await sendBulk(narrow, [{ method: 'PATCH', path: pathOf(group), data }]);
+    expect(bulk.body.Operations).toMatchObject([{ status: '403' }]);
+    expect((await scim.get(pathOf(group))).body).toEqual(group);
     expect((await narrow.patch(pathOf(await aGroup()), add(webmaster))).body.members).toHaveLength(1);
   });
 
