@@ -26,12 +26,16 @@ export interface KeyActor {
   profile: KeyProfile;
 }
 
-/** The import run that makes a change. It has only the rights that its initiator and its approver both have. */
+/**
+ * The import run that makes a change. It has only the rights that its initiator and its approver both have. Without
+ * `allowsPrivileged`, it lacks the scope `webmasters`.
+ */
 interface ImportActor {
   kind: 'import';
   id: string;
   initiator: Actor;
   approver: Actor | null;
+  allowsPrivileged: boolean;
 }
 
 /** Returns the actor itself, or the initiator of an import. */

@@ -84,12 +84,13 @@ export function rightsOf(actor: Actor): KeyRights {
 }
 
 /**
- * Returns true if the actor has the scope. Only API keys can lack a scope. For an import, both its initiator and its
- * approver need the scope.
+ * Returns true if the actor has the scope. Only API keys and imports can lack a scope. For an import, both its initiator
+ * and its approver need the scope.
  */
 export function hasScope(actor: Actor, scope: Scope): boolean {
   if (actor.kind !== 'import') return grantsScope(rightsOf(actor).scopes, scope);
-  const { initiator, approver } = actor;
+  const { initiator, approver, allowsPrivileged } = actor;
+  if (scope === 'webmasters' && !allowsPrivileged) return false;
   return hasScope(initiator, scope) && (approver === null || hasScope(approver, scope));
 }
 

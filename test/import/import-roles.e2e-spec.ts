@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { setUpApp } from '../support/app/app.js';
 import { create } from '../support/data/factories.js';
+import { aGroup } from '../support/app/groups.js';
 import { countsOf, csv, runImport, findUser } from '../support/app/imports.js';
 import { HEAD, person as personOf } from '../support/data/user-file.js';
 
@@ -31,6 +32,41 @@ describe('an import without allow_privileged', () => {
       updated: 1,
     });
   });
+  test.each([
+    ['Username', 'username', 'x-taken-over'],
+    ['Email', 'email', 'x-taken-over@example.org'],
+    ['Saml', 'authname', 'x-taken-over'],
+    ['Roles', 'roles', 'Webmaster|Editor'],
+    ['Status', 'status', 'Blocked'],
+  ])('cannot change the column %s of a Webmaster', async (column, field, cell) => {
+    const own = await create(app.key, { roles: ['Webmaster'], external_id: toId('own') });
+    const byGroup = await create(app.key, { external_id: toId('group') });
+    await aGroup(app, { roles: ['Webmaster'], members: [byGroup.uuid] });
+    for (const { external_id, uuid } of [own, byGroup]) {
+      const change = csv(
+        `ExternalId,${column},Phone,ForeName,HideEmail`,
+        `${external_id},${cell},9,New,true`,
+      );
+      const refused = await runImport(app.key, change);
+      expect(refused.problems).toMatchObject([
+        { field, code: 'privileged_user', message: expect.stringContaining(uuid) },
+      ]);
+      const allowed = await runImport(app.key, change, 'dry_run=true&allow_privileged=true');
+      expect(allowed.counts.error).toBe(0);
+      const rest = csv('ExternalId,Phone,ForeName,HideEmail', `${external_id},9,New,true`);
+      expect(countsOf(await runImport(app.key, rest))).toEqual({ updated: 1 });
+    }
+  });
+  test.each(['email', 'username'])('cannot adopt a Webmaster by %s', async (adopt) => {
+    const { username, email } = await create(app.key, { roles: ['Webmaster'] });
+    const file = csv(HEAD, [toId('x'), username, email].join(','));
+    const refused = await runImport(app.key, file, `adopt=${adopt}`);
+    expect(refused.problems).toMatchObject([{ field: 'external_id', code: 'privileged_user' }]);
+    expect(await findUser(app.key, toId('x'))).toBeUndefined();
+    expect(countsOf(await runImport(app.key, file, `adopt=${adopt}&allow_privileged=true`))).toEqual({
+      updated: 1,
+    });
+  });
   test('reports the user uuid in role errors', async () => {
     const boss = await create(app.key, { roles: ['Webmaster'], external_id: toId('a') });
     const member = await create(app.key, { external_id: toId('b') });
@@ -47,7 +83,7 @@ describe('an import without allow_privileged', () => {
     }
     const created = await runImport(app.key, csv(`${HEAD},Roles`, person('c', 'Webmaster')));
     expect(created.problems).toMatchObject([
-      { message: expect.stringMatching(/^would grant the Webmaster role, /) },
+      { message: expect.stringMatching(/^can include Webmaster only with allow_privileged/) },
     ]);
   });
 });

@@ -29,7 +29,7 @@ const TABLES = ['user_identifiers', 'user_roles', 'user_words', 'audit_events', 
 const SYSTEM: Caller = { actor: { kind: 'system', id: null }, requestId: 'test', ip: '' };
 const IMPORT: Caller = {
   ...SYSTEM,
-  actor: { kind: 'import', id: uuidv7(), initiator: SYSTEM.actor, approver: null },
+  actor: { kind: 'import', id: uuidv7(), initiator: SYSTEM.actor, approver: null, allowsPrivileged: true },
 };
 
 const app = setUpApp();

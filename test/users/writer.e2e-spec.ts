@@ -147,7 +147,7 @@ test('users cannot block themselves, directly or through an import', async () =>
   const own: Caller = { ...SYSTEM, actor: person };
   const byImport: Caller = {
     ...SYSTEM,
-    actor: { kind: 'import', id: uuidv7(), initiator: person, approver: null },
+    actor: { kind: 'import', id: uuidv7(), initiator: person, approver: null, allowsPrivileged: true },
   };
   for (const caller of [own, byImport]) {
     const { outcomes } = await apply([{ kind: 'update', uuid: a, patch: { status: 'Blocked' } }], caller);

@@ -90,9 +90,12 @@ export class ImportPreview {
     actor: Actor,
   ): Promise<Pick<Preview, 'rows' | 'problems'>> {
     const { users, managers } = await this.facts.find(rows);
-    const initiator = { kind: 'import', id: randomUUID(), initiator: actor, approver: null } as const;
+    const initiator: Actor = {
+      ...{ kind: 'import', id: randomUUID(), initiator: actor, approver: null },
+      allowsPrivileged: options.allow_privileged,
+    };
     const scope = userScopeOf({ dataset: options.dataset, options });
-    const visibility = getVisibility(caller.actor, { starter: caller.actor, reverts: null });
+    const visibility = getVisibility(actor, { starter: actor, reverts: null });
     const problems: PreviewProblemDto[] = [];
     const planned = rows.map((file) => {
       const { line, manager: named } = file;

@@ -8,7 +8,6 @@ import { SELF_BLOCK } from '../../users/rules/failure.js';
 import {
   type UserPatch,
   isSelfBlock,
-  isWebmasterUser,
   createEmptyUser,
   checkPrivilege,
   validateChange,
@@ -89,8 +88,9 @@ export function planRow(row: FileRow, context: RowContext): PlannedRow {
   const errorsOfRow = [...lost, ...others.map((error) => toRowError(error, row))];
   if (errorsOfRow.length > 0) return createPlannedRow(row, context, 'error', { errors: errorsOfRow });
 
+  const actor = context.initiator;
   const refused =
-    checkPrivilegedChange(before, after, context) ?? checkPrivilege(context.initiator, before, after);
+    checkPrivilege(actor, before, after) ?? (isSelfBlock({ actor }, before, after) ? SELF_BLOCK : undefined);
   if (refused) return createPlannedRow(row, context, 'error', { errors: [refused] });
   if (!before) return createPlannedRow(row, context, 'created', { after, changes: listFilledFields(after) });
   const warnings = returned === 'reactivate' ? [] : returned;
@@ -167,24 +167,6 @@ function findDamageErrors(row: FileRow, { before, manager }: RowContext): RowErr
 function toRowError({ field, code, message }: FieldError, row: FileRow): RowError {
   const value = row.cells.get(field.split('.')[0] ?? field);
   return { field, code, message, ...(value !== undefined && { value: truncate(value, MAX_VALUE) }) };
-}
-
-function checkPrivilegedChange(
-  before: User | undefined,
-  after: User,
-  context: RowContext,
-): RowError | undefined {
-  const was = before !== undefined && isWebmasterUser(before);
-  const is = isWebmasterUser(after);
-  const changed = before && (before.status !== after.status || !hasSameRoles(before.roles, after.roles));
-  if (!context.options.allow_privileged && ((is && !was) || (was && changed))) {
-    const field = before && before.status !== after.status && was ? 'status' : 'roles';
-    const what = was
-      ? `would change the status or roles of the Webmaster ${before.uuid}`
-      : `would grant the Webmaster role${before ? ` to the user ${before.uuid}` : ''}`;
-    return { field, code: 'privileged_user', message: `${what}, which requires allow_privileged=true` };
-  }
-  return isSelfBlock({ actor: context.initiator }, before, after) ? SELF_BLOCK : undefined;
 }
 
 function hasSameRoles(a: readonly string[], b: readonly string[]): boolean {

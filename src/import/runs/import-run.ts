@@ -130,8 +130,17 @@ export const userScopeOf = ({ dataset, options }: Pick<ImportRun, 'dataset' | 'o
   part: options.part ?? null,
 });
 
-export function callerOf({ id, starter, approver, request_id: requestId, ip }: ImportRun): Caller {
-  return { actor: { kind: 'import', id, initiator: starter, approver }, requestId, ip };
+export function callerOf({
+  id,
+  starter,
+  approver,
+  reverts,
+  options,
+  request_id: requestId,
+  ip,
+}: ImportRun): Caller {
+  const allowsPrivileged = options.allow_privileged || reverts !== null;
+  return { actor: { kind: 'import', id, initiator: starter, approver, allowsPrivileged }, requestId, ip };
 }
 
 /** Cost of applying a changed row, relative to the cost of reading and planning a row. */

@@ -9,8 +9,8 @@ import {
 } from '../../platform/common/errors.js';
 import { IDENTIFYING_FIELDS } from '../model/comparison-keys.js';
 
-/** Failure codes that only import reports use. The API uses the error codes `*_taken` instead. */
-type ImportCode = 'duplicate' | 'unlinked_conflict';
+/** Failure codes that only import reports use. For requests, `toErrorCode` converts them to error codes. */
+type ImportCode = 'duplicate' | 'unlinked_conflict' | 'privileged_user';
 
 /** A broken rule, in the same form for API requests and rows of import files. */
 export interface Failure {
@@ -77,6 +77,7 @@ export const getTakenErrorCode = (field: string): ErrorCode =>
 
 function toErrorCode({ code, field }: Failure): ErrorCode {
   if (code === 'duplicate' || code === 'unlinked_conflict') return getTakenErrorCode(field);
+  if (code === 'privileged_user') return 'insufficient_scope';
   return isFieldCode(code) ? 'validation_failed' : code;
 }
 

@@ -218,7 +218,8 @@ const NEEDS_WEBMASTERS: Failure = {
  * scope of the data set that manages the user.
  * @param before undefined for a new user.
  * @param after undefined for a deleted user.
- * @param byProvider true for an identity provider, which needs `webmasters` only to change `PROTECTED_FIELDS`.
+ * @param byProvider true for an identity provider. Like an import, it needs `webmasters` only to change
+ * `PROTECTED_FIELDS`.
  */
 export function checkPrivilege(
   actor: Actor,
@@ -232,31 +233,42 @@ export function checkPrivilege(
     const message = `This API key cannot import the data set ${dataset}, which manages this user`;
     return createFailure('', 'insufficient_scope', message);
   }
-  if (hasScope(actor, 'webmasters')) return undefined;
   const isConcerned = [before, after].some((user) => user && isWebmasterUser(user));
-  const fields = byProvider ? PROTECTED_FIELDS : undefined;
-  return isConcerned && hasChanges(before, after, fields) ? NEEDS_WEBMASTERS : undefined;
+  if (!isConcerned || hasScope(actor, 'webmasters')) return undefined;
+  if (after && (byProvider || actor.kind === 'import')) return checkProtectedFields(actor, before, after);
+  return hasChanges(before, after) ? NEEDS_WEBMASTERS : undefined;
 }
 
+const ROLE_FIELDS: readonly string[] = ['roles', 'group_roles'];
 /**
- * Fields with which a client could obtain the privileges of a Webmaster (scim.md, section 3). The external id is one of
- * them, because imports find users by it and set their roles.
+ * Fields with which a client could obtain the privileges of a Webmaster (interface §4). The external id is one of them,
+ * because imports find users by it and set their roles.
  */
 const PROTECTED_FIELDS: readonly string[] = [
-  'external_id',
-  'roles',
-  'group_roles',
   'status',
+  ...ROLE_FIELDS,
+  'external_id',
   'username',
   'email',
   'authname',
   'password',
 ];
 
-/** @param fields the fields to compare, by default all fields. */
-function hasChanges(before: User | undefined, after: User | undefined, fields?: readonly string[]): boolean {
-  if (!before || !after) return true;
-  return diffUsers(before, after).some(({ field }) => !fields || fields.includes(field));
+/** Returns a failure if the change grants the role Webmaster, or changes a protected field of a Webmaster. */
+function checkProtectedFields(actor: Actor, before: User | undefined, after: User): Failure | undefined {
+  const wasWebmaster = before !== undefined && isWebmasterUser(before);
+  const changed = new Set(diffUsers(before, after).map(({ field }) => field));
+  const field = (wasWebmaster ? PROTECTED_FIELDS : ROLE_FIELDS).find((name) => changed.has(name));
+  if (field === undefined) return undefined;
+  const user = before ? `of the ${wasWebmaster ? WEBMASTER : 'user'} ${before.uuid} ` : '';
+  const action = wasWebmaster ? 'be changed' : `include ${WEBMASTER}`;
+  const isOption = actor.kind === 'import' && !actor.allowsPrivileged;
+  const need = isOption ? 'allow_privileged=true' : 'the scope webmasters';
+  return createFailure(field, 'privileged_user', `${user}can ${action} only with ${need}`);
+}
+
+function hasChanges(before: User | undefined, after: User | undefined): boolean {
+  return !before || !after || diffUsers(before, after).length > 0;
 }
 
 /** Returns true if users block themselves, directly or by an import that they started or approved. */
