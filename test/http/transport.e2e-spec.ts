@@ -27,11 +27,23 @@ describe('security headers', () => {
       'content-security-policy':
         "default-src 'none';base-uri 'none';form-action 'none';frame-ancestors 'none'",
       'x-content-type-options': 'nosniff',
-      'x-frame-options': 'SAMEORIGIN',
+      'x-frame-options': 'DENY',
       'referrer-policy': 'no-referrer',
     });
     expect(answer.headers['strict-transport-security']).toBeUndefined();
     for (const name of ['x-powered-by', 'server']) expect(answer.headers[name]).toBeUndefined();
+  });
+  test.each([
+    '/',
+    '/problems/not_found',
+    '/docs',
+    '/console',
+    '/assets/default-avatar.svg',
+    '/scim/v2/Users',
+  ])('forbid frames for GET %s', async (path) => {
+    const { headers } = await app.guest.with({ accept: 'text/html' }).fetch('GET', path);
+    expect(headers['content-security-policy']).toMatch(/frame-ancestors 'none'/);
+    expect(headers['x-frame-options']).toBe('DENY');
   });
   test('forbid caching of API responses', async () => {
     for (const prefix of ['/api', '/API']) {

@@ -104,6 +104,8 @@ export function createSecurityHeaders(https: boolean): Preparation {
     computeHeaders({
       contentSecurityPolicy: { useDefaults: false, directives },
       strictTransportSecurity: https,
+      // For browsers and scanners that ignore `frame-ancestors`.
+      xFrameOptions: { action: 'deny' },
       // Responses cannot be embedded cross-origin. The default avatar route overrides this.
       crossOriginResourcePolicy: { policy: 'same-origin' },
       ...overrides,
