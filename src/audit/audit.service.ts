@@ -107,9 +107,13 @@ export class AuditService {
   }
 
   /** @param isComplete true if the export includes users without an external id. */
-  async recordExport(caller: Caller, isComplete: boolean): Promise<void> {
+  /** @param filters names of the conditions that limit the export. Their values may be personal data. */
+  async recordExport(caller: Caller, isComplete: boolean, filters: readonly string[]): Promise<void> {
     const target = { kind: 'users', id: NO_TARGET } as const;
-    const changes = [{ field: 'all', new: isComplete }];
+    const changes = [
+      { field: 'all', new: isComplete },
+      ...(filters.length > 0 ? [{ field: 'filters', new: filters }] : []),
+    ];
     await this.recordWithoutTransaction(caller, { action: 'users.exported', target, changes });
   }
 

@@ -1,3 +1,4 @@
+import { UserConditions } from '../users/search/user.query.js';
 import { PageQuery } from '../platform/http/page.js';
 import { BooleanParam, ChoicesParam, PatternParam, TextsParam } from '../platform/input/query-rules.js';
 import { MAX_FILE_BYTES } from './file/file-store.js';
@@ -45,8 +46,11 @@ export class RevertQuery {
   dry_run: boolean = false;
 }
 
-export class ExportQuery {
-  @BooleanParam({ default: false, description: 'Include users without an external id.' })
+export class ExportQuery extends UserConditions {
+  @BooleanParam({
+    default: false,
+    description: 'Include users without an external id, unless `has_external_id` is set.',
+  })
   all: boolean = false;
 }
 

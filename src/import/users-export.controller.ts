@@ -4,8 +4,9 @@ import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
 import { AuditService } from '../audit/audit.service.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
-import { streamText } from '../platform/http/stream.js';
+import { abortOnDisconnect, streamText } from '../platform/http/stream.js';
 import { ApiController, DescribeRoute, describeCsv } from '../platform/openapi/route-docs.js';
+import { UserSearch } from '../users/search/user-search.service.js';
 import { ExportQuery } from './import.query.js';
 import { UsersExport } from './report/users-export.js';
 
@@ -15,6 +16,7 @@ import { UsersExport } from './report/users-export.js';
 @ApiController('users/export.csv', 'users')
 export class UsersExportController {
   constructor(
+    private readonly search: UserSearch,
     private readonly users: UsersExport,
     private readonly audit: AuditService,
   ) {}
@@ -22,19 +24,22 @@ export class UsersExportController {
   @Get()
   @DescribeRoute('exportUsers', 'Export users as a CSV file', {
     description:
-      'Exports all users with an external id, in the columns of the import format. Importing the unchanged file changes nothing.',
+      'Exports the users that match all conditions, in the columns of the import format. Without conditions, exports all users ' +
+      'with an external id. Importing the unchanged file changes nothing.',
     answer: describeCsv('The exported users.'),
   })
   @Requires('users.export')
   @Accepts({ query: ExportQuery })
   async export(
-    @CheckedQuery() { all }: ExportQuery,
+    @CheckedQuery() { all, ...filters }: ExportQuery,
     @CurrentCaller() caller: Caller,
     @Res() response: Response,
   ): Promise<void> {
-    await this.audit.recordExport(caller, all);
+    const conditions = { ...(!all && { has_external_id: true }), ...filters };
+    const pages = this.search.readAll(conditions, caller.actor, abortOnDisconnect(response));
+    await this.audit.recordExport(caller, all, Object.keys(filters));
     response.setHeader('Content-Type', 'text/csv; charset=utf-8');
     response.setHeader('Content-Disposition', 'attachment; filename="users.csv"');
-    await streamText(response, this.users.streamLines(all));
+    await streamText(response, this.users.streamLines(pages));
   }
 }

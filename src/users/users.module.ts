@@ -58,6 +58,7 @@ import { UsersService } from './users.service.js';
   exports: [
     DeletedUsers,
     UsersService,
+    UserSearch,
     SearchBudget,
     UserPages,
     UserCounts,

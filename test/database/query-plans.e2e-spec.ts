@@ -41,7 +41,10 @@ const WALKS: [RegExp, string][] = [
     /FROM users WHERE managed_by = \? .*LIMIT \?\) AS page/,
     'counts the users of a data set, 2,000 at a time',
   ],
-  [/FROM users WHERE uuid > \? .*LIMIT \?$/, 'the export reads all users by their key, 500 at a time'],
+  [
+    /SELECT u\.uuid, NULL AS page_key FROM users u (?!.*JSON_EXTRACT)/,
+    'the export reads all users by their key',
+  ],
   [/FROM \(SELECT DISTINCT run_id FROM audit_runs/, 'one look-up for each import of a user'],
   [
     /^SELECT COUNT\(\*\) AS n FROM \(SELECT 1 FROM .* LIMIT 10000\) AS part/,

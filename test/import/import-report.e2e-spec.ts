@@ -128,6 +128,42 @@ test('importing a user export changes no user', async () => {
   expect((await app.key.get('/users/export.csv?all=true')).text).toContain('boss without id,');
 });
 
+test('GET /users/export.csv has the filters of the search', async () => {
+  const id = crypto.randomUUID();
+  const boss = await create(app.key, { username: `boss-${id}`, surname: 'Filtered' });
+  for (const [n, role] of ['Editor', 'Editor', 'Author'].entries())
+    await create(app.key, {
+      external_id: `${id}-${n}`,
+      roles: [role],
+      manager_uuid: boss.uuid,
+      surname: 'Filtered',
+    });
+  const exportIds = async (query: string) => {
+    const { status, text } = await app.key.get(`/users/export.csv?${query}`);
+    const lines = text.trimEnd().split('\r\n').slice(1);
+    return [status, lines.map((line) => line.split(',')[0]).sort()];
+  };
+  const of = `manager_uuid=${boss.uuid}`;
+  expect(await exportIds(`${of}&role=editor`)).toEqual([200, [`${id}-0`, `${id}-1`]]);
+  expect(await exportIds(`${of}&role=editor&role=author&status=Active`)).toEqual([
+    200,
+    [0, 1, 2].map((n) => `${id}-${n}`),
+  ]);
+  expect(await exportIds(`external_id=${id}-2`)).toEqual([200, [`${id}-2`]]);
+  expect(await exportIds(`fulltext_search=filtered%20boss-${id}`)).toEqual([200, []]);
+  for (const option of ['all=true', 'has_external_id=false'])
+    expect(await exportIds(`fulltext_search=filtered%20boss-${id}&${option}`)).toEqual([200, ['']]);
+  expect(await exportIds(`${of}&status=Blocked`)).toEqual([200, []]);
+  for (const wrong of ['role=Nobody', 'sort=email', 'limit=5', 'fulltext_search=*'])
+    expect((await app.key.get(`/users/export.csv?${wrong}`)).body.code).toBe('invalid_parameter');
+  const events = (await app.key.get('/audit?action=users.exported&limit=100')).body.Results;
+  expect(events).toHaveLength(9);
+  expect(events.at(0).changes).toEqual([
+    { field: 'all', old: null, new: false },
+    { field: 'filters', old: null, new: ['status', 'manager_uuid'] },
+  ]);
+});
+
 test('a second import of the same file writes no user data', async () => {
   const rows = people('n', 600, (i) => [`+44 ${i}`, i < 599 ? `n${i + 1}` : '', i < 599 ? '' : 'Editor']);
   const file = csv(`${HEAD},Phone,Manager,Roles`, ...rows);

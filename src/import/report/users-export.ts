@@ -2,10 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { UserDirectory } from '../../users/search/user-directory.service.js';
 import type { User } from '../../users/model/user.js';
 import { COLUMNS, cellsOf } from '../file/columns.js';
-import { readPages } from '../../platform/database/keyset-pages.js';
 import { BOM, toCsvLine } from '../../platform/common/csv.js';
-
-const PAGE_SIZE = 500;
 
 /** Export of users as a file in the import format. Importing this file changes nothing. */
 @Injectable()
@@ -16,11 +13,10 @@ export class UsersExport {
     return BOM + toCsvLine(COLUMNS.map(({ name }) => name));
   }
 
-  /** Yields the lines of the export, page by page. @param all true to include users without an external id. */
-  async *streamLines(all: boolean): AsyncGenerator<string> {
+  /** Yields the lines of the export, page by page. */
+  async *streamLines(pages: AsyncGenerator<User[]>): AsyncGenerator<string> {
     yield this.buildTemplate();
-    const readUsers = (after: string) => this.directory.listPage(after, PAGE_SIZE, all);
-    for await (const users of readPages('', uuidOf, readUsers)) {
+    for await (const users of pages) {
       const managers = await this.directory.findExternalIds(
         users.flatMap(({ manager_uuid }) => manager_uuid ?? []),
       );
@@ -28,8 +24,6 @@ export class UsersExport {
     }
   }
 }
-
-const uuidOf = ({ uuid }: User): string => uuid;
 
 /**
  * Returns the manager cell of a user: the external id of the manager, or `uuid:` and the UUID. Imports can read both

@@ -145,19 +145,6 @@ export class UserDirectory {
   }
 
   /**
-   * Reads the next users after the uuid `after`.
-   * @param all false to omit users without an external id.
-   */
-  async listPage(after: string, limit: number, all: boolean): Promise<User[]> {
-    const linked = all ? '' : ' AND external_id_key IS NOT NULL';
-    const rows = await this.database.scan<UserRow>(
-      `SELECT ${COLUMNS} FROM users WHERE uuid > ?${linked} ORDER BY uuid LIMIT ?`,
-      [after, limit],
-    );
-    return rows.map(toUser);
-  }
-
-  /**
    * Assigns users to a data set and a part, except for users of another data set. `updated` and the version stay the
    * same.
    */

@@ -15,7 +15,7 @@ import { toUserFilter } from './filter.js';
 import { SearchBudget } from './search-budget.service.js';
 import { type UserFilter, getCostDriver, toUserSet, listBroadParts, buildUserOrder } from './search-plan.js';
 import { MAX_SKIPPED_USERS, UserPages } from './user-pages.service.js';
-import { type Sort, type UserQuery, resolveSort } from './user.query.js';
+import { type Sort, type UserConditions, type UserQuery, resolveSort } from './user.query.js';
 
 export interface UserPage {
   count: number;
@@ -71,6 +71,15 @@ export class UserSearch {
       run: (signal) => this.readPage(search, totals, signal),
       findBroadestPart: async (signal) => (await this.findBroadestPart(filter, signal)) ?? 'offset',
     });
+  }
+
+  /**
+   * Returns all users that match the conditions, page by page.
+   * @throws ProblemError `invalid_parameter`.
+   */
+  readAll(conditions: UserConditions, actor: Actor, signal: AbortSignal): AsyncGenerator<User[]> {
+    const filter = toUserFilter(conditions, actor, this.settings.roles);
+    return this.pages.readAll(toUserSet(filter, 'many'), signal);
   }
 
   private async readPage(

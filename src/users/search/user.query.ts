@@ -26,25 +26,8 @@ const SORTS = [
 ] as const;
 export type Sort = (typeof SORTS)[number];
 
-export class UserQuery {
-  @IntegerParam(0, { default: 0, description: 'Number of users to skip. Cannot be combined with `after`.' })
-  offset?: number;
-
-  @LimitParam()
-  limit?: number;
-
-  @ChoiceParam(SORTS, {
-    default: 'relevance',
-    description: 'Sort field. Without a search term, `relevance` sorts by `updated`.',
-  })
-  sort?: Sort;
-
-  @ChoiceParam(['asc', 'desc'], { default: 'desc' })
-  order?: Direction;
-
-  @TextParam(2000, { description: 'Opaque cursor from the `Link: rel="next"` header of the previous page.' })
-  after?: string;
-
+/** Conditions that a user must match. */
+export class UserConditions {
   @TextParam(255, {
     description:
       'Search term of at most ten words. Each word must match a whole word of a name, username, e-mail address or external id. A * after at least two characters matches every word that starts with them, as in `jane do*`.',
@@ -88,6 +71,26 @@ export class UserQuery {
 
   @BooleanParam()
   has_external_id?: boolean;
+}
+
+export class UserQuery extends UserConditions {
+  @IntegerParam(0, { default: 0, description: 'Number of users to skip. Cannot be combined with `after`.' })
+  offset?: number;
+
+  @LimitParam()
+  limit?: number;
+
+  @ChoiceParam(SORTS, {
+    default: 'relevance',
+    description: 'Sort field. Without a search term, `relevance` sorts by `updated`.',
+  })
+  sort?: Sort;
+
+  @ChoiceParam(['asc', 'desc'], { default: 'desc' })
+  order?: Direction;
+
+  @TextParam(2000, { description: 'Opaque cursor from the `Link: rel="next"` header of the previous page.' })
+  after?: string;
 }
 
 /** Returns the sort field of a query. Without a search term, `relevance` becomes `updated`. */

@@ -3,7 +3,7 @@ import { ImportRunsRepository } from '../../../src/import/runs/import-runs.repos
 import { FileStore } from '../../../src/import/file/file-store.js';
 import type { TestApp } from './app.js';
 import type { Client } from './client.js';
-import { create } from '../data/factories.js';
+import { UNKNOWN, create } from '../data/factories.js';
 import { csv, runImport, rowsOf, awaitRun } from './imports.js';
 import { databaseOf } from './people.js';
 import { check } from './scenario.js';
@@ -112,4 +112,8 @@ async function readRuns(key: Client, id: string): Promise<void> {
   await check(key.get('/imports/template.csv'));
   await check(key.get('/users/export.csv'));
   await check(key.get('/users/export.csv?all=true'));
+  const query =
+    'role=Editor&status=Active&managed_by=default&fulltext_search=p1&external_id=p1&username=p1&email=p1&authname=saml:p1';
+  const more = `manager_uuid=${UNKNOWN}&updated_since=2026-01-01T00:00:00Z&created_since=2026-01-01T00:00:00Z&has_external_id=true`;
+  await check(key.get(`/users/export.csv?${query}&${more}`));
 }
