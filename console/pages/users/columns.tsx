@@ -6,10 +6,7 @@ import { StatusPill } from '../../parts/pill.js';
 import type { Column } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 
-export interface UserColumn extends Column<User> {
-  /** Returns the text of a cell in an exported file. */
-  text: (user: User) => string;
-}
+export type UserColumn = Column<User>;
 
 type TextField =
   'username' | 'email' | 'external_id' | 'phone' | 'mobile' | 'firstname' | 'surname' | 'known_as';
@@ -20,7 +17,6 @@ const createTextColumn = (name: TextField, sort?: string): UserColumn => ({
   title: getLabel(name),
   ...(sort && { sort }),
   cell: (user) => user[name],
-  text: (user) => user[name],
 });
 
 const createTimeColumn = (name: TimeField, sort?: string): UserColumn => ({
@@ -28,7 +24,6 @@ const createTimeColumn = (name: TimeField, sort?: string): UserColumn => ({
   title: getLabel(name),
   ...(sort && { sort }),
   cell: (user) => <Time at={user[name]} />,
-  text: (user) => user[name] ?? '',
 });
 
 const Tags = ({ values }: { values: readonly string[] }) => (
@@ -54,7 +49,6 @@ const NAME: UserColumn = {
       </span>
     </span>
   ),
-  text: getDisplayName,
 };
 
 /** All available columns. */
@@ -70,13 +64,11 @@ export const COLUMNS: readonly UserColumn[] = [
     title: 'Status',
     sort: 'status',
     cell: (user) => <StatusPill status={user.status} />,
-    text: (user) => user.status,
   },
   {
     name: 'roles',
     title: 'Roles',
     cell: (user) => <Tags values={[...user.roles, ...user.group_roles]} />,
-    text: (user) => user.roles.join('; '),
   },
   createTextColumn('external_id', 'external_id'),
   createTextColumn('phone'),

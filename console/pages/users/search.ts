@@ -4,7 +4,6 @@ import type { paths } from '../../api/generated.js';
 type Query = NonNullable<paths['/api/0.3/users/search']['get']['parameters']['query']>;
 
 const PAGE = 50;
-const MAX_PAGE = 100;
 
 /** Converts typed text to a prefix search: `lov ad` finds Ada Lovelace. */
 const toSearchText = (text: string): string => text.trim().replace(/[^\s*]{2}(?=\s|$)/gu, '$&*');
@@ -42,20 +41,9 @@ export async function searchUsers(
   return { count: data.Count, users: data.Results, next: getNextCursor(headers) };
 }
 
-/** Loads all users of the list, page by page. @param onPage called with the progress after each page. */
-export async function loadAllUsers(
-  page: URLSearchParams,
-  signal: AbortSignal,
-  onPage: (done: number, count: number) => void,
-): Promise<User[]> {
-  const found: User[] = [];
-  const query = new URLSearchParams(page);
-  query.delete('after');
-  for (;;) {
-    const { users, next, count } = await searchUsers(query, signal, MAX_PAGE);
-    found.push(...users);
-    onPage(found.length, count);
-    if (!next) return found;
-    query.set('after', next);
-  }
+/** Returns the URL of the export of all users in the list, for Webmasters. */
+export function getExportUrl(page: URLSearchParams): string {
+  const { sort: _sort, order: _order, after: _after, ...filters } = toQuery(page);
+  const query = new URLSearchParams({ ...filters, all: 'true' } as unknown as Record<string, string>);
+  return `/api/0.3/users/export.csv?${query.toString()}`;
 }

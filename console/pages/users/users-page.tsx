@@ -4,6 +4,7 @@ import { useRoles } from '../../api/roles.js';
 import { isWebmaster } from '../../api/session.js';
 import { setQuery, useUrl } from '../../lib/url.js';
 import { SelectField } from '../../parts/field.js';
+import { Icon } from '../../parts/icon.js';
 import { Page } from '../../parts/page.js';
 import { Pager } from '../../parts/pager.js';
 import { ProblemNote } from '../../parts/problem-note.js';
@@ -11,8 +12,7 @@ import { SearchField } from '../../parts/search-field.js';
 import { Table } from '../../parts/table.js';
 import { ColumnChoice } from './column-choice.js';
 import { parseColumns } from './columns.js';
-import { ExportButton } from './export-button.js';
-import { searchUsers } from './search.js';
+import { getExportUrl, searchUsers } from './search.js';
 
 /** The list of users. The URL contains its search, filters, sort order and columns. */
 export function UsersPage({ user }: { user: User }) {
@@ -30,7 +30,17 @@ export function UsersPage({ user }: { user: User }) {
       actions={
         <>
           <ColumnChoice chosen={columns} />
-          <ExportButton query={searchQuery} columns={columns} count={data?.count} />
+          {isWebmaster(user) && (
+            <a
+              class="button"
+              href={getExportUrl(searchQuery)}
+              download
+              title="Export all users in this list as CSV, in the columns of an import file"
+            >
+              <Icon name="imports" />
+              Export
+            </a>
+          )}
         </>
       }
     >
