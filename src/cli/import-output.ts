@@ -1,4 +1,5 @@
 import type { ImportRunDto, ImportRowDto } from '../import/imports.dto.js';
+import { replaceHidden } from '../platform/common/text.js';
 import { formatMinute, formatParty, toTable } from './output.js';
 import type { Preview } from '../import/mapping/import-preview.js';
 
@@ -136,8 +137,8 @@ function formatLimits(limits: NonNullable<Preview['guard_limits']>): string {
   return texts.join('; ');
 }
 
-/** Shortens a text and replaces control characters, which a terminal would interpret. */
+/** Shortens a text, without control characters, which a terminal would interpret. */
 function shorten(text: string, max = MAX_CELL): string {
-  const clean = text.replace(/\p{Cc}/gu, '\ufffd');
+  const clean = replaceHidden(text);
   return clean.length > max ? `${clean.slice(0, max - 1)}…` : clean;
 }

@@ -3,6 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { errorCodeOf, messageOf } from '../platform/common/errors.js';
+import { replaceHidden } from '../platform/common/text.js';
 import type { JsonObject } from '../platform/common/json.js';
 import type { Application } from './application.js';
 import type { Target } from './target.js';
@@ -10,11 +11,9 @@ import type { Target } from './target.js';
 /** File mode of output files. They contain personal data, so only their owner can access them. */
 const OWNER_ONLY = 0o600;
 
-/** Formats rows as aligned columns, and replaces control characters, which a terminal would interpret. */
+/** Formats rows as aligned columns, without control characters, which a terminal would interpret. */
 export function toTable(cells: readonly (readonly (string | number)[])[]): string {
-  const replaceControls = (cell: string | number) =>
-    typeof cell === 'number' ? cell : cell.replace(/\p{Cc}/gu, '\ufffd');
-  const rows = cells.map((row) => row.map(replaceControls));
+  const rows = cells.map((row) => row.map((cell) => (typeof cell === 'number' ? cell : replaceHidden(cell))));
   const widths: number[] = [];
   for (const row of rows) {
     for (const [index, cell] of row.entries())

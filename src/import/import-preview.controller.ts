@@ -42,6 +42,6 @@ export class ImportPreviewController {
       ? await this.worker.preview(head, requested, caller.actor)
       : await this.previews.build(head, requested, caller.actor);
     const { name, size } = file;
-    return { file: { name: name.slice(0, 255), size }, profile: requested.profile?.name ?? null, ...preview };
+    return { file: { name, size }, profile: requested.profile?.name ?? null, ...preview };
   }
 }

@@ -85,10 +85,10 @@ describeConsole('new imports in the console', (service) => {
         data.items.add(new browser.File([text ?? ''], name ?? ''));
         return data;
       },
-      [`${MARKUP}.csv`, `No,Mail,Login\nD-1,no address,${MARKUP}\n`],
+      [`${MARKUP}\u202e.csv`, `No,Mail,Login\nD-1,no address,${MARKUP}\n`],
     );
     await page.page.dispatchEvent('.drop', 'drop', { dataTransfer: transfer });
-    await page.waitForText(`${MARKUP}.csv`);
+    await page.waitForText(`${MARKUP}\ufffd.csv`);
     await problems().waitFor();
     expect(await page.readRows('Problems')).toEqual([
       ['E-mail must be an e-mail address', '2', 'no address'],

@@ -81,8 +81,9 @@ test('an import schedule skips links, folders, pipes and sockets', async () => {
 });
 
 test('a named pipe in the drop folder does not block shutdown', async () => {
-  for (const path of ['a.csv', `processing/${ID}~a.csv`]) KINDS['a pipe']?.(join(drop.folder, path));
-  drop.markDone('a.csv');
+  const hidden = 'a\u202e.csv';
+  for (const path of [hidden, `processing/${ID}~a.csv`]) KINDS['a pipe']?.(join(drop.folder, path));
+  drop.markDone(hidden);
   drop.addUser('b');
   const service = await Process.startService({
     ...envOf(scheduled.app.database),
@@ -91,7 +92,7 @@ test('a named pipe in the drop folder does not block shutdown', async () => {
     IMPORT_CRON: '0 0 1 1 *',
   });
   await scheduled.waitForFiles(1);
-  expect(service.out).toMatch(/"file skipped"/);
+  expect(service.out).toMatch(/"file":"a\ufffd\.csv".*"file skipped"/);
   expect(await service.stop()).toEqual({ code: 0, signal: null });
 }, 60_000);
 

@@ -40,10 +40,23 @@ const sendForm = (body: string, query = ''): Promise<Answer> =>
 const newFile = () => fileOf(`m${++n}`);
 
 describe('a multipart import upload', () => {
-  test('replaces control characters in the file name', async () => {
-    const named = filePart(newFile()).replace('filename="Nächte.csv"', "filename*=utf-8''a%00b%0a.csv");
-    const { status, body: run } = await sendForm(named + END, '?dry_run=true');
-    expect([status, run.file.name]).toEqual([202, 'a\ufffdb\ufffd.csv']);
+  test('replaces hidden characters in the file name', async () => {
+    const [sent, shown] = [
+      'a\0b\u202ecsv\u200b.Nächte\u0085.exe',
+      'a\ufffdb\ufffdcsv\ufffd.Nächte\ufffd.exe',
+    ];
+    const file = newFile();
+    const name = encodeURIComponent(sent);
+    const named = filePart(file).replace('filename="Nächte.csv"', `filename*=utf-8''${name}`);
+    const header = { 'content-type': 'text/csv', 'x-file-name': name };
+    for (const path of ['/imports?dry_run=true', '/imports/preview'])
+      for (const answer of [
+        await sendForm(named + END, path.slice(8)),
+        await app.key.send('POST', path, file, header),
+      ])
+        expect(answer.body.file.name).toBe(shown);
+    const { text } = await app.key.get('/audit?action=import.started&limit=2');
+    expect(text).not.toMatch(/\u202e|\u200b/);
   });
 
   test('accepts options before and after the file', async () => {

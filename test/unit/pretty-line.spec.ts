@@ -39,7 +39,7 @@ test('a terminal log line for status 500 is red', () => {
   expect(formatPrettyLine(line({ ...failed, status: 404 }), true)).toContain('\u001b[32mINFO');
 });
 
-test('control characters from a client are not printed in a log line', () => {
-  const event = { ...REQUEST, path: '/\u001b[2J\n', status: 404, ms: 1, user: '\u001b[31m' };
-  expect(formatPrettyLine(line(event), false)).not.toMatch(/\p{Cc}(?!$)/u);
+test('hidden characters from a client are not printed in a log line', () => {
+  const event = { ...REQUEST, path: '/\u001b[2J\n', status: 404, ms: 1, user: '\u001b[31m', file: '\u202e' };
+  expect(formatPrettyLine(line(event), false)).not.toMatch(/[\p{Cc}\p{Cf}](?!$)/u);
 });

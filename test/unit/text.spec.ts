@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { foldCase, foldText, normalizeText } from '../../src/platform/common/text.js';
+import { foldCase, foldText, normalizeText, replaceHidden } from '../../src/platform/common/text.js';
 
 /** `invisible.spec` tests every code point, and `user-input` and `user-text` test limits and lines. */
 test.each([
@@ -10,6 +10,16 @@ test.each([
   ['\u00a0x\u3000', 'x'],
 ])('the text %j is stored as %j', (text, stored) => {
   expect(normalizeText(text)).toBe(stored);
+});
+
+test.each([
+  ['staff.csv', 'staff.csv'],
+  ['ﺎﺒﺟ نمی\u200cخواهم.csv', 'ﺎﺒﺟ نمی\u200cخواهم.csv'],
+  ['staff\u202evsc.exe', 'staff\ufffdvsc.exe'],
+  ['a\u200b\u2066\u061cb\u{e0041}\u{1d173}\ufeff', 'a\ufffd\ufffd\ufffdb\ufffd\ufffd\ufffd'],
+  ['a\u001b[31m\n\u009b\u007f\ud800', 'a\ufffd[31m\ufffd\ufffd\ufffd\ufffd'],
+])('the name %j is shown as %j', (name, shown) => {
+  expect(replaceHidden(name)).toBe(shown);
 });
 
 test.each([

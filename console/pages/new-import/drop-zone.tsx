@@ -1,5 +1,5 @@
 import { useId, useState } from 'preact/hooks';
-import { formatSize } from '../../lib/text.js';
+import { formatSize, showFileName } from '../../lib/text.js';
 import { Icon } from '../../parts/icon.js';
 
 /** Area for dropping or choosing a file. */
@@ -24,7 +24,7 @@ export function DropZone({ file, onFile }: { file: File | undefined; onFile: (fi
       }}
     >
       <Icon name="imports" />
-      <p>{file ? `${file.name}, ${formatSize(file.size)}` : 'Drop a CSV file here, or'}</p>
+      <p>{file ? `${showFileName(file.name)}, ${formatSize(file.size)}` : 'Drop a CSV file here, or'}</p>
       <input
         id={id}
         class="hidden"

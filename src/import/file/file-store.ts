@@ -8,7 +8,7 @@ import { Injectable } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import { ProblemError } from '../../platform/common/errors.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
-import { truncate } from '../../platform/common/text.js';
+import { replaceHidden, truncate } from '../../platform/common/text.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { ImportFilesRepository, PART_BYTES } from './import-files.repository.js';
 
@@ -73,7 +73,7 @@ export class FileStore {
       await this.discard(runId);
       throw error;
     }
-    return { runId, name: cleanFileName(name), size, parts, sha256: hash.digest('hex') };
+    return { runId, name: toShownName(name), size, parts, sha256: hash.digest('hex') };
   }
 
   /** Deletes a stored file, a few parts at a time, unless a run needs it. */
@@ -82,9 +82,8 @@ export class FileStore {
   }
 }
 
-function cleanFileName(name: string): string {
-  return truncate(name.toWellFormed().replace(/\p{Cc}/gu, '\ufffd'), 255);
-}
+/** Returns the name of a file as every response, log and audit event shows it. */
+const toShownName = (name: string): string => truncate(replaceHidden(name), 255);
 
 /** Maximum number of bytes that a preview keeps of a file, usually enough for a hundred rows. */
 const PREFIX_BYTES = 1024 * 1024;
@@ -107,7 +106,7 @@ export class FilePrefix implements FileReceiver {
       this.storedBytes += piece.length;
       this.pieces.push(piece);
     }
-    return { runId: '', name, size: this.size, parts: 0, sha256: '' };
+    return { runId: '', name: toShownName(name), size: this.size, parts: 0, sha256: '' };
   }
 
   discard(): Promise<void> {

@@ -153,6 +153,17 @@ export function findInvisible(text: string): string | undefined {
   return rest.match(INVISIBLE)?.[0];
 }
 
+/** Replaces control characters and invisible characters of a text from outside, such as the name of a file. */
+export function replaceHidden(text: string): string {
+  if (PRINTABLE.test(text)) return text;
+  let shown = text.toWellFormed().replace(/\p{Cc}/gu, REPLACEMENT);
+  for (let found = findInvisible(shown); found !== undefined; found = findInvisible(shown))
+    shown = shown.replaceAll(found, REPLACEMENT);
+  return shown;
+}
+
+const REPLACEMENT = '\ufffd';
+
 export function findDeceptive(text: string): string | undefined {
   return PRINTABLE.test(text) ? undefined : DECEPTIVE.exec(text)?.[0];
 }

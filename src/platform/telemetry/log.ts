@@ -5,6 +5,7 @@ import { constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { Env } from '../config/env.js';
 import { errorCodeOf, rootErrorOf } from '../common/errors.js';
 import { maskSecrets } from '../common/secrets.js';
+import { replaceHidden } from '../common/text.js';
 import { isoNow } from '../common/time.js';
 import { formatPrettyLine } from './pretty-line.js';
 import { type RequestObserver, type RequestResult, getPath } from './observe.js';
@@ -163,7 +164,7 @@ export class Log implements RequestObserver {
     const options = { level, base, timestamp: () => `,"time":"${isoNow()}"` };
     this.pino = pino(options, {
       write: (line) => {
-        this.add(maskSecrets(line));
+        this.add(`${replaceHidden(maskSecrets(line.slice(0, -1)))}\n`);
       },
     });
   }

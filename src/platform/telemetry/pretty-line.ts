@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import { isObject, tryParseJson } from '../common/json.js';
+import { replaceHidden } from '../common/text.js';
 
 const LEVELS: Readonly<Record<string, { name: string; color: 'dim' | 'green' | 'yellow' | 'red' }>> = {
   10: { name: 'TRACE', color: 'dim' },
@@ -29,12 +30,9 @@ export function formatPrettyLine(line: string, isColored: boolean): string {
     ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
   );
   const frames = Array.isArray(stack) ? stack.map((frame) => `    at ${String(frame)}\n`).join('') : '';
-  const head = `${applyStyle('dim', formatClock(time))} ${applyStyle(isBad ? 'red' : color, name.padEnd(NAME_LENGTH))} ${applyStyle('bold', replaceControls(what))}`;
-  return `${[head, ...(shown.length > 0 ? [applyStyle('dim', replaceControls(shown.join(' ')))] : [])].join('  ')}\n${frames}`;
+  const head = `${applyStyle('dim', formatClock(time))} ${applyStyle(isBad ? 'red' : color, name.padEnd(NAME_LENGTH))} ${applyStyle('bold', replaceHidden(what))}`;
+  return `${[head, ...(shown.length > 0 ? [applyStyle('dim', replaceHidden(shown.join(' ')))] : [])].join('  ')}\n${frames}`;
 }
-
-/** Replaces control characters, because client input could contain terminal escape sequences. */
-const replaceControls = (text: string): string => text.replace(/\p{Cc}/gu, '\ufffd');
 
 function formatClock(time: unknown): string {
   const date = new Date(String(time));
