@@ -110,10 +110,8 @@ export class AuditService {
   /** @param filters names of the conditions that limit the export. Their values may be personal data. */
   async recordExport(caller: Caller, isComplete: boolean, filters: readonly string[]): Promise<void> {
     const target = { kind: 'users', id: NO_TARGET } as const;
-    const changes = [
-      { field: 'all', new: isComplete },
-      ...(filters.length > 0 ? [{ field: 'filters', new: filters }] : []),
-    ];
+    const names = filters.map((name) => ({ field: 'filter', new: name }));
+    const changes = [{ field: 'all', new: isComplete }, ...names];
     await this.recordWithoutTransaction(caller, { action: 'users.exported', target, changes });
   }
 

@@ -7,17 +7,13 @@ import type { User } from '../users/model/user.js';
 import type { ImportRowDto, ImportRunDto } from './imports.dto.js';
 import { type Visibility, hideInGuard, hideInRow, listReasons } from './report/visible-values.js';
 
-/**
- * Converts a row to its response. `line` is null for a missing user.
- * @param people the users whom the row names, by UUID.
- */
-export function presentRow(
-  stored: StagedRow,
-  people: ReadonlyMap<string, User>,
-  visibility: Visibility,
-): ImportRowDto {
+/** Users whom a row names, by their UUID. */
+type People = ReadonlyMap<string, User>;
+
+/** Converts a row to its response. `line` is null for a missing user. */
+export function presentRow(stored: StagedRow, people: People, visibility: Visibility): ImportRowDto {
   const row = hideInRow(stored, visibility);
-  const users = visibility === 'all' ? people : new Map<string, User>();
+  const users: People = visibility === 'all' ? people : new Map();
   return {
     line: row.line > 0 ? row.line : null,
     outcome: row.outcome,
@@ -34,10 +30,7 @@ export function presentRow(
   };
 }
 
-function rowDisplayNameOf(
-  { user_uuid, changes, version }: StagedRow,
-  users: ReadonlyMap<string, User>,
-): string {
+function rowDisplayNameOf({ user_uuid, changes, version }: StagedRow, users: People): string {
   const user = users.get(user_uuid ?? '');
   const values: Readonly<Record<string, unknown>> = user ? { ...user } : version === 0 ? changes.values : {};
   const getFieldText = (field: string): string => {
@@ -56,7 +49,7 @@ export function presentRun(
   run: ImportRun,
   problemRows: readonly StagedRow[],
   revertedBy: string | null,
-  visibility: Visibility,
+  visibility: Visibility = 'none',
 ): ImportRunDto {
   const { id, state, dry_run, reverts, guards, starter, approver } = run;
   return {

@@ -90,10 +90,8 @@ export class ImportPreview {
     actor: Actor,
   ): Promise<Pick<Preview, 'rows' | 'problems'>> {
     const { users, managers } = await this.facts.find(rows);
-    const initiator: Actor = {
-      ...{ kind: 'import', id: randomUUID(), initiator: actor, approver: null },
-      allowsPrivileged: options.allow_privileged,
-    };
+    const { allow_privileged: allowsPrivileged } = options;
+    const initiator: Actor = { kind: 'import', id: '', initiator: actor, approver: null, allowsPrivileged };
     const scope = userScopeOf({ dataset: options.dataset, options });
     const visibility = getVisibility(actor, { starter: actor, reverts: null });
     const problems: PreviewProblemDto[] = [];
@@ -103,9 +101,8 @@ export class ImportPreview {
       const manager = named && managers.get(named)?.uuid;
       const user = { before, uuid: randomUUID(), manager };
       const { row } = planRow(file, { options, scope, settings: this.settings, initiator, ...user });
-      problems.push(
-        ...hideInRow(row, visibility).errors.map((error) => ({ line, ...error, refuses: false })),
-      );
+      const { errors } = hideInRow(row, visibility);
+      problems.push(...errors.map((error) => ({ line, ...error, refuses: false })));
       const fields = truncateValue({ ...file.raw, ...(named !== undefined && { manager: named }) });
       return { line, outcome: row.outcome, fields: isObject(fields) ? fields : {} };
     });

@@ -1,5 +1,5 @@
 import { escapeFormula, unescapeFormula } from '../../platform/common/csv.js';
-import { truncate } from '../../platform/common/text.js';
+import { replaceHidden, truncate } from '../../platform/common/text.js';
 import { COLUMNS, type Column, findColumn, toHeaderKey, isPasswordHeader } from '../file/columns.js';
 import type { FileErrorCode, FileErrorDetails } from '../file/file-error.js';
 import { type ImportOptions, IGNORED, type NamedProfile } from '../runs/import-options.js';
@@ -37,7 +37,7 @@ export function combineStatuses(cells: readonly string[]): string {
   return filled.find(toTest('blocked')) ?? filled.find((cell) => !toTest('active')(cell)) ?? filled[0] ?? '';
 }
 
-export const quote = (name: string): string => `"${truncate(name, 100)}"`;
+export const quote = (name: string): string => `"${truncate(replaceHidden(name), 100)}"`;
 
 type CellBuilder = (cells: readonly string[]) => string;
 

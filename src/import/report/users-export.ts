@@ -14,9 +14,10 @@ export class UsersExport {
   }
 
   /** Yields the lines of the export, page by page. */
-  async *streamLines(pages: AsyncGenerator<User[]>): AsyncGenerator<string> {
+  async *streamLines(pages: AsyncIterable<readonly { user: User }[]>): AsyncGenerator<string> {
     yield this.buildTemplate();
-    for await (const users of pages) {
+    for await (const page of pages) {
+      const users = page.map(({ user }) => user);
       const managers = await this.directory.findExternalIds(
         users.flatMap(({ manager_uuid }) => manager_uuid ?? []),
       );

@@ -11,12 +11,9 @@ import type { Reason } from '../runs/run-states.js';
 export type Visibility = 'all' | 'sent' | 'none';
 
 /** Returns the values of a run that an actor sees. Without `users:read`, an actor sees only the file that it sent. */
-export function getVisibility(
-  actor: Actor,
-  { starter, reverts }: Pick<ImportRun, 'starter' | 'reverts'>,
-): Visibility {
+export function getVisibility(actor: Actor, run: Pick<ImportRun, 'starter' | 'reverts'>): Visibility {
   if (hasScope(actor, 'users:read')) return 'all';
-  return reverts === null && isSameActor(starter, actor) ? 'sent' : 'none';
+  return run.reverts === null && isSameActor(run.starter, actor) ? 'sent' : 'none';
 }
 
 /** Replaces messages with hidden values. */
@@ -27,11 +24,9 @@ export function hideInRow<T extends StagedRow>(row: T, visibility: Visibility): 
   if (visibility === 'all') return row;
   // A missing user is not in the file.
   const isSent = visibility === 'sent' && row.line > 0;
-  const changes = row.changes.list.map(({ field, old, new: value }) => ({
-    field,
-    old: null,
-    new: isSent ? omitStoredMembers(old, value) : null,
-  }));
+  const changes = row.changes.list.map(({ field, old, new: value }) => {
+    return { field, old: null, new: isSent ? omitStoredMembers(old, value) : null };
+  });
   return {
     ...row,
     external_id: isSent ? row.external_id : '',
@@ -43,9 +38,8 @@ export function hideInRow<T extends StagedRow>(row: T, visibility: Visibility): 
 /** Returns the new value of a field. An object such as `authname` also has the members that a row does not change. */
 function omitStoredMembers(old: unknown, value: unknown): unknown {
   if (!isObject(old) || !isObject(value)) return value;
-  const isChanged = ([name, member]: [string, unknown]) =>
-    JSON.stringify(member) !== JSON.stringify(old[name]);
-  return Object.fromEntries(Object.entries(value).filter(isChanged));
+  const isChanged = (name: string): boolean => JSON.stringify(value[name]) !== JSON.stringify(old[name]);
+  return Object.fromEntries(Object.entries(value).filter(([name]) => isChanged(name)));
 }
 
 function hideInError(error: RowError, isSent: boolean): RowError {
@@ -53,19 +47,16 @@ function hideInError(error: RowError, isSent: boolean): RowError {
   return isSent && uuid === undefined ? error : { field, code, message: HIDDEN };
 }
 
+/** Removes the values of the examples of a guard. Their lines remain. */
 export function hideInGuard(guard: Guard, visibility: Visibility): Guard {
   if (visibility === 'all') return guard;
-  const examples = guard.examples.map(({ line, external_id }) => {
-    const isSent = visibility === 'sent' && line !== null;
-    return { line, external_id: isSent ? external_id : '', old: null, new: null };
-  });
+  const examples = guard.examples.map(({ line }) => ({ line, external_id: '', old: null, new: null }));
   return { ...guard, examples };
 }
 
 /** Lists the reasons why a file was rejected. Their messages may quote the file. */
 export function listReasons(reason: Reason | null, visibility: Visibility) {
   const all = reason === null ? [] : [reason, ...(reason.others ?? [])];
-  return all.map(({ line = null, code, message }) => {
-    return { line, field: '', code, message: visibility === 'none' ? HIDDEN : message };
-  });
+  const hidden = visibility === 'none' && { message: HIDDEN };
+  return all.map(({ line = null, code, message }) => ({ line, field: '', code, message, ...hidden }));
 }

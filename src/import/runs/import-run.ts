@@ -130,17 +130,10 @@ export const userScopeOf = ({ dataset, options }: Pick<ImportRun, 'dataset' | 'o
   part: options.part ?? null,
 });
 
-export function callerOf({
-  id,
-  starter,
-  approver,
-  reverts,
-  options,
-  request_id: requestId,
-  ip,
-}: ImportRun): Caller {
-  const allowsPrivileged = options.allow_privileged || reverts !== null;
-  return { actor: { kind: 'import', id, initiator: starter, approver, allowsPrivileged }, requestId, ip };
+export function callerOf(run: ImportRun): Caller {
+  const { id, starter: initiator, approver, request_id: requestId, ip } = run;
+  const allowsPrivileged = run.options.allow_privileged || run.reverts !== null;
+  return { actor: { kind: 'import', id, initiator, approver, allowsPrivileged }, requestId, ip };
 }
 
 /** Cost of applying a changed row, relative to the cost of reading and planning a row. */

@@ -122,11 +122,6 @@ export class StatisticsDto {
 }
 
 export function presentSummary(run: ImportRun): ImportRunSummaryDto {
-  const { id, state, dry_run, reverts, file, created, finished, counts, missing } = presentRun(
-    run,
-    [],
-    null,
-    'none',
-  );
+  const { id, state, dry_run, reverts, file, created, finished, counts, missing } = presentRun(run, [], null);
   return { id, state, dry_run, reverts, file, created, finished, counts, missing };
 }

@@ -31,9 +31,6 @@ const ALWAYS_FEW = 500;
 /** Share of matching users below which looking up the matches is faster than reading all users in sort order. */
 const FEW_SHARE = 1 / 10;
 
-/** Number of users that `readAll` reads together. */
-const USERS_AT_ONCE = 500;
-
 const PAGE_COLUMNS = USER_COLUMNS.map((column) => `v.${column}`).join(', ');
 
 /** Counts users and reads pages of users for all lists of the API and of SCIM. Uses hand-written SQL (ADR 13). */
@@ -82,16 +79,6 @@ export class UserPages {
       ...(isEmpty && { isEmpty }),
     };
     return readPage(source, order, window, this.dialect);
-  }
-
-  /** Yields all users of a set page by page, sorted by uuid. @param signal stops the reading when it aborts. */
-  async *readAll(users: UserSet, signal: AbortSignal): AsyncGenerator<User[]> {
-    for (let after: Position | undefined, isFirst = true; isFirst || after; isFirst = false) {
-      const window = { after, offset: 0, limit: USERS_AT_ONCE };
-      const { rows, last }: KeysetPage<Hit> = await this.read(() => users, BY_UUID, window, signal);
-      yield rows.map(({ user }) => user);
-      after = last;
-    }
   }
 
   async count(
@@ -148,7 +135,6 @@ export class UserPages {
 
 /** Sort key for lists that are sorted only by uuid. */
 export const NO_KEY = 'NULL';
-const BY_UUID: PageOrder = { order: 'asc', ranges: [{ key: NO_KEY, only: null, unique: false }] };
 
 function buildFromWhere({ from, tests }: UserSet, part?: Clause): Clause {
   const { sql, params } = buildWhere(part ? [...tests, part] : tests);

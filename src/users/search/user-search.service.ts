@@ -4,9 +4,12 @@ import { DATABASE, type Database } from '../../platform/database/engine/database
 import { type Clause, countRows } from '../../platform/database/engine/sql.js';
 import {
   type Direction,
+  type PageOrder,
   type PageWindow,
+  type Position,
   encodeCursor,
   parsePageWindow,
+  readPages,
 } from '../../platform/database/keyset-pages.js';
 import type { User } from '../model/user.js';
 import { UserSettings } from '../rules/user-settings.js';
@@ -14,7 +17,7 @@ import { UserCounts } from '../writer/user-counts.service.js';
 import { toUserFilter } from './filter.js';
 import { SearchBudget } from './search-budget.service.js';
 import { type UserFilter, getCostDriver, toUserSet, listBroadParts, buildUserOrder } from './search-plan.js';
-import { MAX_SKIPPED_USERS, UserPages } from './user-pages.service.js';
+import { type Hit, MAX_SKIPPED_USERS, NO_KEY, UserPages } from './user-pages.service.js';
 import { type Sort, type UserConditions, type UserQuery, resolveSort } from './user.query.js';
 
 export interface UserPage {
@@ -33,6 +36,10 @@ interface Search {
 
 /** The number of matching users and of all users. Undefined if a search has conditions other than the status. */
 type Totals = Awaited<ReturnType<UserCounts['countUsers']>> | undefined;
+
+const BY_UUID: PageOrder = { order: 'asc', ranges: [{ key: NO_KEY, only: null, unique: false }] };
+/** Number of users that `readAll` reads together. */
+const READ_AT_ONCE = 500;
 
 /** Number of word matches above which a search is broad. */
 const MAX_NARROW_MATCHES = 500;
@@ -74,12 +81,14 @@ export class UserSearch {
   }
 
   /**
-   * Returns all users that match the conditions, page by page.
+   * Returns all users that match the conditions, page by page, sorted by uuid.
    * @throws ProblemError `invalid_parameter`.
    */
-  readAll(conditions: UserConditions, actor: Actor, signal: AbortSignal): AsyncGenerator<User[]> {
-    const filter = toUserFilter(conditions, actor, this.settings.roles);
-    return this.pages.readAll(toUserSet(filter, 'many'), signal);
+  readAll(conditions: UserConditions, actor: Actor, signal: AbortSignal): AsyncGenerator<Hit[]> {
+    const users = toUserSet(toUserFilter(conditions, actor, this.settings.roles), 'many');
+    const read = async (after: Position | undefined) =>
+      (await this.pages.read(() => users, BY_UUID, { after, offset: 0, limit: READ_AT_ONCE }, signal)).rows;
+    return readPages<Hit, Position | undefined>(undefined, (hit) => hit, read);
   }
 
   private async readPage(
