@@ -12,11 +12,7 @@ const HEAD = 'ExternalId,Username,Email,Manager';
 const createUnlinked = async (prefix: string, count: number) =>
   Promise.all(
     Array.from({ length: count }, async (_, i) =>
-      create(app.key, {
-        username: `${prefix}${i}`,
-        email: `${prefix}${i}@example.org`,
-        external_id: undefined,
-      }),
+      create(app.key, { username: `${prefix}${i}`, email: `${prefix}${i}@example.org` }),
     ),
   );
 const row = (prefix: string, i: number, manager: string) =>

@@ -64,17 +64,10 @@ test('queued imports run in the order of upload', async () => {
     await apply(...args);
   });
   const send = async (name: string): Promise<string> => (await upload(app.key, fileOf(name))).body.id;
-  const ids = [await send('x'), await send('y'), await send('z')] as const;
-  expect((await readRun(ids[1])).state).toBe('queued');
-  expect((await readRun(ids[2])).state).toBe('queued');
+  const ids = [await send('x'), await send('y'), await send('z')];
+  for (const id of ids.slice(1)) expect((await readRun(id)).state).toBe('queued');
   release();
-  const [first, second, third] = [
-    await awaitRun(app.key, ids[0]),
-    await awaitRun(app.key, ids[1]),
-    await awaitRun(app.key, ids[2]),
-  ];
-  expect(first.state).toBe('completed');
-  expect(second.state).toBe('completed');
-  expect(third.state).toBe('completed');
+  const [first, second, third] = await Promise.all(ids.map((id) => awaitRun(app.key, id)));
+  expect([first, second, third].map(({ state }) => state)).toEqual(Array(3).fill('completed'));
   expect(first.finished <= second.started && second.finished <= third.started).toBe(true);
 });

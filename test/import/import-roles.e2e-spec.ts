@@ -39,33 +39,25 @@ describe('an import without allow_privileged', () => {
     ['Roles', 'roles', 'Webmaster|Editor'],
     ['Status', 'status', 'Blocked'],
   ])('cannot change the column %s of a Webmaster', async (column, field, cell) => {
-    const own = await create(app.key, { roles: ['Webmaster'], external_id: toId('own') });
-    const byGroup = await create(app.key, { external_id: toId('group') });
-    await aGroup(app, { roles: ['Webmaster'], members: [byGroup.uuid] });
-    for (const { external_id, uuid } of [own, byGroup]) {
-      const change = csv(
-        `ExternalId,${column},Phone,ForeName,HideEmail`,
-        `${external_id},${cell},9,New,true`,
-      );
-      const refused = await runImport(app.key, change);
-      expect(refused.problems).toMatchObject([
-        { field, code: 'privileged_user', message: expect.stringContaining(uuid) },
-      ]);
-      const allowed = await runImport(app.key, change, 'dry_run=true&allow_privileged=true');
-      expect(allowed.counts.error).toBe(0);
-      const rest = csv('ExternalId,Phone,ForeName,HideEmail', `${external_id},9,New,true`);
+    await create(app.key, { roles: ['Webmaster'], external_id: toId('own') });
+    const member = await create(app.key, { external_id: toId('group') });
+    await aGroup(app, { roles: ['Webmaster'], members: [member.uuid] });
+    for (const id of [toId('own'), toId('group')]) {
+      const change = csv(`ExternalId,${column},Phone,HideEmail`, `${id},${cell},9,true`);
+      expect((await runImport(app.key, change)).problems).toMatchObject([{ field, code: 'privileged_user' }]);
+      const { counts } = await runImport(app.key, change, 'dry_run=true&allow_privileged=true');
+      expect(counts.error).toBe(0);
+      const rest = csv('ExternalId,Phone,HideEmail', `${id},9,true`);
       expect(countsOf(await runImport(app.key, rest))).toEqual({ updated: 1 });
     }
   });
   test.each(['email', 'username'])('cannot adopt a Webmaster by %s', async (adopt) => {
     const { username, email } = await create(app.key, { roles: ['Webmaster'] });
     const file = csv(HEAD, [toId('x'), username, email].join(','));
-    const refused = await runImport(app.key, file, `adopt=${adopt}`);
-    expect(refused.problems).toMatchObject([{ field: 'external_id', code: 'privileged_user' }]);
-    expect(await findUser(app.key, toId('x'))).toBeUndefined();
-    expect(countsOf(await runImport(app.key, file, `adopt=${adopt}&allow_privileged=true`))).toEqual({
-      updated: 1,
-    });
+    const { problems } = await runImport(app.key, file, `adopt=${adopt}`);
+    expect(problems).toMatchObject([{ field: 'external_id', code: 'privileged_user' }]);
+    const allowed = await runImport(app.key, file, `adopt=${adopt}&allow_privileged=true`);
+    expect(countsOf(allowed)).toEqual({ updated: 1 });
   });
   test('reports the user uuid in role errors', async () => {
     const boss = await create(app.key, { roles: ['Webmaster'], external_id: toId('a') });

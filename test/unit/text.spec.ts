@@ -13,8 +13,7 @@ test.each([
 });
 
 test.each([
-  ['staff.csv', 'staff.csv'],
-  ['ﺎﺒﺟ نمی\u200cخواهم.csv', 'ﺎﺒﺟ نمی\u200cخواهم.csv'],
+  ['نمی\u200cخواهم.csv', 'نمی\u200cخواهم.csv'],
   ['staff\u202evsc.exe', 'staff\ufffdvsc.exe'],
   ['a\u200b\u2066\u061cb\u{e0041}\u{1d173}\ufeff', 'a\ufffd\ufffd\ufffdb\ufffd\ufffd\ufffd'],
   ['a\u001b[31m\n\u009b\u007f\ud800', 'a\ufffd[31m\ufffd\ufffd\ufffd\ufffd'],

@@ -139,7 +139,7 @@ describe('the deletion rules', () => {
     const actor = toActor(user);
     const byImport: Actor = {
       kind: 'import',
-      id: uuidv7(),
+      id: '',
       initiator: actor,
       approver: null,
       allowsPrivileged: true,
