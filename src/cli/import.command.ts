@@ -59,7 +59,7 @@ export const createImportCommand = (application: Application) =>
     .option('--delimiter <character>', 'column delimiter: one of , ; | tab')
     .option('--encoding <name>', 'encoding of the file, such as windows-1252')
     .option('--ignore-unknown-columns', 'ignore unknown columns instead of rejecting the file')
-    .option('--allow-privileged', 'allow changes to the status and roles of Webmasters')
+    .option('--allow-privileged', 'allow changes to identifiers, status and roles of Webmasters')
     .option('--expected-rows <number>', 'reject the file unless it has this number of rows')
     .option('--approve', 'approve the import if it waits for approval')
     .addHelpText('after', IMPORT_CODES)

@@ -121,7 +121,7 @@ export class ImportOptions {
 
   @BooleanParam({
     default: false,
-    description: "Allow rows that grant the Webmaster role, or change a Webmaster's status or roles.",
+    description: "Allow rows that grant Webmaster, or change a Webmaster's status, roles or identifiers.",
   })
   allow_privileged: boolean = false;
 
