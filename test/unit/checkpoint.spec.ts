@@ -29,7 +29,12 @@ beforeEach(async () => {
   files?.installation.recordClosed({ id: 'test', epoch: 0 });
   const lock = new WriteLock(undefined, files);
   connection = SqliteConnection.open(file);
-  engine = new SqliteEngine(connection, lock, new WriteAheadLog(file, connection, lock, []));
+  engine = new SqliteEngine(
+    connection,
+    lock,
+    new WriteAheadLog(file, connection, lock, []),
+    SqliteConnection.open(file),
+  );
   await engine.execute('CREATE TABLE first (number INTEGER)');
   copyFiles('old');
   await engine.execute('CREATE TABLE second (number INTEGER)');

@@ -53,7 +53,7 @@ export class TransactionRunner {
    * After a conflict with another writer (unique violation, deadlock, lock wait, certification), or if the server becomes
    * unreachable before the commit, the whole work runs again as `computeRetryDelay` decides. The work must therefore read
    * before it writes, to detect what the other writer wrote, and must change nothing outside of `tx`. It must run all
-   * statements on `tx`: on SQLite any other statement would wait for the end of this transaction.
+   * statements on `tx`: on SQLite any other write would wait for the end of this transaction.
    *
    * With an `Idempotency-Key` the transaction stays open until the request is answered. Later work of the request must use
    * `caller.repeatable.transaction` or `runAfterCommit`.

@@ -45,5 +45,6 @@ export async function openDatabase(
   // SQLite opens the log at the first read.
   connection.query('PRAGMA schema_version', []);
   const readers = reader === undefined ? [] : [new ReadWorker(reader, file), new ReadWorker(reader, file)];
-  return new SqliteEngine(connection, lock, new WriteAheadLog(file, connection, lock, readers), ...readers);
+  const log = new WriteAheadLog(file, connection, lock, readers);
+  return new SqliteEngine(connection, lock, log, SqliteConnection.open(file), ...readers);
 }

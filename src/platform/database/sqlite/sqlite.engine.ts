@@ -27,17 +27,18 @@ const BUSY_TIMEOUT_MILLIS = 5000;
 const PAUSE_MILLIS = 2;
 
 /**
- * SQLite on one connection. Statements are synchronous. Before a write the engine waits for the lock that the processes
- * of this service share, without blocking the thread.
+ * SQLite on one connection for writes. Statements are synchronous. Before a write the engine waits for the lock that the
+ * processes of this service share, without blocking the thread.
  *
- * While a transaction is open, all other statements wait for `openTransaction`, because they would become part of that
- * transaction.
+ * While a transaction is open, all other writes wait for `openTransaction`, because they would become part of that
+ * transaction. Reads use a second connection meanwhile, which sees only commits.
  */
 export class SqliteEngine implements Engine {
   readonly dialect = 'sqlite';
   private openTransaction: Promise<void> | undefined;
 
   /**
+   * @param committed reads while a transaction is open on `connection`.
    * @param reader runs the SELECT statements that may read a whole table. By default this process runs them.
    * @param stoppableReader runs the SELECT statements that a signal may stop. Stopping a statement kills the process of
    * this reader.
@@ -46,6 +47,7 @@ export class SqliteEngine implements Engine {
     private readonly connection: SqliteConnection,
     private readonly lock: WriteLock,
     private readonly log: WriteAheadLog,
+    private readonly committed: SqliteConnection,
     private readonly reader?: Reader,
     private readonly stoppableReader = reader,
   ) {}
@@ -55,6 +57,7 @@ export class SqliteEngine implements Engine {
     await Promise.all([this.reader?.end(), this.stoppableReader?.end()]);
     while (this.openTransaction) await this.openTransaction;
     await this.log.close();
+    this.committed.close();
     this.connection.close();
     this.lock.files?.recordClosed();
   }
@@ -69,11 +72,15 @@ export class SqliteEngine implements Engine {
   }
 
   query<T extends object>(sql: string, params: Params = []): Promise<T[]> {
-    return this.retryWhileBusy(() => this.connection.query(sql, params) as T[]);
+    return this.read((connection) => connection.query(sql, params) as T[]);
   }
 
   queryOne<T extends object>(sql: string, params: Params = []): Promise<T | undefined> {
-    return this.retryWhileBusy(() => this.connection.queryOne(sql, params) as T | undefined);
+    return this.read((connection) => connection.queryOne(sql, params) as T | undefined);
+  }
+
+  private read<T>(run: (connection: SqliteConnection) => T): Promise<T> {
+    return this.retryWhileBusy(() => run(this.openTransaction ? this.committed : this.connection), false);
   }
 
   async scan<T extends object>(sql: string, params: Params = [], signal?: AbortSignal): Promise<T[]> {
@@ -140,13 +147,13 @@ export class SqliteEngine implements Engine {
   }
 
   /**
-   * Runs `attempt` when no transaction is open on this connection. Repeats it while another program holds SQLite's
-   * lock.
+   * Runs `attempt`. Repeats it while another program holds SQLite's lock.
+   * @param waits true to wait until no transaction is open.
    * @throws DatabaseError `race` if the lock is still held after five seconds.
    */
-  private async retryWhileBusy<T>(attempt: () => T): Promise<T> {
+  private async retryWhileBusy<T>(attempt: () => T, waits = true): Promise<T> {
     for (const until = performance.now() + BUSY_TIMEOUT_MILLIS; ;) {
-      while (this.openTransaction) await this.openTransaction;
+      while (waits && this.openTransaction) await this.openTransaction;
       this.log.assertUsable();
       try {
         return attempt();
