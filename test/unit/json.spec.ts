@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { findJsonExcess } from '../../src/platform/common/json.js';
 
-const ROOMY = { depth: 100, values: 1000 };
+const ROOMY = { depth: 100, values: 1000, names: 100 };
 test.each([
   ['1', 0],
   ['{}', 1],
@@ -28,6 +28,14 @@ test.each([
 ])('the JSON text %s counts as %d values', (text, values) => {
   expect(findJsonExcess(text, { ...ROOMY, values })).toBeUndefined();
   if (values > 1) expect(findJsonExcess(text, { ...ROOMY, values: values - 1 })).toBe('values');
+});
+
+test.each([
+  ['{"a":1,"a":{"a":":"}}', 1],
+  ['{"a":1,"\\":": {"b\\"" :[1]}}', 3],
+])('the JSON text %s has %d different names', (text, names) => {
+  expect(findJsonExcess(text, { ...ROOMY, names })).toBeUndefined();
+  expect(findJsonExcess(text, { ...ROOMY, names: names - 1 })).toBe('names');
 });
 
 test('the JSON check of a large text stops at the limit', () => {

@@ -36,20 +36,30 @@ export function tryParseJson(text: string): unknown {
 
 /**
  * Returns the limit that a JSON text exceeds, or undefined. `depth` limits the nesting of arrays and objects. `values`
- * limits the number of all values. Call it before parsing, because a huge number of brackets or values could overload
- * the parser.
+ * limits the number of all values, and `names` the number of different member names. Call it before parsing, because a
+ * huge number of brackets, values or names could overload the parser.
  */
-export function findJsonExcess(text: string, limits: { depth: number; values: number }) {
+export function findJsonExcess(text: string, limits: { depth: number; values: number; names: number }) {
+  const names = new Set<string>();
   let depth = 0;
   let values = 1;
   let inString = false;
+  let start = 0;
+  let end = 0;
   for (let i = 0; i < text.length; i++) {
     const char = text.charCodeAt(i);
     if (inString) {
       if (char === 0x5c) i++;
-      else if (char === 0x22) inString = false;
-    } else if (char === 0x22) inString = true;
-    else if (char === 0x2c) {
+      else if (char === 0x22) {
+        inString = false;
+        end = i;
+      }
+    } else if (char === 0x22) {
+      inString = true;
+      start = i;
+    } else if (char === 0x3a) {
+      if (names.add(text.slice(start, end)).size > limits.names) return 'names';
+    } else if (char === 0x2c) {
       if (++values > limits.values) return 'values';
     } else if (char === 0x5b || char === 0x7b) {
       if (++depth > limits.depth) return 'depth';

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { isUtf8 } from 'node:buffer';
+import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -46,6 +47,9 @@ export const LOGIN_BODY = { maxBytes: 4 * KIB, maxValues: 100, compressed: false
 
 /** Maximum nesting depth of JSON. Every valid body is shallower, and recursive code is safe at this depth. */
 const JSON_DEPTH = 32;
+
+/** Maximum number of different member names in a body, because the parser takes several microseconds for a new name. */
+const MAX_NAMES = 20_000;
 
 /**
  * Memory limit for all request bodies that this process is receiving or processing: buffers, decompressed bytes and
@@ -295,13 +299,17 @@ function createTooLargeError({ maxBytes }: BodyRules): ProblemError {
 const createIncompleteError = (): ProblemError =>
   new ProblemError('malformed_json', 'The body is incomplete or could not be decompressed.');
 
-function parseObject(body: Buffer, { maxValues }: BodyRules): JsonObject {
+async function parseObject(body: Buffer, { maxValues }: BodyRules): Promise<JsonObject> {
   if (!isUtf8(body)) throw new ProblemError('malformed_json', 'The body is not valid UTF-8.');
   const text = new TextDecoder().decode(body);
-  const excess = findJsonExcess(text, { depth: JSON_DEPTH, values: maxValues });
+  const excess = findJsonExcess(text, { depth: JSON_DEPTH, values: maxValues, names: MAX_NAMES });
   if (excess === 'depth')
     throw new ProblemError('malformed_json', `The body is nested deeper than ${JSON_DEPTH} levels.`);
-  if (excess) throw new ProblemError('too_large', `The body has more than ${maxValues} JSON values.`);
+  if (excess) {
+    const most = excess === 'names' ? `${MAX_NAMES} different member names` : `${maxValues} JSON values`;
+    throw new ProblemError('too_large', `The body has more than ${most}.`);
+  }
+  if (body.length > MIB) await setImmediate(); // lets other requests run, because each step takes tens of milliseconds
   const value = parseJson(text);
   if (!isObject(value)) throw new ProblemError('malformed_json', 'The body must be a JSON object.');
   return value;
