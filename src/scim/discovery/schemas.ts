@@ -66,7 +66,7 @@ const defineMultiValued = (
   defineList(
     name,
     description,
-    [defineAttribute('value', 'The value.', value), ...defineQualifiers(types)],
+    [defineAttribute('value', 'The value.', { required: true, ...value }), ...defineQualifiers(types)],
     options,
   );
 
@@ -76,7 +76,12 @@ const defineRoles = (
   value: Options,
   options: Options = {},
 ): AttributeDefinition =>
-  defineList(name, description, [defineAttribute('value', 'The name of the role.', value)], options);
+  defineList(
+    name,
+    description,
+    [defineAttribute('value', 'The name of the role.', { required: true, ...value })],
+    options,
+  );
 
 /** Attributes that all resources have but no schema contains (RFC 7643 §3.1). */
 export const COMMON: readonly AttributeDefinition[] = [
@@ -209,6 +214,7 @@ export const ENTERPRISE: SchemaDefinition = {
           'value',
           'The id of the manager. A value that is not the id of a user is stored unchanged.',
           {
+            required: true,
             caseExact: true,
             compare: 'uuid',
           },
@@ -262,7 +268,7 @@ export const ROLLCALL_USER: SchemaDefinition = {
       'True if only the user, Webmasters and API keys can see the phone numbers.',
       mapToField('hide_phone_numbers', {}),
     ),
-    defineRoles('groupRoles', 'The roles that the user has through groups.', {}, ON_REQUEST),
+    defineRoles('groupRoles', 'The roles that the user has through groups.', { required: false }, ON_REQUEST),
     defineAttribute(
       'managedBy',
       'The data set that manages the user. The data set scim stands for an identity provider.',
@@ -283,6 +289,7 @@ export const GROUP: SchemaDefinition = {
       'The members of the group.',
       [
         defineAttribute('value', 'The id of the user.', {
+          required: true,
           mutability: 'immutable',
           caseExact: true,
           compare: 'uuid',
