@@ -86,12 +86,6 @@ export class GroupRepository {
     }
   }
 
-  /** Returns true if a group has more than `count` members. Reads only an index. */
-  async hasMoreMembers(group: string, count: number, sql: Sql = this.database): Promise<boolean> {
-    const text = 'SELECT 1 AS one FROM group_members WHERE group_uuid = ? LIMIT 1 OFFSET ?';
-    return (await sql.query<{ one: number }>(text, [group, count])).length > 0;
-  }
-
   /** Reads the members of several groups. Returns undefined if the groups have more than `max` members in total. */
   async listMembersByGroup(
     groups: readonly string[],

@@ -10,12 +10,6 @@ import type { ScimObject } from '../protocol/attribute.js';
 import { Projection, type ViewParameters } from '../protocol/projection.js';
 import { toGroupResource } from './group.mapping.js';
 
-/**
- * Maximum number of members in the response to a PATCH. The response for a larger group has no body (RFC 7644, section
- * 3.5.2), because the body would cost more than the change.
- */
-const MAX_PATCH_MEMBERS = 1000;
-
 /** Converts groups to resources for responses. Members are read only if the response contains them. */
 @Injectable()
 export class ScimGroupView {
@@ -40,23 +34,6 @@ export class ScimGroupView {
       const members = await this.members.listMembers(group.uuid, sql);
       return shown.apply(this.toResource(group, members, await this.findHiddenUsers(actor, sql)));
     };
-  }
-
-  /**
-   * Like `createPresenter`, but for a PATCH. The returned function returns undefined if the resource would contain many
-   * members that the client has not requested.
-   */
-  createPatchPresenter(
-    parameters: ViewParameters,
-    actor: Actor,
-  ): (group: Group, sql?: Sql) => Promise<ScimObject | undefined> {
-    const shown = new Projection(this.resources.group, parameters);
-    const present = this.createPresenter(parameters, actor);
-    const isBounded = shown.isExplicit || !this.shouldShowMembers(shown);
-    return async (group, sql) =>
-      isBounded || !(await this.members.hasMoreMembers(group.uuid, MAX_PATCH_MEMBERS, sql))
-        ? present(group, sql)
-        : undefined;
   }
 
   locationOf({ uuid }: Group): string {

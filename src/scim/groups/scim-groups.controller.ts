@@ -136,9 +136,8 @@ export class ScimGroupsController {
   @Patch(':id')
   @DocGroup.patch(
     'Change a group or its members',
-    'Applies all operations in order, or none. Adding a member takes the same time in a group of any size. If `attributes` is ' +
-      'not sent, returns 204 without a body to API keys with the profile `entra`, and to all API keys if the body would contain ' +
-      'more than 1,000 members.',
+    'Applies all operations in order, or none. The response contains all members, unless the request has ' +
+      '`excludedAttributes=members`. Returns 204 without a body to an API key with the profile `entra` if `attributes` is not sent.',
     {
       standard: { op: 'add', path: 'members', value: [{ value: JANE }, { value: JOHN }] },
       entra: { op: 'Remove', path: 'members', value: [{ value: JANE }] },
@@ -155,13 +154,13 @@ export class ScimGroupsController {
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ScimObject | undefined> {
-    const view = this.view.createPatchPresenter(query, caller.actor);
+    const view = this.view.createPresenter(query, caller.actor);
     const isBrief = rulesOf(caller.actor).isBrief && query.attributes === undefined;
     const group = await this.groups.patch(id, body, caller, this.tags.parseIfMatch(ifMatch));
     this.setETag(group, response);
-    const resource = isBrief ? undefined : await view(group, caller.repeatable?.transaction);
-    if (!resource) response.status(204);
-    return resource;
+    if (!isBrief) return view(group, caller.repeatable?.transaction);
+    response.status(204);
+    return undefined;
   }
 
   @Delete(':id')
