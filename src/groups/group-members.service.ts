@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
 import type { Caller } from '../access/actor.js';
 import { type FieldError, createValidationError } from '../platform/common/errors.js';
+import { filterInBatches, toBatches } from '../platform/common/time-slice.js';
 import type { Sql } from '../platform/database/engine/sql.js';
 import { UserSettings } from '../users/rules/user-settings.js';
 import { UserDirectory } from '../users/search/user-directory.service.js';
@@ -19,7 +20,10 @@ export interface MemberDelta {
 
 export const NO_DELTA: MemberDelta = { added: [], removed: [] };
 
-/** Maximum number of members in one SQL statement. With a much longer list, MariaDB may stop using an index. */
+/**
+ * Maximum number of members in one SQL statement, as in `toBatches`. With a much longer list, MariaDB may stop using an
+ * index.
+ */
 const BATCH_SIZE = 500;
 
 /**
@@ -43,29 +47,24 @@ export class GroupMembers {
   readonly listGroupsByUser: GroupRepository['listGroupsByUser'] = (...users) =>
     this.repository.listGroupsByUser(...users);
 
-  readonly hasMoreMembers: GroupRepository['hasMoreMembers'] = (...group) =>
-    this.repository.hasMoreMembers(...group);
-
   /**
    * Computes which users a change adds and removes, and locks the users to add. Ignores unknown user ids.
    * @throws ProblemError `validation_failed` if a member to add is a group.
    */
   async resolveDelta(tx: Sql, group: string, change: MemberChange): Promise<MemberDelta> {
     const { added, removed } = change;
+    const isChangeable = (uuid: string): boolean => !change.ignoredUsers.has(uuid);
     const members = change.isReplacement
-      ? new Set(await this.repository.listMembers(group, tx))
+      ? await findInBatches(await this.repository.listMembers(group, tx), (part) => part)
       : await this.filterMembers(tx, group, [...added, ...removed]);
-    const toAdd = [...added].filter((uuid) => !members.has(uuid) && !change.ignoredUsers.has(uuid)).sort();
-    const toRemove = change.isReplacement
-      ? [...members].filter((uuid) => !added.has(uuid))
-      : [...removed].filter((uuid) => members.has(uuid)).sort();
-    const locked = await findInBatches(toAdd, (part) => this.directory.lock(tx, part));
-    const unknown = toAdd.filter((uuid) => !locked.has(uuid));
-    await this.assertNotGroups(tx, unknown);
-    return {
-      added: toAdd.filter((uuid) => locked.has(uuid)),
-      removed: toRemove.filter((uuid) => !change.ignoredUsers.has(uuid)),
-    };
+    const toAdd = await filterInBatches([...added], (uuid) => !members.has(uuid) && isChangeable(uuid));
+    const toRemove = await filterInBatches(
+      [...(change.isReplacement ? members : removed)],
+      (uuid) => members.has(uuid) && !added.has(uuid) && isChangeable(uuid),
+    );
+    const locked = await findInBatches(toAdd.sort(), (part) => this.directory.lock(tx, part));
+    await this.assertNotGroups(tx, await filterInBatches(toAdd, (uuid) => !locked.has(uuid)));
+    return { added: await filterInBatches(toAdd, (uuid) => locked.has(uuid)), removed: toRemove.sort() };
   }
 
   async applyDelta(tx: Sql, group: Group, { added, removed }: MemberDelta, caller: Caller): Promise<void> {
@@ -132,21 +131,10 @@ export class GroupMembers {
   }
 }
 
-type FindUuids = (part: readonly string[]) => Promise<Iterable<string>>;
+type FindUuids = (part: readonly string[]) => Iterable<string> | Promise<Iterable<string>>;
 
 async function findInBatches(users: readonly string[], find: FindUuids): Promise<Set<string>> {
   const found = new Set<string>();
   for await (const part of toBatches(users)) for (const uuid of await find(part)) found.add(uuid);
   return found;
-}
-
-/**
- * Splits the values into batches. Lets other requests run between two batches, because SQLite statements block this
- * thread.
- */
-async function* toBatches(values: readonly string[]): AsyncGenerator<readonly string[]> {
-  for (let from = 0; from < values.length; from += BATCH_SIZE) {
-    if (from > 0) await setImmediate();
-    yield values.slice(from, from + BATCH_SIZE);
-  }
 }

@@ -1,39 +1,43 @@
+import { TimeSlice, toBatches } from '../platform/common/time-slice.js';
 import { isUuid } from '../platform/common/uuid.js';
 
 /** Users to add to a group and users to remove from it. Ids that are not UUIDs are ignored. */
 export class MemberChange {
   readonly added = new Set<string>();
   readonly removed = new Set<string>();
+  private readonly slice = new TimeSlice();
   /** True if the users in `added` replace all members of the group. */
   isReplacement = false;
   /** Users whom this change neither adds nor removes, even if they are listed. */
   ignoredUsers: ReadonlySet<string> = new Set();
 
-  static createReplacement(ids: readonly string[]): MemberChange {
+  static async createReplacement(ids: readonly string[]): Promise<MemberChange> {
     const change = new MemberChange();
-    change.replace(ids);
+    await change.replace(ids);
     return change;
   }
 
-  add(ids: readonly string[]): void {
-    for (const uuid of parseUuids(ids)) {
-      this.added.add(uuid);
-      this.removed.delete(uuid);
-    }
+  async add(ids: readonly string[]): Promise<void> {
+    for await (const part of toBatches(ids, undefined, this.slice))
+      for (const uuid of parseUuids(part)) {
+        this.added.add(uuid);
+        this.removed.delete(uuid);
+      }
   }
 
-  remove(ids: readonly string[]): void {
-    for (const uuid of parseUuids(ids)) {
-      this.added.delete(uuid);
-      if (!this.isReplacement) this.removed.add(uuid);
-    }
+  async remove(ids: readonly string[]): Promise<void> {
+    for await (const part of toBatches(ids, undefined, this.slice))
+      for (const uuid of parseUuids(part)) {
+        this.added.delete(uuid);
+        if (!this.isReplacement) this.removed.add(uuid);
+      }
   }
 
-  replace(ids: readonly string[]): void {
+  async replace(ids: readonly string[]): Promise<void> {
     this.isReplacement = true;
     this.added.clear();
     this.removed.clear();
-    this.add(ids);
+    await this.add(ids);
   }
 
   /** Returns true if a current member with this uuid is still a member after the change. */

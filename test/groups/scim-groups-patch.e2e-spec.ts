@@ -123,7 +123,7 @@ describe('a PATCH of group members', () => {
     expect(await readMembers(group)).toEqual([...ids, jane].sort());
   });
 
-  test('returns 204 to Entra and for many members', async () => {
+  test('returns 204 to Entra, and all members to other providers', async () => {
     const entra = await createScimClient(app, { profile: 'entra' });
     expect((await entra.patch(pathOf(group), add(john))).status).toBe(204);
     const chosen = await entra.send('PATCH', `${pathOf(group)}?attributes=displayName`, {
@@ -131,8 +131,8 @@ describe('a PATCH of group members', () => {
     });
     expect([chosen.status, chosen.body.displayName]).toEqual([200, group.displayName]);
     const many = Array.from({ length: 1100 }, (_, n) => s(n));
-    expect((await scim.patch(pathOf(group), add(...many))).status).toBe(204);
-    expect(await readMembers(group)).toHaveLength(1102);
+    const { status, body } = await scim.patch(pathOf(group), add(...many));
+    expect([status, body.members.length]).toEqual([200, 1102]);
     const brief = await scim.send('PATCH', `${pathOf(group)}?excludedAttributes=members`, {
       Operations: [add(jane)],
     });

@@ -23,21 +23,21 @@ const replace = (path: string, value: unknown) => ({ op: 'replace', path, value 
 
 describe('the key profile', () => {
   test.each([
-    ['standard', 200, 'clears', undefined, 400],
-    ['entra', 204, 'clears', undefined, 204],
-    ['okta', 200, 'clears', undefined, 400],
-    ['midpoint', 200, 'keeps', 'Guide', 400],
-  ])('%s returns %i for PATCH and %s an omitted title', async (profile, patched, _, title, unknown) => {
+    ['standard', 200, 'clears', {}, 400],
+    ['entra', 204, 'clears', {}, 204],
+    ['okta', 200, 'clears', {}, 400],
+    ['midpoint', 200, 'keeps', { title: 'Guide', familyName: 'Doe' }, 400],
+  ])('%s returns %i for PATCH and %s what a PUT omits', async (profile, patched, _, kept, unknown) => {
     const provider = await createScimClient(app, { profile });
-    const { id, userName } = await provision(provider, { title: 'Guide' });
+    const name = { givenName: 'Jan', middleName: 'K', familyName: 'Doe' };
+    const { id, userName } = await provision(provider, { title: 'Guide', name });
     const named = profile === 'midpoint' ? {} : { userName };
-    const put = await provider.put(`/Users/${id}`, { ...named, nickName: 'N' });
+    const sent = { ...named, nickName: 'N', name: { givenName: 'Jo', middleName: '' } };
+    const put = await provider.put(`/Users/${id}`, sent);
     expect(put.status).toBe(200);
-    expect({ title: put.body.title, nickName: put.body.nickName, userName: put.body.userName }).toEqual({
-      title,
-      nickName: 'N',
-      userName,
-    });
+    const { title, familyName } = kept as Record<string, string>;
+    expect([put.body.title, put.body.nickName, put.body.userName]).toEqual([title, 'N', userName]);
+    expect(put.body.name).toEqual({ givenName: 'Jo', ...(familyName && { familyName }) });
     const answer = await provider.patch(`/Users/${id}`, replace('title', 'x'));
     expect([answer.status, answer.body?.title, answer.headers.etag]).toEqual([
       patched,

@@ -19,3 +19,25 @@ export class TimeSlice {
     this.began = performance.now();
   }
 }
+
+/**
+ * Splits values into batches of at most `size`. Lets other requests run between two batches.
+ * @param slice time slice of the whole work, if the values are a part of it.
+ */
+export async function* toBatches<T>(
+  values: readonly T[],
+  size = 500,
+  slice = new TimeSlice(),
+): AsyncGenerator<readonly T[]> {
+  for (let from = 0; from < values.length; from += size) {
+    if (slice.isOver) await slice.startNext();
+    yield values.slice(from, from + size);
+  }
+}
+
+/** Filters values in batches, as `toBatches`. */
+export async function filterInBatches<T>(values: readonly T[], test: (value: T) => boolean): Promise<T[]> {
+  const found: T[] = [];
+  for await (const part of toBatches(values)) found.push(...part.filter(test));
+  return found;
+}

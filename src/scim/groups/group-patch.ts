@@ -1,7 +1,7 @@
-import { setImmediate } from 'node:timers/promises';
 import type { GroupMembers } from '../../groups/group-members.service.js';
 import { MemberChange } from '../../groups/member-change.js';
 import { ProblemError } from '../../platform/common/errors.js';
+import { filterInBatches } from '../../platform/common/time-slice.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { type Filter, buildElementMatcher, getComparedValues } from '../protocol/filter.js';
 import type { PatchStep } from '../protocol/patch.js';
@@ -28,9 +28,9 @@ export class MemberPatch {
     for (const { op, target, value } of steps) {
       const ids = listElementValues(value);
       if (target.filter) await this.applyFiltered(op, ids, target.filter);
-      else if (op === 'add') this.change.add(ids);
-      else if (op === 'replace' || value === undefined) this.change.replace(ids);
-      else this.change.remove(ids);
+      else if (op === 'add') await this.change.add(ids);
+      else if (op === 'replace' || value === undefined) await this.change.replace(ids);
+      else await this.change.remove(ids);
     }
     return this.change;
   }
@@ -42,15 +42,15 @@ export class MemberPatch {
   private async applyFiltered(op: PatchStep['op'], ids: readonly string[], filter: Filter): Promise<void> {
     const named = getComparedValues(filter)?.map((id) => id.toLowerCase());
     if (op === 'remove' && named) {
-      this.change.remove(named);
+      await this.change.remove(named);
       return;
     }
     const selected = named ? await this.filterMembers(named) : await this.selectMembers(filter);
-    const remaining = selected.filter((id) => this.change.isStillMember(id));
+    const remaining = await filterInBatches(selected, (id) => this.change.isStillMember(id));
     if (op !== 'remove' && remaining.length === 0)
       throw new ProblemError('no_target', 'No member matches the filter in the path.');
-    if (op !== 'add') this.change.remove(remaining);
-    this.change.add(ids);
+    if (op !== 'add') await this.change.remove(remaining);
+    await this.change.add(ids);
   }
 
   private async filterMembers(ids: readonly string[]): Promise<string[]> {
@@ -66,8 +66,7 @@ export class MemberPatch {
       const detail = `The filters would check more than ${this.limit} members. Select members by id, with value eq.`;
       throw new ProblemError('too_many', detail);
     }
-    await setImmediate(); // lets other requests run, because SQLite statements block this thread
     const isSelected = buildElementMatcher(filter);
-    return [...members, ...this.change.added].filter((value) => isSelected({ value }));
+    return filterInBatches([...members, ...this.change.added], (value) => isSelected({ value }));
   }
 }

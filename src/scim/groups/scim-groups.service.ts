@@ -57,12 +57,12 @@ export class ScimGroups {
 
   /** @throws ProblemError `validation_failed`, or an error of `GroupWriter.create`. */
   async create(body: unknown, caller: Caller): Promise<Group> {
-    const { resource, errors } = this.readBody(body, caller);
+    const { resource, errors } = await this.readBody(body, caller);
     const sent = toSentGroup(resource);
     const fields = this.validate(sent, errors);
     const members =
       sent.members &&
-      (await this.ignoreHiddenOperators(MemberChange.createReplacement(sent.members), caller));
+      (await this.ignoreHiddenOperators(await MemberChange.createReplacement(sent.members), caller));
     return this.groups.create(fields, members, caller);
   }
 
@@ -72,7 +72,7 @@ export class ScimGroups {
    * @throws ProblemError `validation_failed`, or an error of `GroupWriter.update`.
    */
   async replace(id: string, body: unknown, caller: Caller, ifVersions: Versions): Promise<Group> {
-    const { resource, unassigned, ...read } = this.readBody(body, caller);
+    const { resource, unassigned, ...read } = await this.readBody(body, caller);
     const sent = toSentGroup(resource);
     const errors = [...read.errors, ...findIdMismatch('id', read.id || undefined, id)];
     const keeps = rulesOf(caller.actor).keepsOmitted;
@@ -90,7 +90,8 @@ export class ScimGroups {
       );
     const ids = sent.members ?? (unassigned.has('members') ? [] : undefined);
     const toMembers =
-      ids && ((tx: Sql) => this.ignoreHiddenOperators(MemberChange.createReplacement(ids), caller, tx));
+      ids &&
+      (async (tx: Sql) => this.ignoreHiddenOperators(await MemberChange.createReplacement(ids), caller, tx));
     const change = { toFields, ifVersions, ...(toMembers && { toMembers }) };
     return this.groups.change(this.resources.group.parseId(id), change, caller);
   }
@@ -100,7 +101,7 @@ export class ScimGroups {
     const resource = this.resources.group;
     const countDeviation = createDeviationCounter(this.metrics, caller.actor);
     const ignoreUnknown = rulesOf(caller.actor).ignoresUnknown;
-    const steps = readPatch(body, { resource, ignoreUnknown, countDeviation });
+    const steps = await readPatch(body, { resource, ignoreUnknown, countDeviation });
     // Applies the steps on `members` separately, because the other steps then do not need the list of all members.
     const isMemberStep = ({ target }: (typeof steps)[number]) => target.attribute.name === 'members';
     const memberSteps = steps.filter(isMemberStep);
@@ -123,7 +124,7 @@ export class ScimGroups {
     await this.groups.delete(this.resources.group.parseId(id), ifVersions, caller);
   }
 
-  private readBody(body: unknown, { actor }: Caller): ReadResource {
+  private readBody(body: unknown, { actor }: Caller): Promise<ReadResource> {
     return readResource(body, this.resources.group, createDeviationCounter(this.metrics, actor));
   }
 

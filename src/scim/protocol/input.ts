@@ -1,6 +1,7 @@
-import { type FieldCode, type FieldError, ProblemError } from '../../platform/common/errors.js';
+import { type FieldCode, type FieldError, MAX_ERRORS, ProblemError } from '../../platform/common/errors.js';
 import { isObject } from '../../platform/common/json.js';
 import { isWithin } from '../../platform/common/text.js';
+import { TimeSlice } from '../../platform/common/time-slice.js';
 import {
   type Attribute,
   type ResourceDescription,
@@ -37,6 +38,8 @@ export type CountDeviation = (kind: Deviation) => void;
 export interface Report {
   addError: (error: FieldError) => void;
   countDeviation: CountDeviation;
+  /** Time slice of the request, because a body may have as many values as the members of a large group. */
+  slice: TimeSlice;
 }
 
 /** The parsed body of a POST or PUT. */
@@ -45,7 +48,7 @@ export interface ReadResource {
    * The known and writable attributes, with the names and types from the schema. Omits attributes with an empty value.
    */
   resource: ScimObject;
-  /** Paths of the attributes that the request unassigns with an empty value (null, `""` or `[]`). */
+  /** Paths of the attributes and sub-attributes that the request unassigns with an empty value (null, `""` or `[]`). */
   unassigned: ReadonlySet<string>;
   /** URNs of the extensions that the body uses or lists in `schemas`. */
   extensions: ReadonlySet<string>;
@@ -56,15 +59,15 @@ export interface ReadResource {
 }
 
 /** Reads the body of a POST or PUT. @throws ProblemError `invalid_syntax` if it is not an object */
-export function readResource(
+export async function readResource(
   body: unknown,
   description: ResourceDescription,
   countDeviation: CountDeviation = () => undefined,
-): ReadResource {
+): Promise<ReadResource> {
   if (!isObject(body))
     throw new ProblemError('invalid_syntax', 'The body must be a JSON object: a resource.');
   const reader = new ResourceReader(description, countDeviation);
-  for (const [name, value] of Object.entries(body)) reader.readMember(name, value);
+  for (const [name, value] of Object.entries(body)) await reader.readMember(name, value);
   return reader.buildResult();
 }
 
@@ -73,7 +76,10 @@ class ResourceReader implements Report {
   private readonly unassigned = new Set<string>();
   private readonly extensions = new Set<string>();
   private readonly errors: FieldError[] = [];
-  readonly addError: Report['addError'] = (error) => this.errors.push(error);
+  readonly slice = new TimeSlice();
+  readonly addError: Report['addError'] = (error) => {
+    if (this.errors.length < MAX_ERRORS) this.errors.push(error);
+  };
   private hasSchemas = false;
   private id: string | undefined;
 
@@ -82,27 +88,28 @@ class ResourceReader implements Report {
     readonly countDeviation: CountDeviation,
   ) {}
 
-  readMember(name: string, value: unknown): void {
+  async readMember(name: string, value: unknown): Promise<void> {
     const schema = this.description.findSchema(name);
     if (!schema) {
-      this.readAttribute(this.description.findAttribute(name), value);
+      await this.readAttribute(this.description.findAttribute(name), value);
       return;
     }
     this.addExtension(schema);
     if (isObject(value)) {
       for (const [key, content] of Object.entries(value)) {
         const attribute = this.description.findAttribute(`${schema.urn}:${key}`);
-        this.readAttribute(
+        await this.readAttribute(
           attribute && schema.attributes.includes(attribute) ? attribute : undefined,
           content,
         );
       }
     } else if (!isEmpty(value)) {
-      this.errors.push({ field: schema.urn, code: 'invalid_type', message: 'must be an object' });
+      this.addError({ field: schema.urn, code: 'invalid_type', message: 'must be an object' });
     }
   }
 
-  private readAttribute(attribute: Attribute | undefined, raw: unknown): void {
+  private async readAttribute(attribute: Attribute | undefined, raw: unknown): Promise<void> {
+    if (this.slice.isOver) await this.slice.startNext();
     if (!attribute) {
       this.countDeviation('unknown_attribute');
       return;
@@ -112,14 +119,15 @@ class ResourceReader implements Report {
     if (attribute.isReadOnly) return;
     if (attribute.schema !== undefined) this.extensions.add(attribute.schema);
     const faults = this.errors.length;
-    const value = coerceValue(attribute, raw, this);
+    const { value, unset } = await coerceValue(attribute, raw, this);
+    for (const name of unset) this.unassigned.add(`${attribute.path}.${name}`);
     if (value !== undefined) {
       this.unassigned.delete(attribute.path);
       this.values.set(attribute, value);
     } else if (this.errors.length === faults) {
       // The body may contain the attribute twice, with names that differ in case. The last value counts.
       this.values.delete(attribute);
-      this.unassigned.add(attribute.path);
+      if (unset.length === 0) this.unassigned.add(attribute.path);
     }
   }
 
@@ -154,15 +162,20 @@ export function isEmpty(value: unknown): boolean {
 
 /**
  * Converts a value in the request to the type of its attribute. Omits unknown and read-only sub-attributes.
- * @returns undefined if nothing is left, or for an invalid value, which is reported as an error.
+ * @returns a value that is undefined if nothing is left, or for an invalid value, which is reported as an error.
  */
-function coerceValue(attribute: Attribute, raw: unknown, report: Report): ScimValue | undefined {
-  if (attribute.multiValued) return coerceList(attribute, raw, report);
+async function coerceValue(
+  attribute: Attribute,
+  raw: unknown,
+  report: Report,
+): Promise<{ value?: ScimValue | undefined; unset: readonly string[] }> {
+  if (attribute.multiValued) return { value: await coerceList(attribute, raw, report), unset: [] };
   const single = toSingle(attribute, raw, report);
-  if (isEmpty(single)) return undefined;
-  if (attribute.type !== 'complex') return coerceScalar(attribute, single, attribute.path, report);
-  const { value } = coerceParts(attribute, single, attribute.path, report);
-  return Object.keys(value).length === 0 ? undefined : value;
+  if (isEmpty(single)) return { unset: [] };
+  if (attribute.type !== 'complex')
+    return { value: coerceScalar(attribute, single, attribute.path, report), unset: [] };
+  const { value, unset } = coerceParts(attribute, single, attribute.path, report);
+  return { value: Object.keys(value).length === 0 ? undefined : value, unset };
 }
 
 /** Converts a value in the request for a single-valued attribute. Replaces a list with one element by the element. */
@@ -177,12 +190,12 @@ export function toSingle({ path }: Attribute, raw: unknown, report: Report): unk
  * Converts a list in the request, or a single value as a list with one element. Omits empty elements. Only the last
  * primary element stays primary.
  */
-export function coerceList(
+export async function coerceList(
   attribute: Attribute,
   raw: unknown,
   report: Report,
   isFilled: (attribute: Attribute, element: ScimObject) => boolean = hasValue,
-): ScimValue | undefined {
+): Promise<ScimValue | undefined> {
   if (isEmpty(raw)) return undefined;
   if (!Array.isArray(raw)) report.countDeviation('list_shape');
   const list: readonly unknown[] = Array.isArray(raw) ? raw : [raw];
@@ -192,6 +205,7 @@ export function coerceList(
   }
   const elements: ScimObject[] = [];
   for (const [index, element] of list.entries()) {
+    if (report.slice.isOver) await report.slice.startNext();
     if (isEmpty(element)) continue;
     const { value } = coerceParts(attribute, element, `${attribute.path}[${index}]`, report);
     if (isFilled(attribute, value)) elements.push(value);
@@ -281,8 +295,9 @@ export function clearOtherPrimaries(
   elements: readonly ScimObject[],
   before: readonly ScimObject[] = [],
 ): readonly ScimObject[] {
+  if (!attribute.findSub('primary')) return elements;
   const primaries = elements.filter((element) => element['primary'] === true);
-  if (primaries.length < 2 || !attribute.findSub('primary')) return elements;
+  if (primaries.length < 2) return elements;
   const old = new Set(before);
   const last = primaries.findLast((element) => !old.has(element)) ?? primaries.at(-1);
   return elements.map((element) =>

@@ -24,6 +24,8 @@ import { LIST_MESSAGE } from './urns.js';
 
 export const DEFAULT_COUNT = 100;
 export const MAX_COUNT = 200;
+/** Maximum number of characters of a parameter. A cursor with the longest sort key is shorter. */
+const MAX_PARAMETER = 65_536;
 
 /** The unparsed parameters of a list request, from the query or the body of `/.search`, named as in RFC 7644. */
 export type ListParameters = ViewParameters & Readonly<Record<string, unknown>>;
@@ -90,8 +92,9 @@ export function readListQuery(
 
 function readString(name: string, value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
-  if (typeof value !== 'string') throw new ProblemError('invalid_value', `${name} must be a single string.`);
-  return value;
+  if (typeof value === 'string' && value.length <= MAX_PARAMETER) return value;
+  const rule = `a single string of at most ${MAX_PARAMETER} characters`;
+  throw new ProblemError('invalid_value', `${name} must be ${rule}.`);
 }
 
 function readInteger(name: string, value: unknown, code: ErrorCode): number | undefined {
@@ -157,7 +160,7 @@ export function decodeListCursor(text: string, { fingerprint }: ListId): Positio
   if (of !== fingerprint) {
     throw new ProblemError('invalid_cursor', 'cursor belongs to a list with a different filter or order.');
   }
-  const [key] = parseArray(`[${String(encodedKey)}]`);
+  const [key] = typeof encodedKey === 'string' ? parseArray(`[${encodedKey}]`) : [];
   if (/^[01]$/.test(String(range)) && isKey(key) && typeof uuid === 'string' && isUuid(uuid)) {
     return { key, uuid: uuid.toLowerCase() };
   }

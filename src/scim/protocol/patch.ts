@@ -1,5 +1,6 @@
 import { ProblemError } from '../../platform/common/errors.js';
 import { isObject } from '../../platform/common/json.js';
+import { TimeSlice, toBatches } from '../../platform/common/time-slice.js';
 import {
   type Attribute,
   type ResourceDescription,
@@ -58,15 +59,16 @@ export interface PatchStep {
  * operation without a path, or on a whole schema, becomes one step per attribute.
  * @throws ProblemError `invalid_syntax`, `invalid_path`, `invalid_filter`, `invalid_value`, `mutability`, `no_target`
  */
-export function readPatch(body: unknown, { countDeviation, ...options }: PatchOptions): PatchStep[] {
+export async function readPatch(body: unknown, options: PatchOptions): Promise<PatchStep[]> {
+  const { countDeviation } = options;
   const list = Array.isArray(body) ? body : findOperations(body, countDeviation);
   if (!Array.isArray(list) || list.length === 0)
     throw new ProblemError('invalid_syntax', 'A PATCH request needs at least one operation in Operations.');
   if (list.length > MAX_OPERATIONS)
     throw new ProblemError('invalid_syntax', `A request may have at most ${MAX_OPERATIONS} operations.`);
   const operations = list.map((raw: unknown, index) => readOperation(raw, index + 1, countDeviation));
-  const reader = new StepReader({ ...options, countDeviation, addError: throwInvalidValue });
-  return operations.flatMap((operation) => reader.readSteps(operation));
+  const reader = new StepReader({ ...options, addError: throwInvalidValue, slice: new TimeSlice() });
+  return reader.collectSteps(operations, (operation) => reader.readSteps(operation));
 }
 
 function findOperations(body: unknown, countDeviation: CountDeviation): unknown {
@@ -110,7 +112,14 @@ const throwInvalidValue: Report['addError'] = ({ field, message }) => {
 class StepReader {
   constructor(private readonly options: PatchOptions & Report) {}
 
-  readSteps({ op, path, value }: Operation): PatchStep[] {
+  async collectSteps<T>(parts: readonly T[], read: (part: T) => PatchStep[] | Promise<PatchStep[]>) {
+    const steps: PatchStep[] = [];
+    for await (const [part] of toBatches(parts, 1, this.options.slice))
+      if (part !== undefined) steps.push(...(await read(part)));
+    return steps;
+  }
+
+  async readSteps({ op, path, value }: Operation): Promise<PatchStep[]> {
     if (path === '') return this.readWithoutPath(op, value);
     const { ignoreUnknown, resource } = this.options;
     const target = ignoreUnknown ? this.parseLeniently(path, isUnknownAttribute) : parsePath(path, resource);
@@ -123,7 +132,7 @@ class StepReader {
     throw new ProblemError('mutability', `${(target.sub ?? target.attribute).path} cannot be changed.`);
   }
 
-  private readWithoutPath(op: Op, value: unknown): PatchStep[] {
+  private async readWithoutPath(op: Op, value: unknown): Promise<PatchStep[]> {
     if (op === 'remove') throw new ProblemError('no_target', 'The operation remove needs a path.');
     if (isObject(value)) return this.readEntries(op, '', value);
     throw new ProblemError('invalid_value', 'The value of an operation without a path must be an object.');
@@ -133,8 +142,8 @@ class StepReader {
    * Reads an operation whose value is an object, in which each name is a path. Ignores unknown, invalid and read-only
    * paths.
    */
-  private readEntries(op: 'add' | 'replace', prefix: string, value: object): PatchStep[] {
-    return Object.entries(value).flatMap(([name, content]) => {
+  private readEntries(op: 'add' | 'replace', prefix: string, value: object): Promise<PatchStep[]> {
+    return this.collectSteps(Object.entries(value), ([name, content]) => {
       const target = this.parseLeniently(`${prefix}${name}`, () => true);
       if (!target) return [];
       if (target.kind === 'schema') return this.readWholeSchema(op, target.schema, content);
@@ -160,7 +169,7 @@ class StepReader {
     }
   }
 
-  private readWholeSchema(op: Op, schema: Schema, value: unknown): PatchStep[] {
+  private async readWholeSchema(op: Op, schema: Schema, value: unknown): Promise<PatchStep[]> {
     const isCore = schema === this.options.resource.schema;
     if (op === 'remove' || isEmpty(value)) {
       if (isCore) throw new ProblemError('mutability', 'The core schema of a resource cannot be removed.');
@@ -171,7 +180,7 @@ class StepReader {
     return this.readEntries(op, isCore ? '' : `${schema.urn}:`, value);
   }
 
-  private readStep(op: Op, target: AttributeTarget, raw: unknown): PatchStep[] {
+  private async readStep(op: Op, target: AttributeTarget, raw: unknown): Promise<PatchStep[]> {
     const { attribute, sub, filter } = target;
     if (attribute.multiValued && !sub && !filter) return this.readListStep(op, target, raw);
     if (op === 'remove') return [{ op, target }];
@@ -185,19 +194,19 @@ class StepReader {
     return value === undefined ? [] : [{ op, target, value }];
   }
 
-  private readListStep(op: Op, target: AttributeTarget, raw: unknown): PatchStep[] {
+  private async readListStep(op: Op, target: AttributeTarget, raw: unknown): Promise<PatchStep[]> {
     const { attribute } = target;
     if (op === 'remove') {
       // A `remove` operation without a value removes the whole list. With an empty list as its value, it removes
       // nothing.
       if (raw === undefined || raw === null || raw === '') return [{ op, target }];
       this.options.countDeviation('remove_with_value');
-      const value = coerceList(attribute, raw, this.options, hasParts);
+      const value = await coerceList(attribute, raw, this.options, hasParts);
       return value === undefined ? [] : [{ op, target, value }];
     }
     if (op === 'add' && Array.isArray(raw) && raw.length === 0) return [];
     if (isEmpty(raw)) return this.buildRemoval(target);
-    const value = coerceList(attribute, raw, this.options);
+    const value = await coerceList(attribute, raw, this.options);
     if (value !== undefined) return [{ op, target, value }];
     return op === 'add' ? [] : [{ op: 'remove', target }];
   }
@@ -215,13 +224,13 @@ const hasParts = (_: Attribute, element: ScimObject): boolean => Object.keys(ele
 const isReadOnly = ({ attribute, sub }: AttributeTarget): boolean =>
   attribute.isReadOnly || sub?.isReadOnly === true || sub?.mutability === 'immutable';
 
-/** Maximum number of comparisons that the filters of one PATCH may make. They take a few milliseconds. */
+/** Maximum number of comparisons with elements that one PATCH may make. They take less than 100 ms. */
 const MAX_COMPARISONS = 20_000;
 
 /**
  * Applies the steps one after another to a copy of the resource. Removes elements without a `value` only at the end,
  * because an element may be created in two steps.
- * @throws ProblemError `no_target`, `invalid_value` for a list that becomes too long, `too_many` if the filters need
+ * @throws ProblemError `no_target`, `invalid_value` for a list that becomes too long, `too_many` if the operations need
  * too many comparisons
  */
 export function applySteps(
@@ -235,7 +244,8 @@ export function applySteps(
   for (const step of steps) {
     const { attribute, filter } = step.target;
     const before = attribute.getValue(state);
-    if (filter) compared += countComparisons(filter) * Math.max(1, objectsOf(before).length);
+    compared +=
+      (filter ? countComparisons(filter) : countSignatures(step)) * Math.max(1, objectsOf(before).length);
     if (compared > MAX_COMPARISONS) throw createTooManyComparisonsError();
     if (attribute.multiValued) touched.add(attribute);
     const after = attribute.multiValued
@@ -251,7 +261,7 @@ export function applySteps(
 }
 
 function createTooManyComparisonsError(): ProblemError {
-  const detail = `The filters in the paths would make more than ${MAX_COMPARISONS} comparisons.`;
+  const detail = `The operations would make more than ${MAX_COMPARISONS} comparisons with elements of lists.`;
   return new ProblemError('too_many', `${detail} Send fewer operations in one request.`);
 }
 
@@ -331,6 +341,10 @@ function changeSelectedElements(
 
 const createNoTargetError = ({ path }: Attribute): ProblemError =>
   new ProblemError('no_target', `No element of ${path} matches the filter in the path.`);
+
+/** Counts the signatures that `findNewElements` or `removeElements` computes for each element of the list. */
+const countSignatures = ({ op, target, value }: PatchStep): number =>
+  op === 'replace' || !target.attribute.multiValued ? 0 : new Set(objectsOf(value).map(partNamesOf)).size;
 
 /**
  * Returns the elements in the request that the list does not contain. Compares only the sub-attributes in the request.

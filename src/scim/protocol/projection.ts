@@ -17,6 +17,9 @@ export interface ViewParameters {
 /** Maps each attribute that a parameter lists to `all`, or to the listed sub-attributes. */
 type NameSet = ReadonlyMap<Attribute, 'all' | ReadonlySet<Attribute>>;
 
+/** Maximum number of characters of all names together. A query has no more either, because headers have at most 16 KiB. */
+const MAX_NAMES_LENGTH = 16_384;
+
 /** The attributes to include in a response (RFC 7644 §3.9). Ignores the case of names, and unknown names. */
 export class Projection {
   private readonly requested: NameSet | undefined;
@@ -37,11 +40,6 @@ export class Projection {
       this.requested || this.excluded
         ? description.attributes.filter((attribute) => this.isIncluded(attribute))
         : description.shownByDefault;
-  }
-
-  /** True if the client has set `attributes`. The response to a PATCH then always contains the resource. */
-  get isExplicit(): boolean {
-    return this.requested !== undefined;
   }
 
   /** Returns true if the response contains the top-level attribute, or at least one of its sub-attributes. */
@@ -104,6 +102,8 @@ function pickMembers(object: ScimObject, subs: readonly Attribute[]): ScimObject
 function readNames(parameter: unknown, name: string, description: ResourceDescription): NameSet | undefined {
   if (parameter === undefined || parameter === null) return undefined;
   const texts: readonly unknown[] = Array.isArray(parameter) ? parameter : [parameter];
+  if (String(texts).length > MAX_NAMES_LENGTH)
+    throw new ProblemError('invalid_value', `${name} may have at most ${MAX_NAMES_LENGTH} characters.`);
   const names = texts.flatMap((text) => {
     if (typeof text !== 'string') throw new ProblemError('invalid_value', `${name} must be a list of names.`);
     return splitNames(text);

@@ -23,7 +23,9 @@ import {
   type ScimObject,
   type ScimValue,
   getMember,
+  isScimObject,
   objectsOf,
+  omitMember,
   buildResource,
 } from '../protocol/attribute.js';
 import { createNotFoundError } from '../protocol/errors.js';
@@ -66,7 +68,7 @@ export class ScimUserChanges {
 
   /** Prepares the creation of a user. @param uuid the id of the new user. @throws ProblemError `validation_failed`. */
   async create(body: unknown, caller: Caller, uuid = uuidv7()): Promise<PendingChange> {
-    const { resource, unassigned, errors } = this.readBody(body, caller);
+    const { resource, unassigned, errors } = await this.readBody(body, caller);
     rejectActiveRemoval(unassigned.has('active'));
     const touchesPassword = 'password' in resource;
     const edit = buildEdit({}, { active: true, ...resource }, touchesPassword, rulesOf(caller.actor));
@@ -86,7 +88,7 @@ export class ScimUserChanges {
    * @throws ProblemError for errors that do not depend on the current user.
    */
   async replace(id: string, body: unknown, caller: Caller, ifVersions?: Versions): Promise<PendingChange> {
-    const read = this.readBody(body, caller);
+    const read = await this.readBody(body, caller);
     const rules = rulesOf(caller.actor);
     const apply = (current: ScimObject): ScimObject => applyPut(current, read, this.resources.user, rules);
     const wrong = [...read.errors, ...findIdMismatch('id', read.id || undefined, id)];
@@ -102,7 +104,7 @@ export class ScimUserChanges {
     const rules = rulesOf(caller.actor);
     const countDeviation = createDeviationCounter(this.metrics, caller.actor);
     const options = { resource: this.resources.user, ignoreUnknown: rules.ignoresUnknown, countDeviation };
-    const steps = readPatch(body, options);
+    const steps = await readPatch(body, options);
     const apply = (current: ScimObject): ScimObject => applyPatchSteps(current, steps, countDeviation);
     const touchesPassword = steps.some(({ target }) => target.attribute.name === 'password');
     return this.prepareChange(id, { apply, wrong: [], touchesPassword, rules }, caller, ifVersions);
@@ -118,7 +120,7 @@ export class ScimUserChanges {
     return { kind: 'delete', uuid, buildChange };
   }
 
-  private readBody(body: unknown, { actor }: Caller): ReadResource {
+  private readBody(body: unknown, { actor }: Caller): Promise<ReadResource> {
     return readResource(body, this.resources.user, createDeviationCounter(this.metrics, actor));
   }
 
@@ -231,7 +233,14 @@ function applyPut(
   const values = new Map<Attribute, ScimValue>();
   for (const attribute of description.attributes) {
     const retained = isRetained(attribute) ? attribute.getValue(current) : undefined;
-    const value = attribute.getValue(resource) ?? retained;
+    const sent = attribute.getValue(resource);
+    const isUnassigned = (name: string): boolean => unassigned.has(`${attribute.path}.${name}`);
+    const value =
+      rules.keepsOmitted && isScimObject(retained)
+        ? Object.keys(retained)
+            .filter(isUnassigned)
+            .reduce(omitMember, { ...retained, ...(isScimObject(sent) && sent) })
+        : (sent ?? retained);
     if (value !== undefined) values.set(attribute, value);
   }
   return buildResource(values);

@@ -20,7 +20,7 @@ export async function aGroup(
   { members = [], ...fields }: GroupFields & { members?: readonly string[] } = {},
 ): Promise<Group> {
   const names = { display_name: `Group ${++created}`, ...fields };
-  return groupsOf(app).create(names, MemberChange.createReplacement(members), SYSTEM);
+  return groupsOf(app).create(names, await MemberChange.createReplacement(members), SYSTEM);
 }
 
 /** Adds and removes members. */
@@ -30,8 +30,8 @@ export async function editMembers(
   { add = [], remove = [] }: { add?: readonly string[]; remove?: readonly string[] },
 ): Promise<Group> {
   const members = new MemberChange();
-  members.add(add);
-  members.remove(remove);
+  await members.add(add);
+  await members.remove(remove);
   return groupsOf(app).change(group.uuid, { toFields: () => ({}), toMembers: () => members }, SYSTEM);
 }
 

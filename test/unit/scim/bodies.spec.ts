@@ -4,11 +4,11 @@ import { buildListResponse, readListQuery, toSortKey } from '../../../src/scim/p
 import { Projection } from '../../../src/scim/protocol/projection.js';
 import { sortPage } from '../../../src/platform/database/keyset-pages.js';
 import { ENTERPRISE_SCHEMA as E, USER_SCHEMA } from '../../../src/scim/protocol/urns.js';
-import { GROUP, JANE, USER, problemOf } from './resources.js';
+import { GROUP, JANE, USER, problemOf, rejectionOf } from './resources.js';
 
 describe('a SCIM resource body', () => {
-  test('is converted to schema names and types', () => {
-    const read = readResource(
+  test('is converted to schema names and types', async () => {
+    const read = await readResource(
       {
         SCHEMAS: [USER_SCHEMA, 'urn:unknown'],
         USERNAME: 'jane',
@@ -54,16 +54,16 @@ describe('a SCIM resource body', () => {
     ['x509Certificates[0].value', 'too_long', { x509Certificates: [{ value: 'x'.repeat(8193) }] }],
     [E, 'invalid_type', { [E]: 'x' }],
     [`${E}:department`, 'invalid_type', { [E]: { department: true } }],
-  ])('with an invalid %s is refused as %s', (field, code, body) => {
-    expect(readResource(body, USER).errors).toEqual([expect.objectContaining({ field, code })]);
+  ])('with an invalid %s is refused as %s', async (field, code, body) => {
+    expect((await readResource(body, USER)).errors).toEqual([expect.objectContaining({ field, code })]);
   });
 
-  test('may contain 5,000 members', () => {
+  test('may contain 5,000 members', async () => {
     const members = Array.from({ length: 5000 }, (_, i) => ({ value: String(i) }));
-    expect(readResource({ members }, GROUP).resource['members']).toHaveLength(5000);
+    expect((await readResource({ members }, GROUP)).resource['members']).toHaveLength(5000);
   });
-  test.each([[null], [[]], ['x'], [7]])('that consists of %j is refused', (body) => {
-    expect(problemOf(() => readResource(body, USER)).code).toBe('invalid_syntax');
+  test.each([[null], [[]], ['x'], [7]])('that consists of %j is refused', async (body) => {
+    expect((await rejectionOf(readResource(body, USER))).code).toBe('invalid_syntax');
   });
 });
 
@@ -133,6 +133,8 @@ describe('a SCIM list', () => {
     [{ sortBy: 'password' }, 'invalid_value'],
     [{ sortBy: 'name' }, 'invalid_value'],
     [{ sortOrder: 'up' }, 'invalid_value'],
+    [{ attributes: ['x'.repeat(16_384), ''] }, 'invalid_value'],
+    [{ cursor: 'x'.repeat(65_537) }, 'invalid_value'],
     [{ filter: '' }, 'invalid_filter'],
     [{ filter: ['title pr', 'title pr'] }, 'invalid_value'],
   ])('with %j is refused as %s', (parameters, code) => {

@@ -7,7 +7,6 @@ import { Projection } from '../../../src/scim/protocol/projection.js';
 import { applySteps, readPatch } from '../../../src/scim/protocol/patch.js';
 import { JANE, USER } from './resources.js';
 import { USER_SCHEMA } from '../../../src/scim/protocol/urns.js';
-import { isLinear } from '../../support/data/growth.js';
 import { pickOne, createRandom } from '../../support/data/random.js';
 import { service } from '../../support/jest/native.js';
 
@@ -38,9 +37,9 @@ function createJson(random: Random, depth: number): unknown {
 }
 
 /** Returns true if the input is accepted. Any error outside the error catalogue fails the test. */
-function isAccepted(run: () => void): boolean {
+async function isAccepted(run: () => unknown): Promise<boolean> {
   try {
-    run();
+    await run();
     return true;
   } catch (error) {
     if (error instanceof ProblemError) return false;
@@ -48,7 +47,7 @@ function isAccepted(run: () => void): boolean {
   }
 }
 
-test('hostile SCIM input causes only errors of the error catalogue', () => {
+test('hostile SCIM input causes only errors of the error catalogue', async () => {
   const random = createRandom(14);
   const options = { resource: USER, ignoreUnknown: false, countDeviation: () => undefined };
   const before = Object.getOwnPropertyNames(service.Object.prototype).length;
@@ -58,24 +57,13 @@ test('hostile SCIM input causes only errors of the error catalogue', () => {
     const op = pickOne(random, ['add', 'Replace', 'remove']);
     const path = random(3) ? createText(random) : undefined;
     const Operations = [{ op, path, value: createJson(random, 3) }];
-    passed += Number(isAccepted(() => buildMatcher(parseFilter(filter, USER))(JANE)));
-    passed += Number(isAccepted(() => applySteps(JANE, readPatch({ Operations }, options), options)));
-    isAccepted(() => readResource(createJson(random, 3), USER));
-    isAccepted(() => new Projection(USER, { attributes: filter }).apply(JANE));
+    passed += Number(await isAccepted(() => buildMatcher(parseFilter(filter, USER))(JANE)));
+    passed += Number(
+      await isAccepted(async () => applySteps(JANE, await readPatch({ Operations }, options), options)),
+    );
+    await isAccepted(() => readResource(createJson(random, 3), USER));
+    await isAccepted(() => new Projection(USER, { attributes: filter }).apply(JANE));
   }
   expect(passed).toBeGreaterThan(100);
   expect(Object.getOwnPropertyNames(service.Object.prototype)).toHaveLength(before);
-});
-
-test.each([
-  ['brackets', (n: number) => '['.repeat(n)],
-  ['quotes', (n: number) => '"\\'.repeat(n / 2)],
-  ['blanks', (n: number) => ' '.repeat(n)],
-  ['commas', (n: number) => ','.repeat(n)],
-])('long SCIM input of %s is read in linear time', (_, make) => {
-  const createReader = (length: number) => () => {
-    new Projection(USER, { attributes: make(length) }).apply(JANE);
-    isAccepted(() => parseFilter(make(length), USER));
-  };
-  expect(isLinear(1_000_000, createReader)).toBe(true);
 });

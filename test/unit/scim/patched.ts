@@ -18,12 +18,16 @@ export const BASE: ScimObject = {
 };
 
 /** Applies a patch to BASE, which must not change. Returns the new resource and the counted deviations. */
-export function patch(operations: unknown, options: { entra?: boolean } = {}) {
+export async function patch(operations: unknown, options: { entra?: boolean } = {}) {
   const seen = new Set<Deviation>();
   const before = JSON.stringify(BASE);
   const body = { schemas: [PATCH_MESSAGE], Operations: operations };
   const countDeviation = (kind: Deviation) => seen.add(kind);
-  const steps = readPatch(body, { resource: USER, ignoreUnknown: options.entra ?? false, countDeviation });
+  const steps = await readPatch(body, {
+    resource: USER,
+    ignoreUnknown: options.entra ?? false,
+    countDeviation,
+  });
   const after = applySteps(BASE, steps, { countDeviation });
   expect(JSON.stringify(BASE)).toBe(before);
   return { after, seen: [...seen] };

@@ -47,3 +47,11 @@ export function problemOf(run: () => unknown): ProblemError {
   }
   throw new Error('nothing was thrown');
 }
+
+/** Returns the catalogue error with which a promise rejects. Any other result fails the test. */
+export async function rejectionOf(result: Promise<unknown>): Promise<ProblemError> {
+  const [settled] = await Promise.allSettled([result]);
+  return problemOf(() => {
+    if (settled.status === 'rejected') throw settled.reason;
+  });
+}
