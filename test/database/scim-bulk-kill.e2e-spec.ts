@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { API_KEY } from '../support/app/app.js';
 import { type Answer, Client, type Json } from '../support/app/client.js';
 import { Process, envOf, setUpDatabase } from '../support/process/process.js';
-import { group, post } from '../support/app/scim-bulk.js';
+import { group, idOf, patch, post } from '../support/app/scim-bulk.js';
 
 /** Kills the service during a Bulk request with an `Idempotency-Key`. KILLS=20 sets a higher number of kills. */
 const KILLS = Number(process.env['KILLS'] ?? 2);
@@ -18,7 +18,11 @@ async function countUsers(client: Client): Promise<number> {
 }
 
 const ids = Array.from({ length: USERS }, (_, index) => `u${index}`);
-const operations = [...ids.map((id) => post(id)), group('all', ...ids.map((id) => `bulkId:${id}`))];
+/** Creates users, and changes the first user after each of them, so that each change is in a set of its own. */
+const operations = [
+  ...ids.flatMap((id, n) => (n % 50 ? post(id) : [post(id), patch('bulkId:u0', 'title', id)])),
+  group('all', ...ids.map((id) => `bulkId:${id}`)),
+];
 
 test('a SCIM Bulk request retried after service kills creates every resource once', async () => {
   const key = randomUUID();
@@ -46,12 +50,13 @@ test('a SCIM Bulk request retried after service kills creates every resource onc
   expect(reached).toBeLessThanOrEqual(before + USERS);
   const answers = [await send(service), await send(service)];
   const [first, second] = answers.map(({ body }) => body.Operations as Json[]);
-  expect(first?.map(({ bulkId, status }) => `${bulkId} ${status}`)).toEqual(
-    operations.map(({ bulkId }) => `${bulkId} 201`),
-  );
+  const wanted = operations.map(({ method, bulkId }) => `${bulkId} ${method === 'POST' ? 201 : 200}`);
+  expect(first?.map(({ bulkId, status }) => `${bulkId} ${status}`)).toEqual(wanted);
   expect(second).toEqual(first);
   const client = clientOf(service);
   expect(await countUsers(client)).toBe(before + USERS);
+  const { body: changed } = await client.fetch('GET', `/scim/v2/Users/${idOf(first?.[0])}`);
+  expect([changed.title, changed.meta.version]).toEqual(['u550', 'W/"13"']);
   const { body } = await client.get('/audit?action=user.created&limit=1000');
   const created = (body.Results as Json[]).map(({ target }) => target?.id as string);
   expect(new Set(created).size).toBe(created.length);

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
-import { type ScimClient, ENTERPRISE, aScimUser, provision, scimOf } from '../support/app/scim.js';
+import { type ScimClient, ENTERPRISE, ROLLCALL, aScimUser, provision, scimOf } from '../support/app/scim.js';
 import {
   type Operation,
   group,
@@ -165,6 +165,35 @@ describe('a Bulk of user operations', () => {
     const answers = await run(...same, post('b', aScimUser({ emails })), post('c', aScimUser({ emails })));
     expect(statusesOf(answers)).toEqual(['201', ...Array<string>(19).fill('409'), '201', '409']);
     expect(answers[1].response.scimType).toBe('uniqueness');
+  });
+
+  test.each<[string, (name: string) => Json[], string[]]>([
+    [
+      'a userName that is also an email',
+      (name) => [{ userName: `${name}@x.org` }, { emails: [{ value: `${name}@x.org` }] }],
+      ['201', '409'],
+    ],
+    [
+      'one of several authnames',
+      (name) =>
+        [[name, 'x'], [name], ['x']].map((names) => ({
+          [ROLLCALL]: { authname: names.map((value) => ({ method: name, value })) },
+        })),
+      ['201', '409', '409'],
+    ],
+    [
+      'an externalId of a failed operation',
+      (name) => [{ userName: name }, { userName: name, externalId: name }, { externalId: name }],
+      ['201', '409', '201'],
+    ],
+    [
+      'externalIds that differ in case',
+      (name) => [name, name, `${name}X`, `${name}x`].map((externalId) => ({ externalId })),
+      ['201', '409', '201', '201'],
+    ],
+  ])('prefers the first operation for %s', async (_, build, statuses) => {
+    const users = build(`n${randomUUID().slice(0, 8)}`);
+    expect(statusesOf(await run(...users.map((user, n) => post(`${n}`, aScimUser(user)))))).toEqual(statuses);
   });
 });
 

@@ -1,9 +1,10 @@
 import type { Caller } from '../../access/actor.js';
 import { FuseBlownError } from '../../api-keys/fuse/key-fuse.service.js';
 import { ProblemError } from '../../platform/common/errors.js';
-import { toLoginKey } from '../../users/model/comparison-keys.js';
+import { identifiersOf, toLoginIdentifier } from '../../users/model/comparison-keys.js';
 import type { User } from '../../users/model/user.js';
 import type { ChangeOutcome, UserChange } from '../../users/writer/change-set.js';
+import { applyPatch, createEmptyUser } from '../../users/rules/user-rules.js';
 import { toScimProblem } from '../users/scim-users.service.js';
 import { createUnresolvedError } from './bulk-plan.js';
 import { type BulkItem, type BulkState, toItemError } from './bulk-state.js';
@@ -108,27 +109,30 @@ export class BulkSet {
 
 /**
  * If several operations set the same identifier, excludes all of them except the first. Otherwise the user writer would
- * reject all of them.
+ * reject all of them. An operation that fails for another reason too sets no identifier.
  * @throws ApplyAgainError with the excluded operations
  */
 export function assertDistinctIdentifiers(
   applied: readonly { item: BulkItem; change: UserChange; outcome: ChangeOutcome }[],
 ): void {
   const taken = new Set<string>();
-  const later = new Map<BulkItem, ProblemError>();
+  const excluded = new Map<BulkItem, ProblemError>();
   for (const { item, change, outcome } of applied) {
     if (outcome.outcome !== 'error') continue;
-    for (const { code, field } of outcome.failures) {
-      if (code !== 'duplicate') continue;
-      const name = toIdentifierKey(change, field);
-      if (taken.has(name)) later.set(item, toScimProblem(outcome.failures));
-      taken.add(name);
-    }
+    const { failures } = outcome;
+    const duplicates = failures.filter(({ code }) => code === 'duplicate').length;
+    if (duplicates === 0) continue;
+    const identifiers = listIdentifiers(change);
+    if (duplicates < failures.length || identifiers.some((identifier) => taken.has(identifier)))
+      excluded.set(item, toScimProblem(failures));
+    else for (const identifier of identifiers) taken.add(identifier);
   }
-  if (later.size > 0) throw new ApplyAgainError(later);
+  if (excluded.size > 0) throw new ApplyAgainError(excluded);
 }
 
-function toIdentifierKey({ patch }: UserChange, field: string): string {
-  const value: unknown = new Map<string, unknown>(Object.entries(patch)).get(field);
-  return `${field} ${typeof value === 'string' ? toLoginKey(value) : JSON.stringify(value)}`;
-}
+const NO_LOGIN = toLoginIdentifier('');
+
+const listIdentifiers = ({ patch }: UserChange): string[] =>
+  identifiersOf(applyPatch(createEmptyUser('', ''), patch)).flatMap(({ identifier }) =>
+    identifier === NO_LOGIN ? [] : identifier,
+  );
