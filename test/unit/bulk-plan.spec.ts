@@ -9,14 +9,17 @@ import {
 
 const post = (bulkId: string, data: object = {}, path = '/Users') => ({ method: 'POST', path, bulkId, data });
 const readPlan = (...Operations: unknown[]) => readBulkRequest({ Operations });
+const repeat = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, i) => make(i));
 const manager = (bulkId: string) => ({ manager: { value: `bulkId:${bulkId}` } });
-const orderOf = (...Operations: unknown[]) => readPlan(...Operations).operations.map(({ index }) => index);
+const orderOf = async (...Operations: unknown[]) =>
+  (await readPlan(...Operations)).operations.map(({ index }) => index);
 /** Returns the error code of each operation, or `good`. */
-const codesIn = (...Operations: unknown[]) =>
-  readPlan(...Operations).operations.map(({ error }) => error?.code ?? 'good');
-const codeOf = (body: object): string => {
+const codesIn = async (...Operations: unknown[]) =>
+  (await readPlan(...Operations)).operations.map(({ error }) => error?.code ?? 'good');
+const codeOf = async (body: object): Promise<string> => {
   try {
-    readBulkRequest(body);
+    await readBulkRequest(body);
     return 'good';
   } catch (error) {
     return error instanceof ProblemError ? error.code : String(error);
@@ -24,18 +27,18 @@ const codeOf = (body: object): string => {
 };
 
 describe('Bulk operations', () => {
-  test('run in the order of the request', () => {
-    expect(orderOf(post('a'), post('g', {}, '/Groups'), post('b'))).toEqual([0, 1, 2]);
+  test('run in the order of the request', async () => {
+    expect(await orderOf(post('a'), post('g', {}, '/Groups'), post('b'))).toEqual([0, 1, 2]);
   });
 
-  test('run after the operations that they reference', () => {
-    expect(orderOf(post('a', manager('c')), post('b'), post('c'))).toEqual([2, 0, 1]);
+  test('run after the operations that they reference', async () => {
+    expect(await orderOf(post('a', manager('c')), post('b'), post('c'))).toEqual([2, 0, 1]);
     const group = post('g', { members: [{ value: 'bulkId:b' }, { $ref: '../Users/bulkId:a' }] }, '/Groups');
-    expect(orderOf(group, post('a'), post('b'))).toEqual([2, 1, 0]);
+    expect(await orderOf(group, post('a'), post('b'))).toEqual([2, 1, 0]);
   });
 
-  test('run only once despite circular references', () => {
-    expect(orderOf(post('a', manager('b')), post('b', manager('a')), post('c', manager('c')))).toEqual([
+  test('run only once despite circular references', async () => {
+    expect(await orderOf(post('a', manager('b')), post('b', manager('a')), post('c', manager('c')))).toEqual([
       1, 0, 2,
     ]);
   });
@@ -58,13 +61,29 @@ test.each<[string, unknown, string]>([
   ['a POST without data is refused', { method: 'POST', path: '/Users', bulkId: 'x' }, 'invalid_syntax'],
   ['a PUT of a string is refused', { method: 'PUT', path: '/Users/1', data: 'x' }, 'invalid_syntax'],
   ['a numeric version is refused', { method: 'DELETE', path: '/Users/1', version: 1 }, 'invalid_value'],
+  ['a version of 65 characters is refused', { ...post('x'), version: 'x'.repeat(65) }, 'invalid_value'],
+  ['a path of 1,001 characters is refused', post('x', {}, '/'.padEnd(1001, 'x')), 'invalid_value'],
+  [
+    '20,001 JSON values are refused',
+    post(
+      'x',
+      repeat(19_996, () => 1),
+    ),
+    'invalid_value',
+  ],
+  [
+    '20,000 JSON values are accepted',
+    post(
+      'x',
+      repeat(19_995, () => 1),
+    ),
+    'good',
+  ],
   ['an operation that is not an object is refused', null, 'invalid_value'],
-])('in a Bulk request, %s', (_, operation, code) => {
-  expect(codesIn(operation)).toEqual([code]);
+])('in a Bulk request, %s', async (_, operation, code) => {
+  expect(await codesIn(operation)).toEqual([code]);
 });
 
-const repeat = <T>(count: number, make: (index: number) => T): T[] =>
-  Array.from({ length: count }, (_, i) => make(i));
 const BY_PATH = [{ op: 'add', path: 'urn:x:User:password', value: 'x' }];
 const IN_VALUE = [{ op: 'add', value: { password: 'x' } }];
 const patchWithPassword = (index: number) => ({
@@ -85,11 +104,11 @@ test.each<[string, object, string]>([
   ['with failOnErrors 1 is accepted', { failOnErrors: 1, Operations: [post('x')] }, 'good'],
   ['with failOnErrors 0 is refused', { failOnErrors: 0, Operations: [post('x')] }, 'invalid_value'],
   ['with failOnErrors "1" is refused', { failOnErrors: '1', Operations: [post('x')] }, 'invalid_value'],
-])('a Bulk request %s', (_, body, code) => {
-  expect(codeOf(body)).toBe(code);
+])('a Bulk request %s', async (_, body, code) => {
+  expect(await codeOf(body)).toBe(code);
 });
 
-test('bulkId references are resolved only in value, $ref and path filters', () => {
+test('bulkId references are resolved only in value, $ref and path filters', async () => {
   const data = {
     displayName: 'bulkId:a',
     VALUE: 'bulkId:a',
@@ -109,10 +128,10 @@ test('bulkId references are resolved only in value, $ref and path filters', () =
   });
 });
 
-test('every ten operations of a PATCH count as one Bulk operation', () => {
+test('every ten operations of a PATCH count as one Bulk operation', async () => {
   const steps = (count: number) => Array.from({ length: count }, () => ({ op: 'remove', path: 'title' }));
   const patch = (data: unknown) => ({ method: 'PATCH', path: '/Users/a', data });
-  const { operations } = readPlan(
+  const { operations } = await readPlan(
     post('a'),
     patch(steps(10)),
     patch({ Operations: steps(11) }),

@@ -1,12 +1,17 @@
 import { ProblemError } from '../../platform/common/errors.js';
 import { isObject } from '../../platform/common/json.js';
+import { toBatches } from '../../platform/common/time-slice.js';
 import { MAX_OPERATIONS } from '../discovery/discovery.view.js';
 import { quote } from '../protocol/errors.js';
 import { lowerCaseNames } from '../protocol/input.js';
 
 /** Maximum number of operations with a password in one Bulk request. Hashing each password is slow. */
 const MAX_PASSWORDS = 50;
+/** Maximum number of JSON values in one operation, because an operation is read without a pause. */
+const MAX_VALUES = 20_000;
 export const MAX_BULK_ID = 255;
+export const MAX_VERSION = 64;
+export const MAX_PATH = 1000;
 
 const METHODS: readonly string[] = ['POST', 'PUT', 'PATCH', 'DELETE'];
 
@@ -42,7 +47,7 @@ export interface BulkPlan {
  * Reads a BulkRequest (RFC 7644, section 3.7). An invalid operation gets an error as its response.
  * @throws ProblemError `invalid_syntax`, `invalid_value`, or `too_large` for too many operations or passwords.
  */
-export function readBulkRequest(body: object): BulkPlan {
+export async function readBulkRequest(body: object): Promise<BulkPlan> {
   const members = lowerCaseNames({ ...body });
   const sent = members.get('operations');
   if (!Array.isArray(sent) || sent.length === 0)
@@ -50,11 +55,15 @@ export function readBulkRequest(body: object): BulkPlan {
   if (sent.length > MAX_OPERATIONS) {
     throw new ProblemError('too_large', `A Bulk request may have at most ${MAX_OPERATIONS} operations.`);
   }
-  const list: readonly unknown[] = sent;
-  if (list.filter(hasPassword).length > MAX_PASSWORDS)
-    throw new ProblemError('too_large', `A Bulk request may set at most ${MAX_PASSWORDS} passwords.`);
   const names = new Set<string>();
-  const operations = list.map((raw, index) => readOperation(raw, index, names));
+  const operations: BulkOperation[] = [];
+  let passwords = 0;
+  for await (const [raw] of toBatches<unknown>(sent, 1)) {
+    const { values, hasPassword } = inspect(raw);
+    if (hasPassword && ++passwords > MAX_PASSWORDS)
+      throw new ProblemError('too_large', `A Bulk request may set at most ${MAX_PASSWORDS} passwords.`);
+    operations.push(readOperation(raw, operations.length, names, values > MAX_VALUES));
+  }
   return { operations: sortOperations(operations), failOnErrors: readMaxErrors(members.get('failonerrors')) };
 }
 
@@ -64,7 +73,7 @@ function readMaxErrors(value: unknown): number {
   throw new ProblemError('invalid_value', 'failOnErrors must be an integer of at least 1.');
 }
 
-function readOperation(raw: unknown, index: number, names: Set<string>): BulkOperation {
+function readOperation(raw: unknown, index: number, names: Set<string>, isLarge: boolean): BulkOperation {
   const members = isObject(raw) ? lowerCaseNames(raw) : new Map<string, unknown>();
   const given = members.get('method');
   const method = typeof given === 'string' ? given.toUpperCase().slice(0, 10) : '';
@@ -76,6 +85,7 @@ function readOperation(raw: unknown, index: number, names: Set<string>): BulkOpe
   if (shown !== undefined) names.add(shown);
   try {
     if (bulkId !== shown) throw createValueError(`bulkId may have at most ${MAX_BULK_ID} characters`);
+    if (isLarge) throw createValueError(`an operation may have at most ${MAX_VALUES} JSON values`);
     if (isTaken) throw createValueError('bulkId is already used by an earlier operation');
     return { ...head, ...readContent(members, method, bulkId) };
   } catch (error) {
@@ -93,7 +103,7 @@ function readContent(
 ): Pick<BulkOperation, 'type' | 'id' | 'version' | 'data' | 'references'> {
   if (!METHODS.includes(method)) throw createValueError('method must be POST, PUT, PATCH or DELETE');
   const path = members.get('path');
-  const found = typeof path === 'string' ? PATH.exec(path) : null;
+  const found = typeof path === 'string' && path.length <= MAX_PATH ? PATH.exec(path) : null;
   if (!found)
     throw createValueError('path must be /Users or /Groups, followed by an id for PUT, PATCH and DELETE');
   const [, kind = '', id = ''] = found;
@@ -105,7 +115,8 @@ function readContent(
     throw new ProblemError('invalid_syntax', `A ${method} operation needs a JSON object in data.`);
   }
   const version = members.get('version') ?? '';
-  if (typeof version !== 'string') throw createValueError('version must be a string');
+  if (typeof version !== 'string' || version.length > MAX_VERSION)
+    throw createValueError(`version must be a string of at most ${MAX_VERSION} characters`);
   return {
     type: kind.toLowerCase() === 'users' ? 'Users' : 'Groups',
     id,
@@ -157,16 +168,17 @@ export function weightOf({ method, data }: BulkOperation): number {
 
 const PASSWORD = /(?:^|:)password$/i;
 
-function hasPassword(value: unknown): boolean {
-  if (Array.isArray(value)) return value.some(hasPassword);
-  if (!isObject(value)) return false;
-  return Object.entries(value).some(
-    ([name, held]) =>
-      PASSWORD.test(name) ||
-      (typeof held === 'string'
-        ? name.toLowerCase() === 'path' && PASSWORD.test(held.trim())
-        : hasPassword(held)),
-  );
+/** Counts the JSON values of an operation, and searches it for a password. Stops above `MAX_VALUES`. */
+function inspect(value: unknown, found = { values: 0, hasPassword: false }): typeof found {
+  found.values++;
+  if (typeof value !== 'object' || value === null) return found;
+  for (const [name, held] of Object.entries(value) as [string, unknown][]) {
+    if (found.values > MAX_VALUES) break;
+    const isPath = name.toLowerCase() === 'path' && typeof held === 'string';
+    found.hasPassword ||= PASSWORD.test(name) || (isPath && PASSWORD.test(held.trim()));
+    inspect(held, found);
+  }
+  return found;
 }
 
 const PREFIX = 'bulkId:';

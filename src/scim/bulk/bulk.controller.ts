@@ -70,7 +70,7 @@ export class BulkController {
   @HttpCode(200)
   @RequiresScim('scim.bulk', SCIM_BULK_BODY)
   async run(@Body() body: object, @CurrentCaller() caller: Caller): Promise<BulkResponseDto> {
-    const plan = readBulkRequest(body);
+    const plan = await readBulkRequest(body);
     return { schemas: [BULK_RESPONSE_MESSAGE], Operations: await this.bulk.run(plan, caller) };
   }
 }

@@ -2,10 +2,10 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { MAX_OPERATIONS } from '../discovery/discovery.view.js';
 import { ScimErrorDto, describeUrns } from '../http/scim-format.js';
 import { BULK_REQUEST_MESSAGE, BULK_RESPONSE_MESSAGE } from '../protocol/urns.js';
-import { MAX_BULK_ID } from './bulk-plan.js';
+import { MAX_BULK_ID, MAX_PATH, MAX_VERSION } from './bulk-plan.js';
 
 const BULK_ID = { maxLength: MAX_BULK_ID, example: 'robin' } as const;
-const VERSION = { maxLength: 64, example: 'W/"1"' } as const;
+const VERSION = { maxLength: MAX_VERSION, example: 'W/"1"' } as const;
 
 class BulkOperationDto {
   @ApiProperty({ maxLength: 10, enum: ['POST', 'PUT', 'PATCH', 'DELETE'] }) method!: string;
@@ -14,7 +14,7 @@ class BulkOperationDto {
   @ApiPropertyOptional({ ...VERSION, description: 'Last ETag that the client read, as in If-Match.' })
   version?: string;
   @ApiProperty({
-    maxLength: 1000,
+    maxLength: MAX_PATH,
     example: '/Users',
     description: '`/Users` or `/Groups`, followed by `/{id}` unless the method is POST.',
   })
