@@ -5,6 +5,7 @@ import { compareDuringImport } from './cases/during-import.js';
 import { compareLogins } from './cases/login.js';
 import { measureProcess } from './cases/process.js';
 import { REQUEST_CASES, compareAllRequests } from './cases/requests.js';
+import { measureStalls } from './cases/stalls.js';
 import { cleanUpAtExit } from './support/clean-up.js';
 import { pinMyself, planCores } from './support/cores.js';
 import { type EngineName, startEngine } from './support/engine.js';
@@ -21,7 +22,7 @@ import { ENGINE_NAMES, formatCaption, formatTables } from './support/table.js';
  */
 const USERS = 10_000;
 const MAX_MEMORY = 250;
-const CASES = [...Object.keys(REQUEST_CASES), 'login', 'import', 'during-import', 'process'];
+const CASES = [...Object.keys(REQUEST_CASES), 'login', 'stalls', 'import', 'during-import', 'process'];
 
 cleanUpAtExit();
 const settings = readSettings(CASES);
@@ -59,6 +60,7 @@ async function measure(name: EngineName): Promise<void> {
     const requests = Object.keys(REQUEST_CASES).filter(isSelected);
     if (requests.length > 0) add('requests', await compareAllRequests(requests, context));
     if (isSelected('login')) add('logins', await compareLogins(context));
+    if (isSelected('stalls')) results.absolutes.push(...(await measureStalls(context)));
     if (isSelected('during-import')) {
       const { comparisons, absolutes } = await compareDuringImport(context, settings.rows);
       results.comparisons.push(...comparisons);

@@ -1,0 +1,188 @@
+import { Agent } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Answer, send } from '../faults/load.js';
+import { KEY, Service } from '../faults/servers.js';
+import { uuidOf } from '../support/person.js';
+import type { Absolute } from '../support/results.js';
+import { medianOf } from '../support/statistics.js';
+import type { Context } from './context.js';
+
+/** A request that would hold up other requests if a bound were missing. */
+export interface StallCase {
+  name: string;
+  send: (base: string, key: string) => Promise<unknown>;
+}
+
+const AT_MOST_MILLIS = 100;
+const PAUSE_MILLIS = 5;
+const TIMEOUT = 120_000;
+const USERS = '/scim/v2/Users';
+const GROUPS = '/scim/v2/Groups';
+
+/** Sends the request. Returns the longest time that a health check or a read of a user takes meanwhile, in milliseconds. */
+export async function measureStall(
+  { send: sendCase }: StallCase,
+  base: string,
+  key: string,
+  user: string,
+): Promise<number> {
+  let longest = 0;
+  let isOver = false;
+  const probe = async (path: string): Promise<void> => {
+    const agent = new Agent({ keepAlive: true });
+    while (!isOver) {
+      const from = performance.now();
+      await send(base, 'GET', path, undefined, { agent, headers: { 'x-api-key': key } });
+      longest = Math.max(longest, performance.now() - from);
+      await delay(PAUSE_MILLIS);
+    }
+  };
+  const probes = ['/health/live', `/api/0.3/users/${user}`].map(probe);
+  await sendCase(base, key).finally(() => {
+    isOver = true;
+  });
+  await Promise.all(probes);
+  return longest;
+}
+
+/** Creates a case with one request. The body is built early, because building it takes time too. */
+function request(name: string, method: string, path: string, body?: object): StallCase {
+  const text = body && JSON.stringify(body);
+  const sendCase = (base: string, key: string) =>
+    send(base, method, path, text, { headers: { 'x-api-key': key }, timeout: TIMEOUT });
+  return { name, send: sendCase };
+}
+
+/** Creates a case that creates a group with these members, sends requests to it, and deletes it. */
+function changeGroup(
+  name: string,
+  ids: readonly string[],
+  ...changes: [method: string, body?: object][]
+): StallCase {
+  const displayName = `Stall ${Math.random()}`;
+  const creation = request(name, 'POST', `${GROUPS}?attributes=id`, { displayName, members: ids });
+  const sendCase = async (base: string, key: string) => {
+    const created = (await creation.send(base, key)) as Answer;
+    const path = `${GROUPS}/${(JSON.parse(created.text) as { id: string }).id}`;
+    for (const [method, body] of [...changes, ['DELETE'] as const])
+      await request(name, method, path, body && { displayName, ...body }).send(base, key);
+  };
+  return { name, send: sendCase };
+}
+
+const repeat = <T>(count: number, build: (n: number) => T): T[] =>
+  Array.from({ length: count }, (_, n) => build(n));
+const names = (count: number, value: unknown, prefix = 'name') =>
+  Object.fromEntries(repeat(count, (n) => [`${prefix}${n}`, value]));
+
+/**
+ * Lists the requests: the long and the repeatable fields of bodies at about ten times their bound, or at the limit of the
+ * body. `test/http/header-cost.e2e-spec.ts` measures headers and queries.
+ * @param users ids of existing users
+ */
+export function listStallCases(users: readonly string[]): StallCase[] {
+  const [user = ''] = users;
+  const unknown = repeat(60_000, (n) => `01900000-0000-7000-9000-${String(n).padStart(12, '0')}`);
+  const toRefs = (ids: readonly string[]) => ids.map((value) => ({ value }));
+  const patch = (name: string, ...Operations: object[]) =>
+    request(`PATCH of a user: ${name}`, 'PATCH', `${USERS}/${user}`, { Operations });
+  const put = (name: string, body: object) =>
+    request(`PUT of a user: ${name}`, 'PUT', `${USERS}/${user}`, { userName: 'stall', ...body });
+  const bulk = (name: string, ...Operations: object[]) =>
+    request(`Bulk: ${name}`, 'POST', '/scim/v2/Bulk', { Operations });
+  const add = (path: string, value: unknown) => ({ op: 'add', path, value });
+  const some = (n: number) => add('members', toRefs(unknown.slice(n * 60, n * 60 + 60)));
+  const lost = {
+    op: 'remove',
+    path: 'ims',
+    value: [{ value: 'x' }, { type: 'x' }, { display: 'x', type: 'x' }],
+  };
+  const onUser = (n: number, op: object) => ({
+    method: 'PATCH',
+    path: `/Users/${user}`,
+    bulkId: `${n}`,
+    data: [op],
+  });
+  const longTexts = repeat(50, (n) => `${n}${'é'.repeat(250)}`);
+  const lists = ['attributes', 'excludedAttributes', 'filter', 'sortBy', 'sortOrder', 'cursor'];
+  const fields = ['username', 'about_me', 'authname', 'roles', 'social_media'];
+  const values = [
+    repeat(19_000, String),
+    names(9000, ['x']),
+    { saml: repeat(19_000, String) },
+    'ä'.repeat(5e5),
+  ];
+  return [
+    ...lists.map((name) =>
+      request(`${name} of 1 MB`, 'POST', '/scim/v2/.search', { [name]: 'a,'.repeat(5e5) }),
+    ),
+    request('19000 attributes', 'POST', `${USERS}/.search`, { attributes: repeat(19_000, String) }),
+    patch('15 unknown attributes 1000 times', ...repeat(1000, () => ({ op: 'add', value: names(15, 'x') }))),
+    patch('19000 unknown attributes', { op: 'add', value: names(19_000, 'x') }),
+    patch('1000 long paths', ...repeat(1000, () => ({ op: 'remove', path: `emails[${'('.repeat(990)}]` }))),
+    patch('50 elements', add('ims', toRefs(longTexts)), ...repeat(990, () => lost)),
+    put('19000 unknown attributes', names(19_000, 1)),
+    put('19000 emails', { emails: repeat(19_000, (n) => `${n}@x.org`) }),
+    ...fields.flatMap((field) =>
+      values.map((value, n) => request(`${field} ${n}`, 'PUT', `/api/0.3/users/${user}`, { [field]: value })),
+    ),
+    request('19000 unknown fields', 'PUT', `/api/0.3/users/${user}`, names(19_000, 1)),
+    request('19000 networks', 'POST', '/api/0.3/api_keys', {
+      name: 'x',
+      networks: repeat(19_000, () => '::1'),
+    }),
+    request('19000 columns', 'PUT', '/api/0.3/import_profiles/x', { columns: names(19_000, 'ignore') }),
+    changeGroup('60000 unknown members', unknown, ['PATCH', { Operations: repeat(1000, some) }]),
+    changeGroup(
+      `${users.length} members`,
+      users,
+      ['GET'],
+      ['PATCH', { Operations: [add('externalId', 'stall')] }],
+      ['PATCH', { Operations: [{ op: 'remove', path: 'members[value ew "1"]' }] }],
+      ['PUT', { members: [] }],
+      ['PUT', { members: users }],
+    ),
+    bulk('10000 operations', ...repeat(10_000, (n) => onUser(n, lost))),
+    bulk('100 names 1000 times', ...repeat(1000, (n) => ({ data: names(100, 1, `x${n}.`) }))),
+    bulk('60000 references', {
+      method: 'POST',
+      path: '/Groups',
+      data: toRefs(repeat(60_000, (n) => `bulkId:${n}`)),
+    }),
+    bulk('a version of 2 MB', { ...onUser(1, lost), version: '"1",'.repeat(5e5) }),
+    bulk(
+      '60 members 1000 times',
+      ...repeat(1000, (n) => ({ ...onUser(n, some(n)), path: `/Groups/${user}` })),
+    ),
+    bulk('200 changes of a user', ...repeat(200, (n) => onUser(n, add('title', `${n}`)))),
+  ];
+}
+
+/** Measures each case on a seeded database. Run it on a quiet machine. */
+export async function measureStalls({
+  engine,
+  cores,
+  effort,
+  url,
+  users,
+  log,
+}: Context): Promise<Absolute[]> {
+  const service = await Service.create({ DATABASE_URL: url }, undefined, cores.computing);
+  const results: Absolute[] = [];
+  for (const each of listStallCases(repeat(users, uuidOf))) {
+    const millis: number[] = [];
+    for (let round = 0; round < effort.rounds; round++)
+      millis.push(await measureStall(each, service.url, KEY, uuidOf(1)));
+    const value = medianOf(millis);
+    log(`longest wait during ${each.name}: ${value.toFixed(0)} ms`);
+    results.push({
+      case: `longest wait: ${each.name}`,
+      engine: engine.name,
+      value,
+      unit: 'ms',
+      atMost: AT_MOST_MILLIS,
+    });
+  }
+  await service.remove();
+  return results;
+}
