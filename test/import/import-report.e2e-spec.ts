@@ -126,6 +126,10 @@ test('importing a user export changes no user', async () => {
   expect([run.problems, countsOf(run)]).toEqual([[], { unchanged: rows }]);
   expect((await readUsers()).map((user) => ({ ...user, managed_by: '' }))).toEqual(before);
   expect(await countAudits()).toEqual(auditsBefore);
+  const runEvents = await databaseOf(app).query('SELECT action FROM audit_events WHERE target_id = ?', [
+    run.id,
+  ]);
+  expect(runEvents).toEqual([{ action: 'import.created' }]);
   expect((await app.key.get('/users/export.csv?all=true')).text).toContain('boss without id,');
 });
 

@@ -117,6 +117,12 @@ export const toStartChanges = (run: ImportRun) => [
   { field: 'file', new: fileOf(run) },
 ];
 
+/** Returns true if a run for a file has found only unchanged rows. The audit then records only its start. */
+export const isUnchanged = ({ counts, reverts, missing_reported: missing }: ImportRun): boolean =>
+  reverts === null &&
+  missing === 0 &&
+  Object.entries(counts ?? { error: 1 }).every(([outcome, rows]) => outcome === 'unchanged' || rows === 0);
+
 /** Returns the changes that the audit records when a run ends. */
 export const toResultChanges = (run: ImportRun) => [
   { field: 'state', new: run.state },

@@ -7,7 +7,7 @@ import { AuditService, recordEvents } from '../../audit/audit.service.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import type { Leases } from '../../platform/database/leases/leases.service.js';
 import type { TransactionRunner } from '../../platform/database/transaction-runner.js';
-import { type ImportRun, type RunChange, callerOf, toResultChanges } from './import-run.js';
+import { type ImportRun, type RunChange, callerOf, isUnchanged, toResultChanges } from './import-run.js';
 import {
   FINAL,
   type Reason,
@@ -53,7 +53,7 @@ export class RunTransitions {
     const moved = { ...run, ...next };
     const step = TRANSITIONS[name];
     if (name === 'approve') await this.audit.recordRunApproval(tx, caller, run.id);
-    else if ('audit' in step) {
+    else if ('audit' in step && !(name === 'complete' && isUnchanged(moved))) {
       const target = { kind: 'import', id: run.id } as const;
       const changes = step.by === 'operator' ? {} : { changes: toResultChanges(moved) };
       await recordEvents(tx, caller, [{ action: step.audit, target, ...changes }]);
