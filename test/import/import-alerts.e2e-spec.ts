@@ -10,6 +10,7 @@ import type { Json } from '../support/app/client.js';
 import { type TestDatabase, createDatabase } from '../support/app/database.js';
 import { csv, runImport, awaitRun } from '../support/app/imports.js';
 import { HEAD, people as peopleOf } from '../support/data/user-file.js';
+import { databaseOf, inSeconds } from '../support/app/people.js';
 import { speedUpIntervals } from '../support/app/clock.js';
 
 speedUpIntervals();
@@ -166,9 +167,16 @@ test('the alert for an overdue import is sent only once', async () => {
   });
   await stop(app);
   const next = await start(settings);
-  await runImport(next.key, csv(HEAD, ...people(1)));
+  for (const part of ['a', 'b']) await runImport(next.key, csv(HEAD, ...peopleOf(part, 1)), `part=${part}`);
   await stop(next);
   expect(receiver.alerts).toHaveLength(1);
+  const last = await start(settings);
+  await databaseOf(last).execute("DELETE FROM leases WHERE name = 'alerts.overdue'"); // as after a day
+  await databaseOf(last).execute("UPDATE import_runs SET finished = ? WHERE part = 'a'", [inSeconds(-7200)]);
+  await receiver.waitForAlerts(2);
+  expect(JSON.parse(receiver.alerts[1]?.body ?? '').data.missing_parts).toMatchObject([{ part: 'a' }]);
+  await stop(last);
+  expect(receiver.alerts).toHaveLength(2);
 });
 
 test('NOTIFY_COMMAND receives the alert but no service settings', async () => {

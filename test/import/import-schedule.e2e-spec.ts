@@ -155,6 +155,24 @@ test('GET /status reports an overdue import', async () => {
   expect(await isOverdue()).toBe(true);
 });
 
+test('a part that has not arrived with the other parts of its data set is overdue', async () => {
+  for (const part of ['north', 'south'])
+    await runImport(app.key, fileOf(part), `dataset=offices&part=${part}`);
+  const age = (where: string) =>
+    databaseOf(app).execute(`UPDATE import_runs SET finished = ? WHERE ${where}`, [inSeconds(-25 * 3600)]);
+  const read = async () => [
+    (await app.guest.get('/status')).body.import_overdue,
+    (await app.key.get('/statistics')).body.imports.missing_parts,
+  ];
+  expect(await read()).toEqual([false, undefined]);
+  await age("part = 'south'");
+  const missing = { dataset: 'offices', part: 'south', last_completed: expect.any(String) };
+  expect(await read()).toEqual([true, [missing]]);
+  await age("dataset = 'offices'");
+  await runImport(app.key, fileOf('other'), 'dataset=other');
+  expect(await read()).toEqual([false, undefined]);
+});
+
 test.each([
   'allow_privileged=true',
   'dry_run=true',

@@ -93,12 +93,14 @@ export class Alerts implements BeforeApplicationShutdown {
         const data = { reason: folderFault, last_available: toIsoOrNull(lastAvailable) };
         await this.alertDaily('folder_lost', lastAvailable, data);
       }
-      const hours = this.env.IMPORT_OVERDUE_HOURS;
-      if (hours === undefined) return;
-      // The check and the alert use the same time, because another import may complete between them.
-      const last = await this.summary.findLastCompleted();
-      if (this.summary.isTooLongAgo(last))
-        await this.alertDaily('overdue', last, { hours, last_completed: toIsoOrNull(last) });
+      const overdue = await this.summary.readOverdue();
+      if (!overdue?.isOverdue) return;
+      const { since, lastCompleted, missingParts } = overdue;
+      await this.alertDaily('overdue', since, {
+        hours: this.env.IMPORT_OVERDUE_HOURS,
+        last_completed: toIsoOrNull(lastCompleted),
+        ...(missingParts.length > 0 && { missing_parts: missingParts }),
+      });
     });
   }
 

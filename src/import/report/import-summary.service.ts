@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { ImportRun } from '../runs/import-run.js';
 import { COMPLETED, RUNNABLE, type RunState, WAITING } from '../runs/run-states.js';
 import { Env } from '../../platform/config/env.js';
-import { type DbTime, now, addSeconds } from '../../platform/common/time.js';
+import { type DbTime, now, addSeconds, toIso } from '../../platform/common/time.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 
 export const MAX_DATASETS = 100;
@@ -42,25 +42,33 @@ export class ImportSummary {
     return { needs_approval: getCount('needs_approval'), planned: getCount('planned'), running };
   }
 
-  /** Returns true if no import has completed within IMPORT_OVERDUE_HOURS, or undefined without this setting. */
-  async isOverdue(): Promise<boolean | undefined> {
-    if (this.env.IMPORT_OVERDUE_HOURS === undefined) return undefined;
-    return this.isTooLongAgo(await this.findLastCompleted());
-  }
-
   /**
-   * Returns true if the last completed import is older than IMPORT_OVERDUE_HOURS, or `lastCompleted` is null. Returns false
-   * without this setting.
+   * Finds out whether imports are overdue. Returns undefined without IMPORT_OVERDUE_HOURS. A part of a data set is missing
+   * if an import of another part has completed within this time, but none of this part.
    */
-  isTooLongAgo(lastCompleted: DbTime | null): boolean {
+  async readOverdue() {
     const hours = this.env.IMPORT_OVERDUE_HOURS;
-    return (
-      hours !== undefined && (lastCompleted === null || lastCompleted < addSeconds(now(), -hours * 60 * 60))
-    );
+    if (hours === undefined) return undefined;
+    const bound = addSeconds(now(), -hours * 60 * 60);
+    const last = await this.runs.listLastCompletions();
+    const parts = last.flatMap(({ part, ...rest }) => (part === null ? [] : { ...rest, part }));
+    const active = new Set(parts.flatMap(({ dataset, finished }) => (finished < bound ? [] : dataset)));
+    const missing = parts.filter(({ dataset, finished }) => finished < bound && active.has(dataset));
+    const lastCompleted = last[0]?.finished ?? null;
+    const isStale = lastCompleted === null || lastCompleted < bound;
+    return {
+      isOverdue: isStale || missing.length > 0,
+      lastCompleted,
+      /** Last time at which no import was overdue, or null. */
+      since: isStale ? lastCompleted : (missing[0]?.finished ?? null),
+      missingParts: missing
+        .slice(0, MAX_DATASETS)
+        .map(({ finished, ...part }) => ({ ...part, last_completed: toIso(finished) })),
+    };
   }
 
   async findLastCompleted(): Promise<DbTime | null> {
-    return this.runs.findLastCompletion();
+    return (await this.runs.listLastCompletions())[0]?.finished ?? null;
   }
 
   async countParkedRuns(): Promise<number> {

@@ -181,14 +181,17 @@ export class ImportRunsRepository {
     await sql.execute(`UPDATE import_runs SET ${names.join(', ')} WHERE id = ?`, params);
   }
 
-  /** Returns the time when an import last completed, or null if no completed import has a trusted time. */
-  async findLastCompletion(): Promise<DbTime | null> {
-    const [row] = await this.database.query<{ finished: DbTime | null }>(
-      `SELECT MAX(finished) AS finished FROM import_runs WHERE dry_run = 0 AND reverts IS NULL
-       AND finished <= ? AND state IN (${toPlaceholders(COMPLETED.length)})`,
+  /**
+   * Returns the time when an import of each data set and part last completed, the newest time first. Omits untrusted
+   * times.
+   */
+  async listLastCompletions(): Promise<{ dataset: string; part: string | null; finished: DbTime }[]> {
+    return this.database.query(
+      `SELECT dataset, part, MAX(finished) AS finished FROM import_runs WHERE dry_run = 0 AND reverts IS NULL
+       AND finished <= ? AND state IN (${toPlaceholders(COMPLETED.length)})
+       GROUP BY dataset, part ORDER BY finished DESC`,
       [computeLatestTrustedTime(), ...COMPLETED],
     );
-    return row?.finished ?? null;
   }
 
   async findNextDataset(previous: string): Promise<string | undefined> {

@@ -76,9 +76,9 @@ export class Gauges implements OnModuleInit {
     );
     metrics.addGauge(
       'rollcall_import_overdue',
-      '1 if no import was completed within IMPORT_OVERDUE_HOURS, otherwise 0.',
+      '1 if no import was completed within IMPORT_OVERDUE_HOURS or a part is missing, otherwise 0.',
       'max',
-      async () => Number((await imports.isOverdue()) ?? false),
+      async () => Number((await imports.readOverdue())?.isOverdue ?? false),
     );
   }
 }

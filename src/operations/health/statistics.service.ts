@@ -52,7 +52,7 @@ export class StatisticsService {
     const millis = Date.now();
     const { matching: active, all } = await this.users.countUsers(['Active']);
     const from = computeFirstHour(millis, days, offset);
-    const overdue = await this.summary.isOverdue();
+    const { isOverdue: overdue, missingParts = [] } = (await this.summary.readOverdue()) ?? {};
     const open = await this.summary.countOpenRuns();
     const datasets = await this.summary.listDatasets();
     const expiring = await this.keys.listExpiring(EXPIRY_DAYS * DAY_SECONDS, MAX_EXPIRING);
@@ -63,6 +63,7 @@ export class StatisticsService {
       users: { active, blocked: all - active },
       imports: {
         ...(overdue !== undefined && { overdue }),
+        ...(missingParts.length > 0 && { missing_parts: missingParts }),
         ...open,
         datasets: datasets.map(({ dataset, last_run, last_completed }) => ({
           dataset,

@@ -50,11 +50,25 @@ class DatasetDto {
   last_completed?: ImportRunSummaryDto;
 }
 
+class MissingPartDto {
+  @ApiProperty({ maxLength: 64, example: 'default' }) dataset!: string;
+  @ApiProperty({ maxLength: 64, example: 'berlin' }) part!: string;
+  @ApiProperty({ format: 'date-time' }) last_completed!: string;
+}
+
 class ImportNumbersDto {
   @ApiPropertyOptional({
-    description: 'True if no import was completed within IMPORT_OVERDUE_HOURS. Missing without this setting.',
+    description:
+      'True if no import was completed within IMPORT_OVERDUE_HOURS or a part is missing. Missing without this setting.',
   })
   overdue?: boolean;
+  @ApiPropertyOptional({
+    type: [MissingPartDto],
+    maxItems: MAX_DATASETS,
+    description:
+      'Parts of data sets without a completed import within IMPORT_OVERDUE_HOURS, although another part has one. Missing if there are none.',
+  })
+  missing_parts?: MissingPartDto[];
   @ApiProperty(toCountSchema('Runs that wait for approval because a guard tripped.')) needs_approval!: number;
   @ApiProperty(toCountSchema('Dry runs whose plan can be applied.')) planned!: number;
   @ApiProperty(toCountSchema('Runs in progress or queued.')) running!: number;
@@ -105,7 +119,7 @@ export class DayDto {
   @ApiProperty(toCountSchema(undefined, 7)) logins = 0;
   @ApiProperty(toCountSchema('Failed logins, counted at most once per minute for each name and address.'))
   failed_logins = 0;
-  @ApiProperty(toCountSchema('Completed imports, including imports with errors.', 1)) imports_completed = 0;
+  @ApiProperty(toCountSchema('Completed imports that changed users or had errors.', 1)) imports_completed = 0;
   @ApiProperty(toCountSchema()) imports_failed = 0;
   @ApiProperty(toCountSchema()) imports_rejected = 0;
   @ApiProperty(toCountSchema()) imports_superseded = 0;

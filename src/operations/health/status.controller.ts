@@ -14,7 +14,8 @@ class StatusDto {
   @ApiProperty({ type: 'integer', description: 'Time in seconds since 1970.', example: 1769847330 })
   timestamp!: number;
   @ApiPropertyOptional({
-    description: 'True if no import was completed within IMPORT_OVERDUE_HOURS. Missing without this setting.',
+    description:
+      'True if no import was completed within IMPORT_OVERDUE_HOURS or a part is missing. Missing without this setting.',
   })
   import_overdue?: boolean;
   @ApiProperty(TIME) datetime!: string;
@@ -36,7 +37,7 @@ export class StatusController {
   async getStatus(): Promise<StatusDto> {
     await this.readiness.assertDatabaseAnswers();
     const now = new Date();
-    const overdue = await this.imports.isOverdue();
+    const overdue = (await this.imports.readOverdue())?.isOverdue;
     return {
       status: 'OK',
       version: VERSION,
