@@ -5,7 +5,7 @@ import { type ImportRun, fileOf, missingCountsOf } from './runs/import-run.js';
 import { NO_COUNTS, type StagedRow } from './runs/import-row.js';
 import type { User } from '../users/model/user.js';
 import type { ImportRowDto, ImportRunDto } from './imports.dto.js';
-import { type Visibility, hideInGuard, hideInRow, listReasons } from './report/visible-values.js';
+import { type Visibility, hideInGuard, hideInRow, listReasons } from './runs/visible-values.js';
 
 /** Users whom a row names, by their UUID. */
 type People = ReadonlyMap<string, User>;

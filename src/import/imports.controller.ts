@@ -18,7 +18,7 @@ import { ImportRowPageDto, ImportRunDto, ImportRunPageDto } from './imports.dto.
 import { ImportsService } from './imports.service.js';
 import { FailedRows } from './report/failed-rows.js';
 import { RunEvents } from './report/run-events.js';
-import { getVisibility } from './report/visible-values.js';
+import { getVisibility } from './runs/visible-values.js';
 import { UsersExport } from './report/users-export.js';
 import type { ImportRun } from './runs/import-run.js';
 

@@ -19,7 +19,7 @@ import { FINAL, RUNNABLE } from './runs/run-states.js';
 import { RunTransitions } from './runs/run-transitions.service.js';
 import { RunRights } from './runs/run-rights.service.js';
 import { presentRun } from './import.view.js';
-import { getVisibility } from './report/visible-values.js';
+import { getVisibility } from './runs/visible-values.js';
 import type { ImportRunDto } from './imports.dto.js';
 import { ImportWorker } from './apply/import-worker.service.js';
 import { findUserIds } from '../audit/audit-names.service.js';

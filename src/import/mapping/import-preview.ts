@@ -13,7 +13,7 @@ import { type FileRow, readRow } from '../file/file-row.js';
 import { type Header, findColumns, findHeaderErrors, createCsvReader } from '../file/run-files.js';
 import { RowUserLookup } from '../plan/row-user-lookup.js';
 import { planRow } from '../plan/row-rules.js';
-import { getVisibility, hideInRow } from '../report/visible-values.js';
+import { getVisibility, hideInRow } from '../runs/visible-values.js';
 import { userScopeOf } from '../runs/import-run.js';
 import {
   type ImportPreviewDto,

@@ -10,7 +10,7 @@ import type { ImportRun } from '../runs/import-run.js';
 import { FINAL } from '../runs/run-states.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import { type FailedRow, ImportRowsRepository } from '../runs/import-rows.repository.js';
-import { type Visibility, hideInRow } from './visible-values.js';
+import { type Visibility, hideInRow } from '../runs/visible-values.js';
 
 const BATCH = 500;
 /** Columns that `failed.csv` adds. Imports ignore them. */

@@ -2,10 +2,10 @@ import { type Actor, isSameActor } from '../../access/actor.js';
 import { hasScope } from '../../access/policy.js';
 import { Changes } from '../../platform/common/field-changes.js';
 import { isObject } from '../../platform/common/json.js';
-import type { Guard } from '../runs/guard-limits.js';
-import type { RowError, StagedRow } from '../runs/import-row.js';
-import type { ImportRun } from '../runs/import-run.js';
-import type { Reason } from '../runs/run-states.js';
+import type { Guard } from './guard-limits.js';
+import type { RowError, StagedRow } from './import-row.js';
+import type { ImportRun } from './import-run.js';
+import type { Reason } from './run-states.js';
 
 /** The values of a run that a caller sees: all values, the values that the caller sent, or none (interface §6). */
 export type Visibility = 'all' | 'sent' | 'none';
