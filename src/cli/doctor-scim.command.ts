@@ -29,18 +29,20 @@ export const createDoctorScimCommand = () =>
       if (!key) throw new Error('An API key is required. Pass --key or set ROLLCALL_KEY.');
       const rows: string[][] = [];
       const run = new ReplayRun(url, key);
-      let isStopped = false;
-      const stop = (): void => void (isStopped = true);
-      for (const signal of SHUTDOWN_SIGNALS) process.once(signal, stop);
+      const stop = new AbortController();
+      for (const signal of SHUTDOWN_SIGNALS)
+        process.once(signal, () => {
+          stop.abort();
+        });
       for await (const { step, problem } of run.runSteps(REPLAYS[profile])) {
         rows.push([problem === undefined ? 'ok' : 'fail', step.method, step.title, problem ?? '']);
-        if (isStopped) break;
+        if (stop.signal.aborted) break;
       }
-      if (isStopped) process.stderr.write('The replay was stopped.\n');
+      if (stop.signal.aborted) process.stderr.write('The replay was stopped.\n');
       const failed = rows.filter(([result]) => result === 'fail').length;
       process.stdout.write(toTable(rows));
       process.stdout.write(`${profile}: ${rows.length - failed} of ${rows.length} steps passed\n`);
       for (const resource of run.remaining)
         process.stderr.write(`Could not delete ${resource}. Delete it manually.\n`);
-      process.exitCode = !isStopped && failed + run.remaining.length === 0 ? 0 : 1;
+      process.exitCode = !stop.signal.aborted && failed + run.remaining.length === 0 ? 0 : 1;
     });

@@ -39,7 +39,7 @@ async function fill(app: TestApp, parts: number): Promise<void> {
   }
 }
 
-/** Inserts a row with a megabyte in each long column, for characters of every length and for those that SQL escapes. */
+/** Inserts a row with a megabyte in each long column, with characters of every length and characters that SQL escapes. */
 async function insertLongRows(app: TestApp): Promise<void> {
   const rows = ['x', '\\', "'\n", '\u{1f600}', '\u20ac'].map((letter, index) => {
     const long = letter.repeat(1024 ** 2 / Buffer.byteLength(letter));

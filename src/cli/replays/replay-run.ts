@@ -60,11 +60,16 @@ export class ReplayRun {
     const paths = new Set<string>();
     for (const name of RESOURCE_NAMES)
       if (this.known.has(name)) paths.add(`/${RESOURCE_PATHS[name]}/${this.fillText(`{${name}}`)}`);
-    for (const query of ['Users?filter=userName', 'Groups?filter=displayName']) {
-      const found = await this.send('GET', `/${query} sw "${this.name}"`).catch(() => undefined);
+    for (const [type, field] of [
+      ['Users', 'userName'],
+      ['Groups', 'displayName'],
+    ]) {
+      const found = await this.send('GET', `/${type}?filter=${field} sw "${this.name}"`).catch(
+        () => undefined,
+      );
       const list = isObject(found?.body) ? found.body['Resources'] : undefined;
       for (const each of Array.isArray(list) ? list : [])
-        paths.add(`/${query.split('?', 1)}/${String(isObject(each) && each['id'])}`);
+        if (isObject(each)) paths.add(`/${type}/${String(each['id'])}`);
     }
     for (const path of paths) {
       const problem = await this.send('DELETE', path).then(

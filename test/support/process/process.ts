@@ -35,7 +35,7 @@ export class Process {
    * Starts a program.
    * @param settings the whole environment except PATH.
    * @param root the folder in which the program was built.
-   * @param uid the user and group of the process, if not those of the tests. Requires root.
+   * @param uid another user and group for the process. Requires root.
    */
   constructor(
     script: Script,
