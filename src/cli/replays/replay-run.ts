@@ -2,10 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { errorCodeOf, messageOf } from '../../platform/common/errors.js';
 import { isObject } from '../../platform/common/json.js';
 import { toServiceUrl } from '../service-client.js';
-import { RESOURCE_PATHS, type ResourceName, type Step, type Json, isList } from './replay.js';
+import { RESOURCE_PATHS, type Step, type Json, isList } from './replay.js';
 
 const TIMEOUT_MILLIS = 30_000;
-const RESOURCE_NAMES = Object.keys(RESOURCE_PATHS) as ResourceName[];
 const PLACEHOLDER = /\{(\w+)\}/g;
 
 /** Replays the requests of an identity provider against a service, and compares the responses with the expected ones. */
@@ -58,15 +57,13 @@ export class ReplayRun {
 
   private async cleanUp(): Promise<void> {
     const paths = new Set<string>();
-    for (const name of RESOURCE_NAMES)
-      if (this.known.has(name)) paths.add(`/${RESOURCE_PATHS[name]}/${this.fillText(`{${name}}`)}`);
-    for (const [type, field] of [
-      ['Users', 'userName'],
-      ['Groups', 'displayName'],
-    ]) {
-      const found = await this.send('GET', `/${type}?filter=${field} sw "${this.name}"`).catch(
-        () => undefined,
-      );
+    for (const [name, type] of Object.entries(RESOURCE_PATHS)) {
+      const id = this.known.get(name);
+      if (id !== undefined) paths.add(`/${type}/${id}`);
+    }
+    for (const type of new Set(Object.values(RESOURCE_PATHS))) {
+      const filter = `${type === 'Users' ? 'userName' : 'displayName'} sw "${this.name}"`;
+      const found = await this.send('GET', `/${type}?filter=${filter}`).catch(() => undefined);
       const list = isObject(found?.body) ? found.body['Resources'] : undefined;
       for (const each of Array.isArray(list) ? list : [])
         if (isObject(each)) paths.add(`/${type}/${String(each['id'])}`);

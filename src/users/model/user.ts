@@ -1,6 +1,6 @@
 import { Changes, type FieldChange, toNewValueKey } from '../../platform/common/field-changes.js';
 import { type JsonText, fromJson, isObject, toJson } from '../../platform/common/json.js';
-import { type DbTime, addSeconds } from '../../platform/common/time.js';
+import { addSeconds, now } from '../../platform/common/time.js';
 import { foldText, truncate } from '../../platform/common/text.js';
 import { type Attributes, type Authname, type SocialMedia, localPartOf } from './formats.js';
 import { toExactKey, toLoginKey, toNameSortKey, toAttributeKey } from './comparison-keys.js';
@@ -250,5 +250,5 @@ const TEMPORARY = /^doctor-[0-9a-f]{12}(?!\w)/;
  * Returns true for a user of `rollcall doctor scim`, who is deleted for good and does not count towards the fuse. The
  * user was created within the last hour, so renaming another user does not make that user temporary.
  */
-export const isTemporary = ({ username, created }: User, time: DbTime): boolean =>
-  TEMPORARY.test(username) && created > addSeconds(time, -3600);
+export const isTemporary = ({ username, created }: User): boolean =>
+  TEMPORARY.test(username) && created > addSeconds(now(), -3600);

@@ -37,8 +37,8 @@ export class DeletedUsersRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
   async moveToDeletedUsers(tx: Sql, users: readonly User[], time: string): Promise<void> {
-    const retained = users.filter((user) => !isTemporary(user, time));
-    const rows = retained.map((user) => {
+    const rows = users.flatMap((user) => {
+      if (isTemporary(user)) return [];
       const { uuid, external_id } = user;
       return { uuid, deleted: time, external_id, document: toJson<UserRow>(toUserRow(user)) };
     });

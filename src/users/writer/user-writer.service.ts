@@ -72,7 +72,7 @@ export class UserWriter {
     );
     const all = deleted.size > 0 ? await this.clearDeletedManagers(tx, validated, deleted) : validated;
     const outcomes = all.map((change) => toOutcome(change, time));
-    const blocked = listBlockedUuids(all, outcomes, time);
+    const blocked = listBlockedUuids(all, outcomes);
     if (blocked.length > 0)
       await this.fuse.recordBlockedUsers(tx, caller, blocked, () => this.counts.count('Active', tx));
     await this.store.save(tx, all, outcomes, caller);
@@ -209,15 +209,11 @@ export class UserWriter {
   }
 }
 
-function listBlockedUuids(
-  validated: readonly CheckedChange[],
-  outcomes: readonly ChangeOutcome[],
-  time: string,
-): string[] {
+function listBlockedUuids(validated: readonly CheckedChange[], outcomes: readonly ChangeOutcome[]): string[] {
   return validated.flatMap(({ before, after }, index) => {
     const outcome = outcomes[index]?.outcome;
     const isBlocked = before?.status === 'Active' && after.status !== 'Active' && outcome === 'updated';
-    return (isBlocked || outcome === 'deleted') && !isTemporary(after, time) ? after.uuid : [];
+    return (isBlocked || outcome === 'deleted') && !isTemporary(after) ? after.uuid : [];
   });
 }
 
