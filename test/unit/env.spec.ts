@@ -89,7 +89,7 @@ const REFUSED: Record<string, string[]> = {
   ],
   BOOTSTRAP_WEBMASTER_PASSWORD: [
     ...['hunter2', 'hunter2-xy', `cavort by 9 moons${'p7'.repeat(60)}`, ' '.repeat(12), '123456789012'],
-    ...['aaaaaaaaaaaa', 'admin-admin-admin', 'cavort by\x079 moons'],
+    ...['aaaaaaaaaaaa', 'admin-admin-admin', 'Admin#83057294', 'cavort by\x079 moons'],
   ],
   PASSWORD_MIN_LENGTH: [...INTEGERS, '7', '65'],
   LOGIN_FAILURES_PER_USER: AT_LEAST_1,

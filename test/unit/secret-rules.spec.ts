@@ -47,6 +47,27 @@ test('a password that contains the username is refused as too common', async () 
   expect(await codeOf('jane.doe2024')).toBeUndefined(); // the name of another user
 });
 
+/** Names of a user, and passwords that are refused and accepted for this user. */
+// prettier-ignore
+const OWNERS: [string[], string[], string[]][] = [
+  [['Hans', 'Becker', 'hbecker@beckerfoods.example', 'EMP-00417'],
+    ['Hans-Becker-1975', 'hansbecker1975', 'BeckerHans_8305729', '+++B3ck3r+++H4ns+++', 'h.becker.29461830', 'hbecker#83057294', 'EMP-00417-8305729', 'Beckerfoods-2024!!', 'Sommer-Becker-2024'],
+    ['hans likes ripe plums', 'becker sells no bread 7', 'k7#Vq2!mHans', '8305729461830']],
+  [['Jürgen', 'Müller', 'Ångström', 'Bjørn'],
+    ['mullerjurgen75', 'Mueller/Juergen/75', 'MÜLLER!8305729461', 'angstrom-2461830', 'bjoern.bjorn.8305'],
+    ['jurgen rides a tram', 'mulled wine for 8305']],
+  [['Mueller', 'Li', '李', '明'], ['müller-83057294', 'Li_Li_Li_83057294', '李明#8305729461'], ['linen and lilies']],
+  [[], ['Winter-2023-24!', 'Willkommen2025!', 'HappyNewYear-2025', 'Frühling#2019#20', 'S0mmer+83057294', 'été_1998_1999'],
+    ['winter is a cold season', 'hello from the moon', 'k7#Vq2!mZx9p', 'march of the 12 ducks']],
+];
+
+test.each(OWNERS)('a password made of the names %j is refused as too common', async (known, bad, good) => {
+  for (const password of bad)
+    expect([password, await codeOf(password, known)]).toEqual([password, 'too_common']);
+  for (const password of good)
+    expect([password, await codeOf(password, known)]).toEqual([password, undefined]);
+});
+
 test('random secrets are accepted as passwords and keys', async () => {
   const isWord = await loadCommonPasswordTest();
   for (let round = 0; round < 300; round++) {

@@ -16,8 +16,13 @@ const BAD: [string, string, string][] = [
   ['the username', NAME.toUpperCase(), 'password invalid_value'],
   ['the email', `${NAME}@Example.org`, 'password invalid_value'],
   ['the username with digits', `${NAME}1962`, 'password too_common'],
+  ['the names in another order', 'Ashbourne#Mary#8305729', 'password too_common'],
+  ['the external id with a number', 'Loxley-8305729461', 'password too_common'],
 ];
-const buildNames = () => ({ username: NAME, email: `${NAME}@example.org` });
+const buildNames = () => ({
+  ...{ username: NAME, email: `${NAME}@example.org`, external_id: 'X-Loxley' },
+  ...{ firstname: 'Mary', surname: 'Ashbourne' },
+});
 const readStored = (uuid: string) =>
   databaseOf(app).queryOne('SELECT password_hash, version FROM users WHERE uuid = ?', [uuid]);
 

@@ -7,6 +7,7 @@ import { createToken } from '../../platform/common/secrets.js';
 import { toNormalForm } from '../../platform/common/text.js';
 import { Env, EnvError, FIRST_WEBMASTER } from '../../platform/config/env.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
+import { EMPTY_USER } from '../../users/model/user.js';
 import { NewPasswords } from '../../users/passwords/new-passwords.service.js';
 import { PasswordService, toRequester } from '../../users/passwords/password.service.js';
 import { UserWriter } from '../../users/writer/user-writer.service.js';
@@ -70,7 +71,7 @@ export class FirstStart {
   private async assertCredentialsHardToGuess(): Promise<void> {
     const { BOOTSTRAP_WEBMASTER_PASSWORD: password, BOOTSTRAP_API_KEY: key } = this.env;
     if (password !== undefined) {
-      const user = { username: FIRST_WEBMASTER, email: EMAIL };
+      const user = { ...EMPTY_USER, username: FIRST_WEBMASTER, email: EMAIL };
       const fault = await this.newPasswords.findFault(toNormalForm(password, 'NFC'), user);
       if (fault)
         throw new EnvError(`BOOTSTRAP_WEBMASTER_PASSWORD must be a good password: it ${fault.message}.`);

@@ -26,7 +26,7 @@ const YEAR = /^(?:19|20)\d\d/;
 /**
  * Maps digits and signs to the letters that people replace with them. `1` is missing, because it can stand for `i` or `l`.
  */
-const LETTERS: Readonly<Record<string, string>> = {
+export const LETTERS: Readonly<Record<string, string>> = {
   ...{ '0': 'o', '3': 'e', '4': 'a', '5': 's', '7': 't', '@': 'a', $: 's', '!': 'i' },
 };
 

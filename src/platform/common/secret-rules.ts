@@ -1,5 +1,6 @@
 import type { FieldCode } from './errors.js';
 import { type GuessableWords, computeGuessWeight } from './guess-weight.js';
+import { isMadeOfNames } from './name-passwords.js';
 import { countCharacters, isCleanText, isWithin } from './text.js';
 
 export const MAX_PASSWORD_LENGTH = 128;
@@ -41,9 +42,10 @@ export function findPasswordFault(
   if (!isCleanText(password)) {
     return { code: 'invalid_format', message: 'must not contain control characters or invalid Unicode' };
   }
-  if (computeGuessWeight(password, context) < MIN_PASSWORD_WEIGHT) {
+  const isWeak = computeGuessWeight(password, context) < MIN_PASSWORD_WEIGHT;
+  if (isWeak || isMadeOfNames(password, context.known ?? [])) {
     const message =
-      'must not be a common password, or consist mainly of common words, names, sequences or repetitions';
+      'must not be a common password, or consist mainly of names, greetings, common words, sequences or repetitions';
     return { code: 'too_common', message };
   }
   return undefined;

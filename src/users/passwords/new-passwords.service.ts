@@ -20,8 +20,6 @@ export function loadCommonPasswordTest(): Promise<(text: string) => boolean> {
   return list;
 }
 
-type Owner = Pick<User, 'username' | 'email'>;
-
 /** Validates passwords and API keys that people have chosen. */
 @Injectable()
 export class NewPasswords {
@@ -32,17 +30,19 @@ export class NewPasswords {
    * @param user the user after the change.
    * @returns an error for the first rule that is broken, if any.
    */
-  async validate(password: string, user: Owner): Promise<FieldError[]> {
+  async validate(password: string, user: User): Promise<FieldError[]> {
     const broken = await this.findFault(password, user);
     return broken ? [{ field: 'password', ...broken }] : [];
   }
 
-  async findFault(password: string, { username, email }: Owner): Promise<PasswordFault | undefined> {
+  async findFault(password: string, user: User): Promise<PasswordFault | undefined> {
+    const { username, email, firstname, middle_name, surname, known_as, external_id } = user;
     const key = toLoginKey(password);
     if (key === toLoginKey(username) || key === toLoginKey(email)) {
       return { code: 'invalid_value', message: 'must not be the username or the e-mail address' };
     }
-    const known = [username, email, localPartOf(email)];
+    const names = [firstname, middle_name, surname, known_as, external_id];
+    const known = [username, email, localPartOf(email), ...names];
     const minLength = this.env.PASSWORD_MIN_LENGTH;
     return findPasswordFault(password, { minLength, known, isWord: await loadCommonPasswordTest() });
   }
