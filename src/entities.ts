@@ -10,7 +10,7 @@ import { ImportProfileEntity } from './import/mapping/import-profile.entity.js';
 import { ImportFilePartEntity, ImportRowEntity, ImportRunEntity } from './import/runs/import.entity.js';
 import { InstallationEntity } from './platform/database/installation/installation.entity.js';
 import { LeaseEntity } from './platform/database/leases/lease.entity.js';
-import { LoginAddressEntity, LoginFailureEntity } from './sessions/login.entity.js';
+import { LoginDeviceEntity, LoginFailureEntity } from './sessions/login.entity.js';
 import { SessionEntity } from './sessions/session.entity.js';
 import { IdempotencyEntity } from './idempotency/idempotency.entity.js';
 import { GroupEntity, GroupMemberEntity } from './groups/group.entity.js';
@@ -40,7 +40,7 @@ export const ENTITIES = [
   IdempotencyEntity,
   SessionEntity,
   LoginFailureEntity,
-  LoginAddressEntity,
+  LoginDeviceEntity,
   ApiKeyEntity,
   KeyDeactivationEntity,
   KeyFuseEntity,

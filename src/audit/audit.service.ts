@@ -57,6 +57,9 @@ interface RecordedCaller {
   reason?: string;
 }
 
+/** Request of a client that may have no credentials. */
+export type ClientRequest = Omit<RecordedCaller, 'actor'> & Partial<RecordedCaller>;
+
 /**
  * Records events, usually in the transaction of a change, so that both are stored together or not at all. Uses
  * hand-written SQL, because bulk writes append events (ADR 13).
@@ -81,14 +84,14 @@ export class AuditService {
   }
 
   /**
-   * Records a failed login, at most once per minute, username and network. Masks API keys and session tokens in the
+   * Records a failed login or a wrong password of a session, at most once per minute, username and network. Masks API keys and session tokens in the
    * username. The username may still be a password that was typed into the wrong field.
    * @param key comparison key of the username.
    * @param user id of the user, undefined for an unknown username.
    */
   async recordFailedLogin(
     { name, key, user }: { name: string; key: string; user: string | undefined },
-    request: { requestId: string; ip: string },
+    request: ClientRequest,
   ): Promise<void> {
     const target = { kind: 'user', id: user ?? NO_TARGET } as const;
     const changes = [{ field: 'username', new: truncate(maskSecrets(name), MAX_NAME_LENGTH) }];

@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
-import { AuditModule } from '../audit/audit.module.js';
 import { ApiKeysModule } from '../api-keys/api-keys.module.js';
 import { IdempotencyGuard } from '../idempotency/idempotency.guard.js';
 import { IdempotencyModule } from '../idempotency/idempotency.module.js';
@@ -18,7 +17,7 @@ import { LoginService } from './login.service.js';
  * the permission (interface §1), and look for a stored response.
  */
 @Module({
-  imports: [ApiKeysModule, AuditModule, HttpModule, IdempotencyModule, SessionsModule, UsersModule],
+  imports: [ApiKeysModule, HttpModule, IdempotencyModule, SessionsModule, UsersModule],
   providers: [
     { provide: APP_GUARD, useClass: AccessGuard },
     { provide: APP_GUARD, useClass: InputGuard },

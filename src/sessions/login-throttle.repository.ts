@@ -1,19 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type DbTime, addSeconds, isUntrusted } from '../platform/common/time.js';
-import { type Sql, insertRows, toPlaceholders } from '../platform/database/engine/sql.js';
+import { type Sql, chunkValues, insertRows, toPlaceholders } from '../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
-import { LoginAddressEntity, LoginFailureEntity } from './login.entity.js';
-
-const DAY_SECONDS = 24 * 60 * 60;
-/**
- * Maximum number of networks that are stored per user. Above this number, the networks with the oldest logins are
- * deleted.
- */
-const MAX_NETWORKS = 20;
+import { LoginDeviceEntity, LoginFailureEntity } from './login.entity.js';
 
 /**
- * Reads and writes failed logins, and the networks from which users have logged in. Uses hand-written SQL, so that a
- * failure is counted by a single statement (ADR 13).
+ * Reads and writes failed logins and devices. Uses hand-written SQL, so that a failure is counted by a single statement
+ * (ADR 13).
  */
 @Injectable()
 export class LoginThrottleRepository {
@@ -50,47 +42,47 @@ export class LoginThrottleRepository {
     await this.database.execute(update, [end, scope, end]);
   }
 
-  async clear(tx: Sql, scope: string): Promise<void> {
-    await tx.execute('DELETE FROM login_failures WHERE scope = ?', [scope]);
+  async clear(scope: string): Promise<void> {
+    await this.database.execute('DELETE FROM login_failures WHERE scope = ?', [scope]);
   }
 
   async deleteEnded(time: string): Promise<number> {
     return this.database.execute('DELETE FROM login_failures WHERE window_ends <= ?', [time]);
   }
 
-  async isKnownNetwork(userUuid: string, network: string): Promise<boolean> {
-    const row = await this.database.queryOne(
-      'SELECT network FROM login_addresses WHERE user_uuid = ? AND network = ?',
-      [userUuid, network],
+  /** Returns the devices among the hashes that belong to the user and have not expired at `time`. */
+  async findDevices(userUuid: string, hashes: readonly string[], time: string): Promise<LoginDeviceEntity[]> {
+    return this.database.query(
+      `SELECT token_hash FROM login_devices
+       WHERE token_hash IN (${toPlaceholders(hashes.length)}) AND user_uuid = ? AND expires > ?`,
+      [...hashes, userUuid, time],
     );
-    return row !== undefined;
   }
 
-  /**
-   * Stores the network from which a user has logged in. The caller must have locked the row of the user, because
-   * concurrent logins could otherwise store too many networks.
-   */
-  async rememberNetwork(tx: Sql, userUuid: string, network: string, time: DbTime): Promise<void> {
-    const stored = await tx.query<LoginAddressEntity>(
-      'SELECT network, last_login FROM login_addresses WHERE user_uuid = ? ORDER BY last_login DESC, network',
-      [userUuid],
-    );
-    const own = stored.find((row) => row.network === network);
-    const isRecent =
-      own && own.last_login > addSeconds(time, -DAY_SECONDS) && !isUntrusted(own.last_login, time);
-    if (isRecent) return;
-    if (own) {
-      const text = 'UPDATE login_addresses SET last_login = ? WHERE user_uuid = ? AND network = ?';
-      await tx.execute(text, [time, userUuid, network]);
-      return;
-    }
-    for (const { network: oldest } of stored.slice(MAX_NETWORKS - 1)) {
-      await tx.execute('DELETE FROM login_addresses WHERE user_uuid = ? AND network = ?', [userUuid, oldest]);
-    }
-    await insertRows(tx, LoginAddressEntity, [{ user_uuid: userUuid, network, last_login: time }]);
+  /** @returns the number of devices with this hash, 0 or 1. */
+  async renewDevice(tx: Sql, hash: string, expires: string): Promise<number> {
+    return tx.execute('UPDATE login_devices SET expires = ? WHERE token_hash = ?', [expires, hash]);
   }
 
-  async deleteNetworksBefore(time: DbTime): Promise<void> {
-    await this.database.execute('DELETE FROM login_addresses WHERE last_login <= ?', [time]);
+  /** Stores a new device of a user, whose row the caller must have locked. Keeps only the `max` latest devices. */
+  async addDevice(tx: Sql, device: LoginDeviceEntity, max: number): Promise<void> {
+    const devices = await tx.query<LoginDeviceEntity>(
+      'SELECT token_hash FROM login_devices WHERE user_uuid = ? ORDER BY expires DESC, token_hash',
+      [device.user_uuid],
+    );
+    for (const { token_hash } of devices.slice(max - 1))
+      await tx.execute('DELETE FROM login_devices WHERE token_hash = ?', [token_hash]);
+    await insertRows(tx, LoginDeviceEntity, [device]);
+  }
+
+  async deleteDevices(tx: Sql, userUuids: readonly string[]): Promise<void> {
+    for (const part of chunkValues(userUuids))
+      await tx.execute(`DELETE FROM login_devices WHERE user_uuid IN (${toPlaceholders(part.length)})`, part);
+  }
+
+  /** Deletes devices that expired before `time`. Shortens the lifetime of devices that expire after `latest`. */
+  async purgeDevices(time: string, latest: string): Promise<void> {
+    await this.database.execute('DELETE FROM login_devices WHERE expires <= ?', [time]);
+    await this.database.execute('UPDATE login_devices SET expires = ? WHERE expires > ?', [latest, latest]);
   }
 }

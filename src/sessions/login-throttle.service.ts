@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ProblemError, createUnavailableError } from '../platform/common/errors.js';
 import { FairSemaphore, NoSlotError } from '../platform/common/fair-semaphore.js';
-import { sha256 } from '../platform/common/secrets.js';
+import { createToken, sha256 } from '../platform/common/secrets.js';
 import { toNetwork } from '../platform/http/request-headers.js';
 import { type DbTime, now, addSeconds, toMillis } from '../platform/common/time.js';
 import { Env } from '../platform/config/env.js';
@@ -12,8 +12,12 @@ import { LoginThrottleRepository } from './login-throttle.repository.js';
 
 const PAIR_WINDOW_SECONDS = 15 * 60;
 const HOUR_SECONDS = 60 * 60;
-/** If a user has not logged in from a network for this time, the network counts as unknown again. */
-const ADDRESS_SECONDS = 90 * 24 * HOUR_SECONDS;
+/** Lifetime of a device, which begins anew with every login. */
+export const DEVICE_SECONDS = 180 * 24 * HOUR_SECONDS;
+/** Maximum number of devices per user. A new device then replaces the device whose last login is the oldest. */
+const MAX_DEVICES = 20;
+/** Maximum number of tokens in a device cookie, one for each user who has signed in with the browser. */
+export const MAX_DEVICE_TOKENS = 8;
 /**
  * Time for which a login is delayed, in milliseconds. Several delayed logins from one network wait one after another.
  */
@@ -25,6 +29,8 @@ const DELAY_MILLIS = 1000;
 const MAX_DELAYED = 10;
 
 export interface Login {
+  /** The user name or email address, as entered. */
+  entered: string;
   /** The login key of the entered user name or email address. */
   name: string;
   /**
@@ -33,6 +39,8 @@ export interface Login {
    */
   uuid: string | undefined;
   ip: string;
+  /** Hash of the user's device that sends the login, if any (`LoginThrottle.findDevice`). */
+  device: string | undefined;
 }
 
 /**
@@ -41,8 +49,8 @@ export interface Login {
  * network is an IPv4 address or the /64 of an IPv6 address. Failed logins with an unknown name are counted as if a user
  * had this name.
  *
- * If a user has logged in from a network before, only the first limit applies to logins from there. Otherwise an
- * attacker could lock out the user, or a whole office with a shared address.
+ * Failed logins with a device of the user count only for this device and for all devices of the user. An attacker can
+ * therefore not lock out the user, or a whole office with a shared address.
  */
 @Injectable()
 export class LoginThrottle {
@@ -62,54 +70,72 @@ export class LoginThrottle {
   /**
    * Rejects a login if there are too many failed logins with its name. If its network has too many failed logins,
    * delays the login, or rejects it if the same name has already failed there. Called before the password is hashed.
-   * @throws ProblemError `login_throttled` with `Retry-After` in seconds.
+   * @throws ProblemError `login_throttled` with `Retry-After` in seconds, `unavailable` if too many logins are delayed.
    */
   async delayOrReject(login: Login, signal?: AbortSignal): Promise<void> {
-    const ends = await this.findLimitEnd(login);
-    if (ends === undefined) return;
+    if (!(await this.mustDelay(login))) return;
     const wait = () => delay(DELAY_MILLIS, undefined, { signal });
     await this.delayed.run([toNetwork(login.ip)], wait, signal).catch((error: unknown) => {
-      throw error instanceof NoSlotError
-        ? createThrottledError(ends)
-        : createUnavailableError('The client disconnected.', 1);
+      const reason =
+        error instanceof NoSlotError ? 'Too many logins are waiting.' : 'The client disconnected.';
+      throw createUnavailableError(reason, 1);
     });
   }
 
-  /**
-   * Returns the hooks for `PasswordService.verify`. They check the limits before a password is hashed, and count a
-   * failed login.
-   */
-  createVerifyHooks(login: Login) {
-    return {
-      before: async (): Promise<void> => {
-        await this.findLimitEnd(login);
-      },
-      failed: () => this.countFailure(login),
-    };
+  /** Deletes the failed logins of the user from this network or device, after the right password. */
+  async recordSuccess(login: Login): Promise<void> {
+    await this.repository.clear(scopesOf(login).pair);
   }
 
   /**
-   * Deletes the failed logins of the user from this network and stores the network. Runs in the transaction of the
-   * login, which has locked the user.
+   * Finds the device of the user for a device cookie.
+   * @param userUuid '' for an unknown user, so that the work is the same.
+   * @param tokens tokens of the device cookie.
+   * @returns the hash of the token, or undefined if the user has no such device.
    */
-  async recordSuccess(tx: Sql, uuid: string, login: Login): Promise<void> {
-    await this.repository.clear(tx, scopesOf(login).pair);
-    await this.repository.rememberNetwork(tx, uuid, toNetwork(login.ip), now());
+  async findDevice(userUuid: string, tokens: readonly string[]): Promise<string | undefined> {
+    if (tokens.length === 0) return undefined;
+    const [device] = await this.repository.findDevices(userUuid, tokens.map(sha256), now());
+    return device?.token_hash;
+  }
+
+  /**
+   * Stores or renews the device of a login. Runs in the transaction of the login, which has locked the user.
+   * @param known hash of the device, if `findDevice` has found one.
+   * @returns the tokens for the device cookie. Unknown tokens of the client are never stored.
+   */
+  async rememberDevice(
+    tx: Sql,
+    user_uuid: string,
+    known: string | undefined,
+    tokens: readonly string[],
+  ): Promise<string[]> {
+    const expires = addSeconds(now(), DEVICE_SECONDS);
+    let token = tokens.find((sent) => sha256(sent) === known);
+    if (token === undefined || (await this.repository.renewDevice(tx, sha256(token), expires)) === 0) {
+      token = createToken();
+      await this.repository.addDevice(tx, { token_hash: sha256(token), user_uuid, expires }, MAX_DEVICES);
+    }
+    return [...new Set([token, ...tokens])].slice(0, MAX_DEVICE_TOKENS);
+  }
+
+  /** Ends all devices of the users, because they have a new password or were deleted. */
+  async endDevices(tx: Sql, userUuids: readonly string[]): Promise<void> {
+    if (userUuids.length > 0) await this.repository.deleteDevices(tx, userUuids);
   }
 
   async purge(): Promise<void> {
     const time = now();
     await this.repository.deleteEnded(computeOldestWindowEnd(time));
-    await this.repository.deleteNetworksBefore(addSeconds(time, -ADDRESS_SECONDS));
+    await this.repository.purgeDevices(time, addSeconds(time, DEVICE_SECONDS));
   }
 
   /**
    * Checks the limits.
-   * @returns undefined if the login may continue at once. If it must be delayed, the time at which the limit on the
-   * network ends.
+   * @returns true if the login must be delayed, because of the limit on its network.
    * @throws ProblemError `login_throttled` if the login must be rejected.
    */
-  private async findLimitEnd(login: Login): Promise<DbTime | undefined> {
+  async mustDelay(login: Login): Promise<boolean> {
     const time = now();
     const { pair, user, network } = scopesOf(login);
     const rows = await this.repository.find([pair, user, network], computeOldestWindowEnd(time));
@@ -121,18 +147,17 @@ export class LoginThrottle {
     }
     const findWindowEnd = (scope: string, limit: number): DbTime | undefined =>
       rows.find((row) => row.scope === scope && row.window_ends > time && row.failures >= limit)?.window_ends;
-    const ofPair = findWindowEnd(pair, this.env.LOGIN_FAILURES_PER_NAME);
-    if (ofPair !== undefined) throw createThrottledError(ofPair);
-    const ofUser = findWindowEnd(user, this.env.LOGIN_FAILURES_PER_USER);
+    const ends =
+      findWindowEnd(pair, this.env.LOGIN_FAILURES_PER_NAME) ??
+      findWindowEnd(user, this.env.LOGIN_FAILURES_PER_USER);
+    if (ends !== undefined) throw createThrottledError(ends);
     const ofNetwork = findWindowEnd(network, this.env.LOGIN_FAILURES_PER_IP);
-    const ends = ofUser ?? ofNetwork;
-    if (ends === undefined || (await this.repository.isKnownNetwork(login.uuid ?? '', toNetwork(login.ip))))
-      return undefined;
-    if (ofUser !== undefined || rows.some(({ scope }) => scope === pair)) throw createThrottledError(ends);
-    return ends;
+    if (ofNetwork !== undefined && rows.some(({ scope }) => scope === pair))
+      throw createThrottledError(ofNetwork);
+    return ofNetwork !== undefined;
   }
 
-  private async countFailure(login: Login): Promise<void> {
+  async countFailure(login: Login): Promise<void> {
     const time = now();
     const { pair, user, network } = scopesOf(login);
     await this.transactions.run(async (tx) => {
@@ -149,9 +174,10 @@ export class LoginThrottle {
  */
 const computeOldestWindowEnd = (time: DbTime): DbTime => addSeconds(time, PAIR_WINDOW_SECONDS - HOUR_SECONDS);
 
-function scopesOf({ name, uuid, ip }: Login): { pair: string; user: string; network: string } {
-  const account = uuid === undefined ? ['name', name] : ['user', uuid];
-  const network = toNetwork(ip);
+/** Returns the scopes in which a failed login counts. A device has scopes of its own, in place of its network. */
+function scopesOf({ name, uuid, ip, device }: Login): { pair: string; user: string; network: string } {
+  const account = uuid === undefined ? ['name', name] : [device === undefined ? 'user' : 'devices', uuid];
+  const network = device ?? toNetwork(ip);
   return {
     pair: sha256(JSON.stringify([...account, network])),
     user: sha256(JSON.stringify(account)),

@@ -9,6 +9,8 @@ import type { LoggedInDto } from './session.view.js';
 
 export interface LoggedIn extends LoggedInDto {
   token: string;
+  /** Tokens for the device cookie. Empty if the client is not a browser. */
+  deviceTokens: readonly string[];
 }
 
 /** Injects the user who has just logged in, as set by `LoginGuard`. */

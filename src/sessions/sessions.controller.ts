@@ -37,11 +37,9 @@ export class SessionsController {
   @Public()
   @Accepts({ body: LOGIN_BODY })
   @UseGuards(LoginGuard)
-  login(
-    @CurrentLogin() { uuid, username, token }: LoggedIn,
-    @Res({ passthrough: true }) response: Response,
-  ): LoggedInDto {
-    this.cookie.write(response, token);
+  login(@CurrentLogin() login: LoggedIn, @Res({ passthrough: true }) response: Response): LoggedInDto {
+    this.cookie.write(response, login);
+    const { uuid, username } = login;
     return { uuid, username };
   }
 

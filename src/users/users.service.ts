@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { type Caller, isSelf } from '../access/actor.js';
 import { isWebmaster } from '../access/policy.js';
+import { AuditService, type ClientRequest } from '../audit/audit.service.js';
 import { KeyFuse } from '../api-keys/fuse/key-fuse.service.js';
 import { type FieldError, ProblemError, createValidationError } from '../platform/common/errors.js';
 import type { CheckedInput } from '../platform/input/read-input.js';
@@ -34,6 +35,7 @@ export class UsersService {
     private readonly transactions: TransactionRunner,
     private readonly passwords: PasswordService,
     private readonly throttle: LoginThrottle,
+    private readonly audit: AuditService,
     private readonly changes: UserChanges,
     private readonly settings: UserSettings,
     private readonly fuse: KeyFuse,
@@ -119,7 +121,7 @@ export class UsersService {
     const change = this.validate(user, input, caller);
     await this.assertValid(user, change, caller);
     const hash = await this.changes.hashPassword(change.input, caller);
-    return { hash, proven: isWebmaster(caller.actor) ? undefined : user };
+    return { hash, proven: isSelf(caller.actor, uuid) ? user : undefined };
   }
 
   /** Validates a change of a user. Users who are not Webmasters can change only parts of their own profile. */
@@ -155,7 +157,7 @@ export class UsersService {
 
   /**
    * Validates `current_password` when users change their own password, so that a stolen session cannot take over an
-   * account. Webmasters may omit it. A wrong password counts as a failed login.
+   * account. A wrong password counts as a failed login.
    * @throws ProblemError `login_throttled`.
    */
   private async validateProof(
@@ -164,13 +166,37 @@ export class UsersService {
     caller: Caller,
   ): Promise<FieldError[]> {
     if (password === undefined || !isSelf(caller.actor, user.uuid)) return [];
-    if (current_password === undefined || current_password === null)
-      return isWebmaster(caller.actor) ? [] : [MISSING_PROOF];
-    const login: Login = { name: toLoginKey(user.username), uuid: user.uuid, ip: caller.ip };
-    const hooks = this.throttle.createVerifyHooks(login);
-    const requester = toRequester(caller);
-    const matches = await this.passwords.verify(user.password_hash, current_password, requester, hooks);
-    return matches ? [] : [WRONG_PROOF];
+    if (current_password === undefined || current_password === null) return [MISSING_PROOF];
+    return (await this.verifyOwn(user, current_password, caller)) ? [] : [WRONG_PROOF];
+  }
+
+  private async verifyOwn(user: User, password: string, caller: Caller, device?: string): Promise<boolean> {
+    const { uuid, username: entered, password_hash: stored } = user;
+    const login = { entered, name: toLoginKey(entered), uuid, ip: caller.ip, device };
+    return this.verifyPassword(login, stored, password, toRequester(caller), caller);
+  }
+
+  /**
+   * Verifies a password that a user has entered. A wrong password counts as a failed login and is recorded in the audit.
+   * The throttle is checked again right before the password is hashed.
+   * @param stored hash of the user's password. Null never matches, but takes equally long.
+   * @throws ProblemError `login_throttled`, `unavailable`.
+   */
+  async verifyPassword(
+    login: Login,
+    stored: string | null,
+    password: string,
+    requester: Requester,
+    request: ClientRequest,
+  ): Promise<boolean> {
+    await this.throttle.delayOrReject(login, requester.signal);
+    const before = () => this.throttle.mustDelay(login);
+    const hooks = { before, failed: () => this.throttle.countFailure(login) };
+    const matches = await this.passwords.verify(stored, password, requester, hooks);
+    const name = login.entered === password ? '' : login.entered;
+    if (matches) await this.throttle.recordSuccess(login);
+    else await this.audit.recordFailedLogin({ name, key: login.name, user: login.uuid }, request);
+    return matches;
   }
 
   async isEmpty(): Promise<boolean> {

@@ -1,10 +1,12 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { errorCodeOf } from '../../src/platform/common/errors.js';
+import { PurgeService } from '../../src/operations/start/purge.service.js';
 import { LoginThrottle } from '../../src/sessions/login-throttle.service.js';
 import { TestApp } from '../support/app/app.js';
 import { stopClock } from '../support/app/clock.js';
+import { deletion, writeUsers } from '../support/app/deletion.js';
 import { create } from '../support/data/factories.js';
-import { PASSWORD, aPerson, databaseOf, inSeconds, problemOf } from '../support/app/people.js';
+import type { Json } from '../support/app/client.js';
+import { PASSWORD, aPerson, databaseOf, inSeconds, problemOf, sha256 } from '../support/app/people.js';
 
 /** Limits on failed logins of an address, and of a user from all addresses. A proxy reports the client address. */
 const OFFICE = '203.0.113.7';
@@ -18,8 +20,20 @@ afterEach(async () => {
   await app.end();
 });
 
-const login = (username: string, password = 'wrong password', from = OFFICE) =>
-  app.guest.post('/sessions/login', { username, password }, { 'x-forwarded-for': from });
+const login = (username: string, password = 'wrong password', from = OFFICE, headers = {}) =>
+  app.guest.post('/sessions/login', { username, password }, { 'x-forwarded-for': from, ...headers });
+const DEVICE = /rollcall_session_device=[^;]*/;
+const DEVICE_SECONDS = 180 * 24 * 3600;
+/** Logs in like a browser, which keeps the device cookie. */
+const logInFrom = (cookie: string, username: string, password?: string) =>
+  login(username, password, OFFICE, { cookie, 'sec-fetch-mode': 'cors' });
+/** Signs in with a browser. @returns the device cookie. */
+async function signIn(username: string, cookie = ''): Promise<string> {
+  const { status, headers } = await logInFrom(cookie, username, PASSWORD);
+  expect(status).toBe(200);
+  return DEVICE.exec(headers['set-cookie'] ?? '')?.[0] ?? '';
+}
+const createUser = (): Promise<Json> => create(app.key, { password: PASSWORD });
 const exhaustOffice = async () => {
   for (let time = 0; time < 7; time++) {
     expect(problemOf(await login(`name-${time}`))).toEqual([401, 'login_failed']);
@@ -45,51 +59,39 @@ describe('a throttled IP address', () => {
     expect(problemOf(await login('name-0', PASSWORD))).toEqual([429, 'login_throttled']);
   });
 
-  test('delays only users without a previous login there', async () => {
-    const [regular, newcomer] = [
-      await create(app.key, { password: PASSWORD }),
-      await create(app.key, { password: PASSWORD }),
-    ];
-    expect((await login(regular.username, PASSWORD)).status).toBe(200);
+  test('delays every username without a failed login', async () => {
+    const { username } = await createUser();
+    expect((await login(username, PASSWORD)).status).toBe(200);
     await exhaustOffice();
-    // The regular user can log in even after a failed login.
-    expect(problemOf(await login(regular.username))).toEqual([401, 'login_failed']);
-    expect((await login(regular.username, PASSWORD)).status).toBe(200);
-    const began = performance.now();
-    expect((await login(newcomer.username, PASSWORD)).status).toBe(200);
-    expect(performance.now() - began).toBeGreaterThan(990);
-  });
-
-  test('allows a user without previous logins only one attempt', async () => {
-    const { username } = await create(app.key, { password: PASSWORD });
-    await exhaustOffice();
-    expect(problemOf(await login(username))).toEqual([401, 'login_failed']);
-    expect(problemOf(await login(username, PASSWORD))).toEqual([429, 'login_throttled']);
+    for (const name of [username, 'no such person']) {
+      const began = performance.now();
+      expect((await login(name, PASSWORD)).status).toBe(name === username ? 200 : 401);
+      expect(performance.now() - began).toBeGreaterThan(990);
+    }
   });
 
   test('admits one new username per second', async () => {
     await exhaustOffice();
     const throttle = app.app.get(LoginThrottle);
     const client = new AbortController();
-    const admit = (name: string) =>
-      throttle.delayOrReject({ name, uuid: undefined, ip: OFFICE }, client.signal);
+    const login = { entered: '', uuid: undefined, ip: OFFICE, device: undefined };
     const began = performance.now();
     let admitted = 0;
     const logins = Array.from({ length: 12 }, (_, index) =>
-      admit(`new-${index}`).then(
+      throttle.delayOrReject({ ...login, name: `new-${index}` }, client.signal).then(
         () => {
           if (++admitted === 2) client.abort(); // the others stop waiting
           return 'admitted';
         },
-        (error: unknown) => errorCodeOf(error),
+        (error: unknown) => (error as Error).message,
       ),
     );
     const outcomes = await Promise.all(logins); // a database may admit them in another order
     expect(performance.now() - began).toBeGreaterThan(1900);
     const counts = Map.groupBy(outcomes, (outcome) => outcome);
     expect(counts.get('admitted')).toHaveLength(2);
-    expect(counts.get('login_throttled')).toHaveLength(2);
-    expect(counts.get('unavailable')).toHaveLength(8);
+    expect(counts.get('Too many logins are waiting.')).toHaveLength(2);
+    expect(counts.get('The client disconnected.')).toHaveLength(8);
   });
 });
 
@@ -102,17 +104,6 @@ test('nine failed logins from different IP addresses throttle a username', async
     expect(problemOf(answer)).toEqual([429, 'login_throttled']);
     expect(answer.headers['retry-after']).toBe(String(60 * 60));
   }
-});
-
-test('failed logins elsewhere do not throttle the usual IP address of a user', async () => {
-  const { username } = await create(app.key, { password: PASSWORD });
-  expect((await login(username, PASSWORD)).status).toBe(200);
-  for (let time = 0; time < 9; time++) await login(username, `wrong ${time}`, ipOf(time));
-  expect((await login(username, PASSWORD, ipOf(10))).status).toBe(429);
-  expect((await login(username, PASSWORD)).status).toBe(200);
-  // The limit of one user at one address also applies at this address.
-  for (let time = 0; time < 5; time++) expect((await login(username)).status).toBe(401);
-  expect((await login(username, PASSWORD)).status).toBe(429);
 });
 
 test('all addresses of an IPv6 network share one limit of failed logins', async () => {
@@ -139,23 +130,95 @@ test('API keys and sessions still work at a throttled IP address', async () => {
   expect((await app.key.get('/users/search', there)).status).toBe(200);
 });
 
-test('at most 20 IP addresses of logins are stored for each user', async () => {
-  const { username, uuid } = await create(app.key, { password: PASSWORD });
-  const readRows = () =>
-    databaseOf(app).query<{ network: string }>(
-      'SELECT network FROM login_addresses WHERE user_uuid = ? ORDER BY network',
-      [uuid],
+describe('a device cookie', () => {
+  const listDevices = (uuid: string) =>
+    databaseOf(app).query<Json>('SELECT * FROM login_devices WHERE user_uuid = ? ORDER BY expires', [uuid]);
+  const exhaustEverything = async (username: string) => {
+    for (let time = 0; time < 5; time++) expect((await login(username)).status).toBe(401);
+    for (let time = 0; time < 4; time++)
+      expect((await login(username, 'wrong', ipOf(time))).status).toBe(401);
+    for (let time = 0; time < 2; time++) await login(`name-${time}`);
+  };
+
+  test('is set for browsers after the session cookie', async () => {
+    const { username, uuid } = await createUser();
+    expect((await login(username, PASSWORD)).headers['set-cookie']).not.toMatch(DEVICE);
+    const { headers } = await logInFrom('rollcall_session_device=%0d%0aX: 1', username, PASSWORD);
+    const [, device = ''] =
+      /^rollcall_session=.*,(rollcall_session_device=.*)$/.exec(headers['set-cookie'] ?? '') ?? [];
+    const [, value = '', ...attributes] = device.split(/=(.{43}); |; /);
+    expect(attributes.filter((text) => text && !text.startsWith('Expires'))).toEqual([
+      `Max-Age=${DEVICE_SECONDS}`,
+      'Path=/api/0.3/sessions',
+      'HttpOnly',
+      'SameSite=Lax',
+    ]);
+    const row = { token_hash: sha256(value), user_uuid: uuid, expires: inSeconds(DEVICE_SECONDS) };
+    expect(await listDevices(uuid)).toEqual([row]);
+  });
+
+  test('protects its user from the failed logins of other clients', async () => {
+    const [user, other] = [await createUser(), await createUser()];
+    const device = await signIn(user.username);
+    const foreign = await signIn(other.username);
+    await exhaustEverything(user.username);
+    for (const cookie of ['', foreign, `rollcall_session_device=${'A'.repeat(43)}`])
+      expect(problemOf(await logInFrom(cookie, user.username, PASSWORD))).toEqual([429, 'login_throttled']);
+    const began = performance.now();
+    expect(problemOf(await logInFrom(device, user.email))).toEqual([401, 'login_failed']);
+    expect(await signIn(user.username, device)).toBe(device);
+    expect(performance.now() - began).toBeLessThan(990);
+  });
+
+  test('has its own limit of five failed logins', async () => {
+    const { username } = await createUser();
+    const [first, second] = [await signIn(username), await signIn(username)];
+    for (let time = 0; time < 5; time++) expect((await logInFrom(first, username)).status).toBe(401);
+    const answer = await logInFrom(first, username, PASSWORD);
+    expect([...problemOf(answer), answer.headers['retry-after']]).toEqual([429, 'login_throttled', '900']);
+    await signIn(username, second);
+    expect((await login(username, PASSWORD)).status).toBe(200);
+    for (let time = 0; time < 4; time++) expect((await logInFrom(second, username)).status).toBe(401);
+    // The limit of nine applies to all devices of the user together.
+    expect((await logInFrom(second, username, PASSWORD)).headers['retry-after']).toBe('3600');
+  });
+
+  test('protects up to eight users of one browser', async () => {
+    const users = [];
+    for (let number = 0; number < 9; number++) users.push(await createUser());
+    let cookie = '';
+    for (const { username } of users) cookie = await signIn(username, cookie);
+    for (const { username } of users.slice(0, 2)) for (let time = 0; time < 5; time++) await login(username);
+    expect((await logInFrom(cookie, users[0].username, PASSWORD)).status).toBe(429);
+    expect((await logInFrom(cookie, users[1].username, PASSWORD)).status).toBe(200);
+  });
+
+  const change = (body: object) => (uuid: string) => app.key.put(`/users/${uuid}`, body);
+  const purge = async () => {
+    jest.setSystemTime(Date.now() + 1000 * DEVICE_SECONDS);
+    await app.app.get(PurgeService).purgeAll();
+  };
+  test.each<[string, number, (uuid: string) => Promise<unknown>]>([
+    ['ends with a new password', 0, change({ password: 'another long password' })],
+    ['ends with its user', 0, (uuid) => writeUsers(app, [deletion(uuid)])],
+    ['is purged after 180 days', 0, purge],
+    ['outlives a block of its user', 1, change({ status: 'Blocked' })],
+    ['outlives its session', 1, (uuid) => app.key.delete(`/users/${uuid}/sessions`)],
+  ])('%s', async (_, left, end) => {
+    const { username, uuid } = await createUser();
+    await signIn(username);
+    await end(uuid);
+    expect(await listDevices(uuid)).toHaveLength(left);
+  });
+
+  test('replaces the oldest of 20 devices of its user', async () => {
+    const { username, uuid } = await createUser();
+    for (let number = 0; number < 21; number++) {
+      await signIn(username);
+      jest.setSystemTime(Date.now() + 1000);
+    }
+    expect((await listDevices(uuid)).map(({ expires }) => expires)).toEqual(
+      Array.from({ length: 20 }, (_, number) => inSeconds(DEVICE_SECONDS + number - 20)),
     );
-  const begin = Date.now();
-  for (let time = 0; time < 23; time++) {
-    jest.setSystemTime(begin + time * 1000);
-    expect((await login(username, PASSWORD, `198.51.100.${100 + time}`)).status).toBe(200);
-  }
-  const networks = (await readRows()).map(({ network }) => network);
-  expect(networks).toHaveLength(20);
-  expect(networks[0]).toBe('198.51.100.103');
-  expect(networks.at(-1)).toBe('198.51.100.122');
-  jest.setSystemTime(begin + 91 * 24 * 3600 * 1000);
-  await app.app.get(LoginThrottle).purge();
-  expect(await readRows()).toEqual([]);
+  });
 });

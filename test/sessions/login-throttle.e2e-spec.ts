@@ -67,16 +67,6 @@ describe('five failed logins', () => {
     expect(problemOf(await login(username, PASSWORD))).toEqual([429, 'login_throttled']);
   });
 
-  test('lead to 429 even with a forged client address', async () => {
-    await fail(5, 'forwarded');
-    const forged = {
-      'x-forwarded-for': '203.0.113.9',
-      forwarded: 'for=203.0.113.9',
-      'x-real-ip': '203.0.113.9',
-    };
-    expect((await login('forwarded', PASSWORD, forged)).status).toBe(429);
-  });
-
   test('lead to 429 until the time window ends', async () => {
     const { username } = await create(app.key, { password: PASSWORD });
     await fail(5, username);

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { setUpApp } from '../support/app/app.js';
+import { listEvents } from '../support/app/audit-rows.js';
 import { stopClock } from '../support/app/clock.js';
 import { create } from '../support/data/factories.js';
 import { PASSWORD, aPerson, databaseOf, fieldErrorsOf, inSeconds, problemOf } from '../support/app/people.js';
@@ -63,6 +64,11 @@ test('wrong current passwords in a PUT are throttled like failed logins', async 
   expect(problemOf(answer)).toEqual([429, 'login_throttled']);
   expect(answer.headers['retry-after']).toBe(String(15 * 60));
   expect((await client.put(`/users/${user.uuid}`, { known_as: 'Kim' })).status).toBe(200);
+  const failures = (await listEvents(app.key, user)).filter(
+    ({ action }) => action === 'session.login_failed',
+  );
+  const changes = [{ field: 'username', old: null, new: user.username }];
+  expect(failures).toMatchObject([{ actor: { kind: 'user', id: user.uuid }, changes }]);
 
   await databaseOf(app).execute('UPDATE login_failures SET window_ends = ?', [inSeconds(-1)]);
   expect((await attempt(PASSWORD)).status).toBe(200);
@@ -96,7 +102,7 @@ describe('current_password in a PUT', () => {
     expect([answer.status, fieldErrorsOf(answer)]).toEqual([422, [['current_password', 'too_long']]]);
   });
 
-  test('is optional for Webmasters but must be correct', async () => {
+  test('is also required from Webmasters', async () => {
     const { user, client } = await aPerson(app, { roles: ['Webmaster'] });
     const change = (body: object) => client.put(`/users/${user.uuid}`, body);
     const wrong = await change({ password: NEW, current_password: 'wrong' });
@@ -104,7 +110,7 @@ describe('current_password in a PUT', () => {
     expect(await tryLogin(user.username, PASSWORD)).toBe(200);
     expect((await change({ password: NEW, current_password: PASSWORD })).status).toBe(200);
     expect(await tryLogin(user.username, NEW)).toBe(200);
-    expect((await change({ password: PASSWORD })).status).toBe(200);
+    expect(fieldErrorsOf(await change({ password: PASSWORD }))).toEqual([['current_password', 'required']]);
   });
 
   test.each([null, ''])('is ignored with the value %j', async (current_password) => {

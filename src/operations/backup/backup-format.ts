@@ -50,7 +50,7 @@ export function buildChecksum(sha256: string): Buffer {
 type Entities = readonly (new () => object)[];
 
 /** Tables with temporary data. A backup omits them, and a restore empties them. */
-const EXCLUDED_TABLES: ReadonlySet<string> = new Set(['sessions', 'login_failures', 'leases']);
+const EXCLUDED_TABLES = new Set(['sessions', 'login_failures', 'login_devices', 'leases']);
 
 export const listTables = (entities: Entities): readonly TableColumns[] => entities.map(tableOf);
 

@@ -45,7 +45,7 @@ export const toRequester = ({ actor, ip }: Caller): Requester => ({
 
 /** Functions that `verify` calls: `before` at the start, and `failed` after a wrong password. */
 interface Hooks {
-  before(): Promise<void>;
+  before(): Promise<unknown>;
   failed(): Promise<void>;
 }
 

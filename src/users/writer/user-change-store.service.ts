@@ -5,6 +5,7 @@ import { now } from '../../platform/common/time.js';
 import type { AuditAction } from '../../audit/audit-event.js';
 import { recordEvents } from '../../audit/audit.service.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
+import { LoginThrottle } from '../../sessions/login-throttle.service.js';
 import { SessionsService } from '../../sessions/sessions.service.js';
 import { isActiveWebmaster, shouldEndSessions } from '../rules/user-rules.js';
 import { type CheckedChange, type ChangeOutcome, setTimes } from './change-set.js';
@@ -37,6 +38,7 @@ export class UserChangeStore {
     private readonly deleted: DeletedUsersRepository,
     private readonly counts: UserCounts,
     private readonly sessions: SessionsService,
+    private readonly throttle: LoginThrottle,
   ) {}
 
   /**
@@ -105,6 +107,7 @@ export class UserChangeStore {
     const others = stored.filter((change) => !shouldEndAllSessions(change) && changesPassword(change));
     const own = caller.actor.kind === 'user' ? caller.actor.sessionId : undefined;
     const uuidsOf = (changes: readonly StoredChange[]): string[] => changes.map(({ user }) => user.uuid);
+    await this.throttle.endDevices(tx, uuidsOf(stored.filter((one) => !one.after || changesPassword(one))));
     if (all.length > 0) await this.sessions.endForUsers(tx, uuidsOf(all));
     if (others.length > 0) await this.sessions.endForUsers(tx, uuidsOf(others), own);
   }

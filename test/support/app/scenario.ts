@@ -4,6 +4,8 @@ import { SealVerifier } from '../../../src/audit/seal-verifier.service.js';
 import { Sealer } from '../../../src/audit/sealer.service.js';
 import { toDbTime } from '../../../src/platform/common/time.js';
 import { Env } from '../../../src/platform/config/env.js';
+import { TransactionRunner } from '../../../src/platform/database/transaction-runner.js';
+import { LoginThrottle } from '../../../src/sessions/login-throttle.service.js';
 import { LoginThrottleRepository } from '../../../src/sessions/login-throttle.repository.js';
 import { Leases } from '../../../src/platform/database/leases/leases.service.js';
 import { SessionsService } from '../../../src/sessions/sessions.service.js';
@@ -15,7 +17,7 @@ import type { TestApp } from './app.js';
 import type { Answer, Client } from './client.js';
 import { deleteAndRestore } from './deletion.js';
 import { aUser, create } from '../data/factories.js';
-import { PASSWORD, aPerson, databaseOf, inSeconds } from './people.js';
+import { PASSWORD, aPerson, databaseOf, inSeconds, sha256 } from './people.js';
 import { type Query, nextOf, search } from './search.js';
 import { seededUser, seededUuid } from './seed.js';
 import { BUSY_ACTOR, BUSY_RUNNER } from './seed-history.js';
@@ -114,6 +116,14 @@ export async function exerciseSessions(app: TestApp): Promise<void> {
   const database = databaseOf(app);
   const { user, client } = await aPerson(app);
   await check(app.guest.post('/sessions/login', { username: user.username, password: 'not this one' }), 401);
+  const devices = app.app.get(LoginThrottle);
+  await app.app.get(TransactionRunner).run(async (tx) => {
+    let tokens: string[] = [];
+    for (let added = 0; added <= 20; added++)
+      tokens = await devices.rememberDevice(tx, user.uuid, undefined, []);
+    await devices.rememberDevice(tx, user.uuid, sha256(tokens.join()), tokens);
+  });
+  await devices.findDevice(user.uuid, ['unknown']);
   const window = { scope: 'user', failures: 1, window_ends: inSeconds(900) };
   await app.app.get(LoginThrottleRepository).shortenWindow(window);
   await database.execute("INSERT INTO leases (name, owner, until) VALUES ('lost', 'gone', '1970-01-01')");
@@ -137,25 +147,6 @@ export async function exerciseSessions(app: TestApp): Promise<void> {
     204,
   );
   await check(app.key.delete(`/users/${user.uuid}/sessions`), 204);
-  await rememberAddresses(app, user.uuid);
-}
-
-/**
- * Stores logins of one user from more networks than the service remembers, and one more from a known network a day
- * later.
- */
-async function rememberAddresses(app: TestApp, uuid: string): Promise<void> {
-  const addresses = app.app.get(LoginThrottleRepository);
-  const tx = await databaseOf(app).begin();
-  try {
-    for (let last = 1; last <= 21; last++)
-      await addresses.rememberNetwork(tx, uuid, `192.0.2.${last}`, inSeconds(last));
-    await addresses.rememberNetwork(tx, uuid, '192.0.2.21', inSeconds(90_000));
-    await tx.commit();
-  } finally {
-    await tx.rollback();
-  }
-  await addresses.isKnownNetwork(uuid, '192.0.2.21');
 }
 
 /** Finds the part of a search with the most matches, as for the error of a search that took too long. */

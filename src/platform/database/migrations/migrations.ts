@@ -8,6 +8,7 @@ import { Imports1795600005000 } from './1795600005000-imports.js';
 import { IdempotentRequests1795600006000 } from './1795600006000-idempotent-requests.js';
 import { Leases1795600007000 } from './1795600007000-leases.js';
 import { Installation1795600008000 } from './1795600008000-installation.js';
+import { LoginDevices1795600009000 } from './1795600009000-login-devices.js';
 
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
   Users1795600000000,
@@ -19,4 +20,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   IdempotentRequests1795600006000,
   Leases1795600007000,
   Installation1795600008000,
+  LoginDevices1795600009000,
 ];

@@ -1,0 +1,33 @@
+import type { QueryRunner } from 'typeorm';
+import { ascii, time, uuid } from '../engine/columns.js';
+import { Sessions1795600002000 } from './1795600002000-sessions.js';
+import { TableMigration, defineColumn, key } from './table-migration.js';
+
+/** Replaces the addresses from which users have logged in by their devices. */
+export class LoginDevices1795600009000 extends TableMigration {
+  readonly tables = [
+    {
+      name: 'login_devices',
+      withoutRowid: true,
+      columns: [
+        defineColumn('token_hash', ascii(64), key),
+        defineColumn('user_uuid', uuid()),
+        defineColumn('expires', time()),
+      ],
+      indices: [
+        { name: 'ix_login_devices_user', columnNames: ['user_uuid'] },
+        { name: 'ix_login_devices_expires', columnNames: ['expires'] },
+      ],
+    },
+  ];
+
+  override async up(queryRunner: QueryRunner): Promise<void> {
+    await super.up(queryRunner);
+    await queryRunner.dropTable('login_addresses', true);
+  }
+
+  override async down(queryRunner: QueryRunner): Promise<void> {
+    await new Sessions1795600002000().up(queryRunner); // creates `login_addresses`, the only missing table
+    await super.down(queryRunner);
+  }
+}
