@@ -13,6 +13,8 @@ export interface UserActor {
   username: string;
   roles: readonly string[];
   sessionId: string;
+  /** Time at which the password of the session was last verified. Undefined for work that continues after a request. */
+  confirmed?: DbTime;
 }
 
 export interface KeyActor {

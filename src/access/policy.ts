@@ -1,4 +1,5 @@
 import { ProblemError } from '../platform/common/errors.js';
+import { addSeconds, now } from '../platform/common/time.js';
 import {
   type Actor,
   FULL_RIGHTS,
@@ -31,6 +32,7 @@ const POLICY = {
   'profile.read': { levels: ALL, scope: 'users:read' },
   'profile.update': { levels: ALL, scope: 'users:write' },
   'session.logout': { levels: ALL, scope: null },
+  'session.confirm': { levels: ALL, scope: null },
   'sessions.own': { levels: ALL, scope: 'users:read' },
   'sessions.end': { levels: ALL, scope: 'users:write' },
   'sessions.manage': { levels: WEBMASTERS, scope: 'users:write' },
@@ -105,6 +107,23 @@ export function createScopeError(scope: Scope | 'full'): ProblemError {
       ? 'This request requires an API key without scopes.'
       : `This API key lacks the scope ${scope}.`;
   return new ProblemError('insufficient_scope', detail);
+}
+
+/** Time for which a login or a confirmation of the session permits sensitive changes. */
+const CONFIRMATION_SECONDS = 10 * 60;
+export const UNCONFIRMED =
+  'This change requires a login or a confirmation of the session within the last 10 minutes';
+
+/** Returns false for a session whose password was verified too long ago for a sensitive change (interface §2). */
+export function isConfirmed(actor: Actor): boolean {
+  if (actor.kind !== 'user' || actor.confirmed === undefined) return true;
+  return actor.confirmed > addSeconds(now(), -CONFIRMATION_SECONDS);
+}
+
+/** @throws ProblemError `reauthentication_required` for a session that is not confirmed. */
+export function assertConfirmed(actor: Actor): void {
+  if (isConfirmed(actor)) return;
+  throw new ProblemError('reauthentication_required', `${UNCONFIRMED}.`);
 }
 
 /**

@@ -65,6 +65,7 @@ export class ApiKeysController {
       everything: { name: 'operator' },
     },
     answer: describeJson('The new key.', NewApiKeyDto),
+    errors: ['reauthentication_required'],
     links: createLinks(['revokeApiKey', 'resetApiKeyFuse'], 'key_id', 'id'),
   })
   @Requires('api_keys.manage')

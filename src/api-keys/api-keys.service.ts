@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { crc32 } from 'node:zlib';
 import { type Caller, DEFAULT_PROFILE, type KeyActor } from '../access/actor.js';
 import { areNetworksWithin, isInNetworks } from '../access/networks.js';
-import { rightsOf } from '../access/policy.js';
+import { assertConfirmed, rightsOf } from '../access/policy.js';
 import { AuditService, recordEvents } from '../audit/audit.service.js';
 import { ProblemError, createUnauthenticatedError } from '../platform/common/errors.js';
 import { toJson } from '../platform/common/json.js';
@@ -125,9 +125,10 @@ export class ApiKeysService {
    * Creates a key.
    * @returns its row and the key itself, which cannot be read later.
    * @throws ProblemError `insufficient_scope` if the new key would expire later than the key of the caller,
-   * `network_not_permitted` if the new key would be valid in more networks.
+   * `network_not_permitted` if the new key would be valid in more networks, `reauthentication_required`.
    */
   async create(input: ApiKeyInput, caller: Caller): Promise<{ row: ApiKeyEntity; key: string }> {
+    assertConfirmed(caller.actor);
     assertWithinOwnRights(input, caller);
     const id = uuidv7();
     const key = generateApiKey(id);

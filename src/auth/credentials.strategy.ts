@@ -92,14 +92,15 @@ export class SessionStrategy extends PassportStrategy(RequestStrategy, 'session-
     const token = this.cookie.read(request);
     const session = token ? await this.sessions.find(token) : undefined;
     const user = session && (await this.users.find(session.userUuid));
-    if (user?.status !== 'Active') return false;
-    if (session?.renewed) await this.users.updateLastAccess(user.uuid);
+    if (!session || user?.status !== 'Active') return false;
+    if (session.renewed) await this.users.updateLastAccess(user.uuid);
     return {
       kind: 'user',
       id: user.uuid,
       username: user.username,
       roles: rolesOf(user),
-      sessionId: session?.id ?? '',
+      sessionId: session.id,
+      confirmed: session.confirmed,
     };
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../access/actor.js';
-import { assertScope } from '../access/policy.js';
+import { assertConfirmed, assertScope } from '../access/policy.js';
 import { WEBMASTER } from '../access/roles.js';
 import type { AuditAction } from '../audit/audit-event.js';
 import { recordEvents } from '../audit/audit.service.js';
@@ -44,7 +44,7 @@ export class GroupWriter {
     const time = now();
     const group = { uuid, display_name, external_id, roles, created: time, updated: time, version: 1 };
     const delta = members ? await this.members.resolveDelta(tx, uuid, members) : NO_DELTA;
-    if (roles.length > 0) assertScope(caller.actor, 'webmasters');
+    if (roles.length > 0) assertMaySetRoles(caller, [], roles);
     await this.assertUnique(tx, undefined, group);
     await this.repository.insert(tx, group);
     await this.members.applyDelta(tx, group, delta, caller);
@@ -67,7 +67,8 @@ export class GroupWriter {
     const changes = diffGroups(before, after);
     const changesRoles = changes.some(({ field }) => field === 'roles');
     const isChanged = changes.length + delta.added.length + delta.removed.length > 0;
-    if (changesRoles || (isChanged && givesWebmaster(before))) assertScope(caller.actor, 'webmasters');
+    if (changesRoles) assertMaySetRoles(caller, before.roles, after.roles);
+    else if (isChanged && givesWebmaster(before)) assertScope(caller.actor, 'webmasters');
     await this.assertUnique(tx, before, after);
     assertVersion(before, ifVersions);
     if (!isChanged) return before;
@@ -148,6 +149,11 @@ function toFieldChanges({ added, removed }: MemberDelta): FieldChange[] {
 
 /** Returns true if every change of the group, and its deletion, need the scope `webmasters`. */
 const givesWebmaster = ({ roles }: Group): boolean => roles.includes(WEBMASTER);
+
+function assertMaySetRoles({ actor }: Caller, before: readonly string[], after: readonly string[]): void {
+  assertScope(actor, 'webmasters');
+  if (after.includes(WEBMASTER) && !before.includes(WEBMASTER)) assertConfirmed(actor);
+}
 
 function assertVersion({ version }: Group, ifVersions: Versions): void {
   if (!ifVersions || ifVersions.includes(version)) return;

@@ -74,7 +74,7 @@ export class GroupsController {
     body: GroupRolesInput,
     examples: { give: { roles: ['Editor'] }, take: { roles: [] } },
     answer: describeJson('The group after the change.', GroupDto, ETAG),
-    errors: ['last_webmaster'],
+    errors: ['last_webmaster', 'reauthentication_required'],
   })
   @HttpCode(200)
   @Requires('groups.write')

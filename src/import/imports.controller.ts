@@ -58,6 +58,7 @@ export class ImportsController {
       'Compares the file with the current users and creates a plan. Then applies the plan, or waits for approval if a guard trips. ' +
       'Use `dry_run=true` to see the plan first. In a `multipart/form-data` request, the options may be form fields.',
     answer: describeRun('The accepted run.'),
+    errors: ['reauthentication_required'],
   })
   @HttpCode(202)
   @Requires('imports.write')
@@ -187,6 +188,7 @@ export class ImportsController {
       'account, the request fails with 403 `self_block`. The run ends as `cancelled` if the user or API key that started it ' +
       'no longer has the required rights.',
     'self_block',
+    'reauthentication_required',
   )
   async apply(
     @Param('import_id') id: string,
@@ -222,6 +224,7 @@ export class ImportsController {
     'revert',
     'Undo a run',
     'Creates a new run. The new run restores values that have not changed since the original run, blocks users whom the original run created, and reports all other changes as conflicts.',
+    'reauthentication_required',
   )
   @Accepts({ query: RevertQuery })
   async revert(

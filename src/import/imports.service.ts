@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { type Actor, type Caller, toDatasetScope } from '../access/actor.js';
-import { assertScope } from '../access/policy.js';
+import { assertConfirmed, assertScope } from '../access/policy.js';
 import { AuditService, recordEvents } from '../audit/audit.service.js';
 import { ProblemError } from '../platform/common/errors.js';
 import { now, addSeconds, toMillis } from '../platform/common/time.js';
@@ -126,10 +126,12 @@ export class ImportsService {
         throw createStateError(`Import ${id} is ${original.state} and has no changes to revert.`);
       }
       const file = { ...fileOf(original), size: 0, runId: await this.runs.createId(tx) };
-      const options = Object.assign(new ImportOptions(), { dataset: original.dataset, dry_run: dryRun });
+      const { allow_privileged } = original.options;
+      if (allow_privileged && !dryRun) assertConfirmed(caller.actor);
+      const options = { dataset: original.dataset, dry_run: dryRun, allow_privileged };
       const { created, updated, blocked, reactivated } = original.counts ?? NO_COUNTS;
       const revert: ImportRun = {
-        ...createRun(file, options, caller),
+        ...createRun(file, Object.assign(new ImportOptions(), options), caller),
         reverts: id,
         rows_total: created + updated + blocked + reactivated + original.missing_blocked,
       };
@@ -204,7 +206,10 @@ export class ImportsService {
       if (!run) throw createRunNotFoundError(id);
       assertScope(caller.actor, toDatasetScope(run.dataset));
       const moved = await this.transitions.transition(tx, run, name, change(run), caller);
-      if (name === 'approve' && run.options.allow_privileged) assertScope(caller.actor, 'webmasters');
+      if (name === 'approve' && run.options.allow_privileged) {
+        assertScope(caller.actor, 'webmasters');
+        assertConfirmed(caller.actor);
+      }
       return moved;
     }, caller);
     await this.transactions.runAfterCommit(caller, async () => {

@@ -3,8 +3,19 @@ import { IsDefined, IsNotEmpty, IsString, MaxLength } from 'class-validator';
 import { NoControlCharacters, Normalize, normalizeLineInput } from '../platform/input/field-rules.js';
 import { toNormalForm } from '../platform/common/text.js';
 
-/** Body of `POST /sessions/login`. Its rules reject only malformed values, not wrong passwords. */
-export class LoginInput {
+/** Body of `POST /sessions/confirm`. Its rules reject only malformed values, not wrong passwords. */
+export class ConfirmationInput {
+  @ApiProperty({ example: 'correct horse battery staple', format: 'password', maxLength: 1024 })
+  @IsDefined()
+  @IsNotEmpty()
+  @Normalize((raw) => (typeof raw === 'string' ? toNormalForm(raw, 'NFC') || null : raw))
+  @IsString()
+  @MaxLength(1024)
+  password!: string;
+}
+
+/** Body of `POST /sessions/login`. */
+export class LoginInput extends ConfirmationInput {
   @ApiProperty({
     maxLength: 254,
     example: 'admin',
@@ -17,12 +28,4 @@ export class LoginInput {
   @NoControlCharacters()
   @MaxLength(254)
   username!: string;
-
-  @ApiProperty({ example: 'correct horse battery staple', format: 'password', maxLength: 1024 })
-  @IsDefined()
-  @IsNotEmpty()
-  @Normalize((raw) => (typeof raw === 'string' ? toNormalForm(raw, 'NFC') || null : raw))
-  @IsString()
-  @MaxLength(1024)
-  password!: string;
 }

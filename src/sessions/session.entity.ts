@@ -18,4 +18,6 @@ export class SessionEntity {
   @Column(time()) expires!: string;
   @Column(time()) absolute_expires!: string;
   @Column(text(64)) ip!: string;
+  /** Time of the last confirmation with the password. Null before the first confirmation after the login. */
+  @Column({ ...time(), nullable: true }) confirmed!: string | null;
 }

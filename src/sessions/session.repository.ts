@@ -14,7 +14,7 @@ import { SessionEntity } from './session.entity.js';
 
 export type SessionTimes = Pick<SessionEntity, 'created' | 'expires' | 'absolute_expires'>;
 
-const SHOWN = 'id, user_uuid, created, expires, absolute_expires, ip';
+const SHOWN = 'id, user_uuid, created, expires, absolute_expires, ip, confirmed';
 
 /**
  * Reads and writes sessions. Uses hand-written SQL, because `findByToken` runs for every request with a cookie (ADR
@@ -53,11 +53,16 @@ export class SessionRepository {
    */
   async limitTimes({ created, expires, absolute_expires }: SessionTimes, id?: string): Promise<void> {
     const least = this.database.dialect === 'sqlite' ? 'MIN' : 'LEAST';
-    const update = `UPDATE sessions SET created = ${least}(created, ?), absolute_expires = ${least}(absolute_expires, ?),
-      expires = ${least}(absolute_expires, ?) WHERE expires > ?`;
-    const params = [created, absolute_expires, expires, computeLatestTrustedTime(expires)];
-    if (id === undefined) await this.database.execute(update, params);
-    else await this.database.execute(`${update} AND id = ?`, [...params, id]);
+    const where = id === undefined ? 'expires > ?' : 'id = ?';
+    await this.database.execute(
+      `UPDATE sessions SET created = ${least}(created, ?), confirmed = ${least}(confirmed, ?),
+       absolute_expires = ${least}(absolute_expires, ?), expires = ${least}(absolute_expires, ?) WHERE ${where}`,
+      [created, created, absolute_expires, expires, id ?? computeLatestTrustedTime(expires)],
+    );
+  }
+
+  async confirm(tx: Sql, id: string, time: string): Promise<void> {
+    await tx.execute('UPDATE sessions SET confirmed = ? WHERE id = ?', [time, id]);
   }
 
   async list(

@@ -15,7 +15,9 @@ import { SessionCookie } from './session-cookie.js';
 import { LoggedInDto, SessionPageDto, SessionsQuery, presentSession } from './session.view.js';
 import { SessionsService } from './sessions.service.js';
 
-const COOKIE = describeHeader('Set-Cookie', 'The session cookie.', { maxLength: 4096 });
+const COOKIE = describeHeader('Set-Cookie', 'The session cookie. A browser also gets a device cookie.', {
+  maxLength: 4096,
+});
 
 @ApiController('sessions', 'sessions')
 export class SessionsController {

@@ -51,6 +51,7 @@ export class SessionsService {
       user_uuid: userUuid,
       ...this.computeTimes(created),
       ip: caller.ip,
+      confirmed: null,
     };
     await this.repository.insert(tx, session);
     await recordEvents(tx, caller, [
@@ -66,13 +67,14 @@ export class SessionsService {
   /**
    * Finds the valid session for a cookie value. The session is extended only if half of its idle time has passed, so
    * that most requests do not write.
-   * @returns the session, with `renewed` true if it has just been extended.
+   * @returns the session, with `renewed` true if it has just been extended. `confirmed` is the time at which its
+   * password was last verified.
    */
   async find(token: string) {
     const hash = sha256(token);
     const fresh = this.computeTimes(now());
     let session = await this.repository.findByToken(hash);
-    if (session && isUntrusted(session.expires, fresh.expires)) {
+    if (session && (isUntrusted(session.expires, fresh.expires) || isUntrusted(session.confirmed ?? ''))) {
       await this.repository.limitTimes(fresh, session.id);
       session = await this.repository.findByToken(hash);
     }
@@ -81,7 +83,13 @@ export class SessionsService {
     const next = this.computeExpiry(time, session.absolute_expires).expires;
     const renewed = addSeconds(time, this.idleSeconds / 2) > session.expires && next > session.expires;
     if (renewed) await this.repository.renew(session.id, next);
-    return { id: session.id, userUuid: session.user_uuid, renewed };
+    const confirmed = session.confirmed ?? session.created;
+    return { id: session.id, userUuid: session.user_uuid, confirmed, renewed };
+  }
+
+  /** Records that the password of the session was verified. */
+  async confirm(id: string, caller: Caller): Promise<void> {
+    await this.transactions.run((tx) => this.repository.confirm(tx, id, now()), caller);
   }
 
   /** Returns true if the session is valid, without extending the session. */

@@ -38,7 +38,7 @@ export class DeletedUsersController {
       'authname, the request fails with 409 and the uuid of that user.',
     id: CASE_INSENSITIVE,
     answer: describeJson('The restored user.', UserDto),
-    errors: TAKEN_CODES,
+    errors: [...TAKEN_CODES, 'reauthentication_required'],
   })
   @HttpCode(200)
   @Requires('users.create')

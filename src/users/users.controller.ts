@@ -56,7 +56,7 @@ export class UsersController {
     },
     answer: describeJson('The user was created.', UserUuidDto, IGNORED_HEADER),
     links: createLinks(['getUser', 'updateUser'], 'user_id', 'uuid'),
-    errors: TAKEN_CODES,
+    errors: [...TAKEN_CODES, 'reauthentication_required'],
   })
   @Requires('users.create')
   @Accepts({ body: true })
@@ -145,6 +145,7 @@ export class UsersController {
       ...TAKEN_CODES,
       'last_webmaster',
       'login_throttled',
+      'reauthentication_required',
       'fuse_blown',
     ],
   })

@@ -4,13 +4,19 @@ import { type Caller, isSelf } from '../access/actor.js';
 import { isWebmaster } from '../access/policy.js';
 import { AuditService, type ClientRequest } from '../audit/audit.service.js';
 import { KeyFuse } from '../api-keys/fuse/key-fuse.service.js';
-import { type FieldError, ProblemError, createValidationError } from '../platform/common/errors.js';
+import {
+  type FieldError,
+  ProblemError,
+  createUnauthenticatedError,
+  createValidationError,
+} from '../platform/common/errors.js';
 import type { CheckedInput } from '../platform/input/read-input.js';
 import { now } from '../platform/common/time.js';
 import { findIdMismatch } from '../platform/common/uuid.js';
 import type { Sql } from '../platform/database/engine/sql.js';
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
 import { type Login, LoginThrottle } from '../sessions/login-throttle.service.js';
+import { SessionsService } from '../sessions/sessions.service.js';
 import { toLoginKey } from './model/comparison-keys.js';
 import { type Requester, PasswordService, toRequester } from './passwords/password.service.js';
 import type { ChangedUserInput, NewUserInput, WritableUserInput } from './rules/user.input.js';
@@ -36,6 +42,7 @@ export class UsersService {
     private readonly passwords: PasswordService,
     private readonly throttle: LoginThrottle,
     private readonly audit: AuditService,
+    private readonly sessions: SessionsService,
     private readonly changes: UserChanges,
     private readonly settings: UserSettings,
     private readonly fuse: KeyFuse,
@@ -168,6 +175,21 @@ export class UsersService {
     if (password === undefined || !isSelf(caller.actor, user.uuid)) return [];
     if (current_password === undefined || current_password === null) return [MISSING_PROOF];
     return (await this.verifyOwn(user, current_password, caller)) ? [] : [WRONG_PROOF];
+  }
+
+  /**
+   * Confirms the session of the caller with the user's password. Has the same limits as a login.
+   * @param deviceTokens tokens of the device cookie.
+   * @throws ProblemError `unauthenticated` for an API key, `login_failed`, `login_throttled`.
+   */
+  async confirmSession(password: string, caller: Caller, deviceTokens: readonly string[]): Promise<void> {
+    const { actor } = caller;
+    if (actor.kind !== 'user') throw createUnauthenticatedError('An API key has no session to confirm.');
+    const user = await this.get(actor.id, caller);
+    const device = await this.throttle.findDevice(user.uuid, deviceTokens);
+    if (!(await this.verifyOwn(user, password, caller, device)))
+      throw new ProblemError('login_failed', 'The password is wrong.');
+    await this.sessions.confirm(actor.sessionId, caller);
   }
 
   private async verifyOwn(user: User, password: string, caller: Caller, device?: string): Promise<boolean> {

@@ -33,6 +33,7 @@ const TABLE: [string, string, Send, (number | undefined)[]][] = [
   ['GET /status', '', (c) => c.get('/status'), ALL_CALLERS],
   ['POST /sessions/login', '', (c) => c.post('/sessions/login', LOGIN), ALL_CALLERS],
   ['POST /sessions/logout', '', (c) => c.post('/sessions/logout'), [401, 401, 401, 200, 200, 200, 401]],
+  ['POST /sessions/confirm', '', (c) => c.post('/sessions/confirm', { password: PASSWORD }), [401, 401, 401, 204, 204, 204, 401]], // prettier-ignore
   ['GET /users/me', '', (c) => c.get('/users/me'), [401, 401, 401, 200, 200, 200, 404]],
   ['GET /users/deleted', '', (c) => c.get('/users/deleted'), others(403)],
   ['GET /roles', '', (c) => c.get('/roles'), others(200)],

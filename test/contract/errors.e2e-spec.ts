@@ -12,6 +12,7 @@ import { REST_ERRORS, SCIM_ONLY } from '../support/app/scim-only.js';
 import { sendForResponse } from '../support/app/raw.js';
 import { DatabaseError } from '../../src/platform/database/engine/database-error.js';
 import { loseCommit } from '../support/app/lost-commit.js';
+import { inSeconds } from '../support/app/people.js';
 
 const RATE = 300;
 const PASSWORD = 'a good password';
@@ -82,6 +83,11 @@ const REQUESTS: Record<string, () => Promise<Answer>> = {
     return app.guest.with({ 'x-api-key': body.key as string }).get('/users/search');
   },
   self_block: () => webmaster.put(`/users/${ids.admin}`, { status: 'Blocked' }),
+  reauthentication_required: async () => {
+    const admin = await app.login();
+    await database().execute('UPDATE sessions SET created = ?', [inSeconds(-3600)]);
+    return admin.post('/api_keys', { name: 'x' });
+  },
   not_found: () => app.key.get(`/users/${UNKNOWN}`),
   method_not_allowed: () => app.key.send('DELETE', '/status'),
   username_taken: () => createConflicting({ username: 'TAKEN' }),

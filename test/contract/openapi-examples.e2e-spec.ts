@@ -33,7 +33,7 @@ const EXAMPLES = OPERATIONS.flatMap((operation) => {
 
 /** Returns true unless an operation is public. A public operation has an empty security requirement. */
 const needsKey = (security: object[] = []) => security.some((scheme) => Object.keys(scheme).length > 0);
-const SESSION_ONLY = /^(getCurrentUser|logOut)$/;
+const SESSION_ONLY = /^(getCurrentUser|logOut|confirmSession)$/;
 
 const app = setUpApp();
 
@@ -42,7 +42,7 @@ async function chooseClient({ operationId, security }: Operation): Promise<Clien
   return needsKey(security) ? app.key : app.guest;
 }
 
-/** Builds the body as Swagger UI sends it. A login gets a valid password, and a form gets the sample as its file. */
+/** Builds the body as Swagger UI sends it. A login or confirmation gets a valid password, and a form gets the sample as its file. */
 function bodyOf(
   { operationId, requestBody }: Operation,
   example: unknown,
@@ -54,7 +54,7 @@ function bodyOf(
     return [`${formatPart('name="dry_run"', 'true')}${file}--sample--\r\n`, `${FORM}; boundary=sample`];
   }
   if (example === undefined) return [];
-  const password = operationId === 'logIn' && { password: ADMIN_PASSWORD };
+  const password = /^(logIn|confirmSession)$/.test(operationId) && { password: ADMIN_PASSWORD };
   const type = Object.keys(requestBody?.content ?? {}).find((name) => name.endsWith('json'));
   return [JSON.stringify(Array.isArray(example) ? example : { ...(example as object), ...password }), type];
 }

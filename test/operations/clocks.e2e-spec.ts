@@ -59,6 +59,7 @@ const ROWS: [string, string, string[], number[], () => Promise<unknown>, unknown
     200,
     [0.05, 2.05, 12.05],
   ],
+  ['the confirmation of a session', 'sessions', ['confirmed'], [AHEAD], readMe, 200, [0]],
   ['an unused session', 'sessions', SESSION, [AHEAD, 50, 60], purge, undefined, [0, 2, 12]],
   ['a device', 'login_devices', ['expires'], [DEVICE_HOURS + AHEAD], purge, undefined, [DEVICE_HOURS]],
   ['the last use of an API key', 'api_keys', ['last_used'], [AHEAD], listKeys, 200, [0]],

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Caller, toDatasetScope } from '../../access/actor.js';
-import { assertScope } from '../../access/policy.js';
+import { assertConfirmed, assertScope } from '../../access/policy.js';
 import { AuditService } from '../../audit/audit.service.js';
 import { type FieldError, ProblemError, createUnavailableError } from '../../platform/common/errors.js';
 import { truncate } from '../../platform/common/text.js';
@@ -159,14 +159,17 @@ export class RunQueue {
   /**
    * Checks the options that depend on the rights of the caller or on the configured roles.
    * @throws ProblemError `insufficient_scope` if the key may not import this data set or may not use
-   * `allow_privileged`, `invalid_parameter` if `default_roles` contains an unknown role.
+   * `allow_privileged`, `reauthentication_required` for `allow_privileged`, `invalid_parameter` if `default_roles` contains an unknown role.
    */
   private assertOptionsAllowed(
-    { default_roles, dataset, allow_privileged }: ImportOptions,
+    { default_roles, dataset, allow_privileged, dry_run }: ImportOptions,
     { actor }: Caller,
   ): void {
     assertScope(actor, toDatasetScope(dataset));
-    if (allow_privileged) assertScope(actor, 'webmasters');
+    if (allow_privileged) {
+      assertScope(actor, 'webmasters');
+      if (!dry_run) assertConfirmed(actor);
+    }
     const unknown = default_roles?.find((role) => this.settings.roles.find(role) === undefined);
     if (unknown === undefined) return;
     const detail = `default_roles contains the unknown role "${truncate(unknown, 64)}". Use roles that exist in this service.`;

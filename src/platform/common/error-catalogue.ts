@@ -111,6 +111,12 @@ export const CATALOGUE = {
     title: 'Users cannot block themselves',
     remedy: 'Ask another Webmaster to block this user.',
   },
+  reauthentication_required: {
+    status: 403,
+    title: 'The session must be confirmed',
+    remedy:
+      'Send the password to `POST /sessions/confirm`, or log in again. Then repeat the request within 10 minutes.',
+  },
   not_found: {
     status: 404,
     title: 'Not found',

@@ -12,7 +12,7 @@ import {
 } from '../model/formats.js';
 import { EMPTY_USER, type User, diffUsers, rolesOf } from '../model/user.js';
 import { type Actor, type Caller, toDatasetScope, isResponsibleFor } from '../../access/actor.js';
-import { hasScope } from '../../access/policy.js';
+import { UNCONFIRMED, hasScope, isConfirmed } from '../../access/policy.js';
 import type { UserInput } from './user.input.js';
 import type { UserSettings } from './user-settings.js';
 import { type Failure, createFailure } from './failure.js';
@@ -213,9 +213,11 @@ const NEEDS_WEBMASTERS: Failure = {
   message: 'This API key needs the scope webmasters to change a Webmaster',
 };
 
+const NEEDS_CONFIRMATION = createFailure('', 'reauthentication_required', UNCONFIRMED);
+
 /**
- * Returns a failure if the actor lacks a scope. A change of a Webmaster needs `webmasters`, and an import needs the
- * scope of the data set that manages the user.
+ * Returns a failure if the actor lacks a scope, or gives the role Webmaster in a session that is not confirmed. A change
+ * of a Webmaster needs `webmasters`, and an import needs the scope of the data set that manages the user.
  * @param before undefined for a new user.
  * @param after undefined for a deleted user.
  * @param byProvider true for an identity provider. Like an import, it needs `webmasters` only to change
@@ -233,6 +235,8 @@ export function checkPrivilege(
     const message = `This API key cannot import the data set ${dataset}, which manages this user`;
     return createFailure('', 'insufficient_scope', message);
   }
+  const isGiven = after && isWebmasterUser(after) && !(before && isWebmasterUser(before));
+  if (isGiven && !isConfirmed(actor)) return NEEDS_CONFIRMATION;
   const isConcerned = [before, after].some((user) => user && isWebmasterUser(user));
   if (!isConcerned || hasScope(actor, 'webmasters')) return undefined;
   if (after && (byProvider || actor.kind === 'import')) return checkProtectedFields(actor, before, after);

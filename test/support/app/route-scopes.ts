@@ -7,6 +7,7 @@ import { SCOPES } from '../../../src/access/actor.js';
 const PUBLIC = ['GET /status', 'POST /sessions/login'];
 const SCOPE_OF: Record<string, string> = {
   'POST /sessions/logout': 'none',
+  'POST /sessions/confirm': 'none',
   'GET /users': 'users:read',
   'POST /users': 'users:write',
   'PUT /users': 'users:write',

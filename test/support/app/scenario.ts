@@ -138,6 +138,7 @@ export async function exerciseSessions(app: TestApp): Promise<void> {
   await check(app.key.get('/sessions?limit=5&offset=20'));
   const { Results } = (await check(app.key.get(`/sessions?user_uuid=${user.uuid}&limit=1&offset=1`))).body;
   await check(app.key.delete(`/sessions/${Results[0].id}`), 204);
+  await check(other.post('/sessions/confirm', { password: PASSWORD }), 204);
   await check(other.put(`/users/${user.uuid}`, { password: 'a new password', current_password: PASSWORD }));
   await check(other.post('/sessions/logout'));
   await app.app.get(SessionsService).isLive(Results[0].id as string);

@@ -78,6 +78,7 @@ function aSession(index: number): SessionEntity {
     expires,
     absolute_expires: expires,
     ip: '',
+    confirmed: null,
   };
 }
 

@@ -1,9 +1,12 @@
-import type { QueryRunner } from 'typeorm';
+import { type QueryRunner, TableColumn } from 'typeorm';
 import { ascii, time, uuid } from '../engine/columns.js';
 import { Sessions1795600002000 } from './1795600002000-sessions.js';
-import { TableMigration, defineColumn, key } from './table-migration.js';
+import { TableMigration, defineColumn, key, optional } from './table-migration.js';
 
-/** Replaces the addresses from which users have logged in by their devices. */
+/**
+ * Replaces the addresses from which users have logged in by their devices, and adds the time at which a session was
+ * confirmed.
+ */
 export class LoginDevices1795600009000 extends TableMigration {
   readonly tables = [
     {
@@ -24,10 +27,14 @@ export class LoginDevices1795600009000 extends TableMigration {
   override async up(queryRunner: QueryRunner): Promise<void> {
     await super.up(queryRunner);
     await queryRunner.dropTable('login_addresses', true);
+    if (await queryRunner.hasColumn('sessions', 'confirmed')) return;
+    await queryRunner.addColumn('sessions', new TableColumn(defineColumn('confirmed', time(), optional)));
   }
 
   override async down(queryRunner: QueryRunner): Promise<void> {
     await new Sessions1795600002000().up(queryRunner); // creates `login_addresses`, the only missing table
     await super.down(queryRunner);
+    if (await queryRunner.hasColumn('sessions', 'confirmed'))
+      await queryRunner.dropColumn('sessions', 'confirmed');
   }
 }
