@@ -7,6 +7,7 @@ import { SignInPage } from './pages/sign-in-page.js';
 import { Page } from './parts/page.js';
 import { LeaveConfirmation } from './parts/leave-confirmation.js';
 import { ProblemNote } from './parts/problem-note.js';
+import { SessionConfirmation } from './parts/session-confirmation.js';
 import { SessionEnded } from './parts/session-ended.js';
 import { getStartPath, matchRoute } from './routes.js';
 import { Shell } from './shell.js';
@@ -36,6 +37,7 @@ export function App() {
         user && target === undefined && <MatchedPage user={user} path={path} />
       )}
       {session.state === 'ended' && <SessionEnded user={session.user} />}
+      {user && <SessionConfirmation user={user} />}
       <LeaveConfirmation />
     </Shell>
   );

@@ -24,8 +24,11 @@ export const setSignedOutListener = (listener: () => void): void => {
 
 const SESSION = { credentials: 'same-origin', cache: 'no-store' } as const;
 const SAFE_METHODS = ['GET', 'HEAD'];
-/** Requests without an idempotency key: logins, whose password must not be stored, and previews, which change nothing. */
-const WITHOUT_IDEMPOTENCY_KEY = /\/(sessions\/login|preview)(\?|$)/;
+/**
+ * Requests without an idempotency key: logins and confirmations, whose password must not be stored, and previews, which
+ * change nothing.
+ */
+const WITHOUT_IDEMPOTENCY_KEY = /\/(sessions\/(login|confirm)|preview)(\?|$)/;
 
 /** Idempotency keys of changes that have no response yet. */
 const pendingKeys = new Map<string, string>();
@@ -50,11 +53,38 @@ async function fetchOnce(request: Request): Promise<Response> {
   return response;
 }
 
+type Confirmation = (isConfirmed: boolean) => void;
+
+/** Called after the user has confirmed the session with the password, or has cancelled (`SessionConfirmation`). */
+export const pendingConfirmation = createStore<Confirmation | undefined>(undefined);
+
+/** Waits until the user has confirmed the session. @returns false if the user cancels. */
+const confirmWithPassword = (): Promise<boolean> =>
+  new Promise((resolve) => {
+    const earlier = pendingConfirmation.get();
+    pendingConfirmation.set((isConfirmed) => {
+      pendingConfirmation.set(undefined);
+      earlier?.(isConfirmed);
+      resolve(isConfirmed);
+    });
+  });
+
+/** Sends a request. If the service requires a confirmed session, confirms it and repeats the request. */
+async function fetchConfirmed(request: Request): Promise<Response> {
+  // A file is not sent again, because uploads need no confirmation and the copy would stay in memory.
+  const copy = request.headers.has('x-file-name') ? undefined : request.clone();
+  const response = await fetchOnce(request);
+  if (!copy || response.status !== 403) return response;
+  const { code } = (await response.clone().json()) as { code?: string };
+  if (code !== 'reauthentication_required' || !(await confirmWithPassword())) return response;
+  return fetchOnce(copy);
+}
+
 /** Client of the API, typed by `docs/openapi.json`. The browser adds the session cookie. */
 export const api = createClient<paths>({
   baseUrl: '',
   ...SESSION,
-  fetch: fetchOnce,
+  fetch: fetchConfirmed,
 });
 
 export interface ApiResponse<T> {

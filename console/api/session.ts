@@ -49,6 +49,11 @@ export async function signIn(username: string, password: string): Promise<void> 
   otherTabs.postMessage(SIGNED_IN);
 }
 
+/** Confirms the session with the password. @throws ProblemError if the service rejects the password. */
+export async function confirmSession(password: string): Promise<void> {
+  await unwrap(api.POST('/api/0.3/sessions/confirm', { body: { password } }));
+}
+
 /** Signs out. @throws ProblemError if the session could not be ended. */
 export async function signOut(): Promise<void> {
   try {

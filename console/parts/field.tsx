@@ -1,5 +1,6 @@
 import type { ComponentChildren, InputHTMLAttributes } from 'preact';
-import { useId } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
+import type { User } from '../api/client.js';
 import { getLabel } from '../lib/text.js';
 
 interface FieldProps {
@@ -47,29 +48,56 @@ interface Input {
   placeholder?: string;
 }
 
-/** A single-line text input. */
+/** A single-line text input. A password can be shown. */
 export function TextField(
   props: FieldProps & { value: string; onValue: (value: string) => void; input?: Input },
 ) {
   const { value, onValue, input, ...field } = props;
+  const [isShown, setShown] = useState(false);
+  const isPassword = input?.type === 'password';
+  const { name, label = getLabel(name) } = field;
   return (
     <LabelledField {...field}>
       {({ id, describedBy }) => (
-        <input
-          {...({ type: 'text', ...input } as InputHTMLAttributes)} // TypeScript cannot narrow the type of the input
-          id={id}
-          name={field.name}
-          value={value}
-          aria-invalid={field.error ? true : undefined}
-          aria-describedby={describedBy}
-          onInput={(event) => {
-            onValue(event.currentTarget.value);
-          }}
-        />
+        <>
+          <input
+            {...({ type: 'text', ...input, ...(isShown && { type: 'text' }) } as InputHTMLAttributes)} // TypeScript cannot narrow the type of the input
+            id={id}
+            name={name}
+            value={value}
+            aria-invalid={field.error ? true : undefined}
+            aria-describedby={describedBy}
+            onInput={(event) => {
+              onValue(event.currentTarget.value);
+            }}
+          />
+          {isPassword && (
+            <CheckField
+              name={`show_${name}`}
+              label={`Show ${label.toLowerCase()}`}
+              value={isShown}
+              onValue={setShown}
+            />
+          )}
+        </>
       )}
     </LabelledField>
   );
 }
+
+/** Names the user of a password for password managers, without showing the name. */
+export const HiddenUsername = ({ user }: { user: User }) => (
+  <input
+    type="text"
+    name="username"
+    class="hidden"
+    autocomplete="username"
+    value={user.username}
+    readOnly
+    aria-hidden="true"
+    tabIndex={-1}
+  />
+);
 
 /** A multi-line text input. */
 export function LongField(

@@ -1,5 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
+import { ADMIN_PASSWORD } from '../support/app/app.js';
+import { databaseOf, inSeconds } from '../support/app/people.js';
 import type { ConsolePage } from '../support/browser/console-page.js';
 import { describeConsole } from '../support/browser/console-service.js';
 import { csv, runImport } from '../support/app/imports.js';
@@ -65,7 +67,16 @@ describeConsole('daily work in the console', (service) => {
       .last()
       .waitFor();
     await page.field('Allowed networks').fill('127.0.0.0/8');
+    await databaseOf(service.app).execute('UPDATE sessions SET created = ?', [inSeconds(-3600)]);
     await page.button('Create key').click();
+    await page.field('Current password').fill('wrong');
+    await page.button('Confirm').click();
+    await page.waitForText('Login failed.');
+    await page.field('Show current password').check();
+    expect(await page.field('Current password').getAttribute('type')).toBe('text');
+    expect(await page.findViolations()).toEqual([]);
+    await page.field('Current password').fill(ADMIN_PASSWORD);
+    await page.button('Confirm').click();
     await page.button('I have copied it').waitFor();
     const key = (await dialog().locator('code').textContent()) ?? '';
     expect(key).toMatch(/^rollcall_[0-9a-f]{12}_/);

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { useAction } from '../../api/resource.js';
 import { useUnsavedWarning } from '../../lib/unsaved.js';
-import { TextField } from '../../parts/field.js';
+import { HiddenUsername, TextField } from '../../parts/field.js';
 import { Card } from '../../parts/page.js';
 import { ProblemNote } from '../../parts/problem-note.js';
 import { showToast } from '../../parts/toast.js';
@@ -38,16 +38,7 @@ export function PasswordCard({ version, isSelf, onChange }: PasswordProps) {
           void run(save);
         }}
       >
-        <input
-          type="text"
-          name="username"
-          class="hidden"
-          autocomplete="username"
-          value={version.user.username}
-          readOnly
-          aria-hidden="true"
-          tabIndex={-1}
-        />
+        <HiddenUsername user={version.user} />
         {isSelf && (
           <TextField
             name="current_password"
