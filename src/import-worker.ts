@@ -39,9 +39,10 @@ void runProgram('The import worker cannot start.', async () => {
       preview: async (head, requested, actor) => {
         const previews = (await starting).get(ImportPreview);
         const restored = Object.assign(new FilePrefix(), head); // the channel transfers only the data of the class
-        return previews
-          .build(restored, requested, actor)
-          .catch((error: unknown) => ({ ...toProblemError(error) }));
+        return previews.build(restored, requested, actor).catch((error: unknown) => {
+          const { code, detail, extras } = toProblemError(error);
+          return { code, detail, extras };
+        });
       },
       stop: async () => (await starting).close(),
       ping: () => true,

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 /** Maximum number of requests that wait on one connection. */
-export const MAX_WAITING_ON_CONNECTION = 100;
+const MAX_WAITING_ON_CONNECTION = 100;
 /** Maximum number of requests that wait on all connections together. Each takes about 4 KiB. */
 const MAX_WAITING = 2000;
 
