@@ -4,11 +4,8 @@ import { type GuardExample, MAX_EXAMPLES } from '../runs/guard-limits.js';
 import { computeHash64 } from '../../users/set-rules/number-collections.js';
 
 /** Example row of a guard. If the example is a user missing from the file, `line` is negative. */
-export interface Example {
+export interface Example extends GuardExample {
   line: number;
-  external_id: string;
-  old: unknown;
-  new: unknown;
 }
 
 /** Rows that a guard has found: their number, and some of them as examples. */

@@ -123,18 +123,8 @@ export function guardsOf(
 ): Guard[] {
   const own = profile?.guards;
   const limits = limitsFor(plan.linked, settings, own);
+  // The limits for the whole data set with all its parts.
   const ofDataset = limitsFor(plan.linked + plan.elsewhere, settings, own);
-  const guards = evaluateGuards(plan, limits, ofDataset, missing);
-  return own ? guards.map((guard) => addProfileHint(profile.name, own, guard)) : guards;
-}
-
-/** Evaluates all guards of a plan. @param ofDataset limits for the whole data set with all its parts. */
-function evaluateGuards(
-  plan: PlanNumbers,
-  limits: GuardLimits,
-  ofDataset: GuardLimits,
-  missing: 'keep' | 'report' | 'block',
-): Guard[] {
   const { shape, matched } = plan;
   const { moved, garbled } = shape;
   const keys = most(limits.changed_keys, plan.linked);
@@ -146,7 +136,7 @@ function evaluateGuards(
   );
   const foreign = most(limits.foreign_dataset, matched);
   const size = { ...NO_ROWS, count: plan.rows };
-  return [
+  const guards = [
     checkAccessChange('deactivations', plan, limits, ofDataset),
     checkAccessChange('reactivations', plan, limits, ofDataset),
     over('changed_keys', plan.newKeys, keys, { hit: plan.newKeys.count > keys && plan.lostKeys > keys }),
@@ -169,6 +159,7 @@ function evaluateGuards(
     ...(plan.repeated ? [over('after_revert', plan.repeated, limits.after_revert.rows)] : []),
     over('errors', plan.errors, most(limits.errors, plan.rows)),
   ];
+  return own ? guards.map((guard) => addProfileHint(profile.name, own, guard)) : guards;
 }
 
 /**

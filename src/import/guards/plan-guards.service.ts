@@ -70,59 +70,38 @@ export class PlanGuards {
     const { id, dataset, file_sha256: sha256 } = run;
     const { missing: mode } = run.options;
     const missingBlocked = mode === 'block' ? missing : 0;
-    const { last, reverts } = past;
+    const { last, lastChanging, reverts } = past;
+    const { changes } = tally;
     const changesAccess = counts.blocked + counts.reactivated + missingBlocked > 0;
     const written = changedUsers({ counts, missing_blocked: missingBlocked });
     // The queries for `week` and `sameFile` read all earlier runs, so run them only for plans that they can affect.
     const isOther = written > 0 && last !== undefined && last.file_sha256 !== sha256;
-    const examples = async (
-      outcomes: readonly StagedOutcome[],
-      field: string,
-      count: number,
-    ): Promise<Found> => ({
-      count,
-      examples: count === 0 ? [] : await this.firstExamples(run.id, outcomes, field),
-    });
+    // A plan that changes at most half as many users as the last changing run is not compared with that run.
+    const mayUndo = lastChanging && changes && (written - counts.created) * 2 > changedUsers(lastChanging);
+    const blocking: StagedOutcome[] = missingBlocked > 0 ? ['blocked', 'missing'] : ['blocked'];
     const plan = {
       rows: tally.rows,
       errors: counts.error === 0 ? NO_ROWS : await this.newErrors(run, last),
       activeInScope: tally.activeMatched + missing,
       linked: tally.matched + missing,
       matched: tally.matched,
-      deactivations: await examples(
-        missingBlocked > 0 ? ['blocked', 'missing'] : ['blocked'],
-        'status',
-        counts.blocked + missingBlocked,
-      ),
-      reactivations: await examples(['reactivated'], 'status', counts.reactivated),
+      deactivations: await this.addExamples(counts.blocked + missingBlocked, id, blocking, 'status'),
+      reactivations: await this.addExamples(counts.reactivated, id, ['reactivated'], 'status'),
       // Count back from the creation of the run, so that planning it again counts the same earlier runs.
       week: changesAccess
         ? await this.runs.countAccessChangesSince(dataset, addSeconds(run.created, -WEEK_SECONDS), id)
         : { deactivations: 0, reactivations: 0 },
       elsewhere,
-      newKeys: await examples(['created'], 'external_id', tally.newKeys),
+      newKeys: await this.addExamples(tally.newKeys, id, ['created'], 'external_id'),
       lostKeys: missing + tally.clashes,
       shape: tally.shape,
       foreign: Object.assign({}, tally.foreign, { known: knownForeign(last) }),
       lastRows: last?.rows_total ?? null,
       sameFile: isOther && (await this.runs.hasFile(userScopeOf(run), sha256, COMPLETED)) ? written : 0,
-      undone: await this.undoneOfLast(past.lastChanging, tally, written - counts.created),
-      repeated: reverts.length > 0 && tally.changes ? await this.repeated(reverts, tally.changes) : null,
+      undone: mayUndo ? await this.undone(lastChanging, changes) : null,
+      repeated: reverts.length > 0 && changes ? await this.repeated(reverts, changes) : null,
     };
     return guardsOf(plan, this.limits, mode, run.profile);
-  }
-
-  /**
-   * Returns the users for whom the plan undoes changes of the run `last`. Returns null if the plan changes at most half
-   * as many users as that run.
-   */
-  private async undoneOfLast(
-    last: ImportRun | undefined,
-    { changes }: PlanTally,
-    changed: number,
-  ): Promise<(Found & { of: number }) | null> {
-    if (!last || !changes || changed * 2 <= changedUsers(last)) return null;
-    return this.undone(last, changes);
   }
 
   private async repeated(reverts: readonly ImportRun[], changes: PlannedChanges): Promise<Found> {
@@ -176,11 +155,14 @@ export class PlanGuards {
     return found;
   }
 
-  private async firstExamples(
+  /** Adds the first rows that change a field as examples to a number of rows. */
+  private async addExamples(
+    count: number,
     runId: string,
     outcomes: readonly StagedOutcome[],
     field: string,
-  ): Promise<Found['examples']> {
+  ): Promise<Found> {
+    if (count === 0) return NO_ROWS;
     const found = new FoundRows();
     for (const outcome of outcomes) {
       for (const row of await this.rows.findRows(runId, outcome, MIN_LINE, PAGE_OF_EXAMPLES)) {
@@ -190,7 +172,7 @@ export class PlanGuards {
           found.add(() => ({ line, external_id, old: change.old ?? null, new: change.new ?? null }));
       }
     }
-    return found.examples;
+    return { count, examples: found.examples };
   }
 }
 
@@ -198,12 +180,9 @@ export class PlanGuards {
 const knownForeign = (last: ImportRun | undefined): number =>
   last?.guards.find(({ name }) => name === 'foreign_dataset')?.value ?? 0;
 
-function changedUsers({
-  counts,
-  missing_blocked: missing,
-}: Pick<ImportRun, 'counts' | 'missing_blocked'>): number {
+function changedUsers({ counts, missing_blocked }: Pick<ImportRun, 'counts' | 'missing_blocked'>): number {
   const { created = 0, updated = 0, blocked = 0, reactivated = 0 } = counts ?? {};
-  return created + updated + blocked + reactivated + missing;
+  return created + updated + blocked + reactivated + missing_blocked;
 }
 
 /**
