@@ -13,7 +13,7 @@ import { FileError } from '../file/file-error.js';
 import { type RowKeys, readKeys, readRow } from '../file/file-row.js';
 import { type Header, RunFiles } from '../file/run-files.js';
 import { type ImportRun, callerOf, userScopeOf } from '../runs/import-run.js';
-import { EMPTY_ROW } from '../runs/import-row.js';
+import { type StagedRow, EMPTY_ROW } from '../runs/import-row.js';
 import { type Adoptions, type RowUsers, RowUserLookup } from './row-user-lookup.js';
 import { createUuidGenerator } from './external-ids.js';
 import { ROWS_AT_ONCE, type PlanBuilder } from './plan-builder.js';
@@ -64,7 +64,8 @@ export class FilePlanner {
    * @throws FileError if the whole file is rejected.
    */
   async plan(run: ImportRun, builder: PlanBuilder, lastRun: ImportRun | undefined): Promise<boolean> {
-    const { adopt } = run.options;
+    const { options } = run;
+    const { adopt, expected_rows: expected } = options;
     const passes = adopt === 'none' ? 1 : 2;
     const toPercent = (pass: number, bytes: number): number =>
       Math.min(99, Math.floor(((pass - 1 + bytes / Math.max(1, run.file_size)) / passes) * 100));
@@ -75,7 +76,6 @@ export class FilePlanner {
     const toUuid = createUuidGenerator({ id: run.id, created: toMillis(run.created) });
     const scope = userScopeOf(run);
     const { settings } = this;
-    const { options } = run;
     const initiator = callerOf(run).actor;
     const planning = { options, scope, settings, initiator, header, adopted, builder, toUuid };
     let staging = Promise.resolve();
@@ -104,7 +104,6 @@ export class FilePlanner {
       await staging;
     }
     if (!reader.endsWithLineEnd && lastRun?.line_ended) throw new FileError('cut_short', NO_LAST_LINE_END);
-    const { expected_rows: expected } = run.options;
     const { rows } = builder.tally;
     if (expected !== undefined && rows !== expected) {
       const message = `The file has ${rows} rows, but expected_rows is ${expected}. Check that the file is complete, or correct expected_rows.`;
@@ -116,16 +115,11 @@ export class FilePlanner {
   private lookUpUsers(
     records: readonly CsvRecord[],
     bytes: number,
-    { options, header, adopted }: PlanState,
+    { options: { blank_cells: blankCells }, header, adopted }: PlanState,
   ): Chunk {
-    const rows = records.map((record) => ({
-      record,
-      keys: readKeys(record, header, options.blank_cells),
-    }));
-    const users = this.userLookup.find(
-      rows.map(({ keys }) => keys),
-      adopted,
-    );
+    const rows = records.map((record) => ({ record, keys: readKeys(record, header, blankCells) }));
+    const keysOfRows = rows.map(({ keys }) => keys);
+    const users = this.userLookup.find(keysOfRows, adopted);
     // Prevent an unhandled rejection. `planRows` awaits this promise later and throws its error.
     users.catch(() => undefined);
     return { rows, users, bytes };
@@ -139,10 +133,8 @@ export class FilePlanner {
       planned.push(...rows.map((row) => this.planRow(row, users, planning)));
       await setImmediate();
     }
-    await planning.builder.addConstraints(
-      planned,
-      planning.header.some((column) => column?.kind === 'manager'),
-    );
+    const hasManagers = planning.header.some((column) => column?.kind === 'manager');
+    await planning.builder.addConstraints(planned, hasManagers);
     return planned;
   }
 
@@ -216,11 +208,8 @@ function planUnreadableRow(record: CsvRecord, width: number, planning: PlanState
     'leave out empty cells';
   const errors = [{ field: '', code: 'wrong_cell_count', message }];
   const external_id = truncate(unescapeFormula((cells[key] ?? '').trim()), 255);
-  return {
-    row: { ...EMPTY_ROW, line, outcome: 'error', external_id, errors },
-    before: undefined,
-    after: undefined,
-  };
+  const row: StagedRow = { ...EMPTY_ROW, line, outcome: 'error', external_id, errors };
+  return { row, before: undefined, after: undefined };
 }
 
 /**

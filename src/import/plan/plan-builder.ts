@@ -44,14 +44,11 @@ export class PlanBuilder {
    */
   async add(planned: readonly PlannedRow[], managed: ReadonlySet<number>, percent: number): Promise<void> {
     for (const row of planned) this.tally.add(row);
-    const staged = planned
-      .map(({ row }) => row)
-      .filter(
-        ({ outcome, line, errors }) => outcome !== 'unchanged' || managed.has(line) || errors.length > 0,
-      );
-    const hasOnlyWarnings = ({ outcome, line }: StagedRow): boolean =>
+    const changesNothing = ({ outcome, line }: StagedRow): boolean =>
       outcome === 'unchanged' && !managed.has(line);
-    await this.stageRows(staged, { rows_done: this.tally.rows, percent }, hasOnlyWarnings);
+    const rows = planned.map(({ row }) => row);
+    const staged = rows.filter((row) => !changesNothing(row) || row.errors.length > 0);
+    await this.stageRows(staged, { rows_done: this.tally.rows, percent }, changesNothing);
   }
 
   /**

@@ -14,6 +14,7 @@ import { ROWS_AT_ONCE, type PlanBuilder } from './plan-builder.js';
 import { type PlannedRow, outcomeOf, patchOf } from './row-rules.js';
 
 const MAX_VALUE = 200;
+const USER_DELETED: RowError = { field: 'uuid', code: 'not_found', message: 'no longer exists' };
 
 /**
  * Plans the revert of a run. Restores values that have not changed since the run, reports other values as conflicts,
@@ -61,10 +62,7 @@ function planUndo(row: StagedRow, user: User | undefined, initiator: Actor): Pla
 }
 
 function planRestore(row: StagedRow, user: User | undefined): PlannedRow {
-  if (!user)
-    return createConflictRow(row, undefined, [
-      { field: 'uuid', code: 'not_found', message: 'no longer exists' },
-    ]);
+  if (!user) return createConflictRow(row, undefined, [USER_DELETED]);
   if (row.outcome === 'created')
     return createRestoredRow(row, user, applyPatch(user, { status: 'Blocked', managed_by: null }), []);
   const now: Record<string, unknown> = { ...user };
@@ -100,11 +98,8 @@ function createConflictRow(
   before: User | undefined,
   errors: RowError[],
 ): PlannedRow {
-  return {
-    row: { ...EMPTY_ROW, line, outcome: 'error', external_id, user_uuid, errors },
-    before,
-    after: undefined,
-  };
+  const row: StagedRow = { ...EMPTY_ROW, line, outcome: 'error', external_id, user_uuid, errors };
+  return { row, before, after: undefined };
 }
 
 function toConflictError({ field, old }: FieldChange): RowError {

@@ -177,9 +177,8 @@ function createPlannedRow(
   fileRow: FileRow,
   { before, uuid }: RowContext,
   outcome: RowOutcome,
-  result: { after?: User; changes?: StagedRow['changes']; errors?: RowError[] },
+  { after, ...details }: { after?: User; changes?: StagedRow['changes']; errors?: RowError[] },
 ): PlannedRow {
-  const { after, ...details } = result;
   const row = {
     ...EMPTY_ROW,
     line: fileRow.line,

@@ -52,13 +52,12 @@ export class FailedRows {
     const key = header.findIndex((column) => column?.field === 'external_id');
     for await (const records of file.readRecords(BATCH)) {
       const last = records.at(-1)?.line ?? 0;
+      const failed = records.filter(({ line }) => lines.includes(line));
       const found = new Map(
-        records
-          .filter(({ line }) => lines.includes(line))
-          .map((record) => {
-            const external_id = truncate(unescapeFormula(record.cells[key] ?? '').trim(), 255);
-            return [record.line, { external_id, cells: pickCells(record, uses).map(unescapeFormula) }];
-          }),
+        failed.map((record) => {
+          const external_id = truncate(unescapeFormula(record.cells[key] ?? '').trim(), 255);
+          return [record.line, { external_id, cells: pickCells(record, uses).map(unescapeFormula) }];
+        }),
       );
       if (found.size > 0) await checkpoint.commit((tx) => this.rows.storeCells(tx, run.id, found));
       lines = await this.rows.listFailedWithoutCells(run.id, last, BATCH);
