@@ -20,6 +20,7 @@ import { FailedRows } from './report/failed-rows.js';
 import { RunEvents } from './report/run-events.js';
 import { getVisibility } from './runs/visible-values.js';
 import { UsersExport } from './report/users-export.js';
+import { MIN_LINE } from './runs/import-row.js';
 import type { ImportRun } from './runs/import-run.js';
 
 const CSV = 'text/csv; charset=utf-8';
@@ -130,7 +131,7 @@ export class ImportsController {
     if (query.after !== undefined && query.offset > 0) {
       throw new ProblemError('invalid_parameter', 'Send either offset or after. They cannot be combined.');
     }
-    const place = { ...toPageRange(query), ...(query.after !== undefined && { after: Number(query.after) }) };
+    const place = { ...toPageRange(query), after: Number(query.after ?? MIN_LINE) };
     const { run, count, rows, next, users } = await this.imports.listRows(id, query, place);
     if (next !== undefined) response.links({ next: buildNextPageUrl(request, String(next)) });
     const visibility = getVisibility(actor, run);

@@ -14,7 +14,7 @@ import { ImportOptions } from './runs/import-options.js';
 import { ImportRowsRepository, type RowPosition, type RowFilter } from './runs/import-rows.repository.js';
 import { ImportRunsRepository, type RunFilter } from './runs/import-runs.repository.js';
 import { type ImportRun, type RunChange, createRun, fileOf, toStartChanges } from './runs/import-run.js';
-import { NO_COUNTS, STAGED_OUTCOMES, type StagedRow, MIN_LINE } from './runs/import-row.js';
+import { NO_COUNTS, STAGED_OUTCOMES, type StagedRow } from './runs/import-row.js';
 import { FINAL, RUNNABLE } from './runs/run-states.js';
 import { RunTransitions } from './runs/run-transitions.service.js';
 import { RunRights } from './runs/run-rights.service.js';
@@ -72,11 +72,7 @@ export class ImportsService {
    * the rows and their changes name, such as managers.
    * @throws ProblemError `not_found` for an unknown run.
    */
-  async listRows(
-    id: string,
-    filter: RowFilter,
-    { after = MIN_LINE, offset, limit }: Partial<RowPosition> & Omit<RowPosition, 'after'>,
-  ) {
+  async listRows(id: string, filter: RowFilter, { after, offset, limit }: RowPosition) {
     const run = await this.get(id);
     const found = await this.rows.list(id, filter, { after, offset, limit: limit + 1 });
     const rows = found.slice(0, limit);

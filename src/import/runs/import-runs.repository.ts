@@ -118,11 +118,7 @@ export class ImportRunsRepository {
    * reverts and reverted runs do not count.
    * @param excludedId id of another run that does not count.
    */
-  async countAccessChangesSince(
-    dataset: string,
-    time: string,
-    excludedId: string,
-  ): Promise<{ deactivations: number; reactivations: number }> {
+  async countAccessChangesSince(dataset: string, time: string, excludedId: string) {
     const rows = await this.database.query<Pick<ImportRunEntity, 'counts' | 'missing_blocked'>>(
       `SELECT counts, missing_blocked FROM import_runs WHERE dataset = ? AND finished >= ? AND id <> ?
        AND reverts IS NULL AND approved = 0 AND applied_batches > 0

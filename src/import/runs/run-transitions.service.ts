@@ -7,12 +7,18 @@ import { AuditService, recordEvents } from '../../audit/audit.service.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import type { Leases } from '../../platform/database/leases/leases.service.js';
 import type { TransactionRunner } from '../../platform/database/transaction-runner.js';
-import { type ImportRun, type RunChange, callerOf, isUnchanged, toResultChanges } from './import-run.js';
+import {
+  type ImportRun,
+  type RunChange,
+  type StateChange,
+  callerOf,
+  isUnchanged,
+  toResultChanges,
+} from './import-run.js';
 import {
   FINAL,
   type Reason,
   RUNNABLE,
-  type RunState,
   TRANSITIONS,
   type Transition,
   type TransitionName,
@@ -66,10 +72,8 @@ export class RunTransitions {
  * Returns the changes that a transition makes to the state of a run.
  * @throws ProblemError `wrong_state`, or LeaseLostError for a worker, if the state does not allow the transition.
  */
-export function getStateChange(
-  name: TransitionName,
-  { id, state }: { id: string; state: RunState },
-): { state?: RunState; finished?: string; cancel?: boolean } {
+export function getStateChange(name: TransitionName, run: Pick<ImportRun, 'id' | 'state'>): StateChange {
+  const { id, state } = run;
   const { from, to, by, requestedIn }: Transition = TRANSITIONS[name];
   if (!from.includes(state)) {
     if (by === 'worker') throw new LeaseLostError();
