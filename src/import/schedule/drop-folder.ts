@@ -107,8 +107,9 @@ export class DropFolder {
   async *listDropped(): AsyncGenerator<FolderFile> {
     await using drop = await this.openDropFolder();
     for await (const name of drop.listNames((each) => this.matches(each))) {
-      const file = await this.inspectDropped(drop, name);
-      if (file) yield file;
+      const found = await inspectFile(drop, name);
+      if (found instanceof EntryError) yield { name, isComplete: false, rejection: found };
+      else if (found) yield { name, isComplete: this.isStable(name, found) || (await hasMarker(drop, name)) };
     }
   }
 
@@ -167,13 +168,6 @@ export class DropFolder {
     await using processing = await this.openStage('processing');
     await using archive = await this.openStage(stage);
     await rename(processing.pathOf(entry), archive.pathOf(`${base}.${runId}${extension}`));
-  }
-
-  private async inspectDropped(drop: OpenFolder, name: string): Promise<FolderFile | undefined> {
-    const found = await inspectFile(drop, name);
-    if (!found) return undefined;
-    if (found instanceof EntryError) return { name, isComplete: false, rejection: found };
-    return { name, isComplete: this.isStable(name, found) || (await hasMarker(drop, name)) };
   }
 
   /**
