@@ -54,18 +54,14 @@ export class Alerts implements BeforeApplicationShutdown {
 
   start(): void {
     if (!this.sender.isEnabled) return;
-    this.timer = setInterval(() => {
-      this.startPass();
-    }, INTERVAL_MILLIS).unref();
+    this.timer = setInterval(this.startPass.bind(this), INTERVAL_MILLIS).unref();
     this.startPass();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
     this.isStopping = true;
     clearInterval(this.timer);
-    const abort = setTimeout(() => {
-      this.stopping.abort();
-    }, SHUTDOWN_MILLIS);
+    const abort = setTimeout(this.stopping.abort.bind(this.stopping), SHUTDOWN_MILLIS);
     await this.currentPass;
     clearTimeout(abort);
   }
@@ -76,9 +72,7 @@ export class Alerts implements BeforeApplicationShutdown {
       .catch((error: unknown) => {
         this.log.logFault(LEASE, toProblemError(error).code, error);
       })
-      .finally(() => {
-        this.currentPass = undefined;
-      });
+      .finally(() => (this.currentPass = undefined));
   }
 
   private async runPass(): Promise<void> {

@@ -117,20 +117,13 @@ export class ImportWorkerProcess {
 
   private createProcessHandlers() {
     const lock = createWriteLockCalls(this.lock);
-    const answers: ServiceCalls = {
-      ...lock.calls,
-      notify: (id) => {
-        this.events.notify(id);
-      },
-    };
-    const onOutput = (lines: string): void => {
-      this.log.writeLines(lines);
-    };
+    const handlers: ServiceCalls = { ...lock.calls, notify: this.events.notify.bind(this.events) };
+    const onOutput = this.log.writeLines.bind(this.log);
     const onExit = (exit: string): void => {
       lock.end();
       if (!CLEAN_EXITS.includes(exit) && !this.stopping) this.log.warn('import worker ended', { exit });
     };
-    return { handlers: answers, onOutput, onExit };
+    return { handlers, onOutput, onExit };
   }
 }
 
@@ -200,13 +193,9 @@ export class ImportWorker implements BeforeApplicationShutdown {
       })
       .finally(() => {
         this.busy = undefined;
-        if (!this.stopping)
-          this.timer = setTimeout(
-            () => {
-              this.wake();
-            },
-            POLL_MILLIS * 2 ** Math.min(this.crashes, MAX_DOUBLINGS),
-          ).unref();
+        if (this.stopping) return;
+        const wait = POLL_MILLIS * 2 ** Math.min(this.crashes, MAX_DOUBLINGS);
+        this.timer = setTimeout(this.wake.bind(this), wait).unref();
       });
   }
 

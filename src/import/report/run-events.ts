@@ -63,9 +63,7 @@ export class RunEvents implements BeforeApplicationShutdown {
     let wait = FIRST_POLL_MILLIS;
     do {
       const stop = new AbortController();
-      const onStop = (): void => {
-        stop.abort();
-      };
+      const onStop = stop.abort.bind(stop);
       // Listen before the read, so that no event is missed.
       this.stopEvents.once(id, onStop);
       try {

@@ -1,11 +1,11 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { Cron } from 'croner';
-import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Caller } from '../../access/actor.js';
 import { Log } from '../../platform/telemetry/log.js';
 import { ProblemError, errorCodeOf } from '../../platform/common/errors.js';
+import { sha256 } from '../../platform/common/secrets.js';
 import { toProblemError } from '../../platform/http/problem.js';
 import { type DbTime, now, toMillis } from '../../platform/common/time.js';
 import { Env } from '../../platform/config/env.js';
@@ -114,8 +114,8 @@ export class ScheduleService implements BeforeApplicationShutdown {
     const { IMPORT_FOLDER, IMPORT_PATTERN, IMPORT_WORK_FOLDER } = env;
     if (IMPORT_FOLDER !== undefined)
       this.folder = new DropFolder(IMPORT_FOLDER, IMPORT_PATTERN, IMPORT_WORK_FOLDER);
-    const hash = createHash('sha256').update(resolve(IMPORT_WORK_FOLDER ?? IMPORT_FOLDER ?? ''));
-    this.firstUseLease = `${LEASE}.folder.${hash.digest('hex').slice(0, 16)}`;
+    const hash = sha256(resolve(IMPORT_WORK_FOLDER ?? IMPORT_FOLDER ?? ''));
+    this.firstUseLease = `${LEASE}.folder.${hash.slice(0, 16)}`;
     this.dropFolderLog = new SkippedFileLog(log, 'IMPORT_FOLDER');
     this.processingLog = new SkippedFileLog(log, 'processing');
   }
@@ -174,15 +174,8 @@ export class ScheduleService implements BeforeApplicationShutdown {
   private startPass(folder: DropFolder): void {
     if (this.currentPass || this.stopping.signal.aborted) return;
     this.currentPass = this.runPass(folder)
-      .then(
-        () => (this.lastFault = undefined),
-        (error: unknown) => {
-          this.logError(error);
-        },
-      )
-      .then(() => {
-        this.currentPass = undefined;
-      });
+      .then(() => (this.lastFault = undefined), this.logError.bind(this))
+      .finally(() => (this.currentPass = undefined));
   }
 
   /** Logs an error, unless the previous pass ended with the same error. */
@@ -297,11 +290,8 @@ export class ScheduleService implements BeforeApplicationShutdown {
     const { signal } = this.stopping;
     this.changing.delete(file.runId);
     try {
-      const { options, profile } = await this.queue.readOptionsForFile(
-        file.name,
-        getRawOptions(this.env),
-        CALLER,
-      );
+      const settings = getRawOptions(this.env);
+      const { options, profile } = await this.queue.readOptionsForFile(file.name, settings, CALLER);
       assertSchedulable(options);
       const stored = await this.store.store(file.name, folder.read(file, signal), file.runId);
       await this.queue.submit(stored, options, CALLER, profile);
