@@ -30,16 +30,10 @@ export class AlertError extends Error {}
  */
 @Injectable()
 export class AlertSender {
-  private readonly key: Buffer | undefined;
-
   constructor(private readonly env: Env) {
     const { NOTIFY_URL, NOTIFY_SECRET } = env;
     if (NOTIFY_URL !== undefined && NOTIFY_SECRET === undefined)
       throw new EnvError('NOTIFY_SECRET is missing. Set it to sign the alerts to NOTIFY_URL.');
-    this.key =
-      NOTIFY_SECRET === undefined
-        ? undefined
-        : Buffer.from(NOTIFY_SECRET.slice(SECRET_PREFIX.length), 'base64');
   }
 
   get isEnabled(): boolean {
@@ -48,12 +42,14 @@ export class AlertSender {
 
   /** Sends an alert to all receivers. @throws AlertError if a delivery fails or `signal` is aborted. */
   async send(alert: Alert, signal: AbortSignal): Promise<void> {
-    const { NOTIFY_URL: url, NOTIFY_COMMAND: command } = this.env;
+    const { NOTIFY_URL: url, NOTIFY_SECRET: secret, NOTIFY_COMMAND: command } = this.env;
     const bounded = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MILLIS)]);
-    if (url !== undefined && this.key) await postToUrl(url, this.key, alert, bounded);
+    if (url !== undefined && secret !== undefined) await postToUrl(url, toKey(secret), alert, bounded);
     if (command !== undefined) await runCommand(command, alert, bounded);
   }
 }
+
+const toKey = (secret: string): Buffer => Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
 
 async function postToUrl(url: string, key: Buffer, { id, body }: Alert, signal: AbortSignal): Promise<void> {
   const timestamp = String(Math.floor(Date.now() / 1000));
