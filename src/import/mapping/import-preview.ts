@@ -141,7 +141,9 @@ async function tryRead<T>(problems: PreviewProblemDto[], read: () => Promise<T>)
     return await read();
   } catch (error) {
     if (error instanceof PrefixEndError) return undefined;
-    problems.push(...problemsOf(error));
+    if (!(error instanceof FileError)) throw error;
+    for (const { code, message, line = null } of [error, ...error.others])
+      problems.push(toFileProblem(line, code, message));
     return undefined;
   }
 }
@@ -197,11 +199,6 @@ function toFileProblem(line: number | null, code: string, message: string): Prev
   return { line, field: '', code, message, refuses: true };
 }
 
-function problemsOf(error: unknown): PreviewProblemDto[] {
-  if (!(error instanceof FileError)) throw error;
-  return [error, ...error.others].map(({ code, message, line = null }) => toFileProblem(line, code, message));
-}
-
 function findMismatchProblems(record: CsvRecord): PreviewProblemDto[] {
   const { line, expectedCells } = record;
   if (expectedCells === undefined) return [];
@@ -213,26 +210,21 @@ function findMismatchProblems(record: CsvRecord): PreviewProblemDto[] {
  * Finds values that must be unique but occur in several rows. Reports each row that repeats a value of an earlier row.
  */
 function findDuplicates(rows: readonly FileRow[]): PreviewProblemDto[] {
-  const problems: PreviewProblemDto[] = [];
-  const addDuplicates = (field: string, keyOf: (row: FileRow) => string): void => {
-    const lines = new Map<string, number>();
-    for (const row of rows) {
-      const key = keyOf(row);
-      if (key === '') continue;
-      const first = lines.get(key);
-      if (first === undefined) lines.set(key, row.line);
-      else {
-        const message = `is also used on line ${first}`;
-        problems.push({ line: row.line, field, code: 'duplicate', message, refuses: false });
-      }
-    }
+  const findRepeated = (field: string, keyOf: (row: FileRow) => string): PreviewProblemDto[] => {
+    const groups = Map.groupBy(rows, keyOf);
+    groups.delete('');
+    return [...groups.values()].flatMap(([first, ...others]) => {
+      const message = `is also used on line ${first?.line ?? ''}`;
+      return others.map(({ line }) => ({ line, field, code: 'duplicate', message, refuses: false }));
+    });
   };
   const loginKeyOf = (row: FileRow, field: string): string => {
     const value = row.raw[field];
     return typeof value === 'string' ? toLoginKey(value) : '';
   };
-  addDuplicates('external_id', ({ externalId }) => toExactKey(externalId));
-  addDuplicates('username', (row) => loginKeyOf(row, 'username'));
-  addDuplicates('email', (row) => loginKeyOf(row, 'email'));
-  return problems;
+  return [
+    ...findRepeated('external_id', ({ externalId }) => toExactKey(externalId)),
+    ...findRepeated('username', (row) => loginKeyOf(row, 'username')),
+    ...findRepeated('email', (row) => loginKeyOf(row, 'email')),
+  ];
 }

@@ -76,7 +76,7 @@ export class RecordMapper {
   readonly ignored: ReadonlySet<number>;
   readonly errors: FileErrorDetails[] = [];
   private readonly names: readonly string[];
-  private readonly indexes = new Map<string, number[]>();
+  private readonly indexes: ReadonlyMap<string, readonly number[]>;
   private readonly values: ReadonlyMap<string, Translations>;
   private readonly builders: readonly CellBuilder[];
   readonly mapCells = (cells: readonly string[]): string[] => this.builders.map((build) => build(cells));
@@ -88,10 +88,8 @@ export class RecordMapper {
     { ignore_unknown_columns: ignoresUnknown }: Pick<ImportOptions, 'ignore_unknown_columns'>,
   ) {
     this.names = header.map((name) => toPlainCell(profile, name));
-    for (const [index, name] of this.names.entries()) {
-      const key = toHeaderKey(name);
-      this.indexes.set(key, [...(this.indexes.get(key) ?? []), index]);
-    }
+    const keys = this.names.map(toHeaderKey);
+    this.indexes = Map.groupBy(keys.keys(), (index) => keys[index] ?? '');
     const values = Object.entries(profile.values ?? {});
     this.values = new Map(values.map(([name, words]) => [toHeaderKey(name), toTranslations(words)]));
     const builders = new Map([...this.createColumnBuilders(), ...this.createTemplateBuilders()]);
