@@ -125,8 +125,7 @@ export class RunQueue {
   async readOptionsForFile(fileName: string, settings: JsonObject, caller: Caller): Promise<ImportRequest> {
     const profile = await this.profiles.findForFile(fileName);
     if (!profile) return this.readOptions(settings, caller);
-    const { profile: _, ...others } = settings;
-    return { profile, options: applyProfile(null, { ...others, ...optionsOf(profile) }) };
+    return { profile, options: applyProfile(null, { ...settings, ...optionsOf(profile) }) };
   }
 
   /**
@@ -196,16 +195,13 @@ function parseDocument(text: string): JsonObject {
   throw new ProblemError('invalid_parameter', 'profile_document must be a JSON object.');
 }
 
+/**
+ * Returns the file name in the header of a request. Headers contain only ASCII, so clients percent-encode other
+ * characters as UTF-8.
+ */
 function fileNameOf({ headers }: Request): string {
   const name = headers['x-file-name'];
-  return typeof name === 'string' ? decodeName(name) : 'upload.csv';
-}
-
-/**
- * Decodes the file name in a request header. Headers contain only ASCII, so clients percent-encode other characters as
- * UTF-8.
- */
-function decodeName(name: string): string {
+  if (typeof name !== 'string') return 'upload.csv';
   try {
     return decodeURIComponent(name);
   } catch {

@@ -123,7 +123,6 @@ export function joinList(values: readonly string[]): string {
 
 /** Splits a cell into its values, the reverse of `joinList`. Trims values and omits empty values. */
 export function splitList(cell: string): string[] {
-  if (!cell.includes('|')) return isBlank(cell) ? [] : [cell.trim()];
   const values: string[] = [];
   let value = '';
   let at = 0;

@@ -73,11 +73,9 @@ export class CsvReader {
     let pending: CsvRecord[] = [];
     for await (const piece of this.readRows()) {
       pending = pending.concat(piece);
-      let at = 0;
-      for (; pending.length - at >= batchSize; at += batchSize) yield pending.slice(at, at + batchSize);
-      pending = pending.slice(at);
+      while (pending.length >= batchSize) yield pending.splice(0, batchSize);
     }
-    for (let at = 0; at < pending.length; at += batchSize) yield pending.slice(at, at + batchSize);
+    if (pending.length > 0) yield pending;
   }
 
   private async *readRows(): AsyncGenerator<CsvRecord[]> {

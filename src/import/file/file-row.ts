@@ -36,6 +36,7 @@ export interface DamagedCell {
   error: RowError;
 }
 
+/** Words for booleans. Any other text of a flag stays unchanged, so that the rules of the API reject it. */
 const FLAGS = new Map(Object.entries({ true: true, yes: true, 1: true, false: false, no: false, 0: false }));
 
 export function readKeys(record: CsvRecord, header: Header, blankCells: 'clear' | 'keep'): RowKeys {
@@ -70,20 +71,12 @@ export function readRow(record: CsvRecord, header: Header, blankCells: 'clear' |
 }
 
 function setField(raw: JsonObject, { kind, field }: Column, cell: string, blank: boolean): void {
-  if (kind === 'flag') raw[field] = blank ? null : toFlag(cell);
+  if (kind === 'flag') raw[field] = blank ? null : (FLAGS.get(cell.trim().toLowerCase()) ?? cell);
   else if (kind === 'roles') raw[field] = cell.split(/[;|]/).filter((role) => role.trim() !== '');
   else if (kind === 'saml') raw[field] = { saml: splitList(cell) };
   else if (kind === 'network')
     raw['social_media'] = Object.assign({}, raw['social_media'], { [field]: cell });
   else raw[field] = cell;
-}
-
-/**
- * Converts words such as `yes` and `0` to a boolean. Returns any other text unchanged, so that the rules of the API
- * reject it.
- */
-function toFlag(cell: string): boolean | string {
-  return FLAGS.get(cell.trim().toLowerCase()) ?? cell;
 }
 
 const MAX_VALUE = 200;

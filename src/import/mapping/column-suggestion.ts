@@ -105,8 +105,7 @@ function suggestBySpelling({ name }: Source): string | undefined {
   const names = COLUMNS.map((column) => toHeaderKey(column.name));
   const ours = findNearest(key, names);
   if (ours !== undefined) return findColumn(ours)?.name;
-  const common = findNearest(key, BY_NAME.keys());
-  return common === undefined ? undefined : BY_NAME.get(common);
+  return BY_NAME.get(findNearest(key, BY_NAME.keys()) ?? '');
 }
 
 function suggestByCells({ cells }: Source): string | undefined {

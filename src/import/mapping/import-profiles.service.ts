@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { randomUUID, createHash } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Caller, toDatasetScope } from '../../access/actor.js';
 import { assertScope } from '../../access/policy.js';
@@ -8,6 +8,7 @@ import type { FieldChange } from '../../platform/common/field-changes.js';
 import { ProblemError, createValidationError } from '../../platform/common/errors.js';
 import type { JsonObject } from '../../platform/common/json.js';
 import { findNearest } from '../../platform/common/nearest.js';
+import { sha256 } from '../../platform/common/secrets.js';
 import { now } from '../../platform/common/time.js';
 import { EntityTags } from '../../platform/http/entity-tags.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
@@ -149,8 +150,7 @@ export class ImportProfiles {
 
   /** Returns the `ETag` of a profile, which depends only on its content and on the epoch. */
   etagOf(profile: ImportProfile): string {
-    const hash = createHash('sha256').update(JSON.stringify(profile)).digest('hex');
-    return `"${hash.slice(0, TAG_DIGITS)}${this.tags.suffix}"`;
+    return `"${sha256(JSON.stringify(profile)).slice(0, TAG_DIGITS)}${this.tags.suffix}"`;
   }
 
   private async find(name: string): Promise<KnownProfile | undefined> {
