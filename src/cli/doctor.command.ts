@@ -56,11 +56,6 @@ const SECURITY_CHECKS: readonly [subject: string, check: Check][] = [
 
 const OPEN_DATABASE: readonly Check[] = [checkDatabase, checkKeyRisks];
 
-interface DoctorFlags {
-  security?: true;
-  json?: true;
-}
-
 export const createDoctorCommand = (application: Application) =>
   new Command('doctor')
     .description('check settings, database, migrations and folders, and report what to do')
@@ -68,7 +63,7 @@ export const createDoctorCommand = (application: Application) =>
     .option('--json', 'print the findings as JSON')
     .addCommand(createDoctorScimCommand())
     .addHelpText('after', '\nExit codes: 0 no check failed, 1 a check failed, 2 invalid usage.')
-    .action(async ({ security, json }: DoctorFlags) => {
+    .action(async ({ security, json }: { security?: true; json?: true }) => {
       const findings: Finding[] = [];
       for await (const finding of runChecks(application, security === true)) {
         findings.push(finding);

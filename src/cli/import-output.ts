@@ -113,7 +113,7 @@ export function formatPreview(preview: Preview): string {
   if (preview.guard_limits) parts.push(`Guard limits (profile): ${formatLimits(preview.guard_limits)}\n`);
   const meaning = columns.map(({ source, column, use, suggestion }) => [
     shorten(source),
-    column ?? (use === 'unknown' ? 'unknown' : use),
+    column ?? use,
     suggestion === null ? '' : `probably ${suggestion}`,
   ]);
   if (meaning.length > 0) parts.push(toTable([['Column of the file', 'Meaning', ''], ...meaning]));

@@ -71,18 +71,15 @@ export const createImportCommand = (application: Application) =>
       // Check the file before the database is opened, because opening the database may migrate it.
       if (file !== '-') await access(file, constants.R_OK);
       await application.runWithClient(flags, async (service) => {
-        const upload = isFile ? await buildForm(service, file, profile) : toFile(file);
+        const sent = { query, file: isFile ? await buildForm(service, file, profile) : toFile(file) };
         if (preview) {
-          const shown = await service.requestJson<Preview>('POST', 'imports/preview', {
-            query,
-            file: upload,
-          });
+          const shown = await service.requestJson<Preview>('POST', 'imports/preview', sent);
           print(flags, shown, formatPreview(shown));
           process.exitCode = getPreviewExitCode(shown);
           return;
         }
         await assertHasUsers(service);
-        const { id } = await service.requestJson<ImportRunDto>('POST', 'imports', { query, file: upload });
+        const { id } = await service.requestJson<ImportRunDto>('POST', 'imports', sent);
         const run = await waitForImport(service, id, approve === true);
         print(flags, run, formatSummary(run));
         process.exitCode = getExitCode(run);

@@ -136,10 +136,5 @@ function findDifference(expected: Json, actual: unknown, path = ''): string | un
     : `${path} is ${actual === undefined ? 'absent' : JSON.stringify(actual)} instead of ${JSON.stringify(expected)}`;
 }
 
-function findFirstDifference(pairs: [expected: Json, actual: unknown, path: string][]): string | undefined {
-  for (const [expected, actual, path] of pairs) {
-    const difference = findDifference(expected, actual, path);
-    if (difference !== undefined) return difference;
-  }
-  return undefined;
-}
+const findFirstDifference = (pairs: [expected: Json, actual: unknown, path: string][]): string | undefined =>
+  pairs.map((pair) => findDifference(...pair)).find((difference) => difference !== undefined);
