@@ -67,9 +67,7 @@ export class Readiness implements BeforeApplicationShutdown {
     this.pendingQuery ??= this.connection
       .checkWriteState()
       .catch(toWriteState)
-      .finally(() => {
-        this.pendingQuery = undefined;
-      });
+      .finally(() => (this.pendingQuery = undefined));
     return this.pendingQuery;
   }
 }

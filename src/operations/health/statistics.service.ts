@@ -13,25 +13,21 @@ const EXPIRY_DAYS = 30;
 const HOURS = 24;
 const HOUR_MILLIS = 3_600_000;
 
-/** Maps each daily number of the statistics to the audit action whose events it counts. */
-const DAILY = {
-  created: 'user.created',
-  updated: 'user.updated',
-  blocked: 'user.blocked',
-  reactivated: 'user.reactivated',
-  deleted: 'user.deleted',
-  restored: 'user.restored',
-  logins: 'session.created',
-  failed_logins: 'session.login_failed',
-  imports_completed: 'import.completed',
-  imports_failed: 'import.failed',
-  imports_rejected: 'import.rejected',
-  imports_superseded: 'import.superseded',
-} as const satisfies Record<string, AuditAction>;
-
-type DailyName = keyof typeof DAILY;
-const DAILY_NAMES = Object.keys(DAILY).filter((name): name is DailyName => name in DAILY);
-const DAILY_ACTIONS: readonly AuditAction[] = Object.values(DAILY);
+/** Maps audit actions to the daily numbers of the statistics that count their events. */
+const DAILY: ReadonlyMap<AuditAction, Exclude<keyof DayDto, 'day' | 'complete'>> = new Map([
+  ['user.created', 'created'],
+  ['user.updated', 'updated'],
+  ['user.blocked', 'blocked'],
+  ['user.reactivated', 'reactivated'],
+  ['user.deleted', 'deleted'],
+  ['user.restored', 'restored'],
+  ['session.created', 'logins'],
+  ['session.login_failed', 'failed_logins'],
+  ['import.completed', 'imports_completed'],
+  ['import.failed', 'imports_failed'],
+  ['import.rejected', 'imports_rejected'],
+  ['import.superseded', 'imports_superseded'],
+]);
 
 @Injectable()
 export class StatisticsService {
@@ -57,7 +53,7 @@ export class StatisticsService {
     const datasets = await this.summary.listDatasets();
     const expiring = await this.keys.listExpiring(EXPIRY_DAYS * DAY_SECONDS, MAX_EXPIRING);
     const fusesBlown = await this.fuse.countBlownFuses();
-    const failed = await this.counts.countSince(DAILY.failed_logins, millis - DAY_SECONDS * 1000);
+    const failed = await this.counts.countSince('session.login_failed', millis - DAY_SECONDS * 1000);
     return {
       time: new Date(millis).toISOString(),
       users: { active, blocked: all - active },
@@ -76,7 +72,7 @@ export class StatisticsService {
         fuses_blown: fusesBlown,
       },
       failed_logins: { last_24_hours: failed.count, exact: failed.exact },
-      days: toDays(from, days, offset, await this.counts.countByDay(DAILY_ACTIONS, from, offset)),
+      days: toDays(from, days, offset, await this.counts.countByDay([...DAILY.keys()], from, offset)),
     };
   }
 }
@@ -101,10 +97,9 @@ function toDays(firstHour: number, days: number, offset: number, { counts, gaps 
     const day = new Date((begin + offset) * HOUR_MILLIS).toISOString().slice(0, 10);
     return Object.assign(new DayDto(), { day, complete });
   });
-  const names = new Map<AuditAction, DailyName>(DAILY_NAMES.map((name) => [DAILY[name], name]));
   for (const { hour, action, value } of counts) {
     const day = listed[Math.floor((hour - firstHour) / HOURS)];
-    const name = names.get(action);
+    const name = DAILY.get(action);
     if (day && name) day[name] += value;
   }
   return listed;
