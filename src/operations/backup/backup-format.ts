@@ -9,10 +9,6 @@ import { type TableColumns, tableOf } from '../../platform/database/engine/sql.j
  */
 export const FORMAT = 1;
 
-interface BackedUpTable extends TableColumns {
-  rows: number;
-}
-
 export interface BackupHeader {
   rollcall_backup: number;
   version: string;
@@ -21,7 +17,7 @@ export interface BackupHeader {
   engine: 'sqlite' | 'mysql';
   /** Names of the migrations that were applied to the schema, in order. */
   migrations: readonly string[];
-  tables: readonly BackedUpTable[];
+  tables: readonly (TableColumns & { rows: number })[];
 }
 
 /** Thrown for a file that is not a backup, is damaged, or has the schema of another release. */

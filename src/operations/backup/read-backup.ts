@@ -108,14 +108,10 @@ const isTable = (table: unknown): boolean =>
 /**
  * Rejects a backup with the schema of another release, because a migration may have changed the meaning of a column.
  */
-function assertSchema(header: BackupHeader, { tables, migrations }: BackupSchema): void {
-  const serializeTables = (tableList: readonly TableColumns[]) =>
-    JSON.stringify(tableList.map(({ name, columns }) => [name, columns]));
-  if (
-    header.migrations.join() === migrations.join() &&
-    serializeTables(header.tables) === serializeTables(tables)
-  )
-    return;
+function assertSchema(header: BackupHeader, schema: BackupSchema): void {
+  const serialize = ({ tables, migrations }: BackupSchema): string =>
+    JSON.stringify([migrations, tables.map(({ name, columns }) => [name, columns])]);
+  if (serialize(header) === serialize(schema)) return;
   throw new BackupError(
     `has the schema of ${releaseOf(header)}, which differs from the schema of this release. Restore it with that release, then upgrade`,
   );

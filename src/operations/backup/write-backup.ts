@@ -49,16 +49,13 @@ export async function writeBackup(
 
 async function writeText(file: FileHandle, text: AsyncIterable<string>): Promise<void> {
   const hash = createHash('sha256');
-  const hashChunks = async function* (chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const write = async (chunks: AsyncIterable<Buffer>): Promise<void> => {
     for await (const chunk of chunks) {
       hash.update(chunk);
-      yield chunk;
+      await file.writeFile(chunk);
     }
   };
-  const write = async (chunks: AsyncIterable<Buffer>): Promise<void> => {
-    for await (const chunk of chunks) await file.writeFile(chunk);
-  };
-  await pipeline(text, createGzip({ level: COMPRESSION_LEVEL }), hashChunks, write);
+  await pipeline(text, createGzip({ level: COMPRESSION_LEVEL }), write);
   await file.writeFile(buildChecksum(hash.digest('hex')));
   await file.sync();
 }

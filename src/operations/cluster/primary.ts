@@ -155,13 +155,13 @@ class InstanceMetrics {
 
   async collect(instances: Iterable<InstanceProcess>): Promise<string> {
     await Promise.all([...instances].map((instance) => this.update(instance)));
-    return aggregateMetrics([...this.known.values(), this.past]).metrics();
+    return AggregatorRegistry.aggregate([...this.known.values(), this.past]).metrics();
   }
 
   retainCounters(instance: InstanceProcess): void {
     const counts = selectCounters(this.known.get(instance));
     this.known.delete(instance);
-    this.past = aggregateMetrics([this.past, counts]).getMetricsAsArray();
+    this.past = AggregatorRegistry.aggregate([this.past, counts]).getMetricsAsArray();
   }
 
   private async update(instance: InstanceProcess): Promise<void> {
@@ -170,8 +170,6 @@ class InstanceMetrics {
     else if (this.known.has(instance)) this.known.set(instance, selectCounters(this.known.get(instance)));
   }
 }
-
-const aggregateMetrics = (shares: InstanceMetricsData[]) => AggregatorRegistry.aggregate(shares);
 
 /** Returns only counters and histograms. Gauges are omitted, because their last values are out of date. */
 const selectCounters = (share: InstanceMetricsData = []): InstanceMetricsData =>

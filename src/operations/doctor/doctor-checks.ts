@@ -103,9 +103,8 @@ export async function checkDatabase(env: Env, entities: EntityClasses): Promise<
     sql = await openDatabase(env);
     findings.push(...(await checkServer(sql, env)));
     await assertOwnSchema(dataSource);
-    const pending = await hasPendingMigrations(dataSource);
-    findings.push(...checkMigrations(pending));
-    if (pending) return findings;
+    if (await hasPendingMigrations(dataSource)) return [...findings, ...warn('migrations', PENDING)];
+    findings.push(...ok('migrations', 'none pending'));
     for (const check of [() => checkContent(env), checkWrites, checkClock, checkAccess])
       findings.push(...(await check(sql)));
   } catch (error) {
@@ -149,9 +148,6 @@ export function checkPool(env: Pick<Env, 'DATABASE_POOL_SIZE' | 'WORKERS'>, max:
 }
 
 const PENDING = 'pending migrations: run "rollcall migrate", or start the service with MIGRATE_ON_START=true';
-
-const checkMigrations = (pending: boolean): Finding[] =>
-  pending ? warn('migrations', PENDING) : ok('migrations', 'none pending');
 
 async function checkAccess(sql: Sql): Promise<Finding[]> {
   const webmasters = await sql.queryOne<{ value: number | string | null }>(
