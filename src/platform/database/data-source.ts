@@ -1,4 +1,4 @@
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import type { SQLInputValue } from 'node:sqlite';
 import { DataSource, type DataSourceOptions, type Migration } from 'typeorm';
 import type { Env } from '../config/env.js';
 import { removeCollation } from './engine/columns.js';
@@ -14,11 +14,9 @@ const PENDING =
 
 /** A SQLite connection with the methods of better-sqlite3 that TypeORM calls. */
 class TypeormDriver {
-  private readonly connection: DatabaseSync;
+  private readonly connection = createFile(this.file);
 
-  constructor(file: string) {
-    this.connection = createFile(file);
-  }
+  constructor(private readonly file: string) {}
 
   prepare(sql: string) {
     const statement = runAddingErrorCodes(() => this.connection.prepare(sql));

@@ -144,14 +144,11 @@ const QUIET_TRANSACTIONS = 20;
  * minimum.
  */
 export class BatchSizer {
-  batches: number;
-  private readonly target: BatchTarget;
+  private readonly target = BATCH_TARGETS[this.dialect];
+  batches = this.target.least;
   private quietTransactions = 0;
 
-  constructor(dialect: Dialect) {
-    this.target = BATCH_TARGETS[dialect];
-    this.batches = this.target.least;
-  }
+  constructor(private readonly dialect: Dialect) {}
 
   /**
    * Records the duration of a transaction of `batches` batches, and adapts the size of the next transaction. The size

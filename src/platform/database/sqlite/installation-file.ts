@@ -48,24 +48,19 @@ export class InstallationError extends Error {}
  * change, so it may describe an earlier state, but never a later state, of the database.
  */
 export class InstallationFile {
-  private readonly path: string;
-  private readonly log: string;
+  private readonly path = `${this.file}-installation`;
+  private readonly log = `${this.file}-wal`;
   /** Second name of the log. */
-  private readonly link: string;
+  private readonly link = `${this.file}-wal-link`;
   private last: InstallationRecord | undefined;
 
   /** @param file the database file. */
-  constructor(private readonly file: string) {
-    this.path = `${file}-installation`;
-    this.log = `${file}-wal`;
-    this.link = `${file}-wal-link`;
-  }
+  constructor(private readonly file: string) {}
 
   /** Reads the record. @returns undefined if the file is missing or damaged. */
   read(): InstallationRecord | undefined {
     try {
-      this.last = JSON.parse(readFileSync(this.path, 'utf8')) as InstallationRecord;
-      return this.last;
+      return (this.last = JSON.parse(readFileSync(this.path, 'utf8')) as InstallationRecord);
     } catch {
       return undefined;
     }

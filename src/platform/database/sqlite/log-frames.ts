@@ -37,11 +37,9 @@ interface CommittedLog {
 export class LogFrames {
   private readonly bytes = Buffer.from(new ArrayBuffer(BEFORE_BYTES + FRAME_BYTES));
   private readonly words = new Int32Array(this.bytes.buffer);
-  private readonly log: number;
+  private readonly log = openSync(this.path, 'r');
 
-  constructor(path: string) {
-    this.log = openSync(path, 'r');
-  }
+  constructor(private readonly path: string) {}
 
   /** Opens a log, calls `use` and closes the log. @returns undefined if the file is missing. */
   static use<T>(path: string, use: (log: LogFrames) => T): T | undefined {
