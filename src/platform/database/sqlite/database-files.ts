@@ -35,13 +35,11 @@ export interface LogState {
 const CLAIM_MILLIS = 5000;
 
 /** State of the files after the last commit or checkpoint. Writers pass it on with the write lock. */
-export interface FileStamp {
+export interface FileStamp extends Pick<LogState, 'salt' | 'checksum'> {
   /** Device and inode of each file. */
   identities: Readonly<Record<Suffix, string | undefined>>;
   /** Number of frames in the log, or 0 if it is unknown. */
   frames: number;
-  salt: number;
-  checksum: Checksum;
   /** True if the log contains commits that the database file does not contain. */
   isLogNeeded: boolean;
   size: number;
@@ -150,26 +148,17 @@ export class DatabaseFiles {
   /** Reads the state of the log. Other processes change it only under the write lock. */
   readLogState(): LogState {
     const bytes = this.readIndex(0, INDEX.checkpointedAt + 4);
-    const checksum = [
-      bytes.readUInt32LE(INDEX.checksumAt),
-      bytes.readUInt32LE(INDEX.checksumAt + 4),
-    ] as const;
     return {
       frames: bytes.readUInt32LE(INDEX.framesAt),
       checkpointed: bytes.readUInt32LE(INDEX.checkpointedAt),
       salt: bytes.readUInt32BE(INDEX.saltAt),
-      checksum,
+      checksum: [bytes.readUInt32LE(INDEX.checksumAt), bytes.readUInt32LE(INDEX.checksumAt + 4)],
     };
   }
 
   private readIndex(position: number, length: number): Buffer {
     if (readSync(this.index, this.indexBytes, 0, length, position) < length) this.failForChangedIndex();
     return this.indexBytes;
-  }
-
-  /** Checks all files. @throws DatabaseError `replaced` if a file is no longer the one that SQLite has open. */
-  assertUnchanged(): void {
-    this.assertSame(FILES);
   }
 
   /**
@@ -197,7 +186,7 @@ export class DatabaseFiles {
     const isRestarted = salt !== stamp.salt;
     if (!isRestarted) this.assertLastFrameUnchanged();
     if (isRestarted || performance.now() >= this.nextCheck) {
-      this.assertSame(['']);
+      this.assertUnchanged(['']);
       this.checkLog(salt);
     }
     if (isRestarted || !stamp.isLogNeeded) this.installation.update({ salt, isLogNeeded: true });
@@ -254,7 +243,11 @@ export class DatabaseFiles {
     if (this.stamp) this.stamp = { ...this.stamp, mtime: UNKNOWN_TIME, frames: 0 };
   }
 
-  private assertSame(suffixes: readonly Suffix[]): void {
+  /**
+   * Checks files, by default all of them.
+   * @throws DatabaseError `replaced` if a file is no longer the one that SQLite has open.
+   */
+  assertUnchanged(suffixes: readonly Suffix[] = FILES): void {
     if (this.fault) throw this.fault;
     const { stamp } = this;
     if (!stamp) return;
@@ -272,7 +265,7 @@ export class DatabaseFiles {
   /** Checks the inode and the salt of the log. */
   private checkLog(salt: number): void {
     this.nextCheck = performance.now() + CHECK_MILLIS;
-    if (!this.isFolderSame()) this.assertSame(['-wal']);
+    if (!this.isFolderSame()) this.assertUnchanged(['-wal']);
     if (this.log?.readSalt() !== salt) this.failForChangedLog();
   }
 
