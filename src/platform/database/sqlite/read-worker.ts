@@ -18,19 +18,6 @@ export interface SerializedError {
 /** Checkpoints the log. With `truncate`, also truncates its file. */
 export type RunCheckpoint = (truncate: boolean) => Promise<void>;
 
-/** Runs SELECT statements on the database file outside of the thread that answers requests. */
-export interface Reader {
-  read(sql: string, params: readonly SqlValue[], signal?: AbortSignal): Promise<RawRows>;
-  /**
-   * Runs `useCheckpoint` with a function that checkpoints the write-ahead log. No SELECT statement runs in this worker at
-   * the same time.
-   */
-  runCheckpoint(useCheckpoint: (runCheckpoint: RunCheckpoint) => Promise<void>): Promise<void>;
-  /** Runs `work` while no SELECT statement runs in this worker. */
-  pause(work: () => Promise<void>): Promise<void>;
-  end(): Promise<void>;
-}
-
 /**
  * Node.js flags of a read worker. A small young generation of the heap is enough, because few objects survive a statement.
  */
@@ -40,7 +27,7 @@ const FLAGS = ['--max-semi-space-size=2'];
  * A read worker: runs SELECT statements in a separate process, one after another. Their duration is not limited, but a
  * signal can stop them.
  */
-export class ReadWorker implements Reader {
+export class ReadWorker {
   private readonly worker: WorkerProcess<ReadWorkerCalls, object>;
   private readonly slot = new FairSemaphore({ slots: 1 });
   private isEnding = false;
@@ -78,7 +65,10 @@ export class ReadWorker implements Reader {
     }
   }
 
-  /** Waits until the process is running and idle before it calls `useCheckpoint`, so that writers wait less. */
+  /**
+   * Runs `useCheckpoint` with a function that checkpoints the write-ahead log. No SELECT statement runs in this worker at
+   * the same time. Waits until the process is running and idle before it calls `useCheckpoint`, so that writers wait less.
+   */
   runCheckpoint(useCheckpoint: (runCheckpoint: RunCheckpoint) => Promise<void>): Promise<void> {
     return this.pause(() =>
       this.worker.startAndCall(async (calls) => {
@@ -88,6 +78,7 @@ export class ReadWorker implements Reader {
     );
   }
 
+  /** Runs `work` while no SELECT statement runs in this worker. */
   pause(work: () => Promise<void>): Promise<void> {
     return this.runAlone(undefined, work);
   }

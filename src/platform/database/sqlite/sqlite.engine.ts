@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isBusy } from '../engine/database-error.js';
-import type { Reader } from './read-worker.js';
+import type { ReadWorker } from './read-worker.js';
 import {
   type Engine,
   type InsertStatement,
@@ -48,7 +48,7 @@ export class SqliteEngine implements Engine {
     private readonly lock: WriteLock,
     private readonly log: WriteAheadLog,
     private readonly committed: SqliteConnection,
-    private readonly reader?: Reader,
+    private readonly reader?: ReadWorker,
     private readonly stoppableReader = reader,
   ) {}
 
@@ -113,21 +113,16 @@ export class SqliteEngine implements Engine {
 
   async begin(): Promise<OpenTransaction> {
     await this.log.waitForSpace();
-    return this.runLocked((release) => {
+    return this.runLocked((releaseLock) => {
       this.connection.exec('BEGIN IMMEDIATE');
-      return this.createTransaction(release);
+      const { promise, resolve } = Promise.withResolvers<undefined>();
+      this.openTransaction = promise;
+      return new SqliteTransaction(this.connection, this.log, () => {
+        this.openTransaction = undefined;
+        resolve(undefined);
+        releaseLock();
+      });
     });
-  }
-
-  private createTransaction(releaseLock: Release): OpenTransaction {
-    const { promise, resolve } = Promise.withResolvers<undefined>();
-    this.openTransaction = promise;
-    const end = (): void => {
-      this.openTransaction = undefined;
-      resolve(undefined);
-      releaseLock();
-    };
-    return new SqliteTransaction(this.connection, this.log, end);
   }
 
   /**

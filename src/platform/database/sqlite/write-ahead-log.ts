@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DatabaseError, type Fault } from '../engine/database-error.js';
 import type { LogState } from './database-files.js';
-import type { Reader, RunCheckpoint } from './read-worker.js';
+import type { ReadWorker, RunCheckpoint } from './read-worker.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 import type { WriteLock } from './write-lock.js';
 
@@ -54,7 +54,7 @@ export class WriteAheadLog {
     private readonly file: string,
     private readonly connection: SqliteConnection,
     private readonly lock: WriteLock,
-    private readonly readers: readonly Reader[],
+    private readonly readers: readonly ReadWorker[],
   ) {
     const { files } = lock;
     files?.startChecks(this.readVersion());
@@ -153,7 +153,7 @@ export class WriteAheadLog {
       });
   }
 
-  private async checkpoint(truncate: boolean, [reader, other]: readonly Reader[]): Promise<void> {
+  private async checkpoint(truncate: boolean, [reader, other]: readonly ReadWorker[]): Promise<void> {
     const run = (runCheckpoint: RunCheckpoint) =>
       this.lock.run(() => this.checkpointUnderLock(truncate, runCheckpoint));
     if (!reader)
