@@ -294,16 +294,11 @@ export async function runMigrator(program: string): Promise<void> {
   child.stderr?.on('data', (chunk: Buffer) => process.stderr.write(chunk));
   let refusal: string | undefined;
   child.on('message', (message: unknown) => {
-    if (isMigrationRefusal(message)) ({ refusal } = message);
+    if (isObject(message) && typeof message['refusal'] === 'string') refusal = message['refusal'];
   });
   // All messages are read before the event `disconnect`, so `refusal` is set when this event arrives.
-  const [[code, signal]] = (await Promise.all([once(child, 'exit'), once(child, 'disconnect')])) as [
-    (number | string | null)[],
-    unknown,
-  ];
+  const [exit] = await Promise.all([once(child, 'exit'), once(child, 'disconnect')]);
+  const [code, signal] = exit as (number | string | null)[];
   if (code === 0) return;
   throw new Error(refusal ?? `The migration process ended with ${String(signal ?? code)}.`);
 }
-
-const isMigrationRefusal = (message: unknown): message is MigrationRefusal =>
-  isObject(message) && typeof message['refusal'] === 'string';
