@@ -52,10 +52,7 @@ async function findSession(
   fits: (session: ServerSession) => boolean,
 ): Promise<ServerSession | undefined> {
   const fitting = attempts.map((attempt) =>
-    attempt.then(
-      (session) => (fits(session) ? session : undefined),
-      () => undefined,
-    ),
+    attempt.then((session) => (fits(session) ? session : undefined)).catch(() => undefined),
   );
   const late = delay(PREFERENCE_MILLIS, undefined, { ref: false });
   for (const result of fitting) {

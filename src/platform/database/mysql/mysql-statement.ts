@@ -131,7 +131,8 @@ export function storeConnectionOptions(connection: Connection, options: Connecti
 export function killStatement(connection: Connection): void {
   const options = serverOptions.get(connection);
   const { threadId } = connection;
-  const port = localPortOf(connection);
+  const stream = streamOf(connection);
+  const port = stream instanceof Socket ? stream.localPort : undefined;
   if (!options || port === undefined || !Number.isSafeInteger(threadId)) return;
   const other = createConnection(options);
   const closeConnection = (): void => {
@@ -149,11 +150,6 @@ export function killStatement(connection: Connection): void {
 
 const streamOf = (connection: Connection): unknown =>
   isObject(connection) ? connection['stream'] : undefined;
-
-function localPortOf(connection: Connection): number | undefined {
-  const stream = streamOf(connection);
-  return stream instanceof Socket ? stream.localPort : undefined;
-}
 
 /** Breaks a connection, so that its running statement fails. With `destroy` alone, the statement would wait forever. */
 export function breakConnection(connection: Connection, reason: string): void {

@@ -36,8 +36,6 @@ type Params = readonly SqlValue[];
 type ResultReader<R extends Result, T> = (result: R) => T;
 type ErrorConverter = (error: Error) => Error;
 
-const returnSameError: ErrorConverter = (error) => error;
-
 /** Creates an `Sql` that runs statements on one connection. @param fail converts an error, and throws the result. */
 export const createSql = (connection: Connection, fail?: (error: unknown) => never): Sql => ({
   dialect: 'mysql',
@@ -62,7 +60,7 @@ export class MysqlEngine implements Engine {
   constructor(private readonly pool: MysqlPool) {}
 
   query<T extends object>(sql: string, params: Params = []): Promise<T[]> {
-    return this.runStatement(sql, params, (rows: Rows<T>) => rows, returnSameError);
+    return this.runStatement(sql, params, (rows: Rows<T>) => rows);
   }
 
   /** Runs the statement on a connection of the pool. If the signal aborts, the statement is also killed on the server. */
@@ -79,7 +77,7 @@ export class MysqlEngine implements Engine {
         signal.addEventListener('abort', stop, { once: true });
         return await runQuery<Rows<T>>(connection, sql, params);
       } catch (error) {
-        throw signal.aborted ? abortReasonOf(signal) : this.recordFailure(connection, error, returnSameError);
+        throw signal.aborted ? abortReasonOf(signal) : this.recordFailure(connection, error);
       } finally {
         signal.removeEventListener('abort', stop);
         if (signal.aborted) this.pool.discard(connection);
@@ -89,7 +87,7 @@ export class MysqlEngine implements Engine {
   }
 
   queryOne<T extends object>(sql: string, params: Params = []): Promise<T | undefined> {
-    return this.runStatement(sql, params, (rows: Rows<T>) => rows[0], returnSameError);
+    return this.runStatement(sql, params, (rows: Rows<T>) => rows[0]);
   }
 
   execute(sql: string, params: Params = []): Promise<number> {
@@ -134,7 +132,7 @@ export class MysqlEngine implements Engine {
     try {
       return writeStateOf(await readState(connection));
     } catch (error) {
-      throw this.recordFailure(connection, error, returnSameError);
+      throw this.recordFailure(connection, error);
     } finally {
       this.pool.release(connection);
     }
@@ -143,7 +141,7 @@ export class MysqlEngine implements Engine {
   async begin(): Promise<OpenTransaction> {
     const connection = await this.acquireConnection();
     const fail = (error: unknown): never => {
-      throw this.recordFailure(connection, error, returnSameError);
+      throw this.recordFailure(connection, error);
     };
     try {
       await runQuery(connection, 'START TRANSACTION');
@@ -152,7 +150,7 @@ export class MysqlEngine implements Engine {
       return fail(error);
     }
     let ended = false;
-    const endTransaction = async (statement: string, convertError: ErrorConverter): Promise<void> => {
+    const endTransaction = async (statement: string, convertError?: ErrorConverter): Promise<void> => {
       ended = true;
       try {
         await runQuery(connection, statement);
@@ -173,7 +171,7 @@ export class MysqlEngine implements Engine {
       },
       rollback: async () => {
         if (ended) return;
-        if (!this.pool.isBroken(connection)) return endTransaction('ROLLBACK', returnSameError);
+        if (!this.pool.isBroken(connection)) return endTransaction('ROLLBACK');
         ended = true;
         this.pool.discard(connection);
       },
@@ -188,7 +186,7 @@ export class MysqlEngine implements Engine {
     sql: string,
     params: Params,
     read: ResultReader<R, T>,
-    convertError: ErrorConverter,
+    convertError?: ErrorConverter,
   ): Promise<T> {
     return new Promise((resolve, reject) => {
       const started = performance.now();
@@ -217,9 +215,9 @@ export class MysqlEngine implements Engine {
     });
   }
 
-  private recordFailure(connection: PoolConnection, error: unknown, convertError: ErrorConverter): Error {
+  private recordFailure(connection: PoolConnection, error: unknown, convertError?: ErrorConverter): Error {
     const failure = error instanceof Error ? error : new Error(String(error));
-    return this.probe.record(this.pool.recordFailure(connection, convertError(failure)));
+    return this.probe.record(this.pool.recordFailure(connection, convertError?.(failure) ?? failure));
   }
 
   private acquireConnection(): Promise<PoolConnection> {
