@@ -139,14 +139,12 @@ const MEDIA_TYPE = /^([a-z+/]+)\s*(?:;\s*charset="?utf-?8"?\s*)?$/i;
 @Injectable()
 export class BodyReader {
   private readonly decompressions = new FairSemaphore({ slots: MAX_DECOMPRESSIONS });
-  private readonly seconds: number;
+  private readonly seconds = this.env.REQUEST_TIMEOUT_SECONDS;
 
   constructor(
     private readonly budget: BodyBudget,
-    env: Env,
-  ) {
-    this.seconds = env.REQUEST_TIMEOUT_SECONDS;
-  }
+    private readonly env: Env,
+  ) {}
 
   /**
    * Reads the JSON object in a request's body.
@@ -339,12 +337,8 @@ function hasBody({ headers }: IncomingMessage): boolean {
  * keep reading for as long as the client sends.
  */
 export function closeIfBodyUnread(response: ServerResponse): void {
-  const { req: request } = response;
-  if (!request.complete && hasBody(request)) stopReading(request, response);
-}
-
-function stopReading(request: IncomingMessage, response: ServerResponse): void {
-  const { socket } = response;
+  const { req: request, socket } = response;
+  if (request.complete || !hasBody(request)) return;
   response.setHeader('Connection', 'close');
   if (!socket) return;
   socket.destroySoon = () => {

@@ -12,11 +12,9 @@ export type Versions = readonly number[] | undefined;
  */
 export class EntityTags {
   /** End of each tag: `-<epoch>`, or an empty string in epoch 0. */
-  readonly suffix: string;
+  readonly suffix = this.epoch === 0 ? '' : `-${this.epoch}`;
 
-  constructor(epoch: number) {
-    this.suffix = epoch === 0 ? '' : `-${epoch}`;
-  }
+  constructor(private readonly epoch: number) {}
 
   /** Returns the weak entity tag of a version, used in `ETag` and in SCIM's `meta.version` (RFC 7644, section 3.14). */
   weakTagOf({ version }: { version: number }): string {

@@ -204,15 +204,14 @@ export function createLimitedServer(
     validateAndServe(request, response, rejection);
   };
   const settings = { ...classes, ...LIMITS };
-  const handle = (request: IncomingMessage, response: ServerResponse): void => {
-    validateAndServe(request, response);
-  };
-  const server = tls ? createTlsServer({ ...tls, ...settings }, handle) : createServer(settings, handle);
+  const server = tls
+    ? createTlsServer({ ...tls, ...settings }, validateAndServe)
+    : createServer(settings, validateAndServe);
   server.on(tls ? 'secureConnection' : 'connection', (socket: Socket) => {
     // Reading the address caches it. After the client resets the connection, the address is no longer available.
     Reflect.get(socket, 'remoteAddress');
   });
-  server.on('checkContinue', handle); // `BodyReader` sends the response `100 Continue`
+  server.on('checkContinue', validateAndServe); // `BodyReader` sends the response `100 Continue`
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     const detail = 'Unsupported Expect header. Only 100-continue is supported.';
     validateAndServe(request, response, new ProblemError('expectation_failed', detail));
