@@ -56,11 +56,8 @@ export function computeGuessWeight(text: string, guesses: GuessableWords = {}): 
   for (let start = 0; start < plain.length; start++) {
     const before = least[start] ?? 0;
     lowerWeight(start + 1, before + 1);
-    const length = Math.max(
-      measureSequence(plain, start),
-      measureRepetition(plain, start),
-      measureYear(plain, start),
-    );
+    const measures = [measureSequence, measureRepetition, measureYear];
+    const length = Math.max(...measures.map((measure) => measure(plain, start)));
     for (let end = SHORTEST_PATTERN; end <= length; end++) lowerWeight(start + end, before + PATTERN);
     for (const name of names)
       if (plain.startsWith(name, start)) lowerWeight(start + name.length, before + KNOWN_WORD);

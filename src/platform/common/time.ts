@@ -21,13 +21,11 @@ let textOfSecond = '';
 export function isoNow(): string {
   const millis = Date.now();
   const ofSecond = millis % 1000;
-  if (millis - ofSecond !== second) cacheSecond(millis - ofSecond);
+  if (millis - ofSecond !== second) {
+    second = millis - ofSecond;
+    textOfSecond = new Date(second).toISOString().slice(0, -4);
+  }
   return `${textOfSecond}${String(ofSecond).padStart(3, '0')}Z`;
-}
-
-function cacheSecond(millis: number): void {
-  second = millis;
-  textOfSecond = new Date(second).toISOString().slice(0, -4);
 }
 
 export function isDbTime(text: string): boolean {

@@ -144,17 +144,15 @@ function findCrossSettingErrors(env: Env): string[] {
   const { BOOTSTRAP_WEBMASTER_PASSWORD: password, PASSWORD_MIN_LENGTH: minLength } = env;
   const rules = { minLength, known: [FIRST_WEBMASTER] };
   const fault = password === undefined ? undefined : findPasswordFault(toNormalForm(password, 'NFC'), rules);
-  return [
-    ...(fault ? [`BOOTSTRAP_WEBMASTER_PASSWORD must be a good password: it ${fault.message}`] : []),
-    ...(SECURE_PREFIX.test(env.SESSION_COOKIE_NAME ?? '') && !env.isHttps
-      ? [
-          'SESSION_COOKIE_NAME must not begin with __Host- or __Secure- unless BASE_URL is https. Browsers reject such a cookie',
-        ]
-      : []),
-    ...(env.WORKERS !== 1 && env.databaseUrl.startsWith('sqlite:')
-      ? ['WORKERS must be 1 on SQLite. For more, set DATABASE_URL to MariaDB or MySQL']
-      : []),
-  ];
+  const errors: string[] = [];
+  if (fault) errors.push(`BOOTSTRAP_WEBMASTER_PASSWORD must be a good password: it ${fault.message}`);
+  if (SECURE_PREFIX.test(env.SESSION_COOKIE_NAME ?? '') && !env.isHttps)
+    errors.push(
+      'SESSION_COOKIE_NAME must not begin with __Host- or __Secure- unless BASE_URL is https. Browsers reject such a cookie',
+    );
+  if (env.WORKERS !== 1 && env.databaseUrl.startsWith('sqlite:'))
+    errors.push('WORKERS must be 1 on SQLite. For more, set DATABASE_URL to MariaDB or MySQL');
+  return errors;
 }
 
 function throwIfInvalid(faults: readonly string[]): void {

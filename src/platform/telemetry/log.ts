@@ -118,8 +118,7 @@ export class LogOutput {
   }
 
   private getOpenFd(): number {
-    this.openedFd ??= reopenNonBlocking(this.fd);
-    return this.openedFd;
+    return (this.openedFd ??= reopenNonBlocking(this.fd));
   }
 
   private flushBeforeExit(): void {
