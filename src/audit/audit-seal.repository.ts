@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
 import { type Clause, type Sql, deleteRows, insertRows } from '../platform/database/engine/sql.js';
+import { readPages } from '../platform/database/keyset-pages.js';
 import {
   AuditCountEntity,
   type AuditEventEntity,
@@ -70,20 +71,14 @@ export class AuditSealRepository {
   }
 
   async *readAll(afterNumber = MIN_NUMBER): AsyncGenerator<ReadSeal> {
-    for (let number = afterNumber; ;) {
-      const found: (Seal & { stored: string | null })[] = await this.database.query(
-        `SELECT ${SEAL_COLUMNS}, ${buildStoredFormSql(this.database.dialect, COLUMNS)} AS stored
-         FROM audit_seals WHERE number > ? ORDER BY number LIMIT ?`,
-        [number, ROWS],
-      );
+    const sql = `SELECT ${SEAL_COLUMNS}, ${buildStoredFormSql(this.database.dialect, COLUMNS)} AS stored
+      FROM audit_seals WHERE number > ? ORDER BY number LIMIT ?`;
+    const read = (after: number) => this.database.query<Seal & { stored: string | null }>(sql, [after, ROWS]);
+    for await (const found of readPages(afterNumber, ({ number }) => number, read))
       for (const { stored, ...seal } of found) {
         const values = COLUMNS.map((name) => seal[name]);
         yield { seal, isIntact: isIntact(stored, values) };
       }
-      const end = found.at(-1);
-      if (!end) return;
-      number = end.number;
-    }
   }
 
   async listUpTo(number: number, limit: number): Promise<Seal[]> {
@@ -141,7 +136,6 @@ export class AuditSealRepository {
         [number, id, ROWS],
       );
       const ids = rows.map((row) => row.id);
-      if (ids.length === 0) return;
       if ((await deleteRows(this.database, AuditLateEventEntity, 'id', ids)) === 0) return;
     }
   }
