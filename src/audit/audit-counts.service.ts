@@ -7,8 +7,9 @@ import type { AuditCountEntity } from './audit.entity.js';
 
 /** Maximum period that a client can request, in days. Older counts are deleted. */
 export const MAX_DAYS = 90;
+const HOUR_MILLIS = 3_600_000;
 /** Period after which stored counts are deleted. Two extra days cover the differences between time zones. */
-const RETENTION_MILLIS = (MAX_DAYS + 2) * 24 * 3_600_000;
+const RETENTION_MILLIS = (MAX_DAYS + 2) * 24 * HOUR_MILLIS;
 /** Maximum number of events to count per action and query. */
 const MAX_COUNTED = 10_000;
 /** Maximum number of unsealed hours to count. There is usually one, but there can be more after a downtime. */
@@ -42,10 +43,8 @@ export class AuditCounts {
     const firstNew = end === undefined ? Infinity : hourOf(millisOf(end));
     const tail = await this.countUnsealedEvents(actions, Math.max(from, firstNew), end);
     if (!last) return tail;
-    const range = {
-      after: (await this.seals.findLastNumberBefore(toFirstIdOfHour(from))) ?? 0,
-      last: last.number,
-    };
+    const after = (await this.seals.findLastNumberBefore(toFirstIdOfHour(from))) ?? 0;
+    const range = { after, last: last.number };
     const counts = await this.repository.countByDay(range, from, offset, actions);
     return { counts: [...counts, ...tail.counts], gaps: tail.gaps };
   }
@@ -86,7 +85,6 @@ export class AuditCounts {
   }
 }
 
-const HOUR_MILLIS = 3_600_000;
 const KNOWN_ACTIONS: ReadonlySet<string> = new Set(ACTIONS);
 
 const hourOf = (millis: number): number => Math.floor(millis / HOUR_MILLIS);

@@ -119,13 +119,9 @@ export class AuditRunsRepository {
    * that is deleted meanwhile still has events.
    */
   private async filterReferenced(runs: readonly string[]): Promise<Set<string>> {
-    const referenced = new Set<string>();
-    const addReferencedRuns = (rows: readonly { id: string }[]) => {
-      for (const { id } of rows) referenced.add(id);
-    };
-    addReferencedRuns(
-      await selectWhereIn(this.database, runs, (list) => `SELECT id FROM import_runs WHERE id IN (${list})`),
-    );
+    const toRunSql = (list: string) => `SELECT id FROM import_runs WHERE id IN (${list})`;
+    const existing = await selectWhereIn<{ id: string }>(this.database, runs, toRunSql);
+    const referenced = new Set(existing.map(({ id }) => id));
     for (const [column, index] of REFERENCES) {
       // Looks up only the newest event of each import, because an import can have many events.
       const hint = indexHintOf(this.database, index);
@@ -133,7 +129,7 @@ export class AuditRunsRepository {
             WHERE e.${column} = audit_runs.run_id ORDER BY e.id DESC LIMIT 1) AS event
           FROM audit_runs WHERE run_id IN (${list})`;
       const rows = await selectWhereIn<{ id: string; event: string | null }>(this.database, runs, toSql);
-      addReferencedRuns(rows.filter(({ event }) => event !== null));
+      for (const { id, event } of rows) if (event !== null) referenced.add(id);
     }
     return referenced;
   }

@@ -97,13 +97,10 @@ export class AuditService {
     const changes = [{ field: 'username', new: truncate(maskSecrets(name), MAX_NAME_LENGTH) }];
     const caller: RecordedCaller = { actor: { kind: 'anonymous', id: null }, ...request };
     const id = createMinuteId(JSON.stringify([key, toNetwork(request.ip)]), Date.now());
-    const rows = toRows(caller, [{ action: 'session.login_failed', target, changes }]);
+    const events = toRows(caller, [{ action: 'session.login_failed', target, changes }]);
+    const rows = events.map((row) => Object.assign(row, { id, time: timeOf(id) }));
     try {
-      await insertRows(
-        this.database,
-        AuditEventEntity,
-        rows.map((row) => Object.assign(row, { id, time: timeOf(id) })),
-      );
+      await insertRows(this.database, AuditEventEntity, rows);
     } catch (error) {
       if (!(error instanceof DatabaseError && error.fault === 'duplicate')) throw error;
     }

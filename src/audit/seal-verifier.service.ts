@@ -155,13 +155,8 @@ export class SealVerifier {
     if (members === undefined || (members === null && !isPurged)) return 'its list of events was changed';
     if (members !== null && Members.hash(members) !== seal.members_hash)
       return 'its list of events was changed: the hash of the list does not match';
-    const rows = await this.hashRows(
-      seal,
-      previous.until_id,
-      Members.createMemberTest(members ?? ''),
-      isPurged,
-      state,
-    );
+    const isMember = Members.createMemberTest(members ?? '');
+    const rows = await this.hashRows(seal, previous.until_id, isMember, isPurged, state);
     const isPartOfPurged = rows.count < seal.row_count && seal.until_id <= (await this.findDeletionBound());
     if (!isPartOfPurged) {
       if (rows.count !== seal.row_count) {

@@ -78,14 +78,11 @@ const serialize = (row: SealedRow): string => JSON.stringify(ROW_COLUMNS.map((na
 
 /** Keys of AUDIT_SEAL_KEY. A seal contains the id of its key. New seals use the first key. */
 export class SealKeys {
-  private readonly byName: ReadonlyMap<string, string>;
+  private readonly byName = new Map(this.keys.map((key) => [idOf(key), key]));
   /** Id of the key for new seals. Empty if there is no key. */
-  readonly current: string;
+  readonly current = [...this.byName.keys()][0] ?? '';
 
-  constructor(keys: readonly string[]) {
-    this.byName = new Map(keys.map((key) => [hash('sha256', `rollcall seal ${key}`).slice(0, 8), key]));
-    this.current = [...this.byName.keys()][0] ?? '';
-  }
+  constructor(private readonly keys: readonly string[]) {}
 
   hasKey(name: string): boolean {
     return name === '' || this.byName.has(name);
@@ -105,6 +102,8 @@ export class SealKeys {
     return createHmac('sha256', key).update(text).digest('hex');
   }
 }
+
+const idOf = (key: string): string => hash('sha256', `rollcall seal ${key}`).slice(0, 8);
 
 const MEMBER_BYTES = 6;
 

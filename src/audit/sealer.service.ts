@@ -281,13 +281,10 @@ export class Sealer implements BeforeApplicationShutdown {
    */
   private async createSealedTest(id: string): Promise<(id: string) => boolean> {
     const ranges: { until: string; members: string }[] = [];
-    for await (const { seal } of this.repository.readAll(
-      (await this.repository.findLastNumberBefore(id)) ?? 0,
-    )) {
-      ranges.push({
-        until: seal.until_id,
-        members: (await this.repository.findMemberText(seal.number)) ?? '',
-      });
+    const before = (await this.repository.findLastNumberBefore(id)) ?? 0;
+    for await (const { seal } of this.repository.readAll(before)) {
+      const members = (await this.repository.findMemberText(seal.number)) ?? '';
+      ranges.push({ until: seal.until_id, members });
     }
     let range = ranges.shift();
     let isMember = Members.createMemberTest(range?.members ?? '');
