@@ -76,9 +76,8 @@ export class KeyFuse {
     if (key === undefined) return;
     const time = now();
     await this.repository.add(tx, key, time, uuids);
-    const load = await this.computeKeyLoad(tx, key, time, (others) =>
-      countActive().then((n) => n + others - uuids.length),
-    );
+    const countBefore = async (others: number) => (await countActive()) + others - uuids.length;
+    const load = await this.computeKeyLoad(tx, key, time, countBefore);
     if (!load || load.count <= load.limit) return;
     const { since, count, limit } = load;
     const firstTime = await this.repository.findNthBlockTime(tx, key, since, count - limit);
@@ -128,10 +127,9 @@ export class KeyFuse {
         throw new ProblemError('forbidden', 'A key cannot reset its own fuse. Use another credential.');
       const until = addSeconds(now(), HOUR_SECONDS);
       await this.repository.save(tx, { key_id: key.id, blown: null, open_until: until });
+      const target = { kind: 'api_key', id: key.id } as const;
       const changes = [{ field: 'open_until', new: until }];
-      await recordEvents(tx, caller, [
-        { action: 'api_key.fuse_reset', target: { kind: 'api_key', id: key.id }, changes },
-      ]);
+      await recordEvents(tx, caller, [{ action: 'api_key.fuse_reset', target, changes }]);
       return until;
     }, caller);
   }
@@ -200,9 +198,8 @@ export class KeyFuse {
         { field: 'deactivations', new: count },
         { field: 'limit', new: limit },
       ];
-      await recordEvents(tx, caller, [
-        { action: 'api_key.fuse_blown', target: { kind: 'api_key', id }, changes },
-      ]);
+      const target = { kind: 'api_key', id } as const;
+      await recordEvents(tx, caller, [{ action: 'api_key.fuse_blown', target, changes }]);
     };
     // An error is only logged, because the change is rejected in any case.
     await this.transactions.run(writeBlownFuse).catch((error: unknown) => {
