@@ -25,7 +25,6 @@ interface StoredChange extends Pick<CheckedChange, 'before' | 'prepared' | 'cons
 
 /** Maps the uuid of a deleted user to the uuids of the former groups. */
 type FormerGroups = ReadonlyMap<string, readonly string[]>;
-const NO_GROUPS: FormerGroups = new Map();
 
 /**
  * Stores the validated changes of `UserWriter`: rows of users, look-up tables, counters, ended sessions and audit
@@ -53,21 +52,18 @@ export class UserChangeStore {
   ): Promise<void> {
     const stored = outcomes.flatMap((outcome, index) => toStoredChange(outcome, changes[index]));
     if (stored.length === 0) return;
-    const groups = stored.some(isDeletionOrRestore)
-      ? await this.moveDeletedAndRestored(tx, stored)
-      : NO_GROUPS;
+    const groups = await this.moveDeletedAndRestored(tx, stored);
     const added = stored.flatMap(({ prepared, user: { created, updated } }) =>
       prepared ? setTimes(prepared.row, created, updated) : [],
     );
     const updated = stored.filter(({ prepared, after }) => !prepared && after);
     await this.repository.saveUsers(tx, added, updated);
-    const withLookups = stored.filter(hasLookupChanges);
-    if (withLookups.length > 0) await this.saveLookups(tx, withLookups);
+    await this.saveLookups(tx, stored.filter(hasLookupChanges));
     await this.endSessions(tx, stored, caller);
     const events = stored.map((change) => toAuditEvent(change, groups));
     await recordEvents(tx, caller, events);
-    const withCounts = stored.filter(hasCountChanges);
-    if (withCounts.length > 0) await this.counts.add(tx, sumCountDeltas(withCounts));
+    const deltas = sumCountDeltas(stored);
+    if ([...deltas.values()].some((delta) => delta !== 0)) await this.counts.add(tx, deltas);
   }
 
   /**
@@ -78,9 +74,9 @@ export class UserChangeStore {
     const filterUsers = (kind: ChangeOutcome['outcome']): User[] =>
       stored.flatMap(({ outcome, user }) => (outcome.outcome === kind ? user : []));
     const restored = filterUsers('restored').map(({ uuid }) => uuid);
-    if (restored.length > 0) await this.deleted.remove(tx, restored);
+    await this.deleted.remove(tx, restored);
     const deleted = filterUsers('deleted');
-    if (deleted.length === 0) return NO_GROUPS;
+    if (deleted.length === 0) return new Map();
     const time = now();
     await this.deleted.moveToDeletedUsers(tx, deleted, time);
     const uuids = deleted.map(({ uuid }) => uuid);
@@ -108,8 +104,8 @@ export class UserChangeStore {
     const own = caller.actor.kind === 'user' ? caller.actor.sessionId : undefined;
     const uuidsOf = (changes: readonly StoredChange[]): string[] => changes.map(({ user }) => user.uuid);
     await this.throttle.endDevices(tx, uuidsOf(stored.filter((one) => !one.after || changesPassword(one))));
-    if (all.length > 0) await this.sessions.endForUsers(tx, uuidsOf(all));
-    if (others.length > 0) await this.sessions.endForUsers(tx, uuidsOf(others), own);
+    await this.sessions.endForUsers(tx, uuidsOf(all));
+    await this.sessions.endForUsers(tx, uuidsOf(others), own);
   }
 }
 
@@ -118,9 +114,6 @@ function toStoredChange(outcome: ChangeOutcome, change: CheckedChange | undefine
   const { user } = outcome;
   return [{ ...change, user, after: outcome.outcome === 'deleted' ? undefined : user, outcome }];
 }
-
-const isDeletionOrRestore = ({ outcome: { outcome } }: StoredChange): boolean =>
-  outcome === 'deleted' || outcome === 'restored';
 
 const LOOKUP_FIELDS = ['roles', 'group_roles', 'attributes'] as const;
 
@@ -181,9 +174,6 @@ function diffValues(stored: readonly StoredChange[]) {
 const listDistinct = (identifiers: readonly Identifier[]) => [
   ...new Set(identifiers.map(({ identifier }) => identifier)),
 ];
-
-const hasCountChanges = ({ before, after }: StoredChange): boolean =>
-  countersOf(before).join() !== countersOf(after).join();
 
 function sumCountDeltas(stored: readonly StoredChange[]): Map<CounterName, number> {
   const deltas = new Map<CounterName, number>();
