@@ -43,7 +43,8 @@ export class DeletedUsersRepository {
       return { uuid, deleted: time, external_id, document: toJson<UserRow>(toUserRow(user)) };
     });
     await insertRows(tx, DeletedUserEntity, rows);
-    await deleteRows(tx, UserEntity, 'uuid', uuidsOf(users));
+    const uuids = users.map(({ uuid }) => uuid);
+    await deleteRows(tx, UserEntity, 'uuid', uuids);
   }
 
   async lock(tx: Sql, uuids: readonly string[]): Promise<Map<string, User>> {
@@ -121,5 +122,3 @@ export class DeletedUsersRepository {
     return rows.length === PURGE_BATCH_SIZE;
   }
 }
-
-const uuidsOf = (users: readonly User[]): string[] => users.map(({ uuid }) => uuid);

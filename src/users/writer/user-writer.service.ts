@@ -67,9 +67,8 @@ export class UserWriter {
   async apply(tx: Sql, changes: readonly UserChange[], caller: Caller): Promise<ChangeOutcome[]> {
     const time = now();
     const validated = await this.validate(tx, changes, caller, time);
-    const deleted = new Set(
-      validated.flatMap((each) => (isValidChange(each, 'delete') ? each.after.uuid : [])),
-    );
+    const deletions = validated.filter((change) => isValidChange(change, 'delete'));
+    const deleted = new Set(deletions.map(({ after }) => after.uuid));
     const all = deleted.size > 0 ? await this.clearDeletedManagers(tx, validated, deleted) : validated;
     const outcomes = all.map((change) => toOutcome(change, time));
     const blocked = listBlockedUuids(all, outcomes);
@@ -102,9 +101,8 @@ export class UserWriter {
     deleted: ReadonlySet<string>,
   ): Promise<readonly CheckedChange[]> {
     const reports = await this.deleted.lockReports(tx, [...deleted]);
-    const changed = new Set(
-      validated.flatMap(({ failures, after }) => (failures.length > 0 ? [] : after.uuid)),
-    );
+    const valid = validated.filter(({ failures }) => failures.length === 0);
+    const changed = new Set(valid.map(({ after }) => after.uuid));
     const others = reports.filter(({ uuid }) => !changed.has(uuid));
     return [
       ...validated.map((change) =>
@@ -169,10 +167,8 @@ export class UserWriter {
     states: readonly { change: UserChange; before: User | undefined }[],
     { actor }: Caller,
   ): Promise<ReadonlyMap<number, readonly Failure[]>> {
-    const owners = await this.repository.findOwners(
-      tx,
-      constraints.flatMap(({ taken }) => taken.map(({ identifier }) => identifier)),
-    );
+    const identifiers = constraints.flatMap(({ taken }) => taken.map(({ identifier }) => identifier));
+    const owners = await this.repository.findOwners(tx, identifiers);
     const managers = await this.findManagers(tx, constraints);
     const losesAny = constraints.some(({ webmaster }) => webmaster !== undefined && webmaster !== 'gained');
     // Locks the set rule before counting, so that concurrent changes cannot remove all Webmasters.
