@@ -27,7 +27,6 @@ const WEBMASTER_PARAMS = [`%"${WEBMASTER}"%`, `%"${WEBMASTER}"%`];
 const COLUMNS = USER_COLUMNS.join(', ');
 const COUNT_BATCH_SIZE = 2000;
 
-type UserIds = Pick<User, 'uuid' | 'external_id'>;
 const IDS = 'uuid, external_id';
 
 /**
@@ -50,12 +49,12 @@ export class UserDirectory {
 
   /** @returns a map from the comparison key of each external id to the uuid. */
   async findUuidsByExternalIds(externalIds: readonly string[]): Promise<Map<string, string>> {
-    const rows = await this.select<UserIds>('external_id_key', externalIds.map(toExactKey), IDS);
+    const rows = await this.select<Owner>('external_id_key', externalIds.map(toExactKey), IDS);
     return new Map(rows.map((user) => [toExactKey(user.external_id), user.uuid]));
   }
 
   async findExternalIds(uuids: readonly string[]): Promise<Map<string, string>> {
-    const rows = await this.select<UserIds>('uuid', uuids, IDS);
+    const rows = await this.select<Owner>('uuid', uuids, IDS);
     return new Map(rows.map((user) => [user.uuid, user.external_id]));
   }
 

@@ -47,10 +47,7 @@ export function createConstraint(
   change: number,
   before: User | undefined,
   after: User,
-  {
-    managers = true,
-    identifiers,
-  }: { managers?: boolean; identifiers?: readonly Identifier[] | undefined } = {},
+  { managers = true, identifiers }: { managers?: boolean; identifiers?: readonly Identifier[] | undefined },
 ): SetConstraint | undefined {
   // Most changes do not concern these fields. Comparing references is enough, because a patch keeps unchanged values.
   if (before && SHARED_FIELDS.every((field) => before[field] === after[field])) return undefined;
