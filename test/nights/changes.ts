@@ -39,7 +39,7 @@ export const pick =
     size >= 400 ? at400 : size >= 50 ? at50 : size >= 19 ? at19 : at8;
 
 /** Replaces the cells of a column, from top to bottom. */
-export const setColumn =
+const setColumn =
   (field: Field, values: (all: readonly Person[]) => readonly string[]): Change =>
   (all) => {
     const cells = values(all);
@@ -83,9 +83,8 @@ export const rotate = (field: Field, count: (size: number) => number): Change =>
     );
   });
 
-/** Copies the first cell of a column over the first `count` rows. */
-export const fillDown = (field: Field, count: (size: number) => number = (size) => size): Change =>
-  setColumn(field, (all) => all.map((person, i) => (i < count(all.length) ? all[0]![field] : person[field])));
+/** Copies the first cell of a column over all rows. */
+export const fillDown = (field: Field): Change => setColumn(field, (all) => all.map(() => all[0]![field]));
 
 export const swap = (one: Field, other: Field): Change =>
   patch((person) => ({ [one]: person[other], [other]: person[one] }));

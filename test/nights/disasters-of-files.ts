@@ -62,15 +62,6 @@ export const DISASTERS_OF_FILES = [
   stops('cells shifted one column to the right', ['errors', 'changed_field username'], (all) =>
     editRows(dropCommas(all), (line) => line.replace(',', ',x,').replace(/,[^,]*$/, '')),
   ),
-  stops(
-    'cells from the surname on shifted one column to the right',
-    ['errors', 'changed_field surname', 'changed_field phone', 'emptied_field surname'],
-    (all) =>
-      editRows(dropCommas(all), (line) => {
-        const cells = line.split(',');
-        return [...cells.slice(0, 4), '', ...cells.slice(4, -1)].join(',');
-      }),
-  ),
   stops('the headers of two columns swapped', ['changed_field firstname', 'changed_field surname'], (all) =>
     editHeader(all, (line) => line.replace('ForeName,Surname', 'Surname,ForeName')),
   ),

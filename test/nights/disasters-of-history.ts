@@ -15,21 +15,10 @@ export const DISASTERS_OF_HISTORY = [
   stops('the file of the night before last', 'old_file', (all) => all, {
     before: [{ file: (all) => [...all, ...getNext(all, 1)] }],
   }),
-  stops('a file from the week before', 'old_file', moveOffice, {
-    before: [
-      { file: moveOffice },
-      { file: (all) => [...moveOffice(all), ...getNext(all, 1)] },
-      { file: (all) => [...moveOffice(all), ...getNext(all, 2)] },
-    ],
-  }),
   stops('the first file of the data set, sent again', 'old_file', (all) => all, {
     before: [{ file: marryFew }, { file: (all) => moveOffice(marryFew(all)) }],
   }),
   stops('an older file saved again with quotes', 'old_file', (all) => toCsv(all, { quoteAll: true }), {
-    before: [{ file: moveOffice }],
-    sizes: [50, 400],
-  }),
-  stops('an older file with one more person', 'old_file', (all) => [...all, ...getNext(all, 1)], {
     before: [{ file: moveOffice }],
     sizes: [50, 400],
   }),

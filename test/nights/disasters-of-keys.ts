@@ -1,4 +1,4 @@
-import { type Change, mapCells, patch } from './changes.js';
+import { type Change, mapCells } from './changes.js';
 import { stops } from './disaster.js';
 import { type Field, type Person, people, personOf, toCsv } from './people.js';
 import type { Before, Source } from './stage.js';
@@ -26,11 +26,6 @@ const sisterOf = (dataset: string, count: number): Person[] => people(`${dataset
 
 export const DISASTERS_OF_KEYS = [
   // Other external ids.
-  stops(
-    'external ids without their leading zeros',
-    OTHER_IDS,
-    mapIds((key) => key.replace(/^0+/, '')),
-  ),
   stops(
     'external ids in upper case',
     OTHER_IDS,
@@ -67,18 +62,6 @@ export const DISASTERS_OF_KEYS = [
     { options: 'missing=block&mode=update_only' },
   ),
   stops(
-    'new external ids, usernames and e-mails for all people, with missing=keep',
-    'changed_keys',
-    patch(({ external_id, username, email, authname }) => ({
-      external_id: `n${external_id}`,
-      username: `n.${username}`,
-      email: `n.${email}`,
-      authname: `n.${authname}`,
-      manager: '',
-    })),
-    { options: KEEP },
-  ),
-  stops(
     'external ids exchanged between people',
     ['changed_field username', 'errors', 'moved_values'],
     (all) =>
@@ -111,12 +94,6 @@ export const DISASTERS_OF_KEYS = [
   stops('a misspelled name of the data set', 'foreign_dataset', (all) => all, {
     options: (dataset) => `dataset=${dataset}x&missing=block`,
   }),
-  stops(
-    'a file of a sister company that has its own data set',
-    ['foreign_dataset', 'deactivations'],
-    (_, dataset) => sisterOf(dataset, 10),
-    { before: [sister] },
-  ),
   stops(
     'a file of a sister company that has its own data set, with missing=keep',
     'foreign_dataset',

@@ -82,16 +82,4 @@ export const DISASTERS_OF_PEOPLE = [
     before: dropOnNights(pick(0, 3, 5, 30), pick(0, 5, 8, 60)),
     sizes: [19, 50, 400],
   }),
-  stops(
-    'a few people missing on one night, a few blocked on the next and more missing on the third',
-    'deactivations',
-    drop(pick(0, 7, 13, 90)),
-    {
-      before: [
-        ...dropOnNights(pick(0, 3, 5, 30)),
-        { file: (all) => blockLast(pick(0, 2, 4, 30))(drop(pick(0, 3, 5, 30))(all)) },
-      ],
-      sizes: [19, 50, 400],
-    },
-  ),
 ];

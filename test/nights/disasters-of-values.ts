@@ -1,4 +1,4 @@
-import { mapCells, fillAll, patch, patchIf } from './changes.js';
+import { mapCells, fillAll, patch } from './changes.js';
 import { stops } from './disaster.js';
 import type { Field } from './people.js';
 
@@ -10,21 +10,11 @@ const fillBlanks = (field: Field, value: string) => mapCells(field, (cell) => (c
 
 export const DISASTERS_OF_VALUES = [
   // One value for all people.
-  stops(
-    'Publisher and Section manager roles for all people',
-    'changed_field roles',
-    fillAll('roles', 'Section manager;Publisher'),
-  ),
   stops('Webmaster role for all people', ['errors', 'changed_field roles'], fillAll('roles', 'Webmaster')),
   stops(
     'roles separated by commas',
     ['errors', 'rows'],
     edit('roles', (cell) => cell.replace(';', ',')),
-  ),
-  stops(
-    'one manager for all people',
-    ['changed_field manager_uuid', 'errors'],
-    patch((_, __, all) => ({ manager: all[1]!.external_id })),
   ),
   stops(
     'one phone for all people',
@@ -36,14 +26,6 @@ export const DISASTERS_OF_VALUES = [
     sizes: [50, 400],
   }),
   stops('#N/A in every surname', ['errors', 'changed_field surname', 'rows'], fillAll('surname', '#N/A')),
-  stops(
-    '#NAME? as the phone in half of the rows',
-    ['errors', 'changed_field phone', 'rows'],
-    patchIf(
-      (i) => i % 2 === 0,
-      () => ({ phone: '#NAME?' }),
-    ),
-  ),
 
   // Emptied columns.
   stops('all phones emptied', 'emptied_field phone', fillAll('phone', '')),
@@ -58,21 +40,8 @@ export const DISASTERS_OF_VALUES = [
   }),
   stops('all logins emptied', 'emptied_field authname', fillAll('authname', '')),
   stops(
-    'every third phone emptied',
-    'emptied_field phone',
-    patchIf(
-      (i) => i % 3 === 0,
-      () => ({ phone: '' }),
-    ),
-  ),
-  stops(
     'HideEmail set to no for all people',
     ['emptied_field hide_email', 'changed_field hide_email'],
     fillAll('hide_email', 'no'),
-  ),
-  stops(
-    'HideEmail values reversed',
-    ['emptied_field hide_email', 'changed_field hide_email'],
-    edit('hide_email', (cell) => (cell === 'yes' ? 'no' : 'yes')),
   ),
 ];

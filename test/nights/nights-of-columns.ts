@@ -29,7 +29,6 @@ const clearLogins = clearFields('authname');
 const clearManagers = clearFields('manager');
 const clearTexts = clearFields('about_me');
 const clearHidden = clearFields('hide_email');
-const clearNames = clearFields('firstname', 'surname', 'middle_name', 'known_as');
 const clearSomePhones = patchIf(
   (i) => i % 5 < 2,
   () => ({ phone: '' }),
@@ -63,12 +62,6 @@ export const NIGHTS_OF_COLUMNS = [
     base: clearTexts,
   }),
   passes(
-    'forenames and surnames added for all people',
-    { updated: getSize },
-    patch((_, i) => ({ firstname: `Ann ${i}`, surname: 'Lee' })),
-    { base: clearNames },
-  ),
-  passes(
     'the same LinkedIn address added for all people',
     { updated: getSize },
     fillAll('linkedin', 'https://l.example/company'),
@@ -89,11 +82,6 @@ export const NIGHTS_OF_COLUMNS = [
     'nicknames added for people without one',
     { updated: (size) => Math.floor(size / 2) },
     patch(({ known_as, firstname }) => ({ known_as: known_as || `${firstname}y` })),
-  ),
-  passes(
-    'a changed nickname of one person',
-    { updated: 1 },
-    edit('known_as', ONE, () => 'Mo'),
   ),
   passes(
     'an additional login for some people',
@@ -125,16 +113,6 @@ export const NIGHTS_OF_COLUMNS = [
     { base: foldFew },
   ),
   passes(
-    'spaces removed from some phones',
-    { updated: CHANGED },
-    edit('phone', CHANGED, (cell) => cell.replaceAll(' ', '')),
-  ),
-  passes(
-    'corrected usernames up to the limit',
-    { updated: NAMED },
-    edit('username', NAMED, (cell) => cell.replace('.', '-')),
-  ),
-  passes(
     'e-mails corrected from upper case, up to the limit',
     { updated: NAMED },
     edit('email', NAMED, (cell) => cell.toLowerCase()),
@@ -144,10 +122,5 @@ export const NIGHTS_OF_COLUMNS = [
     'a long AboutMe text of one person',
     { updated: 1 },
     edit('about_me', ONE, () => 'word '.repeat(1500).trim()),
-  ),
-  passes(
-    'an AboutMe text of several lines for one person',
-    { updated: 1 },
-    edit('about_me', ONE, () => 'one, "two"\nthree'),
   ),
 ];

@@ -47,12 +47,6 @@ export const NIGHTS_OF_HISTORY = [
     { empty: createUsers(6, false), options: 'missing=block&adopt=email' },
   ),
   passes(
-    'a first file that adopts existing users by username',
-    { created: (size) => size - 6, updated: 6 },
-    keep,
-    { empty: createUsers(6, false), options: 'missing=block&adopt=username', sizes: [8, 19, 50] },
-  ),
-  passes(
     'a first file that updates existing users with the same external ids',
     { created: (size) => size - 6, updated: 6 },
     keep,
@@ -61,12 +55,6 @@ export const NIGHTS_OF_HISTORY = [
 
   // Files after earlier events.
   passes('the same changed file as last night', {}, moveOffice, { before: [{ file: moveOffice }] }),
-  passes(
-    'one new person on the night after changed phones',
-    { created: 1 },
-    (all) => hire(ONE)(moveOffice(all)),
-    { before: [{ file: moveOffice }] },
-  ),
   passes('the same file after an approved change of every e-mail', {}, changeDomain, {
     before: [{ file: changeDomain, then: 'approved' }],
   }),
@@ -75,9 +63,6 @@ export const NIGHTS_OF_HISTORY = [
   }),
   passes('a file with one new person after a file that failed', { created: 1 }, hire(ONE), {
     before: [{ file: () => 'sorry', then: 'left' }],
-  }),
-  passes('an unchanged file after a file that waits for approval', {}, keep, {
-    before: [{ file: changeDomain, then: 'left' }],
   }),
   passes(
     'other changes after a reverted run',
@@ -96,12 +81,6 @@ export const NIGHTS_OF_HISTORY = [
     { error: pick(8, 8, 10, 80) },
     failLast(pick(8, 8, 10, 80)),
     { before: [{ file: failLast(pick(4, 4, 5, 40)) }] },
-  ),
-  passes(
-    'one row with an unknown manager',
-    { error: 1 },
-    (all) => [...all.slice(0, -1), { ...all.at(-1)!, manager: 'nobody' }],
-    { sizes: [8, 19, 50] },
   ),
 
   // Other sources.

@@ -29,19 +29,7 @@ export const NIGHTS_OF_PEOPLE = [
   passes('one new person', { created: 1 }, hire(ONE)),
   passes('a new department of a third of the company', { created: share(33) }, hire(share(33))),
   passes('as many new people as existing people', { created: share(100) }, hire(share(100))),
-  passes(
-    'ten new people in a data set of eight people',
-    { created: 10 },
-    hire(() => 10),
-    { sizes: [8] },
-  ),
   passes('a new person without a manager', { created: 1 }, hire(ONE, { manager: '' }), { sizes: SMALL }),
-  passes('a new person with the role External user', { created: 1 }, hire(ONE, { roles: 'External user' }), {
-    sizes: SMALL,
-  }),
-  passes('a new person with the status Blocked', { created: 1 }, hire(ONE, { status: 'Blocked' }), {
-    sizes: SMALL,
-  }),
   passes(
     'new people with the same phone',
     { created: share(15) },
@@ -88,10 +76,6 @@ export const NIGHTS_OF_PEOPLE = [
     ...drop(ONE)(all),
     ...getNext(all, 1),
   ]),
-  passes('some missing and more new people', { missing: pick(1, 2, 4, 20), created: share(15) }, (all) => [
-    ...drop(pick(1, 2, 4, 20))(all),
-    ...getNext(all, share(15)(all.length)),
-  ]),
   passes(
     'one missing person on each of four nights',
     { missing: 1 },
@@ -113,17 +97,6 @@ export const NIGHTS_OF_PEOPLE = [
       patchIf((i) => i < 2, block),
     ),
     { base: blockLast(() => 2) },
-  ),
-  passes(
-    'the return of a person who was missing last night',
-    { reactivated: 1 },
-    (all) => [...all, ...getNext(all, 2)],
-    {
-      before: [
-        { file: (all) => [...drop(ONE)(all), ...getNext(all, 1)] },
-        { file: (all) => [...drop(ONE)(all), ...getNext(all, 2)] },
-      ],
-    },
   ),
   passes('a missing manager whose team has a new manager', { missing: 1, updated: pick(2, 3, 4, 4) }, (all) =>
     patchIf(isInTeamOf(lastManagerOf(all)), () => ({ manager: all[0]!.external_id }))(all).filter(
