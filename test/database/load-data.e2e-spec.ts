@@ -45,28 +45,7 @@ const fillUp = (rows: readonly SqlValue[][]): SqlValue[][] => [
 ];
 
 test('a bulk insert stores delimiters, escapes and control characters unchanged', async () => {
-  const pieces = [
-    '\\',
-    '\\N',
-    '\\n',
-    '\t',
-    '\n',
-    '\r',
-    '\r\n',
-    "'",
-    '"',
-    '`',
-    '\u0001',
-    '\u001a',
-    '%',
-    ';',
-    'NULL',
-    ' ',
-    'é',
-    '\u{1F600}',
-    '\u2028',
-    'a',
-  ];
+  const pieces = ['\\', '\\N', '\\n', '\t', '\n', '\r', "'", '"', '\u001a', 'NULL', ' ', 'é', '\u{1F600}'];
   const text = fc.array(fc.constantFrom(...pieces), { maxLength: 12 }).map((parts) => parts.join(''));
   const note = fc.option(text, { nil: null });
   await fc.assert(
