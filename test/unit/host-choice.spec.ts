@@ -29,11 +29,7 @@ describe('DATABASE_URL', () => {
   });
   test.each([
     'mysql://u:p@h1,,h2/x',
-    'mysql://u:p@,h1/x',
-    'mysql://u:p@h1,/x',
     'mysql://u:p@h1:99999,h2/x',
-    'mysql://u:p@h1,h2:port/x',
-    'mysql://u:p@h1,[::1/x',
     'mysql://u:p@h1,h2',
     'mysql://u:p@h1,h2/',
     'mysql://u:p@h1,h2/x?ssl=true',

@@ -72,12 +72,10 @@ test.each([
   '/api/0.3/users/0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10/sessions/0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10',
   '/docs/swagger-ui-standalone-preset.js',
   '/api/0.3/users/a%20b%2Fc%41',
-  '100 %',
   'a'.repeat(64),
   '9F86D081884C7D659A2FEAA0C55AD015A3BF4F1B2B0B822CD15D6C15B0F00A08',
   'a-very-long-name-of-a-folder-that-people-have-given-to-it',
   'rollcall_0123456789ab',
-  'rollcall is a service',
   'at InputGuard.canActivate (file:///opt/rollcall/dist/http/input.guard.js:56:11)',
   'imports:write:hr-north_and_south',
 ])('the text %j without a secret is not masked', (text) => {

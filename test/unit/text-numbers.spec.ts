@@ -12,23 +12,7 @@ test('texts are numbered in the order of first use', () => {
 
 test('similar texts get different numbers', () => {
   const texts = new TextNumbers();
-  const keys = [
-    'a',
-    'A',
-    'a ',
-    ' a',
-    'á',
-    'a\u0301',
-    'ab',
-    'ba',
-    'a\0',
-    '\0a',
-    '😀',
-    '😁',
-    '一',
-    '丁',
-    '\ud83d',
-  ];
+  const keys = ['a', 'A', 'a ', 'á', 'a\u0301', 'ab', 'ba', 'a\0', '😀', '\ud83d'];
   const numbers = keys.map((_, index) => index + 1);
   expect(keys.map((key) => texts.assignNumber(key))).toEqual(numbers);
   expect(keys.map((key) => texts.findNumber(key))).toEqual(numbers);
