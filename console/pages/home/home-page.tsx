@@ -23,7 +23,7 @@ const BLOCKS: Series = [
   { name: 'deleted', text: 'Deleted', tone: 'error' },
 ];
 const IMPORTS: Series = [
-  { name: 'imports_completed', text: 'Completed', tone: 'created' },
+  { name: 'imports_completed', text: 'Completed with changes', tone: 'created' },
   { name: 'imports_superseded', text: 'Superseded', tone: 'updated' },
   { name: 'imports_rejected', text: 'Rejected', tone: 'blocked' },
   { name: 'imports_failed', text: 'Failed', tone: 'error' },
