@@ -1,6 +1,15 @@
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, normalize } from 'node:path';
 import { CATALOGUE } from '../../src/platform/common/errors.js';
@@ -83,7 +92,10 @@ test(`a service whose user ${NOBODY === undefined ? 'owns (needs root for anothe
   if (NOBODY !== undefined) chownSync(data, NOBODY, NOBODY);
   chmodSync(folder, 0o755);
   const settings = { PORT: '0', DATA_DIR: data };
-  const service = new Process('dist/main.js', settings, home, [], join(installed, 'rollcall/'), NOBODY);
+  const node = join(folder, 'node'); // the user may not be able to read the folder of the other one
+  copyFileSync(process.execPath, node);
+  const other = NOBODY === undefined ? undefined : { id: NOBODY, node };
+  const service = new Process('dist/main.js', settings, home, [], join(installed, 'rollcall/'), other);
   await service.waitUntilReady();
   const paths = new Set(['/', '/docs', '/console', '/guides']);
   for (const code of Object.keys(CATALOGUE)) paths.add(`/problems/${code}`);

@@ -35,7 +35,7 @@ export class Process {
    * Starts a program.
    * @param settings the whole environment except PATH.
    * @param root the folder in which the program was built.
-   * @param uid another user and group for the process. Requires root.
+   * @param other another user and group for the process, and a Node.js that this user can run. Requires root.
    */
   constructor(
     script: Script,
@@ -43,13 +43,13 @@ export class Process {
     folder = ROOT,
     args: readonly string[] = [],
     root = ROOT,
-    uid?: number,
+    other?: { id: number; node: string },
   ) {
-    this.child = spawn(process.execPath, [...`${root}${script}`.split(' '), ...args], {
+    this.child = spawn(other?.node ?? process.execPath, [...`${root}${script}`.split(' '), ...args], {
       cwd: folder,
       env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['TEST_COMPILE_CACHE'], ...settings },
       stdio: ['ignore', 'pipe', 'pipe'],
-      ...(uid !== undefined && { uid, gid: uid }),
+      ...(other && { uid: other.id, gid: other.id }),
     });
     this.child.stdout?.on('data', (chunk: Buffer) => (this.stdout += chunk.toString()));
     this.child.stderr?.on('data', (chunk: Buffer) => (this.stderr += chunk.toString()));
