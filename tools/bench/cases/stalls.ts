@@ -1,4 +1,5 @@
 import { Agent } from 'node:http';
+import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Answer, send } from '../faults/load.js';
 import { KEY, Service } from '../faults/servers.js';
@@ -45,11 +46,29 @@ export async function measureStall(
   return longest;
 }
 
-/** Creates a case with one request. The body is built early, because building it takes time too. */
-function request(name: string, method: string, path: string, body?: object): StallCase {
-  const text = body && JSON.stringify(body);
+/**
+ * Creates a case with one request. The body is built early, because building it takes time too.
+ * @param body JSON, or the text of a CSV file.
+ */
+function request(name: string, method: string, path: string, body?: object | string): StallCase {
+  const text = typeof body === 'object' ? JSON.stringify(body) : body;
+  const type = typeof body === 'string' && { 'content-type': 'text/csv' };
   const sendCase = (base: string, key: string) =>
-    send(base, method, path, text, { headers: { 'x-api-key': key }, timeout: TIMEOUT });
+    send(base, method, path, text, { headers: { 'x-api-key': key, ...type }, timeout: TIMEOUT });
+  return { name, send: sendCase };
+}
+
+/** Creates a case that sends requests on one connection, without waiting for responses. */
+function pipeline(name: string, count: number): StallCase {
+  const line = 'GET /unknown HTTP/1.1\r\nHost: x\r\n';
+  const text = `${line}\r\n`.repeat(count - 1) + `${line}Connection: close\r\n\r\n`;
+  const sendCase = async (base: string) => {
+    const { hostname, port } = new URL(base);
+    const socket = connect(Number(port), hostname).resume();
+    socket.on('error', () => undefined); // the service may reset the connection
+    socket.write(text);
+    await new Promise((resolve) => socket.once('close', resolve));
+  };
   return { name, send: sendCase };
 }
 
@@ -90,6 +109,10 @@ export function listStallCases(users: readonly string[]): StallCase[] {
     request(`PUT of a user: ${name}`, 'PUT', `${USERS}/${user}`, { userName: 'stall', ...body });
   const bulk = (name: string, ...Operations: object[]) =>
     request(`Bulk: ${name}`, 'POST', '/scim/v2/Bulk', { Operations });
+  const preview = (name: string, rows: number, columns: number, length: number) => {
+    const row = repeat(columns, (n) => `${n}`.padStart(length, 'abcdefghij')).join(',');
+    return request(`preview: ${name}`, 'POST', '/api/0.3/imports/preview', `${row}\n`.repeat(rows + 1));
+  };
   const add = (path: string, value: unknown) => ({ op: 'add', path, value });
   const some = (n: number) => add('members', toRefs(unknown.slice(n * 60, n * 60 + 60)));
   const lost = {
@@ -154,6 +177,12 @@ export function listStallCases(users: readonly string[]): StallCase[] {
       '60 members 1000 times',
       ...repeat(1000, (n) => ({ ...onUser(n, some(n)), path: `/Groups/${user}` })),
     ),
+    preview('20000 columns', 1, 20_000, 6),
+    preview('100 rows of 3000 columns', 100, 3000, 3),
+    preview('190 long column names', 1, 190, 60),
+    preview('100 rows of 1 MiB', 100, 200, 50),
+    pipeline('100 requests at once', 100),
+    pipeline('2300 requests at once', 2300),
     bulk('200 changes of a user', ...repeat(200, (n) => onUser(n, add('title', `${n}`)))),
   ];
 }
@@ -169,7 +198,9 @@ export async function measureStalls({
 }: Context): Promise<Absolute[]> {
   const service = await Service.create({ DATABASE_URL: url }, undefined, cores.computing);
   const results: Absolute[] = [];
-  for (const each of listStallCases(repeat(users, uuidOf))) {
+  const file = `ExternalId,AboutMe\n${`1,${'x'.repeat(1000)}\n`.repeat(90_000)}`;
+  const upload = request('upload of 90 MB', 'POST', '/api/0.3/imports?dry_run=true', file);
+  for (const each of [upload, ...listStallCases(repeat(users, uuidOf))]) {
     const millis: number[] = [];
     for (let round = 0; round < effort.rounds; round++)
       millis.push(await measureStall(each, service.url, KEY, uuidOf(1)));
