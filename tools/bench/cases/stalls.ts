@@ -51,10 +51,10 @@ export async function measureStall(
  * @param body JSON, or the text of a CSV file.
  */
 function request(name: string, method: string, path: string, body?: object | string): StallCase {
-  const text = typeof body === 'object' ? JSON.stringify(body) : body;
+  const bytes = body && Buffer.from(typeof body === 'object' ? JSON.stringify(body) : body);
   const type = typeof body === 'string' && { 'content-type': 'text/csv' };
   const sendCase = (base: string, key: string) =>
-    send(base, method, path, text, { headers: { 'x-api-key': key, ...type }, timeout: TIMEOUT });
+    send(base, method, path, bytes, { headers: { 'x-api-key': key, ...type }, timeout: TIMEOUT });
   return { name, send: sendCase };
 }
 

@@ -25,10 +25,10 @@ export function send(
   url: string,
   method: string,
   path: string,
-  body?: object | string,
+  body?: object | string | Buffer,
   { agent, headers: own, timeout = 20_000 }: SendOptions = {},
 ): Promise<Answer> {
-  const text = typeof body === 'object' ? JSON.stringify(body) : body;
+  const text = typeof body === 'object' && !Buffer.isBuffer(body) ? JSON.stringify(body) : body;
   const type = text === undefined ? {} : { 'content-type': 'application/json' };
   const key = own?.['cookie'] === undefined ? { 'x-api-key': KEY } : {};
   const headers = { ...key, ...type, ...own };
