@@ -27,11 +27,17 @@ const BUSY_TIMEOUT_MILLIS = 5000;
 const PAUSE_MILLIS = 2;
 
 /**
+ * Time for which a read waits for the end of a transaction. After that, it uses the second connection, which costs more,
+ * because each commit empties the cache of that connection.
+ */
+const READ_WAIT_MILLIS = 10;
+
+/**
  * SQLite on one connection for writes. Statements are synchronous. Before a write the engine waits for the lock that the
  * processes of this service share, without blocking the thread.
  *
  * While a transaction is open, all other writes wait for `openTransaction`, because they would become part of that
- * transaction. Reads use a second connection meanwhile, which sees only commits.
+ * transaction. During a long transaction, reads use a second connection, which sees only commits.
  */
 export class SqliteEngine implements Engine {
   readonly dialect = 'sqlite';
@@ -79,7 +85,12 @@ export class SqliteEngine implements Engine {
     return this.read((connection) => connection.queryOne(sql, params) as T | undefined);
   }
 
-  private read<T>(run: (connection: SqliteConnection) => T): Promise<T> {
+  private async read<T>(run: (connection: SqliteConnection) => T): Promise<T> {
+    for (
+      const until = performance.now() + READ_WAIT_MILLIS;
+      this.openTransaction && performance.now() < until;
+    )
+      await Promise.race([this.openTransaction, delay(READ_WAIT_MILLIS, undefined, { ref: false })]);
     return this.retryWhileBusy(() => run(this.openTransaction ? this.committed : this.connection), false);
   }
 
