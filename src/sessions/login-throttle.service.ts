@@ -121,7 +121,7 @@ export class LoginThrottle {
 
   /** Ends all devices of the users, because they have a new password or were deleted. */
   async endDevices(tx: Sql, userUuids: readonly string[]): Promise<void> {
-    if (userUuids.length > 0) await this.repository.deleteDevices(tx, userUuids);
+    await this.repository.deleteDevices(tx, userUuids);
   }
 
   async purge(): Promise<void> {

@@ -132,7 +132,7 @@ export class SessionsService {
    * the event of the user change implies that they end.
    */
   async endForUsers(tx: Sql, userUuids: readonly string[], keptId = ''): Promise<void> {
-    if (userUuids.length > 0) await this.repository.deleteByUsers(tx, userUuids, keptId);
+    await this.repository.deleteByUsers(tx, userUuids, keptId);
   }
 
   async purge(): Promise<void> {

@@ -103,9 +103,10 @@ export class UserChangeStore {
     const others = stored.filter((change) => !shouldEndAllSessions(change) && changesPassword(change));
     const own = caller.actor.kind === 'user' ? caller.actor.sessionId : undefined;
     const uuidsOf = (changes: readonly StoredChange[]): string[] => changes.map(({ user }) => user.uuid);
-    await this.throttle.endDevices(tx, uuidsOf(stored.filter((one) => !one.after || changesPassword(one))));
-    await this.sessions.endForUsers(tx, uuidsOf(all));
-    await this.sessions.endForUsers(tx, uuidsOf(others), own);
+    const ended = stored.filter((change) => !change.after || changesPassword(change));
+    if (ended.length > 0) await this.throttle.endDevices(tx, uuidsOf(ended));
+    if (all.length > 0) await this.sessions.endForUsers(tx, uuidsOf(all));
+    if (others.length > 0) await this.sessions.endForUsers(tx, uuidsOf(others), own);
   }
 }
 
