@@ -76,3 +76,14 @@ test('a start ignores a shortened log whose pages are in the database file', asy
   expect(new InstallationFile(copy).findLoss()).toBeUndefined();
   expect(existsSync(`${copy}-wal`)).toBe(false);
 });
+
+test('a close on SQLite records the checkpoint before it empties the log', async () => {
+  const runCheckpoint = connection.runCheckpoint.bind(connection);
+  const truncates: boolean[] = [];
+  connection.runCheckpoint = (truncate) => {
+    truncates.push(truncate);
+    runCheckpoint(truncate);
+  };
+  await engine.close();
+  expect(truncates).toEqual([false, true]);
+});

@@ -157,8 +157,8 @@ export class WriteAheadLog {
     const run = (runCheckpoint: RunCheckpoint) =>
       this.lock.run(() => this.checkpointUnderLock(truncate, runCheckpoint));
     if (!reader)
-      return run(async () => {
-        this.connection.runCheckpoint(truncate);
+      return run(async (truncates) => {
+        this.connection.runCheckpoint(truncates);
       });
     if (other && this.pages > LONG_PAGES) return other.pause(() => reader.runCheckpoint(run));
     return reader.runCheckpoint(run);
