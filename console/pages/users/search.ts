@@ -44,6 +44,8 @@ export async function searchUsers(
 /** Returns the URL of the export of all users in the list, for Webmasters. */
 export function getExportUrl(page: URLSearchParams): string {
   const { sort: _sort, order: _order, after: _after, ...filters } = toQuery(page);
-  const query = new URLSearchParams({ ...filters, all: 'true' } as unknown as Record<string, string>);
+  const query = new URLSearchParams({ all: 'true' });
+  for (const [name, value] of Object.entries(filters))
+    for (const each of [value].flat()) query.append(name, String(each));
   return `/api/0.3/users/export.csv?${query.toString()}`;
 }
