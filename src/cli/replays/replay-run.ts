@@ -63,7 +63,9 @@ export class ReplayRun {
     }
     for (const type of new Set(Object.values(RESOURCE_PATHS))) {
       const filter = `${type === 'Users' ? 'userName' : 'displayName'} sw "${this.name}"`;
-      const found = await this.send('GET', `/${type}?filter=${filter}`).catch(() => undefined);
+      const found = await this.send('GET', `/${type}?filter=${filter}`).catch((error: unknown) => {
+        this.remaining.push(`the ${type} whose name begins with ${this.name} (${reasonOf(error)})`);
+      });
       const list = isObject(found?.body) ? found.body['Resources'] : undefined;
       for (const each of Array.isArray(list) ? list : [])
         if (isObject(each)) paths.add(`/${type}/${String(each['id'])}`);
