@@ -7,7 +7,7 @@ import type { User } from '../users/model/user.js';
 import type { ImportRowDto, ImportRunDto } from './imports.dto.js';
 import { type Visibility, hideInGuard, hideInRow, listReasons } from './runs/visible-values.js';
 
-/** Users whom a row names, by their UUID. */
+/** Users that a row mentions, such as its manager, by UUID. */
 type People = ReadonlyMap<string, User>;
 
 /** Converts a row to its response. `line` is null for a missing user. */

@@ -92,7 +92,7 @@ test(`a service whose user ${NOBODY === undefined ? 'owns (needs root for anothe
   if (NOBODY !== undefined) chownSync(data, NOBODY, NOBODY);
   chmodSync(folder, 0o755);
   const settings = { PORT: '0', DATA_DIR: data };
-  const node = join(folder, 'node'); // the user may not be able to read the folder of the other one
+  const node = join(folder, 'node'); // only root may be able to read the folder of `process.execPath`
   copyFileSync(process.execPath, node);
   const other = NOBODY === undefined ? undefined : { id: NOBODY, node };
   const service = new Process('dist/main.js', settings, home, [], join(installed, 'rollcall/'), other);

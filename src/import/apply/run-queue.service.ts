@@ -158,7 +158,8 @@ export class RunQueue {
   /**
    * Checks the options that depend on the rights of the caller or on the configured roles.
    * @throws ProblemError `insufficient_scope` if the key may not import this data set or may not use
-   * `allow_privileged`, `reauthentication_required` for `allow_privileged`, `invalid_parameter` if `default_roles` contains an unknown role.
+   * `allow_privileged`, `reauthentication_required` for `allow_privileged` in a session that is not confirmed,
+   * except in a dry run, `invalid_parameter` if `default_roles` contains an unknown role.
    */
   private assertOptionsAllowed(
     { default_roles, dataset, allow_privileged, dry_run }: ImportOptions,

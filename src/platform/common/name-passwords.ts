@@ -28,7 +28,7 @@ export function isMadeOfNames(password: string, names: readonly string[]): boole
   });
 }
 
-/** Pattern of a word. Single Latin letters and short numbers are none, because other passwords contain them too. */
+/** Pattern of a word. It excludes single Latin letters and short numbers, because other passwords contain them too. */
 const WORD = /\p{L}{2,}|\p{N}{4,}|[^\P{L}\0-~]/gu;
 
 /**
