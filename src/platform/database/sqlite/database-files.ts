@@ -3,7 +3,13 @@ import { type Stats, closeSync, existsSync, openSync, readSync, realpathSync } f
 import { basename, dirname, join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { DatabaseError } from '../engine/database-error.js';
-import { InstallationFile, VERSION_AT, isLaterSalt, statFile } from './installation-file.js';
+import {
+  InstallationFile,
+  type InstallationRecord,
+  VERSION_AT,
+  isLaterSalt,
+  statFile,
+} from './installation-file.js';
 import { type Checksum, INDEX, LogFrames, isSameChecksum, positionInIndex } from './log-frames.js';
 import { createParentFolder, isLocked, loadDriver } from './sqlite-connection.js';
 
@@ -14,7 +20,7 @@ import { createParentFolder, isLocked, loadDriver } from './sqlite-connection.js
 const FILES = ['', '-wal', '-shm', '-installation', '-owner'] as const;
 type Suffix = (typeof FILES)[number];
 
-/** Time in milliseconds for which a check of the inodes and of the log's salt stays valid. */
+/** Time in milliseconds for which a check of the files stays valid. */
 const CHECK_MILLIS = 2;
 /** Minimum age of the folder's change time, in milliseconds, at which a later change gets a different time. */
 const SETTLED_MILLIS = 20;
@@ -38,10 +44,10 @@ const CLAIM_MILLIS = 5000;
 export interface FileStamp extends Pick<LogState, 'salt' | 'checksum'> {
   /** Device and inode of each file. */
   identities: Readonly<Record<Suffix, string | undefined>>;
+  /** Content of the installation file. */
+  record: InstallationRecord;
   /** Number of frames in the log, or 0 if it is unknown. */
   frames: number;
-  /** True if the log contains commits that the database file does not contain. */
-  isLogNeeded: boolean;
   size: number;
   /** Modification time of the database file in milliseconds, or `UNKNOWN_TIME` after an interrupted checkpoint. */
   mtime: number;
@@ -126,7 +132,7 @@ export class DatabaseFiles {
     const identified = FILES.map((suffix) => [suffix, identityOf(statFile(this.file + suffix))]);
     const identities = Object.fromEntries(identified) as FileStamp['identities'];
     const state = this.readFileState();
-    this.stamp = { identities, frames: 0, salt, checksum: [0, 0], isLogNeeded: false, ...state };
+    this.stamp = { identities, record, frames: 0, salt, checksum: [0, 0], ...state };
   }
 
   /** Ends the checks. Call it before SQLite closes the database, because closing changes the files. */
@@ -185,12 +191,10 @@ export class DatabaseFiles {
     this.assertIndexUnchanged(state);
     const isRestarted = salt !== stamp.salt;
     if (!isRestarted) this.assertLastFrameUnchanged();
-    if (isRestarted || performance.now() >= this.nextCheck) {
-      this.assertUnchanged(['']);
-      this.checkLog(salt);
-    }
-    if (isRestarted || !stamp.isLogNeeded) this.installation.update({ salt, isLogNeeded: true });
-    this.stamp = { ...stamp, frames, salt, checksum, isLogNeeded: true };
+    if (isRestarted || performance.now() >= this.nextCheck) this.checkFiles(salt);
+    this.stamp = { ...stamp, frames, salt, checksum };
+    if (salt !== stamp.record.salt || !stamp.record.isLogNeeded)
+      this.updateRecord({ salt, isLogNeeded: true });
   }
 
   /**
@@ -202,21 +206,22 @@ export class DatabaseFiles {
     this.assertUnchanged();
     this.assertIndexUnchanged(state);
     this.assertLastFrameUnchanged();
-    if (state.frames > 0) this.checkLog(state.salt);
-    const { version = 0, pending: begun = 0 } = this.installation.current ?? {};
+    if (state.frames > 0) this.checkFiles(state.salt);
+    if (!this.stamp) return;
+    const { version, pending: begun } = this.stamp.record;
     if (begun === version) {
       const pending = randomInt(1, 2 ** 31);
       // The next start must accept both versions, also after a power failure.
-      this.installation.update({ pending }, true);
+      this.updateRecord({ pending }, true);
       try {
         setVersion(pending);
       } catch {
-        this.installation.update({ pending: version }); // on a full disk, the checkpoint must make space without a new version
+        this.updateRecord({ pending: version }); // on a full disk, the checkpoint must make space without a new version
       }
     }
     const { frames, salt, checksum } = this.readLogState();
     // The time of the database file stays unknown if the checkpoint is interrupted.
-    if (this.stamp) this.stamp = { ...this.stamp, frames, salt, checksum, mtime: UNKNOWN_TIME };
+    this.stamp = { ...this.stamp, frames, salt, checksum, mtime: UNKNOWN_TIME };
   }
 
   /**
@@ -228,23 +233,30 @@ export class DatabaseFiles {
     const { frames, checkpointed, salt, checksum } = state;
     this.assertIndexUnchanged(state);
     if (salt === this.stamp.salt) this.assertLastFrameUnchanged();
-    const { version = 0, pending = 0 } = this.installation.current ?? {};
+    const { version, pending } = this.stamp.record;
     const isComplete = checkpointed === frames;
     const stored = this.readVersion();
     if (stored !== pending && (isComplete || stored !== version)) this.fail(`${this.file} was overwritten.`);
     this.stamp = { ...this.stamp, ...this.readFileState(), frames, salt, checksum };
-    if (!isComplete) return;
-    this.stamp.isLogNeeded = false;
-    this.installation.update({ version: pending, isLogNeeded: false });
+    if (isComplete) this.updateRecord({ version: pending, isLogNeeded: false });
+  }
+
+  private updateRecord(changes: Partial<InstallationRecord>, flush = false): void {
+    if (!this.stamp) return;
+    const record = { ...this.stamp.record, ...changes };
+    this.stamp = { ...this.stamp, record };
+    this.installation.write(record, flush);
   }
 
   /** Marks the state as unknown, because a checkpoint may be interrupted. */
   forgetStamp(): void {
-    if (this.stamp) this.stamp = { ...this.stamp, mtime: UNKNOWN_TIME, frames: 0 };
+    if (!this.stamp) return;
+    const record = this.installation.read() ?? this.stamp.record;
+    this.stamp = { ...this.stamp, record, mtime: UNKNOWN_TIME, frames: 0 };
   }
 
   /**
-   * Checks files, by default all of them.
+   * Checks files, by default all of them. Writes the installation file again if its content was changed.
    * @throws DatabaseError `replaced` if a file is no longer the one that SQLite has open.
    */
   assertUnchanged(suffixes: readonly Suffix[] = FILES): void {
@@ -260,12 +272,13 @@ export class DatabaseFiles {
         this.fail(`${this.file} was overwritten.`);
     }
     if (stamp.mtime === UNKNOWN_TIME) Object.assign(stamp, this.readFileState());
+    this.installation.restore(stamp.record);
   }
 
-  /** Checks the inode and the salt of the log. */
-  private checkLog(salt: number): void {
+  /** Checks the database file and the salt of the log. Checks all files if the folder has changed. */
+  private checkFiles(salt: number): void {
     this.nextCheck = performance.now() + CHECK_MILLIS;
-    if (!this.isFolderSame()) this.assertUnchanged(['-wal']);
+    this.assertUnchanged(this.isFolderSame() ? [''] : FILES);
     if (this.log?.readSalt() !== salt) this.failForChangedLog();
   }
 
@@ -291,8 +304,8 @@ export class DatabaseFiles {
 
   private fail(reason: string): never {
     this.fault = new DatabaseError('replaced', new Error(reason));
-    this.installation.restore();
     this.onFault(reason);
+    if (this.stamp) this.installation.restore(this.stamp.record);
     throw this.fault;
   }
 

@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { createDraftPath } from '../../common/draft-file.js';
 import { toDatabaseError } from '../engine/database-error.js';
 import { INDEX, LogFrames, PAGE_BYTES } from './log-frames.js';
@@ -52,7 +53,8 @@ export class InstallationFile {
   private readonly log = `${this.file}-wal`;
   /** Second name of the log. */
   private readonly link = `${this.file}-wal-link`;
-  private last: InstallationRecord | undefined;
+  /** Modification time of the file when `restore` last checked its content. */
+  private checkedTime: number | undefined;
 
   /** @param file the database file. */
   constructor(private readonly file: string) {}
@@ -60,23 +62,18 @@ export class InstallationFile {
   /** Reads the record. @returns undefined if the file is missing or damaged. */
   read(): InstallationRecord | undefined {
     try {
-      return (this.last = JSON.parse(readFileSync(this.path, 'utf8')) as InstallationRecord);
+      return JSON.parse(readFileSync(this.path, 'utf8')) as InstallationRecord;
     } catch {
       return undefined;
     }
   }
 
   /**
-   * Changes values of the record.
-   * @param flush true if the change must survive a power failure.
+   * Writes the record. Creates the file if it is missing.
+   * @param flush true if the record must survive a power failure.
    */
-  update(changes: Partial<InstallationRecord>, flush = false): void {
-    writeFileSync(this.path, format({ ...this.current, ...changes }), { flag: 'r+', flush });
-  }
-
-  /** The record, read again because other processes may have changed it. The last known one if the file is damaged. */
-  get current(): InstallationRecord | undefined {
-    return this.read() ?? this.last;
+  write(record: InstallationRecord, flush = false): void {
+    writeFileSync(this.path, format(record), { flag: statFile(this.path) ? 'r+' : 'w', mode: 0o600, flush });
   }
 
   /**
@@ -92,11 +89,16 @@ export class InstallationFile {
     }
   }
 
-  /** Writes the record again if the file is gone. The next start would otherwise assume a new installation. */
-  restore(): void {
-    if (statFile(this.path) || !this.last) return;
+  /**
+   * Writes the record again if the file is missing or has another content. The next start would otherwise assume a new
+   * installation, or that the log belongs to another database file.
+   */
+  restore(record: InstallationRecord): void {
+    const time = statFile(this.path)?.mtimeMs;
+    if (time !== undefined && time === this.checkedTime) return;
     createParentFolder(this.path);
-    writeFileSync(this.path, format(this.last), { mode: 0o600 });
+    if (!isDeepStrictEqual(this.read(), record)) this.write(record);
+    this.checkedTime = statFile(this.path)?.mtimeMs;
   }
 
   /**
