@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type Database, openDatabase } from '../../src/platform/database/engine/database.js';
 import { ALL_BUT_INTERVALS } from '../support/app/clock.js';
 import { ENGINE, type TestDatabase, createDatabase } from '../support/app/database.js';
-import { ROOT, childrenOf } from '../support/process/process.js';
+import { ROOT, childrenOf, suspend } from '../support/process/process.js';
 
 /** The read worker runs searches, exports and audit queries of SQLite in a separate process. */
 const onSqlite = ENGINE === 'sqlite' ? describe : describe.skip;
@@ -91,7 +91,7 @@ onSqlite('on SQLite', () => {
   test('a read worker without response for 20 seconds is replaced', async () => {
     await database.scan('SELECT 1 AS one');
     const [reader = 0] = childrenOf(process.pid);
-    process.kill(reader, 'SIGSTOP');
+    await suspend(reader);
     jest.useFakeTimers({ doNotFake: ALL_BUT_INTERVALS });
     const unanswered = expect(database.scan('SELECT 1 AS one')).rejects.toMatchObject({
       code: 'unavailable',

@@ -6,6 +6,7 @@ import type { Answer } from '../support/app/client.js';
 import { ENGINE, type TestDatabase, createDatabase } from '../support/app/database.js';
 import { aUser } from '../support/data/factories.js';
 import { databaseOf } from '../support/app/people.js';
+import { suspend } from '../support/process/process.js';
 
 /** `DATABASE_URL` names a primary database server and its replica. */
 const onMariadb = ENGINE === 'mariadb' ? describe : describe.skip;
@@ -126,7 +127,7 @@ onMariadb('on MariaDB', () => {
   test('the service switches database servers if the current server freezes', async () => {
     expect(await readPort()).toBe(Number(new URL(replica.url).port));
     primary.sql('SET GLOBAL read_only = 0');
-    process.kill(replica.pid, 'SIGSTOP');
+    await suspend(replica.pid);
     try {
       const answer = await app.key.get('/users/me');
       expect(answer.status).toBeLessThan(500);

@@ -9,7 +9,7 @@ import { problemOf } from '../support/app/people.js';
 import { aUser } from '../support/data/factories.js';
 import { countsOf, csv, awaitRun, upload } from '../support/app/imports.js';
 import { HEAD, people } from '../support/data/user-file.js';
-import { Process, childrenOf, envOf, setUpDatabase } from '../support/process/process.js';
+import { Process, childrenOf, envOf, setUpDatabase, suspend } from '../support/process/process.js';
 
 /** Imports in the import worker: if this process fails, the service still responds and the run is completed. */
 const [database, otherDatabase] = [setUpDatabase('tables'), setUpDatabase('tables')];
@@ -67,7 +67,7 @@ test('the import worker builds previews', async () => {
   expect((await preview()).body.rows).toHaveLength(10);
   const [worker = 0, ...others] = childrenOf(service.pid);
   expect(others).toEqual([]);
-  process.kill(worker, 'SIGSTOP');
+  await suspend(worker);
   const interrupted = preview();
   expect((await client.get('/users/search')).status).toBe(200);
   process.kill(worker, 'SIGKILL');
@@ -120,7 +120,7 @@ async function startSuspended(of: TestDatabase) {
   const client = clientOf(service);
   const id = await startWriting(client, file('z'));
   const [worker = 0] = childrenOf(service.pid);
-  process.kill(worker, 'SIGSTOP');
+  await suspend(worker);
   return { service, client, id, worker };
 }
 

@@ -6,7 +6,14 @@ import { Client } from '../support/app/client.js';
 import { ENGINE, createDatabase } from '../support/app/database.js';
 import { drainUnderLoad } from '../support/app/drain.js';
 import { Link } from '../support/process/link.js';
-import { Process, childrenOf, envOf, setUpDatabase, occupyPort } from '../support/process/process.js';
+import {
+  Process,
+  childrenOf,
+  envOf,
+  setUpDatabase,
+  occupyPort,
+  suspend,
+} from '../support/process/process.js';
 
 /** Start and end of several instances under one primary. */
 const database = setUpDatabase();
@@ -136,7 +143,7 @@ onMariadb('two instances (MariaDB only)', () => {
     test('a hanging instance is killed after the shutdown timeout', async () => {
       const service = await start({ REQUEST_TIMEOUT_SECONDS: '1' });
       const [pid = 0] = await waitForPids(service);
-      process.kill(pid, 'SIGSTOP');
+      await suspend(pid);
       expect(await service.stop()).toEqual({ code: 1, signal: null });
     });
 

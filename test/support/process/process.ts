@@ -2,6 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Answer } from '../app/client.js';
 import { afterEach, beforeEach, jest } from '@jest/globals';
@@ -207,6 +208,12 @@ export async function occupyPort(): Promise<{ port: number; release: () => Promi
       await once(server, 'close');
     },
   };
+}
+
+/** Suspends a process with SIGSTOP. Waits until it is suspended, because a busy machine handles the signal late. */
+export async function suspend(pid: number): Promise<void> {
+  process.kill(pid, 'SIGSTOP');
+  while (!readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') T ')) await setImmediate();
 }
 
 /** Returns the ids of the running child processes of a process (proc(5), `stat`). */
