@@ -43,20 +43,13 @@ export function findJsonExcess(text: string, limits: { depth: number; values: nu
   const names = new Set<string>();
   let depth = 0;
   let values = 1;
-  let inString = false;
   let start = 0;
   let end = 0;
   for (let i = 0; i < text.length; i++) {
     const char = text.charCodeAt(i);
-    if (inString) {
-      if (char === 0x5c) i++;
-      else if (char === 0x22) {
-        inString = false;
-        end = i;
-      }
-    } else if (char === 0x22) {
-      inString = true;
+    if (char === 0x22) {
       start = i;
+      i = end = findStringEnd(text, i);
     } else if (char === 0x3a) {
       if (names.add(text.slice(start, end)).size > limits.names) return 'names';
     } else if (char === 0x2c) {
@@ -67,4 +60,15 @@ export function findJsonExcess(text: string, limits: { depth: number; values: nu
     } else if (char === 0x5d || char === 0x7d) depth--;
   }
   return undefined;
+}
+
+/** Returns the position of the quotation mark that ends the string at `start`, or the length of an incomplete text. */
+function findStringEnd(text: string, start: number): number {
+  const end = text.indexOf('"', start + 1);
+  if (end < 0) return text.length;
+  const isEscaped = text.charCodeAt(end - 1) === 0x5c;
+  if (!isEscaped) return end;
+  let i = start + 1;
+  while (i < text.length && text.charCodeAt(i) !== 0x22) i += text.charCodeAt(i) === 0x5c ? 2 : 1;
+  return i;
 }
