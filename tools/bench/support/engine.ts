@@ -44,7 +44,7 @@ function startSqlite(): BenchEngine {
     },
     countStatements: () => undefined,
     remove: () => {
-      rmSync(folder, { recursive: true });
+      rmSync(folder, { recursive: true, maxRetries: 5, retryDelay: 100 }); // a worker of a killed service may still write
       return Promise.resolve();
     },
   };

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 
 const TICKS = Number(execFileSync('getconf', ['CLK_TCK']).toString());
 
@@ -40,6 +40,11 @@ export function readMemory(pid: number): { now: number; peak: number } {
   const mebibytes = (name: string): number =>
     Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) / 1024;
   return { now: mebibytes('VmRSS'), peak: mebibytes('VmHWM') };
+}
+
+/** Sets the peak memory of a process to its current memory (proc(5), `clear_refs`). */
+export function resetPeakMemory(pid: number): void {
+  writeFileSync(`/proc/${pid}/clear_refs`, '5');
 }
 
 const WATCH_MILLIS = 250;
