@@ -7,7 +7,7 @@ import { databaseOf, fieldErrorsOf, inSeconds } from '../support/app/people.js';
 import { sendChunked } from '../support/app/raw.js';
 
 /** The REST API of import profiles. */
-const app = setUpApp();
+const app = setUpApp({ IMPORT_OPTIONS: 'profile=nightly' });
 
 const save = (name: string, profile: object) => app.key.put(`/import_profiles/${name}`, profile);
 const COLUMNS = { Nr: 'ExternalId', Login: 'Username', Mail: 'Email' };
@@ -180,6 +180,8 @@ test('a key for one data set cannot save profiles of other data sets', async () 
   await save('theirs', { dataset: 'sales', columns: COLUMNS });
   expect(await put('theirs', { dataset: 'hr', columns: COLUMNS })).toBe(403);
   expect((await narrow.delete('/import_profiles/theirs')).status).toBe(403);
+  expect(await put('canvas', { dataset: 'hr', columns: COLUMNS })).toBe(403); // replaces a built-in profile
+  expect(await put('nightly', { dataset: 'hr', columns: COLUMNS })).toBe(403); // the schedule uses this name
   expect((await upload(narrow, csv('Nr', 'x'), 'profile=theirs')).status).toBe(403);
   expect((await upload(narrow, csv('Nr', 'x'), 'profile=own')).status).toBe(202);
 });

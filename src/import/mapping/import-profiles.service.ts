@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { parse } from 'node:querystring';
 import { type Caller, toDatasetScope } from '../../access/actor.js';
 import { assertScope } from '../../access/policy.js';
 import { recordEvents } from '../../audit/audit.service.js';
@@ -11,6 +12,7 @@ import { findNearest } from '../../platform/common/nearest.js';
 import { sha256 } from '../../platform/common/secrets.js';
 import { now } from '../../platform/common/time.js';
 import { EntityTags } from '../../platform/http/entity-tags.js';
+import { Env } from '../../platform/config/env.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
 import { UserSettings } from '../../users/rules/user-settings.js';
 import {
@@ -52,6 +54,7 @@ export class ImportProfiles {
     private readonly settings: UserSettings,
     private readonly transactions: TransactionRunner,
     private readonly tags: EntityTags,
+    private readonly env: Env,
   ) {}
 
   async list(): Promise<KnownProfile[]> {
@@ -102,19 +105,19 @@ export class ImportProfiles {
   }
 
   /**
-   * Saves a profile under a name. A profile with a pattern selects files of the drop folder, so it requires access to
-   * all data sets.
+   * Saves a profile under a name. A profile with a pattern or in `IMPORT_OPTIONS` applies to files of the drop folder,
+   * which may contain users of all data sets, so it requires access to all data sets.
    * @throws ProblemError `validation_failed` for an invalid profile, `wrong_state` if there are already MAX_PROFILES
    * profiles, `precondition_failed` if `headers` do not match the existing profile, or `insufficient_scope` for a key
    * that may not import the data set of the new or the replaced profile.
    */
   async put(name: string, document: JsonObject, caller: Caller, headers: TagHeaders): Promise<KnownProfile> {
     const profile = this.validate(document);
-    assertMayImport(caller, profile);
+    this.assertMayImport(caller, name, profile);
     return this.transactions.run(async (tx) => {
       const before = await this.saved.lock(tx, name);
-      if (before) assertMayImport(caller, before.profile);
       const replaced = before?.profile ?? findBuiltIn(name)?.profile;
+      if (replaced) this.assertMayImport(caller, name, replaced);
       assertPreconditions(replaced && this.etagOf(replaced), headers);
       const saved: SavedProfile = { name, profile, id: before?.id ?? randomUUID(), updated: now() };
       if (before) await this.saved.replace(tx, name, profile);
@@ -138,7 +141,7 @@ export class ImportProfiles {
     return this.transactions.run(async (tx) => {
       const before = await this.saved.lock(tx, name);
       if (!before) return false;
-      assertMayImport(caller, before.profile);
+      this.assertMayImport(caller, name, before.profile);
       assertPreconditions(this.etagOf(before.profile), headers);
       await this.saved.delete(tx, name);
       const changes = [{ field: 'name', old: name }];
@@ -151,6 +154,15 @@ export class ImportProfiles {
   /** Returns the `ETag` of a profile, which depends only on its content and on the epoch. */
   etagOf(profile: ImportProfile): string {
     return `"${sha256(JSON.stringify(profile)).slice(0, TAG_DIGITS)}${this.tags.suffix}"`;
+  }
+
+  private assertMayImport(
+    { actor }: Caller,
+    name: string,
+    { dataset = 'default', pattern }: ImportProfile,
+  ): void {
+    const isScheduled = pattern !== undefined || parse(this.env.IMPORT_OPTIONS)['profile'] === name;
+    assertScope(actor, isScheduled ? 'imports:write' : toDatasetScope(dataset));
   }
 
   private async find(name: string): Promise<KnownProfile | undefined> {
@@ -166,10 +178,6 @@ export class ImportProfiles {
     }
     return profile;
   }
-}
-
-function assertMayImport({ actor }: Caller, { dataset = 'default', pattern }: ImportProfile): void {
-  assertScope(actor, pattern === undefined ? toDatasetScope(dataset) : 'imports:write');
 }
 
 const findBuiltIn = (name: string): KnownProfile | undefined => BUILT_IN.find((each) => each.name === name);
