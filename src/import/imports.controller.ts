@@ -115,7 +115,8 @@ export class ImportsController {
   @DescribeRoute('listImportRows', 'List the rows of an import with their outcomes', {
     description:
       'Unchanged rows are counted in the run, but are listed only if they have a warning. If the outcome of a row is not ' +
-      '`error`, its `errors` are warnings. Without `users:read`, a caller sees only the new values of a file that it sent, otherwise only lines and codes. ' +
+      '`error`, its `errors` are warnings. Without `users:read`, a caller sees only the new values of a file ' +
+      'that it sent, otherwise only lines and codes, and cannot filter the rows of other callers by `external_id`. ' +
       'The `Link: rel="next"` header contains the URL of the next page.',
     answer: describeJson('A page of rows.', ImportRowPageDto, NEXT_PAGE_LINK),
   })
@@ -132,9 +133,9 @@ export class ImportsController {
       throw new ProblemError('invalid_parameter', 'Send either offset or after. They cannot be combined.');
     }
     const place = { ...toPageRange(query), after: Number(query.after ?? MIN_LINE) };
-    const { run, count, rows, next, users } = await this.imports.listRows(id, query, place);
+    const found = await this.imports.listRows(id, query, place, actor);
+    const { count, rows, next, users, visibility } = found;
     if (next !== undefined) response.links({ next: buildNextPageUrl(request, String(next)) });
-    const visibility = getVisibility(actor, run);
     return { Count: count, Results: rows.map((row) => presentRow(row, users, visibility)) };
   }
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { type Actor, type Caller, toDatasetScope } from '../access/actor.js';
-import { assertConfirmed, assertScope } from '../access/policy.js';
+import { assertConfirmed, assertScope, createScopeError } from '../access/policy.js';
 import { AuditService, recordEvents } from '../audit/audit.service.js';
 import { ProblemError } from '../platform/common/errors.js';
 import { now, addSeconds, toMillis } from '../platform/common/time.js';
@@ -70,15 +70,26 @@ export class ImportsService {
    * Returns a page of the stored rows of a run after the line `after`, sorted by line.
    * @returns the run, its rows, the value of `after` for the next page (undefined on the last page), and by UUID the users that
    * the rows and their changes name, such as managers.
-   * @throws ProblemError `not_found` for an unknown run.
+   * @throws ProblemError `not_found` for an unknown run, or `insufficient_scope` if the filter has values that the actor
+   * may not see.
    */
-  async listRows(id: string, filter: RowFilter, { after, offset, limit }: RowPosition) {
+  async listRows(id: string, query: RowFilter, { after, offset, limit }: RowPosition, actor: Actor) {
     const run = await this.get(id);
+    const visibility = getVisibility(actor, run);
+    if (query.external_id && visibility === 'none') throw createScopeError('users:read');
+    const filter = { ...query, isInFile: visibility !== 'all' };
     const found = await this.rows.list(id, filter, { after, offset, limit: limit + 1 });
     const rows = found.slice(0, limit);
     const count = await this.countRows(run, filter);
     const people = await this.directory.findByUuids(rows.flatMap(userUuidsOf));
-    return { run, count, rows, next: found.length > limit ? rows.at(-1)?.line : undefined, users: people };
+    return {
+      run,
+      count,
+      rows,
+      next: found.length > limit ? rows.at(-1)?.line : undefined,
+      users: people,
+      visibility,
+    };
   }
 
   /**

@@ -93,7 +93,8 @@ describe('an API key without users:read', () => {
     for (const text of [...waiting, ...(await readAll(run)), ...(await readAll(revert.body)), revert.text])
       expect(text).not.toMatch(/zulu|yoke|P\d+-/);
     for (const { id } of [run, revert.body])
-      expect((await key.get(`/imports/${id}/failed.csv`)).body.code).toBe('insufficient_scope');
+      for (const path of ['failed.csv', `rows?external_id=${toId('u0')}`])
+        expect((await key.get(`/imports/${id}/${path}`)).body.code).toBe('insufficient_scope');
     const { problems, guards } = (await key.get(`/imports/${run.id}`)).body;
     const conflicts = problems.map(({ line, code, uuid }: Json) => [line, code, uuid]);
     expect(conflicts).toContainEqual([11, 'username_taken', undefined]);
@@ -111,6 +112,8 @@ describe('an API key without users:read', () => {
     for (const text of [...texts, preview.text, rejected.text])
       expect(text.replaceAll(`zulu-${toId('u9')}`, '')).not.toMatch(/zulu|-u1[01]|belongs to user/);
     expect(texts[3]).toContain(`yoke-${toId('y')}@example.org`);
+    expect(await rowsOf(app.key, run.id, `external_id=${toId('u11')}`)).toHaveLength(1);
+    expect(await rowsOf(key, run.id, `external_id=${toId('u11')}`)).toEqual([]);
     const [first] = await rowsOf(key, run.id, `external_id=${toId('u0')}`);
     expect(first.changes).toContainEqual({ field: 'firstname', old: null, new: 'yokeu0' });
     const saml = [`yoke-${toId('u0')}`];

@@ -31,6 +31,8 @@ export interface RowFilter {
   code?: string;
   /** ExternalIds, spelled exactly as in the stored rows. */
   external_id?: readonly string[];
+  /** True if `external_id` must not find missing users, because their ids are not in the file. */
+  isInFile?: boolean;
 }
 
 export interface RowPosition {
@@ -227,13 +229,14 @@ export class ImportRowsRepository {
   /** Returns sets of rows that together match a filter. Each set can be read from one index. */
   private splitIntoSets(
     runId: string,
-    { outcome: outcomes, code, external_id: externalIds }: RowFilter,
+    { outcome: outcomes, code, external_id: externalIds, isInFile }: RowFilter,
   ): RowSet[] {
     const wanted = [...new Set(outcomes ?? STAGED_OUTCOMES)];
     const listed = `outcome IN (${toPlaceholders(wanted.length)})`;
     if (externalIds !== undefined) {
       const coded = code === undefined ? '' : ' AND code = ?';
-      const where = `run_id = ? AND external_id = ? AND ${listed}${coded}`;
+      const inFile = isInFile ? ' AND line > 0' : '';
+      const where = `run_id = ? AND external_id = ? AND ${listed}${coded}${inFile}`;
       const rest = [...wanted, ...(code === undefined ? [] : [code])];
       return [...new Set(externalIds)].map((external_id) => {
         return { from: this.toTableSql('external_id'), where, params: [runId, external_id, ...rest] };
