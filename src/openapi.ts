@@ -1,18 +1,19 @@
 import { type INestApplication, NotFoundException } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { NextFunction, Request, Response } from 'express';
+import { readFileSync } from 'node:fs';
 import { toPageDocument, readScript } from './docs-page.js';
-import { isObject } from './platform/common/json.js';
 import { VERSION } from './platform/common/version.js';
 import { completeDocument, listOperations } from './platform/openapi/document.js';
 import { REQUIRED_SCOPE, applyRouteDocs } from './platform/openapi/route-docs.js';
 import { SessionCookie } from './sessions/session-cookie.js';
 
 const COOKIE = 'The session cookie, which a login sets. Leave this empty: the browser sends the cookie.';
+const FILE = new URL('../docs/openapi.json', import.meta.url);
 const BEARER = { type: 'http', bearerFormat: 'opaque' } as const;
 
-/** Creates the OpenAPI document from the decorators of the routes. `docs/openapi.json` is a committed copy. */
-function createDocument(app: INestApplication): OpenAPIObject {
+/** Creates the OpenAPI document from the decorators of the routes. `npm run openapi` writes it to `FILE`. */
+export function createDocument(app: INestApplication): OpenAPIObject {
   const config = new DocumentBuilder()
     .setTitle('Rollcall')
     .setDescription(
@@ -76,29 +77,34 @@ const SCOPE_NOTES: Readonly<Record<string, string>> = {
  */
 const SERVED: ReadonlySet<string> = new Set(
   `/ /swagger-ui.css /swagger-ui-bundle.js /swagger-ui-standalone-preset.js /swagger-ui-init.js
-  /favicon-16x16.png /favicon-32x32.png /openapi.json /openapi.yaml`.split(/\s+/),
+  /favicon-16x16.png /favicon-32x32.png /openapi.json`.split(/\s+/),
 );
 
+/** Serves the OpenAPI file and Swagger UI. Reads the committed file, because creating it would block other requests. */
 export function serveDocs(app: INestApplication): void {
   const script = readScript();
-  // The document as the page shows it. Downloads get the unchanged document.
-  let page: OpenAPIObject | undefined;
+  const readDocument = (): OpenAPIObject => {
+    const document = JSON.parse(readFileSync(FILE, 'utf8')) as OpenAPIObject;
+    Object.assign(document.components?.securitySchemes?.['session'] ?? {}, {
+      name: app.get(SessionCookie).name,
+    });
+    return document;
+  };
+  let json: string | undefined;
   app.use('/docs/page.js', (_request: Request, response: Response) => {
     response.type('text/javascript').send(script);
   });
   app.use('/docs', ({ path }: Request, _response: Response, next: NextFunction) => {
     next(SERVED.has(path) ? undefined : new NotFoundException());
   });
-  SwaggerModule.setup('docs', app, () => createDocument(app), {
-    jsonDocumentUrl: 'docs/openapi.json',
-    yamlDocumentUrl: 'docs/openapi.yaml',
+  app.getHttpAdapter().get('/docs/openapi.json', (_request: Request, response: Response) => {
+    response.type('json').send((json ??= JSON.stringify(readDocument())));
+  });
+  SwaggerModule.setup('docs', app, () => toPageDocument(readDocument()), {
+    raw: false,
     customSiteTitle: 'Rollcall API',
     customCss: STYLE,
     customJs: '/docs/page.js',
-    patchDocumentOnRequest: (request: unknown, _response, document) => {
-      const isPage = isObject(request) && String(request['path']).endsWith('/swagger-ui-init.js');
-      return isPage ? (page ??= toPageDocument(document)) : document;
-    },
     swaggerOptions: {
       displayRequestDuration: true,
       defaultModelsExpandDepth: -1,

@@ -1,14 +1,14 @@
 import { expect, test } from '@jest/globals';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createDocument } from '../../src/openapi.js';
 import { setUpApp } from '../support/app/app.js';
 
 const FILE = new URL('../../docs/openapi.json', import.meta.url);
 const app = setUpApp();
 
-test('/docs/openapi.json equals the committed OpenAPI file', async () => {
-  const { body } = await app.guest.fetch('GET', '/docs/openapi.json');
-  const served = `${JSON.stringify(body, null, 2)}\n`;
+test('the committed OpenAPI file describes the routes', () => {
+  const created = `${JSON.stringify(createDocument(app.app), null, 2)}\n`;
   // After an intended change, `npm run openapi` writes the file.
-  if (process.env['UPDATE_OPENAPI'] === 'true') writeFileSync(FILE, served);
-  expect(served).toBe(readFileSync(FILE, 'utf8'));
+  if (process.env['UPDATE_OPENAPI'] === 'true') writeFileSync(FILE, created);
+  expect(created).toBe(readFileSync(FILE, 'utf8'));
 });
