@@ -1,20 +1,23 @@
 import type { Response } from 'express';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { TimeSlice } from '../common/time-slice.js';
 import { addEncodingToVary } from './server.js';
 
 /**
- * Streams generated text with backpressure. Nothing is sent before the first chunk is available, so an early failure
+ * Streams generated text with backpressure, and lets other requests run in between. Nothing is sent before the first chunk is available, so an early failure
  * results in a normal error response.
  * @throws every error of `text`. The caller must then cut off the response. A disconnect of the client is not an error.
  */
 export async function streamText(response: Response, text: AsyncGenerator<string>): Promise<void> {
   const first = await text.next();
   addEncodingToVary(response);
+  const slice = new TimeSlice();
   let failure: { error: unknown } | undefined;
   // Catches only errors of `text`. A `catch` around `yield` would also receive the error with which the pipeline reports
   // that the client has disconnected.
   const readNext = async (): Promise<IteratorResult<string, unknown>> => {
+    if (slice.isOver) await slice.startNext();
     try {
       return await text.next();
     } catch (error) {
