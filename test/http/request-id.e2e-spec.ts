@@ -33,6 +33,7 @@ test('every request without X-Request-Id gets a different generated id', async (
 test.each([
   ['an unknown path', '/api/0.3/nothing', 404],
   ['an unknown API version', '/api/0.2/users/search', 404],
+  ['a path in capitals', '/API/0.3/users/search', 404],
   ['missing credentials', '/api/0.3/users/me', 401],
   ['invalid percent-encoding', '/api/0.3/users/%zz', undefined],
   ['a problem page', '/problems/internal', 200],

@@ -1,6 +1,6 @@
 import { StreamableFile } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
-import { type Express, type Request, type Response, request as expressRequest } from 'express';
+import express, { type Express, type Request, type Response, request as expressRequest } from 'express';
 import {
   IncomingMessage,
   type OutgoingHttpHeader,
@@ -48,7 +48,8 @@ export class FastExpressAdapter extends ExpressAdapter {
   private checkForwarded: ((request: Request) => ProblemError | undefined) | undefined;
 
   constructor() {
-    super();
+    // A proxy may block a path, and most proxies compare the exact path.
+    super(express().enable('case sensitive routing'));
     this.getInstance<Express>().router.stack.length = 0; // removes Nest's hook middleware, which `preparations` replace
   }
 

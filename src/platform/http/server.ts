@@ -119,7 +119,7 @@ export function createSecurityHeaders(https: boolean): Preparation {
   const prefixes = { '/api/': api, '/scim': api, '/docs': docs, '/cons': consolePage };
   const headersOfPrefix: Partial<Record<string, [string, string][]>> = prefixes;
   return (request, response) => {
-    const headers = headersOfPrefix[request.url.slice(0, 5).toLowerCase()] ?? pages; // in lower case, because routes match in any case
+    const headers = headersOfPrefix[request.url.slice(0, 5)] ?? pages;
     for (const [name, value] of headers) response.setHeader(name, value);
     if (headers === docs) addEncodingToVary(response); // caches must separate compressed and uncompressed files
   };
