@@ -220,7 +220,7 @@ function toRows(caller: RecordedCaller, events: readonly AuditEvent[]): AuditEve
 /** Adds the reason of the request to the changes, so that the seal covers it and searches find it. */
 function addReason(changes: AuditEvent['changes'], reason: string | undefined): Changes {
   const all = changes instanceof Changes ? changes : Changes.fromList(changes ?? []);
-  return reason === undefined ? all : Changes.fromList([...all.list, { field: REASON_FIELD, new: reason }]);
+  return reason === undefined ? all : Changes.fromList([...all.list, { field: REASON_FIELD, new: maskSecrets(reason) }]);
 }
 
 function createTooBroadError(filter: AuditFilter): ProblemError {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { randomBytes } from 'node:crypto';
 import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
@@ -32,6 +33,13 @@ describe('a reason in X-Audit-Reason', () => {
       reason: event.reason,
       summary: expect.stringContaining(`. Reason: ${event.reason}`),
     });
+  });
+
+  test('is masked where it contains the id of a session', async () => {
+    const token = randomBytes(32).toString('base64url');
+    const { uuid } = await create(app.key);
+    await withReason(`my cookie ${token}`).put(`/users/${uuid}`, { phone: '1' });
+    expect((await read(`target=${uuid}`))[0].reason).toBe('my cookie ***');
   });
 
   test('applies only to its own request', async () => {
