@@ -44,12 +44,16 @@ type Row = [
   number,
   (() => Promise<string>)?,
 ];
-/** Changes that give the role Webmaster or a key, with their status for a confirmed session. */
+/** Changes that give access to a Webmaster or a key, with their status for a confirmed session. */
 // prettier-ignore
 const SENSITIVE: Row[] = [
   ['a new API key', 'POST', () => '/api_keys', { name: 'x' }, 201],
   ['a new Webmaster', 'POST', () => '/users', aUser(ROLES), 201],
   ['a new role', 'PUT', (id) => `/users/${id}`, ROLES, 200, async () => (await create(app.key)).uuid],
+  ['a new password of a Webmaster', 'PUT', (id) => `/users/${id}`, { password: PASSWORD }, 200, async () => (await create(app.key, ROLES)).uuid],
+  ['a new login name of a Webmaster', 'PUT', (id) => `/users/${id}`, { username: 'new-name' }, 200, async () => (await create(app.key, ROLES)).uuid],
+  ['a change of the own e-mail address', 'PUT', () => `/users/${user.uuid}`, { email: 'own@example.org' }, 200],
+  ['the reactivation of a Webmaster', 'PUT', (id) => `/users/${id}`, { status: 'Active' }, 200, async () => (await create(app.key, { ...ROLES, status: 'Blocked' })).uuid],
   ['a new role of a group', 'PUT', (id) => `/groups/${id}`, ROLES, 200, async () => (await aGroup(app)).uuid],
   ['the restore of a Webmaster', 'POST', (id) => `/users/${id}/restore`, undefined, 200, deleteWebmaster],
   ['an import with allow_privileged', 'POST', () => '/imports?allow_privileged=true', aFile(), 202],
@@ -61,6 +65,8 @@ const ORDINARY: Row[] = [
   ['a new user', 'POST', () => '/users', aUser(), 201],
   ['a phone number of a Webmaster', 'PUT', () => `/users/${user.uuid}`, { phone: '1' }, 200],
   ['another role of a Webmaster', 'PUT', () => `/users/${user.uuid}`, { roles: ['Editor', 'Webmaster'] }, 200],
+  ['the block of a Webmaster', 'PUT', (id) => `/users/${id}`, { status: 'Blocked' }, 200, async () => (await create(app.key, ROLES)).uuid],
+  ['the own password', 'PUT', () => `/users/${user.uuid}`, { password: PASSWORD, current_password: PASSWORD }, 200],
   ['a new plan', 'POST', () => '/imports?allow_privileged=true&dry_run=true', aFile(), 202],
 ];
 
@@ -76,9 +82,11 @@ test.each(SENSITIVE)('%s needs a confirmed session', async (...row) => {
   if (status === 202) await awaitRun(app.key, answer.body.id);
 });
 
-test.each(ORDINARY)('%s needs no confirmation', async (_, method, toPath, body, status) => {
+test.each(ORDINARY)('%s needs no confirmation', async (...row) => {
+  const [, method, toPath, body, status, prepare] = row;
+  const path = toPath((await prepare?.()) ?? '');
   await setAge(60 * MINUTES);
-  expect((await send(webmaster, method, toPath(''), body)).status).toBe(status);
+  expect((await send(webmaster, method, path, body)).status).toBe(status);
 });
 
 test('a login confirms only its own session for 10 minutes', async () => {

@@ -11,7 +11,7 @@ import {
   normalizeUrl,
 } from '../model/formats.js';
 import { EMPTY_USER, type User, diffUsers, rolesOf } from '../model/user.js';
-import { type Actor, type Caller, toDatasetScope, isResponsibleFor } from '../../access/actor.js';
+import { type Actor, type Caller, toDatasetScope, isResponsibleFor, isSelf } from '../../access/actor.js';
 import { UNCONFIRMED, hasScope, isConfirmed } from '../../access/policy.js';
 import type { UserInput } from './user.input.js';
 import type { UserSettings } from './user-settings.js';
@@ -216,7 +216,7 @@ const NEEDS_WEBMASTERS: Failure = {
 const NEEDS_CONFIRMATION = createFailure('', 'reauthentication_required', UNCONFIRMED);
 
 /**
- * Returns a failure if the actor lacks a scope, or gives the role Webmaster in a session that is not confirmed. A change
+ * Returns a failure if the actor lacks a scope, or if a session that is not confirmed gives access to a Webmaster. A change
  * of a Webmaster needs `webmasters`, and an import needs the scope of the data set that manages the user.
  * @param before undefined for a new user.
  * @param after undefined for a deleted user.
@@ -235,28 +235,37 @@ export function checkPrivilege(
     const message = `This API key cannot import the data set ${dataset}, which manages this user`;
     return createFailure('', 'insufficient_scope', message);
   }
-  const isGiven = after && isWebmasterUser(after) && !(before && isWebmasterUser(before));
-  if (isGiven && !isConfirmed(actor)) return NEEDS_CONFIRMATION;
+  if (after && givesAccess(actor, before, after) && !isConfirmed(actor)) return NEEDS_CONFIRMATION;
   const isConcerned = [before, after].some((user) => user && isWebmasterUser(user));
   if (!isConcerned || hasScope(actor, 'webmasters')) return undefined;
   if (after && (byProvider || actor.kind === 'import')) return checkProtectedFields(actor, before, after);
   return hasChanges(before, after) ? NEEDS_WEBMASTERS : undefined;
 }
 
+/** Returns true for a new Webmaster, and for a change with which the actor could sign in as a Webmaster. */
+function givesAccess(actor: Actor, before: User | undefined, after: User): boolean {
+  if (!isWebmasterUser(after)) return false;
+  if (!before || !isWebmasterUser(before)) return true;
+  // A change of the own password needs the current password instead.
+  const isOwn = (field: string): boolean => field === 'password' && isSelf(actor, before.uuid);
+  const changed = diffUsers(before, after).filter(
+    ({ field }) => ACCESS_FIELDS.includes(field) && !isOwn(field),
+  );
+  return after.status === 'Active' && changed.length > 0;
+}
+
 const ROLE_FIELDS: readonly string[] = ['roles', 'group_roles'];
-/**
- * Fields with which a client could obtain the privileges of a Webmaster (interface §4). The external id is one of them,
- * because imports find users by it and set their roles.
- */
-const PROTECTED_FIELDS: readonly string[] = [
+/** Fields with which a client could sign in as another user. Imports find users by their external id. */
+const ACCESS_FIELDS: readonly string[] = [
   'status',
-  ...ROLE_FIELDS,
   'external_id',
   'username',
   'email',
   'authname',
   'password',
 ];
+/** Fields with which a client could obtain the privileges of a Webmaster (interface §4). */
+const PROTECTED_FIELDS: readonly string[] = [...ROLE_FIELDS, ...ACCESS_FIELDS];
 
 /** Returns a failure if the change grants the role Webmaster, or changes a protected field of a Webmaster. */
 function checkProtectedFields(actor: Actor, before: User | undefined, after: User): Failure | undefined {
