@@ -6,6 +6,7 @@ import { sendContinue } from '../../platform/http/body-reader.js';
 import { MULTIPART_OVERHEAD } from '../../platform/http/input.guard.js';
 import { Injectable } from '@nestjs/common';
 import { createHash } from 'node:crypto';
+import { ByteCollector } from '../../platform/common/byte-collector.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
 import { replaceHidden, truncate } from '../../platform/common/text.js';
@@ -47,14 +48,12 @@ export class FileStore {
     const hash = createHash('sha256');
     let size = 0;
     let parts = 0;
-    let pending: Uint8Array[] = [];
-    let length = 0;
+    let pending = new ByteCollector();
     const flush = async (): Promise<void> => {
       if (parts === 0 && reusedId !== undefined) await this.discard(reusedId);
       runId ||= await this.runs.createId();
-      await this.files.append(runId, parts++, Buffer.concat(pending));
-      pending = [];
-      length = 0;
+      await this.files.append(runId, parts++, pending.toBuffer());
+      pending = new ByteCollector();
       await setImmediate(); // lets other requests run, because SQLite statements block this thread
     };
     try {
@@ -64,9 +63,8 @@ export class FileStore {
         size += chunk.length;
         if (size > MAX_FILE_BYTES) throw new ProblemError('too_large', TOO_LARGE);
         hash.update(chunk);
-        pending.push(chunk);
-        length += chunk.length;
-        if (length >= PART_BYTES) await flush();
+        pending.add(chunk);
+        if (pending.length >= PART_BYTES) await flush();
       }
       await flush();
     } catch (error) {
@@ -92,8 +90,7 @@ const PREFIX_BYTES = 1024 * 1024;
 export class PrefixEndError extends Error {}
 
 export class FilePrefix implements FileReceiver {
-  private pieces: Buffer[] = [];
-  private storedBytes = 0;
+  private prefix = new ByteCollector();
   private size = 0;
 
   /** @throws ProblemError `too_large` for more than 100 MiB, or an error of the stream. */
@@ -101,24 +98,21 @@ export class FilePrefix implements FileReceiver {
     for await (const chunk of bytes) {
       this.size += chunk.length;
       if (this.size > MAX_FILE_BYTES) throw new ProblemError('too_large', TOO_LARGE);
-      const piece = Buffer.from(chunk.subarray(0, Math.max(0, PREFIX_BYTES - this.storedBytes)));
-      if (piece.length === 0) continue;
-      this.storedBytes += piece.length;
-      this.pieces.push(piece);
+      this.prefix.add(chunk.subarray(0, Math.max(0, PREFIX_BYTES - this.prefix.length)));
     }
     return { runId: '', name: toShownName(name), size: this.size, parts: 0, sha256: '' };
   }
 
   discard(): Promise<void> {
-    this.pieces = [];
+    this.prefix = new ByteCollector();
     return Promise.resolve();
   }
 
   /** Yields the stored bytes. @throws PrefixEndError after the last stored byte if the file is longer. */
   async *read(): AsyncGenerator<Uint8Array> {
     await Promise.resolve();
-    yield* this.pieces;
-    if (this.size > this.storedBytes) throw new PrefixEndError();
+    yield this.prefix.toBuffer();
+    if (this.size > this.prefix.length) throw new PrefixEndError();
   }
 }
 

@@ -61,18 +61,27 @@ function request(name: string, method: string, path: string, body?: object | str
   return { name, send: sendCase };
 }
 
-/** Creates a case that sends requests on one connection, without waiting for responses. */
-function pipeline(name: string, count: number): StallCase {
-  const line = 'GET /unknown HTTP/1.1\r\nHost: x\r\n';
-  const text = `${line}\r\n`.repeat(count - 1) + `${line}Connection: close\r\n\r\n`;
-  const sendCase = async (base: string) => {
+/** Creates a case that sends a text on one connection, without waiting for responses. */
+function raw(name: string, toText: (key: string) => string): StallCase {
+  const sendCase = async (base: string, key: string) => {
     const { hostname, port } = new URL(base);
     const socket = connect(Number(port), hostname).resume();
     socket.on('error', () => undefined); // the service may reset the connection
-    socket.write(text);
+    socket.write(toText(key));
     await new Promise((resolve) => socket.once('close', resolve));
   };
   return { name, send: sendCase };
+}
+
+function pipeline(name: string, count: number): StallCase {
+  const line = 'GET /unknown HTTP/1.1\r\nHost: x\r\n';
+  return raw(name, () => `${line}\r\n`.repeat(count - 1) + `${line}Connection: close\r\n\r\n`);
+}
+
+function sendSmallChunks(name: string, path: string): StallCase {
+  const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: text/csv\r\nConnection: close\r\n`;
+  const body = `Transfer-Encoding: chunked\r\n\r\n${'1\r\n \r\n'.repeat(300_000)}0\r\n\r\n`;
+  return raw(name, (key) => `${head}X-API-Key: ${key}\r\n${body}`);
 }
 
 /** Creates a case that creates a group with these members, sends requests to it, and deletes it. */
@@ -186,6 +195,8 @@ export function listStallCases(users: readonly string[]): StallCase[] {
     preview('100 rows of 1 MiB', 100, 200, 50),
     pipeline('100 requests at once', 100),
     pipeline('2300 requests at once', 2300),
+    sendSmallChunks('300000 chunks of an upload', '/api/0.3/imports/preview'),
+    sendSmallChunks('300000 chunks of a refused body', '/unknown'),
     bulk('200 changes of a user', ...repeat(200, (n) => onUser(n, add('title', `${n}`)))),
   ];
 }
