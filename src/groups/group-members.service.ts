@@ -20,11 +20,8 @@ export interface MemberDelta {
 
 export const NO_DELTA: MemberDelta = { added: [], removed: [] };
 
-/**
- * Maximum number of members in one SQL statement, as in `toBatches`. With a much longer list, MariaDB may stop using an
- * index.
- */
-const BATCH_SIZE = 500;
+/** Number of users whose roles one step changes. The user writer handles them without a pause. */
+const ROLES_BATCH_SIZE = 100;
 
 /**
  * Reads and changes members of groups in the transaction of the caller. The cost depends on the number of members added
@@ -75,14 +72,14 @@ export class GroupMembers {
       await this.repository.removeMembers(tx, group.uuid, part);
     }
     if (group.roles.length === 0) return;
-    for await (const part of toBatches([...added, ...removed]))
+    for await (const part of toBatches([...added, ...removed], ROLES_BATCH_SIZE))
       await this.updateRoles(tx, part, 'members', caller);
   }
 
   /** Updates the group roles of all members of a group. Call it after the roles of the group have changed. */
   async updateAllGroupRoles(tx: Sql, group: string, caller: Caller): Promise<void> {
     for (let after: string | undefined = ''; after !== undefined;) {
-      const part = await this.repository.readMembers(group, after, BATCH_SIZE, tx);
+      const part = await this.repository.readMembers(group, after, ROLES_BATCH_SIZE, tx);
       await this.updateRoles(tx, part, 'roles', caller);
       after = part.at(-1);
       await setImmediate(); // lets other requests run, as in `toBatches`

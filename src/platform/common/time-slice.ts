@@ -22,6 +22,7 @@ export class TimeSlice {
 
 /**
  * Splits values into batches of at most `size`. Lets other requests run between two batches.
+ * @param size at most 500 for the values of a SQL statement, because MariaDB may not use an index for a much longer list.
  * @param slice time slice of the whole work, if the values are a part of it.
  */
 export async function* toBatches<T>(
