@@ -90,7 +90,7 @@ export function serveDocs(app: INestApplication): void {
     });
     return document;
   };
-  let json: string | undefined;
+  let json: Buffer | undefined;
   app.use('/docs/page.js', (_request: Request, response: Response) => {
     response.type('text/javascript').send(script);
   });
@@ -98,7 +98,7 @@ export function serveDocs(app: INestApplication): void {
     next(SERVED.has(path) ? undefined : new NotFoundException());
   });
   app.getHttpAdapter().get('/docs/openapi.json', (_request: Request, response: Response) => {
-    response.type('json').send((json ??= JSON.stringify(readDocument())));
+    response.type('json').send((json ??= Buffer.from(JSON.stringify(readDocument()))));
   });
   SwaggerModule.setup('docs', app, () => toPageDocument(readDocument()), {
     raw: false,
