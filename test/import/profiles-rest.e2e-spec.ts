@@ -177,6 +177,7 @@ test('a key for one data set cannot save profiles of other data sets', async () 
   expect(await put('own', { dataset: 'sales', columns: COLUMNS })).toBe(403);
   expect(await put('own', { columns: COLUMNS })).toBe(403);
   expect(await put('own', { dataset: 'hr', columns: COLUMNS, pattern: '*' })).toBe(403);
+  expect(await put('own', { dataset: 'hr', columns: COLUMNS, allow_privileged: true })).toBe(403);
   await save('theirs', { dataset: 'sales', columns: COLUMNS });
   expect(await put('theirs', { dataset: 'hr', columns: COLUMNS })).toBe(403);
   expect((await narrow.delete('/import_profiles/theirs')).status).toBe(403);

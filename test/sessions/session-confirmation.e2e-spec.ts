@@ -57,6 +57,7 @@ const SENSITIVE: Row[] = [
   ['a new role of a group', 'PUT', (id) => `/groups/${id}`, ROLES, 200, async () => (await aGroup(app)).uuid],
   ['the restore of a Webmaster', 'POST', (id) => `/users/${id}/restore`, undefined, 200, deleteWebmaster],
   ['an import with allow_privileged', 'POST', () => '/imports?allow_privileged=true', aFile(), 202],
+  ['a profile with allow_privileged', 'PUT', () => '/import_profiles/x', { columns: { A: 'ExternalId' }, allow_privileged: true }, 200],
   ['a plan with allow_privileged', 'POST', (id) => `/imports/${id}/apply`, undefined, 202, () => importFile('&dry_run=true')],
   ['a revert with allow_privileged', 'POST', (id) => `/imports/${id}/revert`, undefined, 202, importFile],
 ];

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { parse } from 'node:querystring';
 import { type Caller, toDatasetScope } from '../../access/actor.js';
-import { assertScope } from '../../access/policy.js';
+import { assertConfirmed, assertScope } from '../../access/policy.js';
 import { recordEvents } from '../../audit/audit.service.js';
 import type { FieldChange } from '../../platform/common/field-changes.js';
 import { ProblemError, createValidationError } from '../../platform/common/errors.js';
@@ -109,11 +109,16 @@ export class ImportProfiles {
    * which may contain users of all data sets, so it requires access to all data sets.
    * @throws ProblemError `validation_failed` for an invalid profile, `wrong_state` if there are already MAX_PROFILES
    * profiles, `precondition_failed` if `headers` do not match the existing profile, or `insufficient_scope` for a key
-   * that may not import the data set of the new or the replaced profile.
+   * that may not import the data set of the new or the replaced profile, or that lacks `webmasters` for a profile with
+   * `allow_privileged`, or `reauthentication_required`.
    */
   async put(name: string, document: JsonObject, caller: Caller, headers: TagHeaders): Promise<KnownProfile> {
     const profile = this.validate(document);
     this.assertMayImport(caller, name, profile);
+    if (profile.allow_privileged) {
+      assertScope(caller.actor, 'webmasters');
+      assertConfirmed(caller.actor);
+    }
     return this.transactions.run(async (tx) => {
       const before = await this.saved.lock(tx, name);
       const replaced = before?.profile ?? findBuiltIn(name)?.profile;
