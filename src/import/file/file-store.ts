@@ -90,29 +90,31 @@ const PREFIX_BYTES = 1024 * 1024;
 export class PrefixEndError extends Error {}
 
 export class FilePrefix implements FileReceiver {
-  private prefix = new ByteCollector();
+  private bytes: Buffer = Buffer.alloc(0);
   private size = 0;
 
   /** @throws ProblemError `too_large` for more than 100 MiB, or an error of the stream. */
   async store(name: string, bytes: AsyncIterable<Uint8Array>): Promise<StoredFile> {
+    const prefix = new ByteCollector();
     for await (const chunk of bytes) {
       this.size += chunk.length;
       if (this.size > MAX_FILE_BYTES) throw new ProblemError('too_large', TOO_LARGE);
-      this.prefix.add(chunk.subarray(0, Math.max(0, PREFIX_BYTES - this.prefix.length)));
+      prefix.add(chunk.subarray(0, Math.max(0, PREFIX_BYTES - prefix.length)));
     }
+    this.bytes = prefix.toBuffer();
     return { runId: '', name: toShownName(name), size: this.size, parts: 0, sha256: '' };
   }
 
   discard(): Promise<void> {
-    this.prefix = new ByteCollector();
+    this.bytes = Buffer.alloc(0);
     return Promise.resolve();
   }
 
   /** Yields the stored bytes. @throws PrefixEndError after the last stored byte if the file is longer. */
   async *read(): AsyncGenerator<Uint8Array> {
     await Promise.resolve();
-    yield this.prefix.toBuffer();
-    if (this.size > this.prefix.length) throw new PrefixEndError();
+    yield this.bytes;
+    if (this.size > this.bytes.length) throw new PrefixEndError();
   }
 }
 
