@@ -22,9 +22,9 @@ test('failed.csv contains failed rows and can be corrected and imported', async 
   expect(answer.headers['content-type']).toBe('text/csv; charset=utf-8');
   expect(answer.headers['content-disposition']).toBe(`attachment; filename="failed-${run.id}.csv"`);
   expect(answer.text).toBe(
-    '\ufeffExternalId,Username,Email,Phone,Shoe size,_line,_code,_message\r\n' +
-      "r2,r2,wrong,'+44; 2,44,3,invalid_format,email must be an e-mail address\r\n" +
-      'r3,,r3@example.org,,"4""5",4,required,username is required\r\n',
+    '\ufeffExternalId,Username,Email,Phone,_line,_code,_message\r\n' +
+      "r2,r2,wrong,'+44; 2,3,invalid_format,email must be an e-mail address\r\n" +
+      'r3,,r3@example.org,,4,required,username is required\r\n',
   );
   const again = await runImport(app.key, answer.text, 'ignore_unknown_columns=true');
   expect(await getFailed(again.id)).toBe(answer.text.replace(',3,inv', ',2,inv').replace(',4,req', ',3,req'));

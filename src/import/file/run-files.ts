@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ImportRun } from '../runs/import-run.js';
-import { type Column, findColumn, toHeaderKey, findNearestColumn, isPasswordHeader } from './columns.js';
+import { type Column, findColumn, toHeaderKey, findNearestColumn } from './columns.js';
 import { FileError, type FileErrorDetails } from './file-error.js';
 import { ImportFilesRepository } from './import-files.repository.js';
 import type { CsvRecord } from './record-parser.js';
@@ -40,7 +40,7 @@ export class RunFiles {
     const names = await reader.readHeader();
     if (profile) return openMappedFile(reader, names, options, profile);
     const header = readHeader(names, options, reader.headerLine);
-    const uses = usesOf(names, (index, name) => header[index] !== undefined || !isPasswordHeader(name));
+    const uses = usesOf(names, (index) => header[index] !== undefined);
     return { reader, readRecords: (batchSize: number) => reader.readRecords(batchSize), names, header, uses };
   }
 
@@ -67,10 +67,8 @@ function openMappedFile(reader: CsvReader, names: string[], options: ImportOptio
   return { reader, readRecords, names, header, uses };
 }
 
-const usesOf = (names: readonly string[], isRead: (index: number, name: string) => boolean): SourceUse[] =>
-  names.map((name, index) =>
-    name.trim().startsWith('_') ? 'added' : isRead(index, name) ? 'stored' : 'private',
-  );
+const usesOf = (names: readonly string[], isRead: (index: number) => boolean): SourceUse[] =>
+  names.map((name, index) => (name.trim().startsWith('_') ? 'added' : isRead(index) ? 'stored' : 'private'));
 
 /**
  * Finds the import column of each column name in a header. Ignores names that begin with `_`, which `failed.csv` adds.
