@@ -59,7 +59,11 @@ export class RunTransitions {
     const moved = { ...run, ...next };
     const step = TRANSITIONS[name];
     if (name === 'approve') await this.audit.recordRunApproval(tx, caller, run.id);
-    else if ('audit' in step && !(name === 'complete' && isUnchanged(moved))) {
+    else if (
+      'audit' in step &&
+      !(name === 'complete' && isUnchanged(moved)) &&
+      !(name === 'cancel' && run.cancel)
+    ) {
       const target = { kind: 'import', id: run.id } as const;
       const changes = step.by === 'operator' ? {} : { changes: toResultChanges(moved) };
       await recordEvents(tx, caller, [{ action: step.audit, target, ...changes }]);
@@ -143,9 +147,9 @@ export class Checkpoint {
    * @throws LeaseLostError, StopRequestedError, RightsLostError or ShuttingDownError. In these cases the write is
    * rolled back.
    */
-  async commit(write: (tx: Sql, run: ImportRun) => Promise<unknown>, change: RunChange = {}): Promise<void> {
+  async commit<T>(write: (tx: Sql, run: ImportRun) => Promise<T>, change: RunChange = {}): Promise<T> {
     if (this.isStopping() && !this.isEnding) throw new ShuttingDownError();
-    await this.transactions.run(async (tx) => {
+    const written = await this.transactions.run(async (tx) => {
       if (!(await this.leases.renew(IMPORT_LEASE, LEASE_SECONDS, tx))) throw new LeaseLostError();
       const run = await this.runs.lock(tx, this.runId);
       if (!run || !RUNNABLE.includes(run.state)) throw new LeaseLostError();
@@ -154,12 +158,14 @@ export class Checkpoint {
       const isWritten = run.state === 'applying' && run.applied_batches === run.batches;
       const lost = this.isEnding || isWritten ? undefined : await this.rights.findLostRight(tx, run);
       if (lost) throw new RightsLostError(lost);
-      await write(tx, run);
+      const result = await write(tx, run);
       await this.runs.update(tx, this.runId, change);
+      return result;
     });
     this.lastReport = performance.now();
     // A query on SQLite blocks this thread, so let other requests run between two batches.
     await setImmediate();
+    return written;
   }
 
   async reportProgress(progress: RunChange): Promise<void> {
