@@ -106,7 +106,7 @@ export class ImportProfilesController {
     },
     answer: describeJson('The profile.', ImportProfileDto, ETAG),
     links: createLinks(['getImportProfile'], 'name', 'name'),
-    errors: ['wrong_state'],
+    errors: ['wrong_state', 'reauthentication_required'],
   })
   @Requires('imports.write')
   @Accepts({ body: true })
