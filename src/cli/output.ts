@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { errorCodeOf, messageOf } from '../platform/common/errors.js';
 import { replaceHidden } from '../platform/common/text.js';
 import type { JsonObject } from '../platform/common/json.js';
+import { ignoreOutputErrors } from '../platform/telemetry/log.js';
 import type { Application } from './application.js';
 import type { Target } from './target.js';
 
@@ -27,6 +28,20 @@ export function toTable(cells: readonly (readonly (string | number)[])[]): strin
 /** Prints a result to standard output: `value` as JSON with `--json`, otherwise `text`. */
 export function print({ json }: { json?: true }, value: object, text: string): void {
   process.stdout.write(json ? `${JSON.stringify(value, null, 2)}\n` : text);
+}
+
+/**
+ * Lets a command complete its work if its output cannot be written. Reports the error and sets the exit code, unless the
+ * program that reads standard output, such as `head`, has closed the pipe.
+ */
+export function handleOutputErrors(exitCode: number): void {
+  ignoreOutputErrors();
+  process.stdout.once('error', (error) => {
+    const code = errorCodeOf(error);
+    if (code === 'EPIPE') return;
+    process.stderr.write(`Standard output cannot be written (${code}). The command continues without it.\n`);
+    process.once('exit', () => (process.exitCode ||= exitCode));
+  });
 }
 
 /**

@@ -9,6 +9,7 @@ import { createBackupCommand, createMigrateCommand, createRestoreCommand } from 
 import { createDoctorCommand } from './doctor.command.js';
 import { createImportCommand, createImportsCommand } from './import.command.js';
 import { createKeysCommand } from './keys.command.js';
+import { handleOutputErrors } from './output.js';
 import { createUsersCommand } from './users.command.js';
 
 const EXIT_CODES = `
@@ -86,9 +87,8 @@ const NOTHING_DONE = 2;
 /** Runs a command line. Ends the process after an error, and after options such as `--help`. */
 export function runCommandLine(application: Application, args: readonly string[]): Promise<void> {
   const program = createProgram(application, (code) => process.exit(code === 0 ? 0 : NOTHING_DONE));
-  const parseArguments = async () => {
-    await program.parseAsync(args, { from: 'user' });
-  };
+  handleOutputErrors(NOTHING_DONE);
+  const parseArguments = () => program.parseAsync(args, { from: 'user' }).then(() => undefined);
   return runProgram('rollcall failed.', parseArguments, NOTHING_DONE);
 }
 
