@@ -1,17 +1,10 @@
 import { findNearest } from '../../platform/common/nearest.js';
-import { toNormalForm } from '../../platform/common/text.js';
-
-/** ASCII forms of characters that Unicode normalization (NFKD) leaves unchanged. */
-const LETTERS = new Map(
-  "ßss ẞSS æae ÆAe œoe ŒOe øo ØO đd ĐD ðd ÐD ħh ĦH ıi łl ŁL ŧt ŦT þth ÞTh ’' ‘' –- —-"
-    .split(' ')
-    .map((pair) => [pair.charAt(0), pair.slice(1)]),
-);
+import { ASCII_FORMS, toNormalForm } from '../../platform/common/text.js';
 
 /** Converts text to ASCII: `Zoë Åström` becomes `Zoe Astrom`. Characters without an ASCII form are removed. */
 function toAscii(text: string): string {
   if (/^[\0-\x7f]*$/.test(text)) return text;
-  return toNormalForm(text, 'NFKD').replace(/[^\0-\x7f]/gu, (letter) => LETTERS.get(letter) ?? '');
+  return toNormalForm(text, 'NFKD').replace(/[^\0-\x7f]/gu, (letter) => ASCII_FORMS.get(letter) ?? '');
 }
 
 export const MAX_TEMPLATE = 500;

@@ -61,25 +61,21 @@ export function normalizeLine(text: string): string {
   return trimmed.replace(/\p{Zs}+/gu, ' ');
 }
 
-/** Replacements for letters that Unicode does not decompose. Without this table "Soren" would not find "Søren". */
-const INSEPARABLE: Readonly<Record<string, string>> = {
-  ø: 'o',
-  đ: 'd',
-  ð: 'd',
-  ħ: 'h',
-  ı: 'i',
-  ł: 'l',
-  ŧ: 't',
-  æ: 'ae',
-  œ: 'oe',
-  þ: 'th',
-};
+/**
+ * ASCII forms of characters that Unicode normalization (NFKD) leaves unchanged. Without them, "Soren" would not find
+ * "Søren".
+ */
+export const ASCII_FORMS: ReadonlyMap<string, string> = new Map(
+  "ßss ẞSS æae ÆAe œoe ŒOe øo ØO đd ĐD ðd ÐD ħh ĦH ıi łl ŁL ŧt ŦT þth ÞTh ’' ‘' –- —-"
+    .split(' ')
+    .map((pair) => [pair.charAt(0), pair.slice(1)]),
+);
 
 /** Folds a text for comparison: lower case, without accents. Names are sorted and words are searched in this form. */
 export function foldText(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase();
   const bare = toNormalForm(text, 'NFKD').replace(/\p{M}+/gu, '');
-  const toBasicLetters = (letter: string) => INSEPARABLE[letter] ?? letter;
+  const toBasicLetters = (letter: string) => ASCII_FORMS.get(letter) ?? letter;
   // `toLowerCase` runs before `foldCase`, because otherwise the capital `ẞ` would not become `ss`.
   const folded = foldCase(bare.toLowerCase()).replace(/[øđðħıłŧæœþ]/g, toBasicLetters);
   return toNormalForm(folded, 'NFKC');
