@@ -94,19 +94,9 @@ export function compareCodePoints(a: string | number, b: string | number): numbe
   const left = String(a);
   const right = String(b);
   if (left === right) return 0;
-  const shorter = Math.min(left.length, right.length);
   let at = 0;
-  while (at < shorter && left.charCodeAt(at) === right.charCodeAt(at)) at++;
-  return rankOf(left.charCodeAt(at)) - rankOf(right.charCodeAt(at));
-}
-
-/**
- * Returns the sort rank of a code unit. Surrogates come last, because they encode the highest code points. The end of a
- * text (NaN) comes first.
- */
-function rankOf(codeUnit: number): number {
-  if (Number.isNaN(codeUnit)) return -1;
-  return codeUnit >= 0xd800 && codeUnit <= 0xdfff ? codeUnit + 0x10000 : codeUnit;
+  while (left.charCodeAt(at) === right.charCodeAt(at)) at++;
+  return (left.codePointAt(at) ?? -1) - (right.codePointAt(at) ?? -1); // the end of a text comes first
 }
 
 /**
