@@ -98,7 +98,7 @@ export class Application {
  * Prevents a mistyped file name from creating an empty database.
  * @throws Error if the database file is missing.
  */
-function assertDatabaseExists(env: Env): void {
+export function assertDatabaseExists(env: Env): void {
   const file = sqliteFileOf(env);
   if (file === undefined || existsSync(file)) return;
   throw new Error(

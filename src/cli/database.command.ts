@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { setPriority } from 'node:os';
 import {
-  BackupError,
   type BackupHeader,
   FORMAT,
   listTables,
@@ -33,7 +32,8 @@ import {
 } from '../platform/database/engine/backup-connections.js';
 import { KNOWN_MIGRATIONS } from '../platform/database/migrate.js';
 import { toUnixAddress } from '../platform/http/request-headers.js';
-import { type Application, getUserName } from './application.js';
+import { type Application, assertDatabaseExists, getUserName } from './application.js';
+import { useFile } from './named-file.js';
 import { toTable, runWithProgress } from './output.js';
 
 export const createMigrateCommand = ({ entities }: Application) =>
@@ -65,10 +65,10 @@ export const createBackupCommand = ({ entities }: Application) =>
     .option('--force', 'overwrite an existing file')
     .addHelpText('after', BACKUP_NOTES)
     .action(async (path: string, { force }: { force?: true }) => {
-      if (!force && existsSync(path)) throw new Error(`${path} exists. Use --force to overwrite it.`);
+      if (!force && existsSync(path))
+        throw new Error(`${path} exists. Use --force to overwrite it, or pass another path.`);
       const env = readSettings();
-      const source = sqliteFileOf(env);
-      if (source !== undefined && !existsSync(source)) throw new Error(`There is no database at ${source}.`);
+      assertDatabaseExists(env);
       process.stderr.write(`Backing up ${databaseNameOf(env).fullName} …\n`);
       setPriority(NICENESS);
       const files = await claimDatabase(env, 'read');
@@ -78,7 +78,7 @@ export const createBackupCommand = ({ entities }: Application) =>
         const opened = (snapshot = await openSnapshot(env));
         const header = await createHeader(opened, entities);
         const total = countBackupRows({ header });
-        await runWithProgress(total, (show) => writeBackup(path, header, opened, show));
+        await runWithProgress(total, (show) => useFile(path, () => writeBackup(path, header, opened, show)));
         const size = ((await stat(path)).size / 1024 / 1024).toFixed(1);
         process.stdout.write(`${path}: ${total} rows of ${header.tables.length} tables, ${size} MiB\n`);
       } finally {
@@ -123,10 +123,10 @@ export const createRestoreCommand = (application: Application) =>
     .action(async (path: string, flags: { check?: true; replace?: string }) => {
       const { entities } = application;
       const schema = { tables: listBackedUpTables(entities), migrations: KNOWN_MIGRATIONS };
-      const backup = await addPathToErrors(path, () => BackupReader.open(path, schema));
+      const backup = await useFile(path, () => BackupReader.open(path, schema));
       try {
         // Reads all rows of the backup once, so that a damaged file is rejected before anything is written.
-        await addPathToErrors(path, async () => {
+        await useFile(path, async () => {
           for await (const _ of backup.readRows());
         });
         process.stdout.write(formatContents(path, backup));
@@ -157,14 +157,6 @@ async function replaceContents(backup: BackupReader, entities: EntityClasses, re
     return result;
   } finally {
     files?.release();
-  }
-}
-
-async function addPathToErrors<T>(path: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw error instanceof BackupError ? new Error(`${path} ${error.message}.`) : error;
   }
 }
 

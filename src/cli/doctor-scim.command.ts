@@ -6,6 +6,7 @@ import { OKTA } from './replays/okta.js';
 import { ReplayRun } from './replays/replay-run.js';
 import type { Provider, Step } from './replays/replay.js';
 import { toTable } from './output.js';
+import { KEY, KEY_FILE, type Target, readKey } from './target.js';
 
 export const REPLAYS: Record<Provider, readonly Step[]> = { entra: ENTRA, okta: OKTA, midpoint: MIDPOINT };
 
@@ -18,17 +19,17 @@ export const createDoctorScimCommand = () =>
         .makeOptionMandatory(),
     )
     .requiredOption('--url <url>', 'address of the running service')
-    .addOption(new Option('--key <key>', 'API key for the service').env('ROLLCALL_KEY'))
+    .addOption(KEY)
+    .addOption(KEY_FILE)
     .addHelpText(
       'after',
       '\nThe key needs the scopes users:read, users:write, groups:read and groups:write. At the end, the temporary users are' +
         '\ndeleted for good. They do not count towards the fuse of the key.' +
-        '\nExit codes: 0 all steps passed, 1 a step failed or something could not be deleted, 2 invalid usage.',
+        '\nExit codes: 0 all steps passed, 1 a step failed or something could not be deleted, 2 nothing done (invalid usage, no service).',
     )
-    .action(async ({ profile, url, key }: { profile: Provider; url: string; key?: string }) => {
-      if (!key) throw new Error('An API key is required. Pass --key or set ROLLCALL_KEY.');
+    .action(async ({ profile, url, ...flags }: Target & { profile: Provider; url: string }) => {
+      const run = new ReplayRun(url, await readKey(flags));
       const rows: string[][] = [];
-      const run = new ReplayRun(url, key);
       const stop = new AbortController();
       for (const signal of SHUTDOWN_SIGNALS)
         process.once(signal, () => {

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { randomUUID } from 'node:crypto';
-import { constants, createReadStream } from 'node:fs';
-import { access, readFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { Readable } from 'node:stream';
 import { RowsQuery, RunsQuery } from '../import/import.query.js';
@@ -14,6 +14,7 @@ import { isUuid } from '../platform/common/uuid.js';
 import type { UserPageDto } from '../users/user.view.js';
 import type { Application } from './application.js';
 import { formatPreview, formatRows, formatRun, formatRuns, formatSummary } from './import-output.js';
+import { assertReadable, useFile } from './named-file.js';
 import { createProgressBar, print, printPage, writeTextTo } from './output.js';
 import type { SentFile, ServiceClient } from './service-client.js';
 import {
@@ -69,7 +70,7 @@ export const createImportCommand = (application: Application) =>
       const query = { ...options, ...(!isFile && profile !== undefined && { profile }) };
       assertValidFields(RequestedOptions, stringifyValues(query), command);
       // Check the file before the database is opened, because opening the database may migrate it.
-      if (file !== '-') await access(file, constants.R_OK);
+      if (file !== '-') await assertReadable(file);
       await application.runWithClient(flags, async (service) => {
         const sent = { query, file: isFile ? await buildForm(service, file, profile) : toFile(file) };
         if (preview) {
@@ -107,7 +108,7 @@ async function buildForm({ isLocal }: ServiceClient, file: string, profile: stri
     throw new Error(
       `With --url, the service cannot read the file ${profile}. Save the profile with PUT /import_profiles/NAME and pass its name.`,
     );
-  const document = parseProfile(profile, await readFile(profile, 'utf8'));
+  const document = parseProfile(profile, await useFile(profile, () => readFile(profile, 'utf8')));
   const name = basename(profile).replace(/\.json$/i, '');
   const profileName = PROFILE_NAME.test(name) ? name : 'file';
   const fields = { profile: profileName, profile_document: JSON.stringify(document) };

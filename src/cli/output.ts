@@ -7,6 +7,7 @@ import { replaceHidden } from '../platform/common/text.js';
 import type { JsonObject } from '../platform/common/json.js';
 import { ignoreOutputErrors } from '../platform/telemetry/log.js';
 import type { Application } from './application.js';
+import { useFile } from './named-file.js';
 import type { Target } from './target.js';
 
 /** File mode of output files. They contain personal data, so only their owner can access them. */
@@ -97,10 +98,12 @@ export const formatParty = ({ kind, id }: { kind: string; id: string | null }): 
 /** Streams text to a file, or to standard output if `file` is undefined. An existing file keeps its mode. */
 export async function writeTextTo(text: AsyncIterable<string>, file: string | undefined): Promise<void> {
   const target = file === undefined ? process.stdout : createWriteStream(file, { mode: OWNER_ONLY });
-  await pipeline(Readable.from(text), target).catch((error: unknown) => {
-    // Ignores the error if the program that reads the pipe, such as `head`, has closed it.
-    if (errorCodeOf(error) !== 'EPIPE') throw error;
-  });
+  await useFile(file ?? 'Standard output', () => pipeline(Readable.from(text), target)).catch(
+    (error: unknown) => {
+      // Ignores the error if the program that reads the pipe, such as `head`, has closed it.
+      if (errorCodeOf(error) !== 'EPIPE') throw error;
+    },
+  );
 }
 
 /** Creates a progress bar on standard error. Returns undefined if standard error is not a terminal. */

@@ -1,9 +1,10 @@
 import { Command, Option } from 'commander';
-import { open } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import type { InputClass } from '../platform/common/fields.js';
 import type { JsonObject } from '../platform/common/json.js';
 import { readInput } from '../platform/input/read-input.js';
+import { useFile } from './named-file.js';
 
 export interface Target {
   url?: string;
@@ -18,12 +19,18 @@ const TARGET_OPTIONS: ReadonlySet<string> = new Set(['url', 'key', 'keyFile', 'j
 /** File mode bits that give access to the group or to other users. */
 const OTHERS = 0o077;
 
+export const KEY = new Option('--key <key>', 'API key for the service at --url').env('ROLLCALL_KEY');
+export const KEY_FILE = new Option(
+  '--key-file <file>',
+  'file with the API key, readable only by you ("-" for standard input)',
+);
+
 export const createCommand = (name: string, description: string): Command =>
   new Command(name)
     .description(description)
     .option('--url <url>', 'address of a running service, instead of the local database or service')
-    .addOption(new Option('--key <key>', 'API key for the service at --url').env('ROLLCALL_KEY'))
-    .option('--key-file <file>', 'file with the API key, readable only by you ("-" for standard input)')
+    .addOption(KEY)
+    .addOption(KEY_FILE)
     .option('--json', 'print as JSON')
     .hook('preAction', (self) => {
       if (self.getOptionValue('url') !== undefined) return;
@@ -68,22 +75,17 @@ export function assertValidFields(type: InputClass<object>, fields: JsonObject, 
 
 /** Returns the API key for `--url`. @throws Error if there is no key, or if its file is empty or readable by others. */
 export async function readKey({ key, keyFile }: Target): Promise<string> {
-  const secret = keyFile === undefined ? key : await readKeyFile(keyFile);
+  const secret = keyFile === undefined ? key : await useFile(keyFile, () => readKeyFile(keyFile));
   if (!secret) throw new Error('--url needs an API key: --key, --key-file, or the variable ROLLCALL_KEY.');
   return secret;
 }
 
 async function readKeyFile(file: string): Promise<string> {
   if (file === '-') return (await text(process.stdin)).trim();
-  const handle = await open(file);
-  try {
-    const { mode } = await handle.stat();
-    if ((mode & OTHERS) !== 0)
-      throw new Error(`Other users can read ${file}. Run chmod 600 ${file}, and create a new key if needed.`);
-    const key = (await handle.readFile('utf8')).trim();
-    if (key === '') throw new Error(`${file} is empty. It must contain an API key.`);
-    return key;
-  } finally {
-    await handle.close();
-  }
+  const key = (await readFile(file, 'utf8')).trim();
+  const { mode } = await stat(file);
+  if ((mode & OTHERS) !== 0)
+    throw new Error(`Other users can read ${file}. Run chmod 600 ${file}, and create a new key if needed.`);
+  if (key === '') throw new Error(`${file} is empty. It must contain an API key.`);
+  return key;
 }

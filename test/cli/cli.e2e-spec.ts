@@ -69,13 +69,28 @@ test('rollcall import reads standard input if the file name is -', async () => {
   expect(JSON.parse(out.toString())).toMatchObject({ state: 'completed', counts: { created: 1 } });
 });
 
-test('rollcall import creates no user if the file is missing', async () => {
-  await database.drop();
-  database = await createDatabase('tables');
-  settings = envOf(database);
-  const missing = await runRollcall(['import', join(database.folder, 'nobody.csv')]);
-  expect(missing).toMatchObject({ code: 2, out: '', err: expect.stringMatching(/ENOENT.*nobody\.csv/) });
-  expect((await runRollcall(['users', 'find', '--json'])).out).toContain('"Count": 0');
+test('a command reports a file that it cannot use, with the path as typed', async () => {
+  const { folder } = database;
+  const gone = join(folder, 'gone');
+  const file = writeUsers('plain.csv');
+  const url = 'http://127.0.0.1:2';
+  const isFolder = `${folder} is a folder. Pass the path of a file.`;
+  // prettier-ignore
+  const commands: [string[], string][] = [
+    [['import', gone], `${gone} does not exist. Check the path.`],
+    [['import', `${file}/x`], `${file}/x cannot exist, because a part of the path is a file. Check the path.`],
+    [['import', folder], isFolder],
+    [['import', file, '--profile', `${folder}/`], isFolder.replace(' ', '/ ')],
+    [['users', 'export', '--out', folder], isFolder],
+    [['backup', `${gone}/x`], `The folder ${gone} does not exist. Check the path.`],
+    [['restore', folder, '--check'], isFolder],
+    [['doctor', 'scim', '--profile', 'okta', '--url', url, '--key-file', folder], isFolder],
+    [['doctor', 'scim', '--profile', 'okta', '--url', url, '--key', 'x'], `${url}/scim/v2 gives no response (ECONNREFUSED). Check --url.`],
+  ];
+  for (const [args, message] of commands) {
+    const { code, err } = await runRollcall(args);
+    expect([args, code, err]).toEqual([args, 2, expect.stringContaining(`rollcall failed. ${message}\n`)]);
+  }
 });
 
 test('rollcall import is rejected if the database has no users', async () => {

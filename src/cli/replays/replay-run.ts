@@ -29,8 +29,12 @@ export class ReplayRun {
   /**
    * Runs the steps and yields each result, whose `problem` is absent if the step passed. At the end, deletes all
    * resources with the name of this run, even if the caller stops early or a response was lost.
+   * @throws Error before the first step if no service answers.
    */
   async *runSteps(steps: readonly Step[]): AsyncGenerator<{ step: Step; problem?: string }> {
+    await this.send('GET', '/ServiceProviderConfig').catch((error: unknown) => {
+      throw new Error(`${this.base} gives ${reasonOf(error)}. Check --url.`);
+    });
     try {
       for (const step of steps) {
         const problem = await this.runStep(step).catch((error: unknown) => reasonOf(error));
