@@ -3,6 +3,7 @@ import { API_KEY, setUpApp } from '../support/app/app.js';
 import { PASSWORD } from '../support/app/people.js';
 import {
   ENTERPRISE,
+  ROLLCALL,
   SCIM,
   type ScimClient,
   USER,
@@ -122,6 +123,19 @@ describe('SCIM requests', () => {
     expect(two.headers['content-type']).toBe('application/scim+json; charset=utf-8');
     expect(two.headers).toMatchObject({ 'x-request-id': 'mine-1', location: one.headers.location });
     expect((await scim.post('/Users', aScimUser(), headers)).status).toBe(422);
+  });
+
+  test.each([
+    { displayName: 'Zebulon Quirrell' },
+    { name: { formatted: 'Zebulon Quirrell' } },
+    { emails: [{ value: 'z@example.org', primary: true }, { value: 'zebulon.quirrell@home.org' }] },
+    { [ROLLCALL]: { authname: [{ method: 'ldap', value: 'zebulonquirrell' }] } },
+  ])('refuse a password that consists of the names in %j', async (names) => {
+    const password = 'zebulonquirrell-75';
+    const { id } = await provision(scim, { password }); // other users may have this password
+    const created = await scim.post('/Users', { ...aScimUser(), ...names, password });
+    const changed = await scim.patch(`/Users/${id}`, { op: 'replace', value: { ...names, password } });
+    for (const answer of [created, changed]) expect(errorOf(answer)[2]).toContain('must not be a common');
   });
 
   test('can set, change and remove a password', async () => {

@@ -27,7 +27,7 @@ const YEAR = /^(?:19|20)\d\d/;
  * Maps digits and signs to the letters that people replace with them. `1` is missing, because it can stand for `i` or `l`.
  */
 export const LETTERS: Readonly<Record<string, string>> = {
-  ...{ '0': 'o', '3': 'e', '4': 'a', '5': 's', '7': 't', '@': 'a', $: 's', '!': 'i' },
+  ...{ '0': 'o', '3': 'e', '4': 'a', '5': 's', '7': 't', '8': 'b', '@': 'a', $: 's', '!': 'i', '€': 'e' },
 };
 
 export interface GuessableWords {
@@ -72,7 +72,7 @@ export function computeGuessWeight(text: string, guesses: GuessableWords = {}): 
 }
 
 const replaceLookalikes = (text: string, letterForOne: string): string =>
-  text.replace(/[0134570@$!]/g, (sign) => (sign === '1' ? letterForOne : (LETTERS[sign] ?? sign)));
+  text.replace(/[0134578@$!€]/g, (sign) => (sign === '1' ? letterForOne : (LETTERS[sign] ?? sign)));
 
 /**
  * Returns the length of the longest sequence that begins at `start`: equal, ascending or descending characters, or

@@ -3,6 +3,10 @@ import { foldText } from './text.js';
 
 /** Number of letters, such as initials, that a password made of names may have in addition to the names. */
 const STRAY_LETTERS = 2;
+/** Minimum length of a word that counts backwards, or with signs between or in place of its letters. */
+const LONG_WORD = 4; // shorter words also occur in random text
+/** Number of characters of all names that are compared. More characters would take longer than hashing the password. */
+const MAX_NAMES_LENGTH = 1_500;
 
 /** Seasons, months and greetings in several languages, without accents. People often add a year to them. */
 const SEASONAL_WORDS = `spring summer autumn fall winter fruhling fruehling sommer herbst printemps ete automne hiver
@@ -10,33 +14,52 @@ const SEASONAL_WORDS = `spring summer autumn fall winter fruhling fruehling somm
   august september october november december januar februar marz maerz mai juni juli oktober dezember welcome hello hi
   good morning day evening happy new year merry christmas xmas easter holidays willkommen hallo guten morgen tag abend
   gruss servus moin frohe frohes neues jahr weihnachten ostern bonjour salut bienvenue joyeux noel hola buenos dias
-  feliz navidad ciao buongiorno`;
+  feliz navidad ciao buongiorno bienvenido benvenuto valkommen velkommen tervetuloa welkom gruezi world welt sommar host
+  vinter zima wiosna lato jesien leto kesa talvi enero febrero gennaio febbraio зима весна лето осень привет`;
 
 /**
  * Returns true if a password consists of names, seasons and greetings, with digits and signs around them (interface §2).
- * @param names names and identifiers of the user. Their parts count too, in any order and spelling.
+ * @param names names and identifiers of the user. Their parts count too, in any order and spelling, and backwards.
  */
 export function isMadeOfNames(password: string, names: readonly string[]): boolean {
-  const words = [...names, SEASONAL_WORDS]
-    .flatMap((name) => name.split('@')) // otherwise `@` would count as a letter
-    .flatMap(listSpellings)
-    .flatMap((spelling) => spelling.match(WORD) ?? [])
-    .sort((a, b) => b.length - a.length);
-  return listSpellings(password).some((text) => {
-    const rest = words.reduce((left, word) => left.replaceAll(word, ' '), text);
-    return rest !== text && (rest.match(/\p{L}/gu) ?? []).length <= STRAY_LETTERS;
+  const words = new Set([...listWords(names.join(' ').slice(0, MAX_NAMES_LENGTH)), ...SEASONAL]);
+  const pattern = new RegExp([...words].sort((a, b) => b.length - a.length).join('|'), 'g'); // longest first
+  return listReadings(password).some((text) => {
+    const isJoined = /\P{L}/u.test(password) && !/\P{L}/u.test(text);
+    const found = [...text.toLowerCase().matchAll(pattern)]
+      .map(({ 0: word, index }) => text.slice(index, index + word.length))
+      .filter((word) => word.length >= LONG_WORD || (!isJoined && word === word.toLowerCase()))
+      .join('');
+    return /\P{Lu}/u.test(found) && countTypedLetters(text) - countTypedLetters(found) <= STRAY_LETTERS;
   });
 }
 
 /** Pattern of a word. It excludes single Latin letters and short numbers, because other passwords contain them too. */
 const WORD = /\p{L}{2,}|\p{N}{4,}|[^\P{L}\0-~]/gu;
+/** Counts the letters of the password in a reading. A letter in upper case replaces a sign. */
+const countTypedLetters = (text: string): number => (text.match(/[^\P{L}\p{Lu}]/gu) ?? []).length;
+
+/** Maps letters to letters that look the same. */
+const LOOKALIKES = new Map(
+  'li аa вb еe іi јj кk мm нh оo рp сc тt уy хx'.split(' ').map((pair) => [pair.charAt(0), pair.charAt(1)]),
+);
+
+/** Lists the words of a text in all spellings, forwards and backwards. */
+const listWords = (text: string): string[] =>
+  listReadings(text.replaceAll('@', ' ')) // otherwise `@` would count as a letter
+    .flatMap((reading) => reading.toLowerCase().match(WORD) ?? [])
+    .flatMap((word) => [word, ...(word.length < LONG_WORD ? [] : [Array.from(word).reverse().join('')])]);
+const SEASONAL = listWords(SEASONAL_WORDS);
 
 /**
- * Folds a text, replaces signs between letters by letters, and also returns the text with single vowels. Both spellings of
- * `Müller` therefore equal one spelling of `Mueller`.
+ * Returns the ways to read a text. Signs and digits stay, or become the letters that they replace, in upper case. All
+ * characters between the letters stay, or are removed. Vowel pairs stay, or become single vowels, so that both spellings
+ * of `Müller` equal one spelling of `Mueller`.
  */
-function listSpellings(text: string): string[] {
-  const toLetter = (sign: string): string => LETTERS[sign] ?? 'i';
-  const folded = foldText(text).replace(/(?<=\p{L})[013457@$!](?=\p{L})/gu, toLetter);
-  return [folded, folded.replace(/aa|ae|oe|ue/g, (pair) => pair.charAt(0))];
+function listReadings(text: string): string[] {
+  const typed = foldText(text).replace(/\p{L}/gu, (letter) => LOOKALIKES.get(letter) ?? letter);
+  const toLetter = (sign: string): string => (sign === '1' ? 'I' : (LETTERS[sign]?.toUpperCase() ?? sign));
+  return [typed, typed.replace(/\P{L}/gu, toLetter)]
+    .flatMap((reading) => [reading, reading.replace(/\P{L}/gu, '')])
+    .flatMap((reading) => [reading, reading.replace(/e(?=[aou])|(?<=[aou])e|a(?=a)/gi, '')]);
 }

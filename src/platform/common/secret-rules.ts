@@ -30,7 +30,7 @@ export function findPasswordFault(
   password: string,
   context: GuessableWords & { minLength: number },
 ): PasswordFault | undefined {
-  const { minLength } = context;
+  const { minLength, known = [] } = context;
   if (!isWithin(password, MAX_PASSWORD_LENGTH)) {
     return { code: 'too_long', message: `may have at most ${MAX_PASSWORD_LENGTH} characters` };
   }
@@ -42,8 +42,7 @@ export function findPasswordFault(
   if (!isCleanText(password)) {
     return { code: 'invalid_format', message: 'must not contain control characters or invalid Unicode' };
   }
-  const isWeak = computeGuessWeight(password, context) < MIN_PASSWORD_WEIGHT;
-  if (isWeak || isMadeOfNames(password, context.known ?? [])) {
+  if (computeGuessWeight(password, context) < MIN_PASSWORD_WEIGHT || isMadeOfNames(password, known)) {
     const message =
       'must not be a common password, or consist mainly of names, greetings, common words, sequences or repetitions';
     return { code: 'too_common', message };

@@ -181,7 +181,9 @@ export class ScimUserChanges {
    * @returns undefined if the password does not change.
    */
   private async hashPassword(change: ValidEdit, caller: Caller): Promise<string | null | undefined> {
-    const errors = [...change.errors, ...(await this.changes.validatePassword(change))];
+    const attributes = { ...change.after.attributes, ...change.edit.attributes };
+    const complete = { ...change, after: { ...change.after, attributes } };
+    const errors = [...change.errors, ...(await this.changes.validatePassword(complete))];
     if (errors.length > 0) throw createValidationError(errors);
     return this.changes.hashPassword(change.input, caller);
   }

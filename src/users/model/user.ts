@@ -168,10 +168,13 @@ export function toValueRows({ uuid, attributes }: Pick<User, 'uuid' | 'attribute
     if (key !== '') rows.set(`${attribute} ${key}`, { attribute, value_key: key, user_uuid: uuid });
   };
   for (const attribute of SEARCHED_ATTRIBUTES) add(attribute, attributes[attribute]);
-  const { emails } = attributes;
-  if (Array.isArray(emails)) for (const email of emails) if (isObject(email)) add('emails', email['value']);
+  for (const address of listAddresses(attributes)) add('emails', address);
   return [...rows.values()];
 }
+
+/** Lists the addresses in `attributes.emails`, which omits the address in the column `email`. */
+export const listAddresses = ({ emails }: Attributes): unknown[] =>
+  Array.isArray(emails) ? emails.map((email) => (isObject(email) ? email['value'] : undefined)) : [];
 
 const MAX_WORD = 255;
 const PUNCTUATION_AT_ENDS = /^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu;

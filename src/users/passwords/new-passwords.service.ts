@@ -4,7 +4,7 @@ import { type PasswordFault, isGuessableKey, findPasswordFault } from '../../pla
 import { Env } from '../../platform/config/env.js';
 import { localPartOf } from '../model/formats.js';
 import { toLoginKey } from '../model/comparison-keys.js';
-import type { User } from '../model/user.js';
+import { type User, listAddresses } from '../model/user.js';
 
 let list: Promise<(text: string) => boolean> | undefined;
 
@@ -36,13 +36,15 @@ export class NewPasswords {
   }
 
   async findFault(password: string, user: User): Promise<PasswordFault | undefined> {
-    const { username, email, firstname, middle_name, surname, known_as, external_id } = user;
+    const { username, email, attributes, authname } = user;
     const key = toLoginKey(password);
     if (key === toLoginKey(username) || key === toLoginKey(email)) {
       return { code: 'invalid_value', message: 'must not be the username or the e-mail address' };
     }
-    const names = [firstname, middle_name, surname, known_as, external_id];
-    const known = [username, email, localPartOf(email), ...names];
+    const names = [user.firstname, user.middle_name, user.surname, user.known_as, user.external_id];
+    const provided = [attributes['displayName'], attributes['name.formatted'], ...listAddresses(attributes)];
+    const logins = [username, email, localPartOf(email), ...Object.values(authname).flat()];
+    const known = [...names, ...logins, ...provided].filter((text) => typeof text === 'string');
     const minLength = this.env.PASSWORD_MIN_LENGTH;
     return findPasswordFault(password, { minLength, known, isWord: await loadCommonPasswordTest() });
   }
