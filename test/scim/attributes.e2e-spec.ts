@@ -60,6 +60,17 @@ function setValue(resource: Json, path: string, value: Json): Json {
     : { ...resource, [urn]: { ...resource[urn], [name]: value } };
 }
 
+/** Returns the schema and value of each text that the value of an attribute contains, by its path. */
+function listTexts(path: string, definition: Json, value: Json): [string, Json, string][] {
+  const parts = definition.subAttributes?.map((sub: Json) => [
+    `${path}.${sub.name}`,
+    sub,
+    [value].flat()[0][sub.name],
+  ]);
+  return (parts ?? [[path, definition, value]]).filter(([, , text]: Json) => typeof text === 'string');
+}
+const swapCase = (text: string) => (text === text.toUpperCase() ? text.toLowerCase() : text.toUpperCase());
+
 test('the SCIM user schemas list 30 writable attributes', () => {
   expect(attributes.filter(isWritable).length).toBe(30);
 });
@@ -114,6 +125,21 @@ describe('a SCIM user attribute', () => {
         .body;
       const stays = ['active', 'roles', 'emails'].includes(path);
       expect([path, getValue(left, path)]).toEqual([path, stays ? value : undefined]);
+    }
+  });
+
+  test('is compared and unique as its schema states', async () => {
+    for (const { path, definition } of attributes.filter(isWritable)) {
+      const value = buildValue(definition, 0);
+      const { id } = await provision(scim, setValue({}, path, value));
+      const texts = listTexts(path, definition, value);
+      for (const [name, { caseExact }, text] of texts) {
+        const { body } = await scim.find(`${name} eq ${JSON.stringify(swapCase(text))} and id eq "${id}"`);
+        expect([name, body.totalResults]).toEqual([name, caseExact ? 0 : 1]);
+      }
+      const { status } = await scim.post('/Users', setValue(aScimUser(), path, value));
+      const isUnique = texts.some(([, { uniqueness }]) => uniqueness === 'server');
+      expect([path, status]).toEqual([path, isUnique ? 409 : 201]);
     }
   });
 

@@ -60,12 +60,11 @@ export interface AttributeDefinition {
   multiValued?: boolean;
   required?: boolean;
   canonicalValues?: readonly string[];
-  caseExact?: boolean;
   mutability?: Mutability;
   returned?: 'always' | 'never' | 'default' | 'request';
   uniqueness?: 'none' | 'server' | 'global';
   referenceTypes?: readonly string[];
-  /** By default, the comparison depends on the type. */
+  /** By default, the comparison depends on the type. `caseExact` of the schema is true only for `exact`. */
   compare?: Comparison;
   maxLength?: number;
   maxItems?: number;
@@ -100,12 +99,12 @@ export class Attribute {
   readonly multiValued = this.definition.multiValued ?? false;
   readonly required = this.definition.required ?? false;
   readonly canonicalValues = this.definition.canonicalValues ?? [];
-  readonly caseExact = this.definition.caseExact ?? (this.type === 'reference' || this.type === 'binary');
   readonly mutability: Mutability = this.definition.mutability ?? this.parent?.mutability ?? 'readWrite';
   readonly returned = this.definition.returned ?? 'default';
   readonly uniqueness = this.definition.uniqueness ?? 'none';
   readonly referenceTypes = this.definition.referenceTypes ?? [];
-  readonly compare = this.definition.compare ?? (this.caseExact ? 'exact' : COMPARISON[this.type]);
+  readonly compare = this.definition.compare ?? COMPARISON[this.type];
+  readonly caseExact = this.compare === 'exact';
   readonly maxLength = this.definition.maxLength ?? MAX_TEXT;
   readonly maxItems = this.definition.maxItems ?? MAX_ITEMS;
   readonly isReadOnly = this.mutability === 'readOnly';
