@@ -64,6 +64,10 @@ describe('a PATCH of group members', () => {
     ['remove an empty list', () => [{ op: 'remove', path: 'members', value: [] }], () => [jane]],
     ['replace all', () => [{ op: 'replace', path: 'members', value: toRefs(john) }], () => [john]],
     ['replace by an empty list', () => [{ op: 'replace', path: 'members', value: [] }], () => []],
+    ['replace one by nothing', () => [{ op: 'replace', path: pathTo(jane), value: {} }], () => [jane]],
+    ['replace one by null', () => [{ op: 'replace', path: pathTo(jane), value: { value: null } }], () => []],
+    ['replace all by null', () => [{ op: 'replace', path: 'members', value: toRefs('') }], () => []],
+    ['add a text', () => [{ op: 'add', path: 'members', value: john }], () => [jane, john]],
     ['replace one', () => [{ op: 'replace', path: pathTo(jane), value: { value: john } }], () => [john]],
     [
       'apply several operations in order',
@@ -96,10 +100,17 @@ describe('a PATCH of group members', () => {
     ['an unknown path', () => [{ op: 'add', path: 'member', value: toRefs(john) }], 400, 'invalidPath'],
     [
       'an invalid operation after a valid operation',
-      () => [add(john), { op: 'replace', path: 'displayName', value: '' }],
+      () => [add(john), { op: 'replace', path: 'displayName', value: 'x'.repeat(256) }],
       400,
       'invalidValue',
     ],
+    [
+      'a member without a value',
+      () => [{ op: 'replace', path: 'members', value: [{}] }],
+      400,
+      'invalidValue',
+    ],
+    ['a role without a value', () => [{ op: 'add', value: { [ROLES]: { roles: {} } } }], 400, 'invalidValue'],
     ['a path in meta', () => [{ op: 'replace', path: 'meta.version', value: 'x' }], 400, 'mutability'],
   ])('is refused and changes nothing: %s', async (_, operations, status, type) => {
     const before = (await scim.get(pathOf(group))).body;

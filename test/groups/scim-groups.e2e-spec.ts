@@ -54,6 +54,8 @@ describe('POST /Groups', () => {
     [{ displayName: 'x'.repeat(256) }, 'displayName may have at most 255'],
     [{ displayName: 'a\u200Bb' }, 'displayName must not contain the invisible character U+200B'],
     [{ displayName: 5 }, 'displayName'],
+    [{ members: [{ $ref: 'https://x.org/scim/v2/Users/1' }] }, 'members[0].value is required'],
+    [{ [ROLES]: { roles: [{ display: 'Editor' }] } }, `${ROLES}:roles[0].value is required`],
     [{ externalId: 'x'.repeat(256) }, 'externalId may have at most 255'],
     [{ [ROLES]: { roles: [{ value: 'Nobody' }] } }, 'roles must contain only roles of this service'],
   ])('returns 400 for %j', async (body, detail) => {

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
-import { type ScimClient, USER, aScimUser, provision, scimOf } from '../support/app/scim.js';
+import { type ScimClient, USER, aScimUser, errorOf, provision, scimOf } from '../support/app/scim.js';
+import { sendBulk } from '../support/app/scim-bulk.js';
 
 /** Uses every user attribute with only the knowledge that `/Schemas` provides. */
 const app = setUpApp();
@@ -126,6 +127,33 @@ describe('a SCIM user attribute', () => {
       const stays = ['active', 'roles', 'emails'].includes(path);
       expect([path, getValue(left, path)]).toEqual([path, stays ? value : undefined]);
     }
+  });
+
+  test('without a required sub-attribute is refused and changes nothing', async () => {
+    const paths: string[] = [];
+    for (const { path, definition } of attributes.filter(isWritable)) {
+      const value = buildValue(definition, 0);
+      const [full, bare] = [await provision(scim, setValue({}, path, value)), await provision(scim)];
+      for (const { name } of (definition.subAttributes ?? []).filter((sub: Json) => sub.required)) {
+        const { [name]: _, ...parts } = [value].flat()[0];
+        const wrong = definition.multiValued ? [parts] : parts;
+        const change = { op: 'add', path, value: wrong };
+        const answers = [
+          await scim.post('/Users', setValue(aScimUser(), path, wrong)),
+          await scim.put(`/Users/${full.id}`, setValue(full, path, wrong)),
+          await scim.patch(`/Users/${bare.id}`, change),
+          await scim.patch(`/Users/${bare.id}`, { op: 'replace', value: { [path]: wrong } }),
+        ];
+        const message = expect.stringMatching(RegExp(`^${path}(\\[0\\])?\\.${name} is required\\.$`));
+        expect(answers.map(errorOf)).toEqual(answers.map(() => [400, 'invalidValue', message]));
+        const data = [{ ...change, op: definition.multiValued ? 'replace' : 'add' }];
+        const bulk = await sendBulk(scim, [{ method: 'PATCH', path: `/Users/${bare.id}`, data }]);
+        expect(bulk.body.Operations).toMatchObject([{ status: '400', response: { detail: message } }]);
+        for (const user of [full, bare]) expect((await scim.get(`/Users/${user.id}`)).body).toEqual(user);
+        paths.push(`${path}.${name}`);
+      }
+    }
+    expect(paths).toHaveLength(10);
   });
 
   test('is compared and unique as its schema states', async () => {

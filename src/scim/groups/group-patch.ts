@@ -25,9 +25,9 @@ export class MemberPatch {
 
   /** @throws ProblemError `no_target`, `too_many` */
   async apply(steps: readonly PatchStep[]): Promise<MemberChange> {
-    for (const { op, target, value } of steps) {
+    for (const { op, target, value, unset = [] } of steps) {
       const ids = listElementValues(value);
-      if (target.filter) await this.applyFiltered(op, ids, target.filter);
+      if (target.filter) await this.applyFiltered(unset.length > 0 ? 'remove' : op, ids, target.filter);
       else if (op === 'add') await this.change.add(ids);
       else if (op === 'replace' || value === undefined) await this.change.replace(ids);
       else await this.change.remove(ids);
@@ -36,8 +36,8 @@ export class MemberPatch {
   }
 
   /**
-   * Applies a step to the members that match its filter. A member consists only of an id, so `replace` removes the
-   * matching members and adds the ids in the request.
+   * Applies a step to the members that match its filter. A member consists only of an id, so `replace` with ids removes
+   * the matching members and adds the ids in the request.
    */
   private async applyFiltered(op: PatchStep['op'], ids: readonly string[], filter: Filter): Promise<void> {
     const named = getComparedValues(filter)?.map((id) => id.toLowerCase());
@@ -49,7 +49,7 @@ export class MemberPatch {
     const remaining = await filterInBatches(selected, (id) => this.change.isStillMember(id));
     if (op !== 'remove' && remaining.length === 0)
       throw new ProblemError('no_target', 'No member matches the filter in the path.');
-    if (op !== 'add') await this.change.remove(remaining);
+    if (op === 'remove' || (op === 'replace' && ids.length > 0)) await this.change.remove(remaining);
     await this.change.add(ids);
   }
 

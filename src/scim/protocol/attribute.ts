@@ -111,6 +111,7 @@ export class Attribute {
   /** The path for errors and `sortBy`, such as `name.givenName` or `urn:…:enterprise:2.0:User:manager.value`. */
   readonly path: string;
   readonly subAttributes: readonly Attribute[];
+  readonly requiredParts: readonly Attribute[];
   private readonly subs: ReadonlyMap<string, Attribute>;
 
   /**
@@ -125,6 +126,7 @@ export class Attribute {
     const { name, subAttributes = [] } = definition;
     this.path = parent ? `${parent.path}.${name}` : schema === undefined ? name : `${schema}:${name}`;
     this.subAttributes = subAttributes.map((each) => new Attribute(each, schema, this));
+    this.requiredParts = this.subAttributes.filter(({ required }) => required);
     this.subs = new Map(this.subAttributes.map((each) => [each.name.toLowerCase(), each]));
   }
 

@@ -54,7 +54,7 @@ export interface ReadResource {
   extensions: ReadonlySet<string>;
   /** The `id` in the body. A PUT requires it to equal the id in the path. A POST ignores it. */
   id?: string;
-  /** Field errors with SCIM names, such as `emails[1].value`. The caller checks required attributes. */
+  /** Field errors with SCIM names, such as `emails[1].value`. The caller checks required top-level attributes. */
   errors: FieldError[];
 }
 
@@ -174,7 +174,7 @@ async function coerceValue(
   if (isEmpty(single)) return { unset: [] };
   if (attribute.type !== 'complex')
     return { value: coerceScalar(attribute, single, attribute.path, report), unset: [] };
-  const { value, unset } = coerceParts(attribute, single, attribute.path, report);
+  const { value, unset } = coerceWhole(attribute, single, attribute.path, report);
   return { value: Object.keys(value).length === 0 ? undefined : value, unset };
 }
 
@@ -189,12 +189,13 @@ export function toSingle({ path }: Attribute, raw: unknown, report: Report): unk
 /**
  * Converts a list in the request, or a single value as a list with one element. Omits empty elements. Only the last
  * primary element stays primary.
+ * @param isWhole false if the elements need not have the required sub-attributes
  */
 export async function coerceList(
   attribute: Attribute,
   raw: unknown,
   report: Report,
-  isFilled: (attribute: Attribute, element: ScimObject) => boolean = hasValue,
+  isWhole = true,
 ): Promise<ScimValue | undefined> {
   if (isEmpty(raw)) return undefined;
   if (!Array.isArray(raw)) report.countDeviation('list_shape');
@@ -203,41 +204,56 @@ export async function coerceList(
     reportError(report, attribute.path, 'too_long', `can contain at most ${attribute.maxItems} elements`);
     return undefined;
   }
+  const coerce = isWhole ? coerceWhole : coerceParts;
   const elements: ScimObject[] = [];
   for (const [index, element] of list.entries()) {
     if (report.slice.isOver) await report.slice.startNext();
     if (isEmpty(element)) continue;
-    const { value } = coerceParts(attribute, element, `${attribute.path}[${index}]`, report);
-    if (isFilled(attribute, value)) elements.push(value);
+    const { value } = coerce(attribute, element, `${attribute.path}[${index}]`, report);
+    if (hasParts(value) && !(isWhole && findMissingPart(attribute, value))) elements.push(value);
   }
   return elements.length === 0 ? undefined : clearOtherPrimaries(attribute, elements);
 }
 
+export const hasParts = (element: ScimObject): boolean => Object.keys(element).length > 0;
+
+/** Returns a required sub-attribute that an element lacks. */
+export function findMissingPart({ requiredParts }: Attribute, element: ScimObject): Attribute | undefined {
+  return requiredParts.find(({ name }) => !Object.hasOwn(element, name));
+}
+
+interface Parts {
+  value: ScimObject;
+  /** Names of the sub-attributes that the request unassigns. */
+  unset: readonly string[];
+  /** Required sub-attributes that the request omits or unassigns. */
+  missing: ReadonlySet<Attribute>;
+}
+
 /**
- * Returns true if an element has the sub-attribute `value`, or any sub-attribute if the schema does not define `value`.
+ * Converts an object as `coerceParts`, and reports missing required sub-attributes. An empty `value` is no error,
+ * because it unassigns the whole object.
  */
-export function hasValue(attribute: Attribute, element: ScimObject): boolean {
-  const main = attribute.findSub('value');
-  return main ? Object.hasOwn(element, main.name) : Object.keys(element).length > 0;
+function coerceWhole(attribute: Attribute, raw: unknown, path: string, report: Report): Parts {
+  const parts = coerceParts(attribute, raw, path, report);
+  if (!parts.unset.includes('value'))
+    for (const { name } of parts.missing) reportError(report, `${path}.${name}`, 'required', 'is required');
+  return parts;
 }
 
 /** Converts the known and writable sub-attributes of an object. A plain string becomes the sub-attribute `value`. */
-export function coerceParts(
-  attribute: Attribute,
-  raw: unknown,
-  path: string,
-  report: Report,
-): { value: ScimObject; unset: readonly string[] } {
+export function coerceParts(attribute: Attribute, raw: unknown, path: string, report: Report): Parts {
   if (!isObject(raw)) {
     if (attribute.findSub('value') && typeof raw === 'string') {
       report.countDeviation('text_as_object');
       return coerceParts(attribute, { value: raw }, path, report);
     }
     reportError(report, path, 'invalid_type', 'must be an object');
-    return { value: {}, unset: [] };
+    return { value: {}, unset: [], missing: new Set() };
   }
   const value: Record<string, ScimValue> = {};
   const unset = new Set<string>();
+  const missing = new Set(attribute.requiredParts);
   for (const [name, content] of Object.entries(raw)) {
     const sub = attribute.findSub(name);
     if (!sub) report.countDeviation('unknown_attribute');
@@ -246,10 +262,11 @@ export function coerceParts(
       unset.add(sub.name);
       continue;
     }
+    missing.delete(sub);
     const scalar = coerceScalar(sub, content, `${path}.${sub.name}`, report);
     if (scalar !== undefined) value[sub.name] = scalar;
   }
-  return { value, unset: [...unset] };
+  return { value, unset: [...unset], missing };
 }
 
 /**

@@ -7,13 +7,12 @@ import {
   type Schema,
   type ScimObject,
   type ScimValue,
-  toComparable,
   isScimObject,
-  getMember,
   objectsOf,
   setMember,
   omitMember,
 } from './attribute.js';
+import { findNewElements, partNamesOf, removeElements } from './element-signatures.js';
 import { UnknownAttributeError, quote } from './errors.js';
 import { type AttributeTarget, type PatchPath, parsePath } from './filter-parser.js';
 import { type Filter, countComparisons, buildElementMatcher, toRequiredValues } from './filter.js';
@@ -23,7 +22,8 @@ import {
   coerceList,
   coerceParts,
   coerceScalar,
-  hasValue,
+  findMissingPart,
+  hasParts,
   isEmpty,
   lowerCaseNames,
   clearOtherPrimaries,
@@ -189,7 +189,7 @@ class StepReader {
     const single = toSingle(leaf, raw, this.options);
     const parts = leaf.type === 'complex' && coerceParts(leaf, single, leaf.path, this.options);
     if (isEmpty(single)) return [{ op: 'remove', target }];
-    if (parts) return [{ op, target, ...parts }];
+    if (parts) return [{ op, target, value: parts.value, unset: parts.unset }];
     const value = coerceScalar(leaf, single, leaf.path, this.options);
     return value === undefined ? [] : [{ op, target, value }];
   }
@@ -201,7 +201,7 @@ class StepReader {
       // nothing.
       if (raw === undefined || raw === null || raw === '') return [{ op, target }];
       this.options.countDeviation('remove_with_value');
-      const value = await coerceList(attribute, raw, this.options, hasParts);
+      const value = await coerceList(attribute, raw, this.options, false);
       return value === undefined ? [] : [{ op, target, value }];
     }
     if (op === 'add' && Array.isArray(raw) && raw.length === 0) return [];
@@ -219,8 +219,6 @@ class StepReader {
 
 const isUnknownAttribute = (error: ProblemError): boolean => error instanceof UnknownAttributeError;
 
-const hasParts = (_: Attribute, element: ScimObject): boolean => Object.keys(element).length > 0;
-
 const isReadOnly = ({ attribute, sub }: AttributeTarget): boolean =>
   attribute.isReadOnly || sub?.isReadOnly === true || sub?.mutability === 'immutable';
 
@@ -228,10 +226,10 @@ const isReadOnly = ({ attribute, sub }: AttributeTarget): boolean =>
 const MAX_COMPARISONS = 20_000;
 
 /**
- * Applies the steps one after another to a copy of the resource. Removes elements without a `value` only at the end,
- * because an element may be created in two steps.
- * @throws ProblemError `no_target`, `invalid_value` for a list that becomes too long, `too_many` if the operations need
- * too many comparisons
+ * Applies the steps one after another to a copy of the resource. Checks elements for required sub-attributes only at the
+ * end, because an element may be created in two steps.
+ * @throws ProblemError `no_target`, `invalid_value` for a list that becomes too long or a missing sub-attribute,
+ * `too_many` if the operations need too many comparisons
  */
 export function applySteps(
   resource: ScimObject,
@@ -254,10 +252,16 @@ export function applySteps(
     state = attribute.setValue(state, after);
   }
   for (const attribute of touched) {
-    const elements = objectsOf(attribute.getValue(state)).filter((element) => hasValue(attribute, element));
+    const elements = objectsOf(attribute.getValue(state)).filter(hasParts);
+    for (const element of elements) assertComplete(attribute, element);
     state = attribute.setValue(state, elements);
   }
   return state;
+}
+
+function assertComplete(attribute: Attribute, element: ScimObject): void {
+  const missing = findMissingPart(attribute, element);
+  if (missing) throw new ProblemError('invalid_value', `${missing.path} is required.`);
 }
 
 function createTooManyComparisonsError(): ProblemError {
@@ -274,7 +278,15 @@ function changeSingleValue(before: ScimValue | undefined, step: PatchStep): Scim
     throw createNoTargetError(attribute);
   }
   if (step.op === 'remove') return sub && held ? omitMember(held, sub.name) : undefined;
-  return changeObject(held ?? {}, step);
+  const after = changeObject(held ?? {}, step);
+  if (!step.unset?.includes('value')) assertComplete(attribute, after);
+  return after;
+}
+
+/** Returns the changed element, or an empty list if the step removes the `value` of the element. */
+function changeElement(element: ScimObject, step: PatchStep): ScimObject[] {
+  const after = changeObject(element, step);
+  return 'value' in element && !('value' in after) ? [] : [after];
 }
 
 function changeObject(object: ScimObject, { op, target: { sub }, value, unset = [] }: PatchStep): ScimObject {
@@ -308,7 +320,7 @@ function changeAllElements(elements: readonly ScimObject[], step: PatchStep): re
   const { op, target, value } = step;
   if (target.sub) {
     const targets = elements.length === 0 && op !== 'remove' ? [{}] : elements;
-    return targets.map((element) => changeObject(element, step));
+    return targets.flatMap((element) => changeElement(element, step));
   }
   const sent = objectsOf(value);
   if (op === 'replace') return sent;
@@ -331,7 +343,7 @@ function changeSelectedElements(
   const isRemoval = step.op === 'remove';
   if (isRemoval && !step.target.sub) return elements.filter((element) => !isSelected(element));
   if (isRemoval || elements.some(isSelected)) {
-    return elements.map((element) => (isSelected(element) ? changeObject(element, step) : element));
+    return elements.flatMap((element) => (isSelected(element) ? changeElement(element, step) : [element]));
   }
   const parts = step.target.sub && toRequiredValues(filter);
   if (!parts) throw createNoTargetError(step.target.attribute);
@@ -345,54 +357,3 @@ const createNoTargetError = ({ path }: Attribute): ProblemError =>
 /** Counts the signatures that `findNewElements` or `removeElements` computes for each element of the list. */
 const countSignatures = ({ op, target, value }: PatchStep): number =>
   op === 'replace' || !target.attribute.multiValued ? 0 : new Set(objectsOf(value).map(partNamesOf)).size;
-
-/**
- * Returns the elements in the request that the list does not contain. Compares only the sub-attributes in the request.
- */
-function findNewElements(
-  attribute: Attribute,
-  sent: readonly ScimObject[],
-  list: readonly ScimObject[],
-): ScimObject[] {
-  // Signatures of all list elements, for each combination of sub-attributes. Each element in the request then needs
-  // only one look-up.
-  const byParts = new Map<string, Set<string>>();
-  return sent.filter((element) => {
-    const names = partNamesOf(element);
-    const known = byParts.get(names) ?? new Set(list.map((one) => signatureOf(attribute, one, names)));
-    byParts.set(names, known);
-    const signature = signatureOf(attribute, element, names);
-    const isNew = !known.has(signature);
-    known.add(signature); // a repeated element is added only once
-    return isNew;
-  });
-}
-
-/** Removes the elements in the request from the list. Compares only the sub-attributes in the request. */
-function removeElements(
-  attribute: Attribute,
-  list: readonly ScimObject[],
-  sent: readonly ScimObject[],
-): readonly ScimObject[] {
-  const byParts = [...Map.groupBy(sent, partNamesOf)].map(([names, elements]) => {
-    const signatures = new Set(elements.map((element) => signatureOf(attribute, element, names)));
-    return { names, signatures };
-  });
-  return list.filter(
-    (one) => !byParts.some(({ names, signatures }) => signatures.has(signatureOf(attribute, one, names))),
-  );
-}
-
-const partNamesOf = (element: ScimObject): string => Object.keys(element).sort().join(' ');
-
-/**
- * Returns a text that is equal for elements with equal values of the given sub-attributes.
- * @param names names of the sub-attributes, as joined by `partNamesOf`
- */
-function signatureOf(attribute: Attribute, element: ScimObject, names: string): string {
-  const parts = names.split(' ').map((name) => {
-    const sub = attribute.findSub(name);
-    return sub && toComparable(sub, getMember(element, name));
-  });
-  return JSON.stringify(parts);
-}

@@ -3,7 +3,11 @@ import { readResource } from '../../../src/scim/protocol/input.js';
 import { buildListResponse, readListQuery, toSortKey } from '../../../src/scim/protocol/list.js';
 import { Projection } from '../../../src/scim/protocol/projection.js';
 import { sortPage } from '../../../src/platform/database/keyset-pages.js';
-import { ENTERPRISE_SCHEMA as E, USER_SCHEMA } from '../../../src/scim/protocol/urns.js';
+import {
+  ENTERPRISE_SCHEMA as E,
+  ROLLCALL_USER_SCHEMA as R,
+  USER_SCHEMA,
+} from '../../../src/scim/protocol/urns.js';
 import { GROUP, JANE, USER, problemOf, rejectionOf } from './resources.js';
 
 describe('a SCIM resource body', () => {
@@ -21,7 +25,7 @@ describe('a SCIM resource body', () => {
         emails: [
           { value: 'a@x.org', primary: 'true', rank: 1 },
           { value: 'b@x.org', Primary: true },
-          { type: 'work' },
+          { value: null, type: 'work' },
           null,
         ],
         roles: ['Author'],
@@ -52,6 +56,11 @@ describe('a SCIM resource body', () => {
     ['emails[1].value', 'invalid_type', { emails: [{ value: 'a' }, { value: 7 }] }],
     ['emails', 'too_long', { emails: Array.from({ length: 51 }, () => ({ value: 'x' })) }],
     ['x509Certificates[0].value', 'too_long', { x509Certificates: [{ value: 'x'.repeat(8193) }] }],
+    ['emails[1].value', 'required', { emails: [{ value: 'a' }, {}] }],
+    ['roles[0].value', 'required', { roles: { display: 'Author' } }],
+    [`${E}:manager.value`, 'required', { [E]: { manager: { $ref: 'https://x.org/Users/1', x: 1 } } }],
+    [`${R}:authname[0].method`, 'required', { [R]: { authname: 'jane' } }],
+    [`${R}:authname[0].method`, 'required', { [R]: { authname: [{ METHOD: '', value: 'jane' }] } }],
     [E, 'invalid_type', { [E]: 'x' }],
     [`${E}:department`, 'invalid_type', { [E]: { department: true } }],
   ])('with an invalid %s is refused as %s', async (field, code, body) => {

@@ -82,6 +82,8 @@ describe('SCIM PATCH replace', () => {
     ['accepts a manager as text', `${E}:manager`, 'm2', MANAGED],
     ['accepts a manager as an object', `${E}:manager`, { value: 'm2', displayName: 'B' }, MANAGED],
     ['accepts a manager as a list', `${E}:manager`, [{ value: 'm2' }], MANAGED],
+    ['keeps a manager that the value lacks', `${E}:manager`, { displayName: 'B' }, {}],
+    ['keeps an element that the value lacks', 'emails[type eq "work"]', {}, {}],
     ['sets manager.value', `${E}:manager.value`, 'm2', MANAGED],
     ['ignores the case of a path', 'URN:ietf:params:scim:schemas:core:2.0:user:NAME.GIVENNAME', 'J', NAMED_J],
     [
@@ -179,6 +181,10 @@ describe('a SCIM PATCH', () => {
     ['invalid_value', op('replace', 'name', 'Jane')],
     ['invalid_value', op('add', 'emails', MANY)],
     ['invalid_value', op('replace', undefined, 'x')],
+    ['invalid_value', op('replace', 'emails', [{ type: 'work' }])],
+    ['invalid_value', op('add', 'emails[type eq "other"].display', 'x')],
+    ['invalid_value', op('add', 'phoneNumbers.type', 'work')],
+    ['invalid_value', op('add', 'roles', {})],
     ['invalid_syntax', op('move', 'title', 'x')],
     ['invalid_syntax', 'x'],
   ])('is refused with %s for the operation %j', async (code, operation) => {
