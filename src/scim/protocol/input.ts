@@ -212,7 +212,7 @@ export async function coerceList(
     const { value } = coerce(attribute, element, `${attribute.path}[${index}]`, report);
     if (hasParts(value) && !(isWhole && findMissingPart(attribute, value))) elements.push(value);
   }
-  return elements.length === 0 ? undefined : clearOtherPrimaries(attribute, elements);
+  return elements.length === 0 ? undefined : clearOtherPrimaries(attribute, elements).filter(hasParts);
 }
 
 export const hasParts = (element: ScimObject): boolean => Object.keys(element).length > 0;

@@ -28,6 +28,7 @@ describe('a SCIM resource body', () => {
           { value: null, type: 'work' },
           null,
         ],
+        addresses: [{ primary: true }, {}, { primary: true }],
         roles: ['Author'],
         [E.toUpperCase()]: { EmployeeNumber: '7', manager: [{ value: 'm' }], $x: 1 },
       },
@@ -38,6 +39,7 @@ describe('a SCIM resource body', () => {
       userName: 'jane',
       active: true,
       emails: [{ value: 'a@x.org' }, { value: 'b@x.org', primary: true }],
+      addresses: [{ primary: true }],
       roles: [{ value: 'Author' }],
       [E]: { employeeNumber: '7', manager: { value: 'm' } },
     });
