@@ -104,6 +104,8 @@ describe('a PATCH of group members', () => {
       400,
       'invalidValue',
     ],
+    ['removal of displayName', () => [{ op: 'remove', path: 'displayName' }], 400, 'mutability'],
+    ['an empty displayName', () => [{ op: 'replace', value: { displayName: '' } }], 400, 'mutability'],
     [
       'a member without a value',
       () => [{ op: 'replace', path: 'members', value: [{}] }],

@@ -18,7 +18,7 @@ import { UserDirectory } from '../../users/search/user-directory.service.js';
 import { Resources } from '../discovery/resources.js';
 import { createDeviationCounter, shouldHideOperators, rulesOf } from '../http/profile-rules.js';
 import { type ReadResource, readResource } from '../protocol/input.js';
-import { applySteps, readPatch } from '../protocol/patch.js';
+import { applySteps, assertRequiredKept, readPatch } from '../protocol/patch.js';
 import { ROLLCALL_GROUP_SCHEMA } from '../protocol/urns.js';
 import { MemberPatch } from './group-patch.js';
 import { type SentGroup, toSentGroup, toGroupResource } from './group.mapping.js';
@@ -108,7 +108,9 @@ export class ScimGroups {
     const others = steps.filter((step) => !isMemberStep(step));
     const toFields = (current: Group): GroupFields => {
       if (others.length === 0) return {};
-      const after = toSentGroup(applySteps(toGroupResource(current, '', ''), others, { countDeviation }));
+      const patched = applySteps(toGroupResource(current, '', ''), others, { countDeviation });
+      assertRequiredKept(patched, others);
+      const after = toSentGroup(patched);
       const setsRoles = others.some(({ target }) => target.attribute.schema !== undefined);
       return this.validate({ ...after, roles: setsRoles ? (after.roles ?? []) : undefined }, []);
     };

@@ -264,6 +264,19 @@ function assertComplete(attribute: Attribute, element: ScimObject): void {
   if (missing) throw new ProblemError('invalid_value', `${missing.path} is required.`);
 }
 
+/**
+ * Checks the resource after a PATCH. A removed `value` is no error, because it unassigns the element.
+ * @throws ProblemError `mutability` if a required attribute or sub-attribute was removed
+ */
+export function assertRequiredKept(resource: ScimObject, steps: readonly PatchStep[]): void {
+  for (const { op, target } of steps) {
+    const { attribute, sub } = target;
+    const isPartRemoved = op === 'remove' && sub?.required === true && sub.name !== 'value';
+    if (isPartRemoved || (attribute.required && attribute.getValue(resource) === undefined))
+      throw new ProblemError('mutability', `${(sub ?? attribute).path} is required and cannot be removed.`);
+  }
+}
+
 function createTooManyComparisonsError(): ProblemError {
   const detail = `The operations would make more than ${MAX_COMPARISONS} comparisons with elements of lists.`;
   return new ProblemError('too_many', `${detail} Send fewer operations in one request.`);

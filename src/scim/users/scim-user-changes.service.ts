@@ -30,7 +30,7 @@ import {
 } from '../protocol/attribute.js';
 import { createNotFoundError } from '../protocol/errors.js';
 import { type CountDeviation, type ReadResource, readResource } from '../protocol/input.js';
-import { type PatchStep, applySteps, readPatch } from '../protocol/patch.js';
+import { type PatchStep, applySteps, assertRequiredKept, readPatch } from '../protocol/patch.js';
 import { type Edit, computeEdit, scimNameOf, toResource } from './user.mapping.js';
 
 interface Change {
@@ -250,23 +250,16 @@ function applyPut(
 
 /**
  * Returns the user after a PATCH.
- * @throws ProblemError an error of `applySteps`, or `mutability` if `active` or the last e-mail address would be
- * removed
+ * @throws ProblemError an error of `applySteps`, or `mutability` if `active` or a required attribute would be removed
  */
 function applyPatchSteps(
   current: ScimObject,
   steps: readonly PatchStep[],
   countDeviation: CountDeviation,
 ): ScimObject {
-  const after = applySteps(current, steps, { countDeviation });
+  const after = addMissingEmail(applySteps(current, steps, { countDeviation }));
   rejectActiveRemoval(getMember(after, 'active') === undefined);
-  const userName = getMember(after, 'userName');
-  const hasLoginAddress = typeof userName === 'string' && isEmailAddress(userName);
-  if (!hasLoginAddress && getMember(after, 'emails') === undefined)
-    throw new ProblemError(
-      'mutability',
-      'emails cannot be removed, because userName is not an e-mail address.',
-    );
+  assertRequiredKept(after, steps);
   return after;
 }
 
