@@ -174,7 +174,7 @@ async function coerceValue(
   if (isEmpty(single)) return { unset: [] };
   if (attribute.type !== 'complex')
     return { value: coerceScalar(attribute, single, attribute.path, report), unset: [] };
-  const { value, unset } = coerceWhole(attribute, single, attribute.path, report);
+  const { value, unset } = coerceParts(attribute, single, attribute.path, report, true);
   return { value: Object.keys(value).length === 0 ? undefined : value, unset };
 }
 
@@ -204,12 +204,11 @@ export async function coerceList(
     reportError(report, attribute.path, 'too_long', `can contain at most ${attribute.maxItems} elements`);
     return undefined;
   }
-  const coerce = isWhole ? coerceWhole : coerceParts;
   const elements: ScimObject[] = [];
   for (const [index, element] of list.entries()) {
     if (report.slice.isOver) await report.slice.startNext();
     if (isEmpty(element)) continue;
-    const { value } = coerce(attribute, element, `${attribute.path}[${index}]`, report);
+    const { value } = coerceParts(attribute, element, `${attribute.path}[${index}]`, report, isWhole);
     if (hasParts(value) && !(isWhole && findMissingPart(attribute, value))) elements.push(value);
   }
   return elements.length === 0 ? undefined : clearOtherPrimaries(attribute, elements).filter(hasParts);
@@ -222,34 +221,25 @@ export function findMissingPart({ requiredParts }: Attribute, element: ScimObjec
   return requiredParts.find(({ name }) => !Object.hasOwn(element, name));
 }
 
-interface Parts {
-  value: ScimObject;
-  /** Names of the sub-attributes that the request unassigns. */
-  unset: readonly string[];
-  /** Required sub-attributes that the request omits or unassigns. */
-  missing: ReadonlySet<Attribute>;
-}
-
 /**
- * Converts an object as `coerceParts`, and reports missing required sub-attributes. An empty `value` is no error,
- * because it unassigns the whole object.
+ * Converts the known and writable sub-attributes of an object. A plain string becomes the sub-attribute `value`.
+ * @param isWhole true to report missing required sub-attributes. An empty `value` is no error, because it unassigns the
+ * whole object.
  */
-function coerceWhole(attribute: Attribute, raw: unknown, path: string, report: Report): Parts {
-  const parts = coerceParts(attribute, raw, path, report);
-  if (!parts.unset.includes('value'))
-    for (const { name } of parts.missing) reportError(report, `${path}.${name}`, 'required', 'is required');
-  return parts;
-}
-
-/** Converts the known and writable sub-attributes of an object. A plain string becomes the sub-attribute `value`. */
-export function coerceParts(attribute: Attribute, raw: unknown, path: string, report: Report): Parts {
+export function coerceParts(
+  attribute: Attribute,
+  raw: unknown,
+  path: string,
+  report: Report,
+  isWhole = false,
+): { value: ScimObject; unset: readonly string[] } {
   if (!isObject(raw)) {
     if (attribute.findSub('value') && typeof raw === 'string') {
       report.countDeviation('text_as_object');
-      return coerceParts(attribute, { value: raw }, path, report);
+      return coerceParts(attribute, { value: raw }, path, report, isWhole);
     }
     reportError(report, path, 'invalid_type', 'must be an object');
-    return { value: {}, unset: [], missing: new Set() };
+    return { value: {}, unset: [] };
   }
   const value: Record<string, ScimValue> = {};
   const unset = new Set<string>();
@@ -266,7 +256,9 @@ export function coerceParts(attribute: Attribute, raw: unknown, path: string, re
     const scalar = coerceScalar(sub, content, `${path}.${sub.name}`, report);
     if (scalar !== undefined) value[sub.name] = scalar;
   }
-  return { value, unset: [...unset], missing };
+  if (isWhole && !unset.has('value'))
+    for (const { name } of missing) reportError(report, `${path}.${name}`, 'required', 'is required');
+  return { value, unset: [...unset] };
 }
 
 /**

@@ -189,7 +189,7 @@ class StepReader {
     const single = toSingle(leaf, raw, this.options);
     const parts = leaf.type === 'complex' && coerceParts(leaf, single, leaf.path, this.options);
     if (isEmpty(single)) return [{ op: 'remove', target }];
-    if (parts) return [{ op, target, value: parts.value, unset: parts.unset }];
+    if (parts) return [{ op, target, ...parts }];
     const value = coerceScalar(leaf, single, leaf.path, this.options);
     return value === undefined ? [] : [{ op, target, value }];
   }
