@@ -42,12 +42,6 @@ describe('an error response', () => {
       'invalidFilter',
     ],
     [
-      'removal of active',
-      () => call('PATCH', '/Users/{id}', patch({ op: 'remove', path: 'active' })),
-      400,
-      'mutability',
-    ],
-    [
       'removal of emails',
       () => call('PATCH', '/Users/{id}', patch({ op: 'remove', path: 'emails' })),
       400,

@@ -33,13 +33,6 @@ test('every SCIM attribute has the properties of RFC 7643', () => {
   }
 });
 
-test('the SCIM schemas require the value of each element, because elements without a value are omitted', () => {
-  const lists = [USER, GROUP].flatMap(({ attributes }) => attributes.filter((each) => each.multiValued));
-  const values = lists.flatMap((each) => (each.isReadOnly ? [] : (each.findSub('value') ?? [])));
-  expect(values.flatMap(({ path, required }) => (required ? [] : path))).toEqual([]);
-  expect(USER.resolvePath(`${ENTERPRISE_SCHEMA}:manager.value`)?.sub?.required).toBe(true);
-});
-
 test('an attribute outside the SCIM schemas is unknown', () => {
   for (const name of [
     '__proto__',
