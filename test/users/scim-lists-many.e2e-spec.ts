@@ -89,4 +89,5 @@ test.each(SORTS.flatMap((sortBy) => ORDERS.map((order) => [sortBy, order] as con
 test('a SCIM list over the scan limit rejects sorting by unindexed attributes', async () => {
   const answer = await scims[0]?.get('/Users?sortBy=title');
   expect([answer?.status, answer?.body.scimType]).toEqual([400, 'tooMany']);
+  expect(answer?.body.detail).toContain(`, ${ENTERPRISE}:department,`);
 });

@@ -270,8 +270,8 @@ const INDEXED: Readonly<Record<string, BuildMatch>> = {
   'name.familyName': createNameMatchBuilder('surname_sort'),
 };
 
-/** Names of the attributes with an index, for the error message about a filter without one. */
-export const INDEXED_NAMES = Object.keys(INDEXED).map((path) => path.slice(path.lastIndexOf(':') + 1));
+/** Paths of the attributes with an index, for the error message about a filter without one. */
+export const INDEXED_PATHS = Object.keys(INDEXED);
 
 function buildActiveMatch(active: boolean): Match | undefined {
   const keyed = buildColumnMatch('status', toBound('eq', active ? 'Active' : 'Blocked', false));

@@ -30,7 +30,7 @@ import {
   readListQuery,
   toSortKey,
 } from '../protocol/list.js';
-import { type FilterPlan, INDEXED_NAMES, type UserTest, planFilter } from './filter-plan.js';
+import { type FilterPlan, INDEXED_PATHS, type UserTest, planFilter } from './filter-plan.js';
 import { ScimUsers } from './scim-users.service.js';
 import { BY_CREATION, type ListOrder, type ListRange, toIndexOrder, toUnindexedOrder } from './user-order.js';
 import { shouldHideOperators } from '../http/profile-rules.js';
@@ -240,8 +240,7 @@ export class ScimUserList {
     const what = isSorted
       ? `sortBy supports attributes without an index for at most ${this.scanLimit} users`
       : `The filter would check more than ${this.scanLimit} users`;
-    const names = [...new Set(INDEXED_NAMES)].join(', ');
-    const detail = `${what}. Add a condition with "and" on an indexed attribute: ${names}.`;
+    const detail = `${what}. Add a condition with "and" on an indexed attribute: ${INDEXED_PATHS.join(', ')}.`;
     return new ProblemError('too_many', detail);
   }
 }
