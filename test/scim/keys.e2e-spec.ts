@@ -4,6 +4,7 @@ import type { Json } from '../support/app/client.js';
 import { aUser, create } from '../support/data/factories.js';
 import { PASSWORD } from '../support/app/people.js';
 import {
+  ENTERPRISE,
   ROLLCALL,
   type ScimClient,
   USER,
@@ -109,6 +110,9 @@ describe('a SCIM key without the webmasters scope', () => {
     expect(seen.totalResults).toBe(all.totalResults - operators);
     expect((await narrow.get('/Users?cursor=&count=200')).body.Resources).toHaveLength(seen.totalResults);
     expect((await narrow.post('/Users', aScimUser({ userName: operator.username }))).status).toBe(409);
+    const manager = { value: operator.uuid };
+    const managed = await provision(narrow, { [ENTERPRISE]: { manager } });
+    expect(managed[ENTERPRISE].manager).toEqual(manager);
   });
 
   test('cannot demote or block a Webmaster', async () => {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
-import type { Caller } from '../../access/actor.js';
+import type { Actor, Caller } from '../../access/actor.js';
 import { type FieldError, ProblemError, createValidationError } from '../../platform/common/errors.js';
 import { now } from '../../platform/common/time.js';
 import type { Versions } from '../../platform/http/entity-tags.js';
@@ -77,7 +77,7 @@ export class ScimUserChanges {
     const change = this.validate({ ...edit, input: sent }, createEmptyUser('', now()), errors, NewUserInput);
     const password_hash = await this.hashPassword(change, caller);
     const buildChange: PendingChange['buildChange'] = async (tx, _, added) => {
-      const patch = await this.buildPatch(tx, change, password_hash, added);
+      const patch = await this.buildPatch(tx, change, password_hash, caller, added);
       return { kind: 'create', uuid, patch: { ...patch, managed_by: MANAGED_BY_SCIM } };
     };
     return { kind: 'create', uuid, buildChange };
@@ -144,7 +144,7 @@ export class ScimUserChanges {
       const user = assertVisible(found, id, caller);
       const valid = this.validateForUser(change, user);
       if (valid.errors.length > 0) throw createValidationError(valid.errors);
-      const patch = await this.buildPatch(tx, valid, password_hash, added);
+      const patch = await this.buildPatch(tx, valid, password_hash, caller, added);
       const managed = user.managed_by === null && Object.keys(patch).length > 0;
       if (managed) patch.managed_by = MANAGED_BY_SCIM;
       const update = { kind: 'update', uuid, patch, locked: user, byProvider: true } as const;
@@ -189,22 +189,29 @@ export class ScimUserChanges {
   }
 
   /**
-   * Builds the patch of a change. The manager becomes `manager_uuid` if the text is the id of a user, otherwise an
-   * attribute with this text.
+   * Builds the patch of a change. The manager becomes `manager_uuid` if the text is the id of a user whom the key may
+   * see, otherwise an attribute with this text.
    */
   private async buildPatch(
     tx: Sql,
     { input, edit: { attributes, manager } }: ValidEdit,
     password_hash: string | null | undefined,
+    { actor }: Caller,
     added?: ReadonlySet<string>,
   ): Promise<UserPatch> {
     const patch = toPatch(input, password_hash);
     if (Object.keys(attributes).length > 0) patch.attributes = attributes;
     if (manager === undefined) return patch;
     const uuid = manager !== null && isUuid(manager) ? manager.toLowerCase() : undefined;
-    const isKnown = uuid !== undefined && (added?.has(uuid) === true || (await this.users.find(uuid, tx)));
+    const isKnown =
+      uuid !== undefined && (added?.has(uuid) === true || (await this.isVisible(uuid, actor, tx)));
     patch.attributes = { ...patch.attributes, manager: isKnown ? null : manager };
     return { ...patch, manager_uuid: isKnown ? uuid : null };
+  }
+
+  private async isVisible(uuid: string, actor: Actor, tx: Sql): Promise<boolean> {
+    const user = await this.users.find(uuid, tx);
+    return user !== undefined && !isHidden(user, actor);
   }
 }
 
