@@ -83,8 +83,8 @@ describe('Bulk responses', () => {
 describe('a bulkId', () => {
   test('can refer to a user who is created later', async () => {
     const answers = await run(
-      group('g', 'bulkId:worker'),
-      post('worker', aScimUser({ [ENTERPRISE]: { manager: { value: 'bulkId:boss' } } })),
+      { ...post('g', { displayName: randomUUID(), members: ['bulkId:worker'] }), path: '/Groups' },
+      post('worker', aScimUser({ [ENTERPRISE]: { manager: 'bulkId:boss' } })),
       patch('bulkId:boss', 'title', 'Boss'),
       post('boss'),
     );
@@ -119,14 +119,14 @@ describe('a bulkId', () => {
   test('of a failed or unknown operation makes dependent operations fail', async () => {
     const taken = await provision(scim);
     const [below, last] = [aScimUser(), aScimUser()];
-    below[ENTERPRISE] = { manager: { value: 'bulkId:bad' } };
+    below[ENTERPRISE] = { manager: 'bulkId:bad' };
     last['emails'] = [...(last['emails'] as Json[]), { value: 'bulkId:low', type: 'other' }];
     const answers = await run(
       post('bad', aScimUser({ userName: taken.userName })),
       post('low', below),
       post('last', last),
       group('g', 'bulkId:bad'),
-      group('h', 'bulkId:never'),
+      group('h', 'bulkId:h'),
       remove('bulkId:bad'),
     );
     expect(statusesOf(answers)).toEqual(['409', '400', '400', '400', '400', '400']);

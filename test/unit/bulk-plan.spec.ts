@@ -108,23 +108,33 @@ test.each<[string, object, string]>([
   expect(await codeOf(body)).toBe(code);
 });
 
-test('bulkId references are resolved only in value, $ref and path filters', async () => {
+test('bulkId references are resolved only in values, $ref and paths', async () => {
   const data = {
     displayName: 'bulkId:a',
     VALUE: 'bulkId:a',
     value: ['bulkId:a', 'x bulkId:a', { value: 'bulkId:b' }],
     $ref: 'https://x/Users/bulkId:a',
-    path: 'members[value eq "bulkId:a"].bulkId:a',
-    members: [{ $ref: 'bulkId:b', display: 'bulkId:b' }],
+    members: [{ $ref: 'bulkId:b', display: 'bulkId:b' }, 'bulkId:a'],
+    'urn:x:User': { MANAGER: 'bulkId:d', Department: 'bulkId:x' },
+    'urn:x:User:manager': 'bulkId:d',
+    'urn:x:User:manager.value': ['bulkId:d'],
+    'members[value eq "bulkId:e"]': 'bulkId:d',
+    'title[x eq "a"].display': 'bulkId:x',
+    path: 'members[value eq "bulkId:a" or value EQ  bulkId:b].bulkId:a',
   };
-  expect([...findReferences('bulkId:c', data)].toSorted()).toEqual(['a', 'b', 'c']);
+  expect([...findReferences('bulkId:c', data)].toSorted()).toEqual(['a', 'b', 'c', 'd', 'e']);
   expect(resolveReferences(data, (id) => id.toUpperCase())).toEqual({
     displayName: 'bulkId:a',
     VALUE: 'A',
     value: ['A', 'x bulkId:a', { value: 'B' }],
     $ref: 'https://x/Users/A',
-    path: 'members[value eq "A"].bulkId:a',
-    members: [{ $ref: 'B', display: 'bulkId:b' }],
+    members: [{ $ref: 'B', display: 'bulkId:b' }, 'A'],
+    'urn:x:User': { MANAGER: 'D', Department: 'bulkId:x' },
+    'urn:x:User:manager': 'D',
+    'urn:x:User:manager.value': ['D'],
+    'members[value eq "E"]': 'D',
+    'title[x eq "a"].display': 'bulkId:x',
+    path: 'members[value eq "A" or value EQ  "B"].bulkId:a',
   });
 });
 

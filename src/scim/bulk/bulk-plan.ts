@@ -184,8 +184,10 @@ function inspect(value: unknown, found = { values: 0, hasPassword: false }): typ
 const PREFIX = 'bulkId:';
 /** Matches a reference `bulkId:…`, also at the end of a `$ref`. */
 const REFERENCE = /^(?:.*\/)?bulkId:(.+)$/s;
-/** Matches a quoted reference in the filter of a PATCH path. */
-const QUOTED_REFERENCE = /"bulkId:([^"\\]+)"/g;
+/** Matches a quoted or unquoted reference in the filter of a PATCH path. */
+const PATH_REFERENCE = /"bulkId:([^"\\]+)"|bulkId:(?<=\s[Ee][Qq]\s+bulkId:)([^\s"()[\]]+)/g;
+/** `value`, and the names in lower case of the attributes whose `value` is an id that may be sent without an object. */
+const VALUE_NAMES: ReadonlySet<string> = new Set(['value', 'members', 'manager']);
 
 /** Returns the `bulkId` in a text of the form `bulkId:…`, or undefined for any other text. */
 export function parseBulkId(text: string): string | undefined {
@@ -204,26 +206,42 @@ export function findReferences(id: string, data: unknown): ReadonlySet<string> {
 }
 
 /**
- * Returns the data of an operation with each reference replaced by the id of its resource. Searches only members named
- * `value`, `$ref` and `path` (RFC 7644, section 3.7.2), because other text may look like a reference by chance.
+ * Returns the data of an operation with each reference replaced by the id of its resource. Searches only `value`, also
+ * where a text stands for an object with `value`, `$ref` and paths (RFC 7644, section 3.7.2), because other text may look
+ * like a reference by chance.
  */
 export function resolveReferences(data: unknown, idOf: (bulkId: string) => string): unknown {
   if (Array.isArray(data)) return data.map((each: unknown) => resolveReferences(each, idOf));
   if (!isObject(data)) return data;
   return Object.fromEntries(
-    Object.entries(data).map(([name, value]) => [name, resolveMember(name.toLowerCase(), value, idOf)]),
+    Object.entries(data).map(([name, value]) => [
+      resolvePath(name, idOf),
+      resolveMember(lastNameOf(name).toLowerCase(), value, idOf),
+    ]),
   );
 }
 
+/** Returns the name of the attribute or sub-attribute in a member name that may be a path, such as `members` in a URN. */
+function lastNameOf(path: string): string {
+  const named = path.endsWith(']') ? path.slice(0, path.indexOf('[')) : path;
+  return named.slice(Math.max(named.lastIndexOf(':'), named.lastIndexOf('.')) + 1);
+}
+
+const resolvePath = (path: string, idOf: (bulkId: string) => string): string =>
+  path.replace(
+    PATH_REFERENCE,
+    (_, quoted?: string, unquoted?: string) => `"${idOf(quoted ?? unquoted ?? '')}"`,
+  );
+
 function resolveMember(name: string, value: unknown, idOf: (bulkId: string) => string): unknown {
-  if (name === 'value' && Array.isArray(value))
-    return value.map((each: unknown) => resolveMember(name, each, idOf));
+  const isValue = VALUE_NAMES.has(name);
+  if (isValue && Array.isArray(value)) return value.map((each: unknown) => resolveMember(name, each, idOf));
   if (typeof value !== 'string') return resolveReferences(value, idOf);
-  if (name === 'path') return value.replace(QUOTED_REFERENCE, (_, bulkId: string) => `"${idOf(bulkId)}"`);
+  if (name === 'path') return resolvePath(value, idOf);
   if (name === '$ref') {
     const bulkId = REFERENCE.exec(value)?.[1];
     return bulkId === undefined ? value : value.slice(0, -(PREFIX.length + bulkId.length)) + idOf(bulkId);
   }
-  const bulkId = name === 'value' ? parseBulkId(value) : undefined;
+  const bulkId = isValue ? parseBulkId(value) : undefined;
   return bulkId === undefined ? value : idOf(bulkId);
 }

@@ -104,7 +104,8 @@ export class BulkRunner {
       if (!item.error) {
         const references = [...operation.references];
         if (references.some((name) => (names.get(name)?.operation.method ?? 'POST') !== 'POST')) break;
-        const isKnown = (ref: string) => state.idOf(ref) !== undefined || names.has(ref) || ref === bulkId;
+        const isOwn = (ref: string) => ref === bulkId && !isAlone;
+        const isKnown = (ref: string) => state.idOf(ref) !== undefined || names.has(ref) || isOwn(ref);
         const missing = references.find((name) => !isKnown(name));
         if (missing !== undefined) item.error = createUnresolvedError(missing);
         ids.add(item.id);
