@@ -221,6 +221,31 @@ test.each([
   expect(made).toEqual([0, 2, 4].map((index) => index < wanted.length));
 });
 
+const BAD = post('bad', { userName: '' });
+const below = (bulkId: string, boss: string) =>
+  post(bulkId, aScimUser({ [ENTERPRISE]: { manager: { value: `bulkId:${boss}` } } }));
+test.each<[string, number, () => Operation[], string[]]>([
+  ['a chain of users', 1, () => [below('a', 'b'), below('b', 'c'), BAD, post('c')], ['400']],
+  ['a group', 1, () => [group('g', 'bulkId:late'), post('a'), BAD, post('late')], ['400']],
+  ['a failed user', 1, () => [group('g', 'bulkId:bad'), post('a'), BAD], ['400']],
+  ['fewer errors', 2, () => [group('g', 'bulkId:a'), BAD, post('a')], ['201', '400', '201']],
+  [
+    'an error before the reference',
+    2,
+    () => [post('a'), BAD, group('g', 'bulkId:b'), post('c'), { ...BAD, bulkId: 'd' }, post('b')],
+    ['201', '400', '400'],
+  ],
+])('failOnErrors cuts off references to later operations: %s', async (_, failOnErrors, build, statuses) => {
+  const operations = build();
+  const { body } = await send(scim, operations, { failOnErrors });
+  expect(statusesOf(body.Operations)).toEqual(statuses);
+  for (const [index, { path, data }] of operations.entries()) {
+    const name = path === '/Users' ? 'userName' : 'displayName';
+    const found = await scim.get(`${path}?filter=${encodeURIComponent(`${name} eq "${data[name]}"`)}`);
+    expect([index, found.body.totalResults]).toEqual([index, statuses[index] === '201' ? 1 : 0]);
+  }
+});
+
 test('an invalid or oversized Bulk creates no user', async () => {
   const user = aScimUser();
   const cases: [object, number][] = [

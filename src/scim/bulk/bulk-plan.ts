@@ -64,7 +64,8 @@ export async function readBulkRequest(body: object): Promise<BulkPlan> {
       throw new ProblemError('too_large', `A Bulk request may set at most ${MAX_PASSWORDS} passwords.`);
     operations.push(readOperation(raw, operations.length, names, values > MAX_VALUES));
   }
-  return { operations: sortOperations(operations), failOnErrors: readMaxErrors(members.get('failonerrors')) };
+  const failOnErrors = readMaxErrors(members.get('failonerrors'));
+  return { operations: sortOperations(operations, failOnErrors < Infinity), failOnErrors };
 }
 
 function readMaxErrors(value: unknown): number {
@@ -134,25 +135,37 @@ export const createUnresolvedError = (bulkId: string): ProblemError =>
 /**
  * Sorts operations so that each operation comes after the operations to which it refers. Otherwise keeps the order of
  * the request. In a circular reference, one operation comes too early.
+ * @param defersGroups true if groups wait for the users to which they refer, instead of moving these users forward. The
+ * operations between a group and its users can then fail before the users are created.
  */
-function sortOperations(operations: readonly BulkOperation[]): BulkOperation[] {
+function sortOperations(operations: readonly BulkOperation[], defersGroups: boolean): BulkOperation[] {
   const named = new Map<string, BulkOperation>();
   for (const operation of operations) {
     const { bulkId, error } = operation;
     if (bulkId !== undefined && !error) named.set(bulkId, operation);
   }
+  const findTargets = ({ references }: BulkOperation) =>
+    [...references].flatMap((bulkId) => named.get(bulkId) ?? []);
   const seen = new Set<BulkOperation>();
   const sorted: BulkOperation[] = [];
   const addInOrder = (operation: BulkOperation): void => {
     if (seen.has(operation)) return;
     seen.add(operation);
-    for (const bulkId of operation.references) {
-      const other = named.get(bulkId);
-      if (other) addInOrder(other);
-    }
+    for (const target of findTargets(operation)) addInOrder(target);
     sorted.push(operation);
   };
-  for (const operation of operations) addInOrder(operation);
+  /** Groups in the order of the request, each with the index of the last user to which it or an earlier group refers. */
+  const waiting: { group: BulkOperation; last: number }[] = [];
+  for (const operation of operations) {
+    if (defersGroups && operation.type === 'Groups') {
+      const users = findTargets(operation).filter(({ type }) => type === 'Users');
+      waiting.push({ group: operation, last: users.reduce((last, { index }) => Math.max(last, index), -1) });
+    } else addInOrder(operation);
+    for (let next = waiting[0]; next && next.last <= operation.index; next = waiting[0]) {
+      waiting.shift();
+      addInOrder(next.group);
+    }
+  }
   return sorted;
 }
 

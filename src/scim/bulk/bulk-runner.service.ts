@@ -39,8 +39,9 @@ export class BulkRunner {
    * @returns the responses in the order of the request.
    * @throws ProblemError, such as `unavailable`, if the client should repeat the request.
    */
-  async run({ operations, failOnErrors }: BulkPlan, caller: Caller): Promise<BulkAnswerDto[]> {
-    const state = new BulkState(failOnErrors, this.resources, rulesOf(caller.actor).isBrief);
+  async run(plan: BulkPlan, caller: Caller): Promise<BulkAnswerDto[]> {
+    const { operations } = plan;
+    const state = new BulkState(plan, this.resources, rulesOf(caller.actor).isBrief);
     for (let at = 0; at < operations.length;) {
       const part = await this.runPart(operations, at, state, caller);
       for (const [position, response] of part.answers) {

@@ -6,7 +6,7 @@ import type { User } from '../../users/model/user.js';
 import type { ChangeOutcome, UserChange } from '../../users/writer/change-set.js';
 import { applyPatch, createEmptyUser } from '../../users/rules/user-rules.js';
 import { toScimProblem } from '../users/scim-users.service.js';
-import { createUnresolvedError } from './bulk-plan.js';
+import { type BulkOperation, createUnresolvedError } from './bulk-plan.js';
 import { type BulkItem, type BulkState, toItemError } from './bulk-state.js';
 
 /**
@@ -88,22 +88,39 @@ export class BulkSet {
       return result ? [{ item, result }] : [];
     });
     const wrong = new Map<BulkItem, ProblemError | undefined>();
-    const failed = new Set<string>();
+    const { failed, last } = this.findFailed(results);
+    const isGone = ({ operation }: BulkItem) => failed.has(operation) || operation.index > last;
+    const gone = new Set(this.items.filter(isGone).map(({ operation }) => operation.bulkId));
     for (const { item, result } of results) {
-      const { bulkId, references } = item.operation;
-      const missing = item.error ? undefined : [...references].find((name) => failed.has(name));
-      if (missing !== undefined && !(result instanceof ProblemError))
-        wrong.set(item, createUnresolvedError(missing));
-      const isBad = result instanceof ProblemError || missing !== undefined;
-      if (isBad && bulkId !== undefined) failed.add(bulkId);
-    }
-    const errors = results.filter(({ item, result }) => result instanceof ProblemError || wrong.has(item));
-    const last = this.state.findStopIndex(errors.map(({ item }) => item.operation.index));
-    for (const { item, result } of results) {
-      if (item.operation.index > last && !(result instanceof ProblemError)) wrong.set(item, undefined);
+      if (result instanceof ProblemError) continue;
+      const { index, references } = item.operation;
+      if (index > last) wrong.set(item, undefined);
+      else if (failed.has(item.operation))
+        wrong.set(item, createUnresolvedError([...references].find((name) => gone.has(name)) ?? ''));
     }
     if (wrong.size > 0) throw new ApplyAgainError(wrong);
     return results;
+  }
+
+  /**
+   * Finds the failed operations, also outside of the set, and the index of the last error that `failOnErrors` allows.
+   * An operation that refers to an operation after this index fails too, which can move the index.
+   */
+  private findFailed(results: readonly ItemResult[]): { failed: ReadonlySet<BulkOperation>; last: number } {
+    const failed = new Set<BulkOperation>();
+    for (const { item, result } of results)
+      if (result instanceof ProblemError) this.state.addFailed(item.operation, failed);
+    const left = new Set(this.items);
+    for (;;) {
+      const { size } = failed;
+      const last = this.state.findStopIndex(failed);
+      for (const item of left) {
+        if (item.operation.index <= last) continue;
+        this.state.addDependents(item.operation, failed);
+        left.delete(item);
+      }
+      if (failed.size === size) return { failed, last };
+    }
   }
 }
 

@@ -4,7 +4,7 @@ import { isUuid } from '../../platform/common/uuid.js';
 import type { Resources } from '../discovery/resources.js';
 import { toErrorBody } from '../http/scim-format.js';
 import type { PendingChange } from '../users/scim-user-changes.service.js';
-import { type BulkOperation, resolveReferences } from './bulk-plan.js';
+import { type BulkOperation, type BulkPlan, resolveReferences } from './bulk-plan.js';
 import type { BulkAnswerDto } from './bulk.dto.js';
 
 /** An operation of a Bulk request, with the data for its execution. */
@@ -29,21 +29,22 @@ export interface BulkPart {
 /** The progress of a Bulk request, with the responses to the operations executed so far. */
 export class BulkState {
   private readonly responses = new Map<number, BulkAnswerDto>();
-  private readonly errors: number[] = [];
+  private readonly failed = new Set<BulkOperation>();
   private readonly ids = new Map<string, string>();
 
   /**
    * @param isBrief true if the response to a PATCH has status 204 and no resource
    */
   constructor(
-    private readonly failOnErrors: number,
+    private readonly plan: BulkPlan,
     readonly resources: Resources,
     private readonly isBrief: boolean,
   ) {}
 
-  addResponse({ index, bulkId }: BulkOperation, answer: BulkAnswerDto): void {
+  addResponse(operation: BulkOperation, answer: BulkAnswerDto): void {
+    const { index, bulkId } = operation;
     this.responses.set(index, answer);
-    if (isError(answer)) this.errors.push(index);
+    if (isError(answer)) this.addFailed(operation, this.failed);
     else if (bulkId !== undefined) this.ids.set(bulkId, answer.location?.split('/').at(-1) ?? '');
   }
 
@@ -55,19 +56,32 @@ export class BulkState {
     return this.ids.get(bulkId);
   }
 
+  /** Adds an operation to the failed operations, with all operations that depend on it and therefore fail too. */
+  addFailed(operation: BulkOperation, failed: Set<BulkOperation>): void {
+    if (failed.has(operation)) return;
+    failed.add(operation);
+    this.addDependents(operation, failed);
+  }
+
+  addDependents({ bulkId, error }: BulkOperation, failed: Set<BulkOperation>): void {
+    if (bulkId === undefined || error) return; // an operation with this error has no bulkId of its own
+    for (const other of this.plan.operations) if (other.references.has(bulkId)) this.addFailed(other, failed);
+  }
+
   /**
    * Returns the index in the request of the operation with the last allowed error. Returns Infinity if there are fewer
    * errors than `failOnErrors`.
-   * @param furtherErrors indexes of operations whose errors are not yet stored here
+   * @param further failed operations that are not yet stored here
    */
-  findStopIndex(furtherErrors: readonly number[]): number {
-    if (this.errors.length + furtherErrors.length < this.failOnErrors) return Infinity;
-    const indexes = [...this.errors, ...furtherErrors].toSorted((a, b) => a - b);
-    return indexes[this.failOnErrors - 1] ?? Infinity;
+  findStopIndex(further: ReadonlySet<BulkOperation>): number {
+    const failed = new Set([...this.failed, ...further]);
+    if (failed.size < this.plan.failOnErrors) return Infinity;
+    const indexes = [...failed].map(({ index }) => index).toSorted((a, b) => a - b);
+    return indexes[this.plan.failOnErrors - 1] ?? Infinity;
   }
 
   isSkipped({ index }: BulkOperation): boolean {
-    return index > this.findStopIndex([]);
+    return index > this.findStopIndex(new Set());
   }
 
   /**
@@ -75,7 +89,7 @@ export class BulkState {
    * which were executed early because an earlier operation refers to them.
    */
   listResponses(): BulkAnswerDto[] {
-    const last = this.findStopIndex([]);
+    const last = this.findStopIndex(new Set());
     return [...this.responses]
       .filter(([index, answer]) => index <= last || !isError(answer))
       .toSorted(([a], [b]) => a - b)

@@ -147,13 +147,9 @@ export const describeUser = (roles: readonly string[]): SchemaDefinition => ({
     }),
     defineMultiValued(
       'emails',
-      'E-mail addresses.',
+      'E-mail addresses. Only the primary address must be unique.',
       ['work', 'home', 'other'],
-      {
-        description: 'The e-mail address. Only the primary address must be unique.',
-        compare: 'login',
-        uniqueness: 'server',
-      },
+      { compare: 'login', uniqueness: 'server' },
       { required: true },
     ),
     defineMultiValued('phoneNumbers', 'Phone numbers.', ['work', 'home', 'mobile', 'fax', 'pager', 'other']),
@@ -249,7 +245,7 @@ export const ROLLCALL_USER: SchemaDefinition = {
           canonicalValues: ['saml', 'oidc', 'ldap'],
           required: true,
         }),
-        defineAttribute('value', 'The login name. It is unique within its method.', {
+        defineAttribute('value', 'The login name, unique within its method.', {
           compare: 'exact',
           required: true,
           uniqueness: 'server',

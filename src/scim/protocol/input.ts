@@ -223,7 +223,7 @@ export function findMissingPart({ requiredParts }: Attribute, element: ScimObjec
 
 /**
  * Converts the known and writable sub-attributes of an object. A plain string becomes the sub-attribute `value`.
- * @param isWhole true to report missing required sub-attributes. An empty `value` is no error, because it unassigns the
+ * @param isWhole true to report missing required sub-attributes. An empty `value` is permitted, because it unassigns the
  * whole object.
  */
 export function coerceParts(

@@ -265,7 +265,7 @@ function assertComplete(attribute: Attribute, element: ScimObject): void {
 }
 
 /**
- * Checks the resource after a PATCH. A removed `value` is no error, because it unassigns the element.
+ * Checks the resource after a PATCH. A removed `value` is permitted, because it unassigns the element.
  * @throws ProblemError `mutability` if a required attribute or sub-attribute was removed
  */
 export function assertRequiredKept(resource: ScimObject, steps: readonly PatchStep[]): void {
