@@ -35,22 +35,16 @@ export function toServiceUrl(url: string, path: string): URL {
 }
 
 export class ServiceClient {
+  private readonly base = toServiceUrl(this.connection.url ?? 'http://localhost', 'api/0.3/');
   /** Address of the service, as shown to operators. */
-  readonly name: string;
+  readonly name = this.base.origin;
   /** True if the requests use the private socket or the application of this process. They then need no API key. */
-  readonly isLocal: boolean;
+  readonly isLocal = this.connection.connect !== undefined;
   /** Minimum length of a new password, in characters. 0 for a service at `--url`, which checks its own minimum. */
-  readonly passwordLength: number;
-  private readonly base: URL;
+  readonly passwordLength = this.connection.passwordLength ?? 0;
 
   /** @throws Error for an invalid address. */
-  constructor(private readonly connection: Connection) {
-    const { url = 'http://localhost', connect, passwordLength = 0 } = connection;
-    this.base = toServiceUrl(url, 'api/0.3/');
-    this.name = this.base.origin;
-    this.isLocal = connect !== undefined;
-    this.passwordLength = passwordLength;
-  }
+  constructor(private readonly connection: Connection) {}
 
   /**
    * Sends a request.

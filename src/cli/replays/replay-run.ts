@@ -11,7 +11,7 @@ const PLACEHOLDER = /\{(\w+)\}/g;
 export class ReplayRun {
   /** Prefix of the names of all created users and groups. `isTemporary` recognizes it. */
   readonly name = `doctor-${randomBytes(6).toString('hex')}`;
-  private readonly base: string;
+  private readonly base = toServiceUrl(this.url, 'scim/v2').href;
   /** Maps the names of placeholders, such as `user`, to their values. */
   private readonly known = new Map([['name', this.name]]);
 
@@ -20,11 +20,9 @@ export class ReplayRun {
 
   /** @param url address of the service. @throws Error for an invalid address. */
   constructor(
-    url: string,
+    private readonly url: string,
     private readonly key: string,
-  ) {
-    this.base = toServiceUrl(url, 'scim/v2').href;
-  }
+  ) {}
 
   /**
    * Runs the steps and yields each result, whose `problem` is absent if the step passed. At the end, deletes all
