@@ -30,16 +30,14 @@ export class CsvReader {
   readonly detected: { encoding?: string; delimiter?: string } = {};
   /** Line number of the header. Set by `readHeader`. */
   headerLine = 1;
-  private readonly batches: AsyncGenerator<CsvRecord[]>;
+  private readonly batches = this.parseBatches();
   private firstRows: CsvRecord[] = [];
   private lastCharacter = '';
 
   constructor(
     private readonly file: AsyncIterable<Uint8Array>,
     private readonly options: CsvOptions,
-  ) {
-    this.batches = this.parseBatches();
-  }
+  ) {}
 
   get endsWithLineEnd(): boolean {
     return this.lastCharacter === '\n' || this.lastCharacter === '\r';

@@ -85,12 +85,12 @@ function resolveEncoding(encoding: string): string {
 }
 
 class StrictDecoder {
-  private readonly decoder: TextDecoder;
+  private readonly decoder = new TextDecoder(this.encoding, { fatal: true });
   /**
    * Second decoder, which reads the last few bytes later than `decoder`. After an error of `decoder`, it decodes
    * the remaining bytes one by one to find the invalid byte.
    */
-  private readonly lagging: TextDecoder;
+  private readonly lagging = new TextDecoder(this.encoding, { fatal: true });
   /** Bytes that `decoder` has already decoded, but `lagging` has not. */
   private lastBytes = Buffer.alloc(0);
   private line = 1;
@@ -99,10 +99,7 @@ class StrictDecoder {
   /** Number of bytes from the start of the file to the end of the last complete character that `lagging` decoded. */
   private completeBytes = 0;
 
-  constructor(private readonly encoding: string) {
-    this.decoder = new TextDecoder(encoding, { fatal: true });
-    this.lagging = new TextDecoder(encoding, { fatal: true });
-  }
+  constructor(private readonly encoding: string) {}
 
   /**
    * Yields the text of a piece of the file, or the text before the first error.

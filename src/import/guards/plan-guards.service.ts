@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type GuardLimits, limitsOf, type Guard } from '../runs/guard-limits.js';
+import { limitsOf, type Guard } from '../runs/guard-limits.js';
 import { type Counts, MIN_LINE, type StagedOutcome, type StagedRow, isApplied } from '../runs/import-row.js';
 import { type ImportRun, userScopeOf } from '../runs/import-run.js';
 import { COMPLETED } from '../runs/run-states.js';
@@ -42,15 +42,13 @@ export interface Past {
 /** Collects the numbers of a plan and of the earlier runs of its data set, and evaluates the guards. */
 @Injectable()
 export class PlanGuards {
-  private readonly limits: GuardLimits;
+  private readonly limits = limitsOf(this.env);
 
   constructor(
     private readonly runs: ImportRunsRepository,
     private readonly rows: ImportRowsRepository,
-    env: Env,
-  ) {
-    this.limits = limitsOf(env);
-  }
+    private readonly env: Env,
+  ) {}
 
   async past(run: ImportRun): Promise<Past> {
     const earlier = await this.runs.listInScope(userScopeOf(run), COMPLETED, RUNS);

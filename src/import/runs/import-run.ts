@@ -152,17 +152,13 @@ type Progress = Pick<ImportRun, 'percent' | 'rows_done'>;
  * time for applying the changes is estimated from the changes so far.
  */
 export class RunProgress {
-  private share: number;
-  private rows_done: number;
-  private readonly from: number;
+  private readonly from = this.run.percent / 100;
+  private share = this.from;
+  private rows_done = this.run.rows_done;
 
   constructor(
     private readonly run: Pick<ImportRun, 'percent' | 'rows_done' | 'rows_total' | 'dry_run' | 'approved'>,
-  ) {
-    this.from = run.percent / 100;
-    this.share = this.from;
-    this.rows_done = run.rows_done;
-  }
+  ) {}
 
   /**
    * @param share planned share of the file, 0 to 1.
