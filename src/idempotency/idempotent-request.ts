@@ -29,8 +29,8 @@ export interface RequestIdentity {
  * succeed. A rejected request writes nothing.
  */
 export class IdempotentRequest implements RepeatableRequest {
-  private readonly guardHeaders: ReadonlySet<string>;
-  private readonly hasFile: boolean;
+  private readonly guardHeaders: ReadonlySet<string> = new Set(this.response.getHeaderNames());
+  private readonly hasFile = this.request.content === PENDING;
   private hasExpiredRow = false;
   /** MAC of `content`. It is cached, because each part of a Bulk request needs the same MAC. */
   private cachedMac: { content: unknown; mac: string } | undefined;
@@ -43,10 +43,7 @@ export class IdempotentRequest implements RepeatableRequest {
     private readonly repository: IdempotencyRepository,
     private readonly request: RequestIdentity,
     private readonly response: Response,
-  ) {
-    this.guardHeaders = new Set(response.getHeaderNames());
-    this.hasFile = request.content === PENDING;
-  }
+  ) {}
 
   get transaction(): Sql | undefined {
     return this.heldTransaction?.sql;

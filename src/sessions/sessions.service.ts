@@ -25,17 +25,14 @@ export type Session = Omit<SessionEntity, 'token_hash'>;
  */
 @Injectable()
 export class SessionsService {
-  private readonly idleSeconds: number;
-  private readonly absoluteSeconds: number;
+  private readonly idleSeconds = this.env.SESSION_IDLE_MINUTES * 60;
+  private readonly absoluteSeconds = this.env.SESSION_ABSOLUTE_MINUTES * 60;
 
   constructor(
-    env: Env,
+    private readonly env: Env,
     private readonly repository: SessionRepository,
     private readonly transactions: TransactionRunner,
-  ) {
-    this.idleSeconds = env.SESSION_IDLE_MINUTES * 60;
-    this.absoluteSeconds = env.SESSION_ABSOLUTE_MINUTES * 60;
-  }
+  ) {}
 
   /**
    * Starts a session in the transaction of the login, which has locked the user. If the user has too many sessions, the

@@ -33,7 +33,7 @@ export async function runPrimary(env: Env, program: string): Promise<void> {
 
 /** Starts the instances, replaces failed ones, and ends them together. The primary serves no requests itself. */
 class Primary {
-  private readonly log: Log;
+  private readonly log = new Log(this.env);
   private readonly metrics = new InstanceMetrics();
   private readonly instances = new Set<InstanceProcess>();
   private readonly ending = new AbortController();
@@ -43,7 +43,6 @@ class Primary {
     private readonly env: Env,
     program: string,
   ) {
-    this.log = new Log(env);
     // Counts requests for the rate limiters of the instances (`auth/access.guard.ts`).
     new RateLimiterClusterMaster();
     // Instances accept connections themselves, because a connection that the primary passes to an instance would hang if
