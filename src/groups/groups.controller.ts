@@ -1,4 +1,4 @@
-import { Body, Get, Headers, HttpCode, Param, Put, Res } from '@nestjs/common';
+import { Body, Get, Headers, Param, Put, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
@@ -60,7 +60,7 @@ export class GroupsController {
   ): Promise<GroupDetailsDto> {
     const details = await this.groups.getDetails(uuid, query);
     if (details.next) response.links({ next: buildNextPageUrl(response.req, details.next) });
-    response.setHeader('ETag', this.tags.weakTagOf(details.group));
+    this.tags.applyWeakTag(response, details.group);
     return presentDetails(details);
   }
 
@@ -76,7 +76,6 @@ export class GroupsController {
     answer: describeJson('The group after the change.', GroupDto, ETAG),
     errors: ['last_webmaster', 'reauthentication_required'],
   })
-  @HttpCode(200)
   @Requires('groups.write')
   @Accepts({ body: true })
   async setRoles(
@@ -87,7 +86,7 @@ export class GroupsController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<GroupDto> {
     const group = await this.groups.setRoles(uuid, input, this.tags.parseIfMatch(ifMatch), caller);
-    response.setHeader('ETag', this.tags.weakTagOf(group));
+    this.tags.applyWeakTag(response, group);
     return presentGroup(group);
   }
 }

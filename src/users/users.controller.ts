@@ -1,4 +1,4 @@
-import { Body, Get, Headers, HttpCode, Param, Post, Put, Res, UseInterceptors } from '@nestjs/common';
+import { Body, Get, Headers, Param, Post, Put, Res, UseInterceptors } from '@nestjs/common';
 import type { Response } from 'express';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
@@ -149,7 +149,6 @@ export class UsersController {
       'fuse_blown',
     ],
   })
-  @HttpCode(200)
   @Requires('users.update', 'profile.update')
   @Accepts({ body: true })
   @UseInterceptors(UnknownFieldsInterceptor)

@@ -21,6 +21,11 @@ export class EntityTags {
     return `W/"${version}${this.suffix}"`;
   }
 
+  /** Sets the weak entity tag of a record as the ETag of the response to its change. */
+  applyWeakTag(response: Response, record: { version: number }): Response {
+    return response.setHeader('ETag', this.weakTagOf(record));
+  }
+
   /**
    * Returns the versions that an `If-Match` header accepts, or undefined if all versions are accepted (`*`, no header).
    * Ignores tags of another epoch and tags that do not match `pattern`.

@@ -12,7 +12,6 @@ import { RequiresScim, ScimController } from '../http/scim-format.js';
 import { ScimListDto, buildResourceDocs } from '../http/scim-docs.js';
 import type { ScimObject } from '../protocol/attribute.js';
 import { GROUP_SCHEMA, SEARCH_MESSAGE } from '../protocol/urns.js';
-import type { Group } from '../../groups/group.js';
 import { type ListParameters, MAX_COUNT } from '../protocol/list.js';
 import { ScimGroupList } from './scim-group-list.service.js';
 import { ScimGroupView } from './scim-group-view.service.js';
@@ -92,7 +91,7 @@ export class ScimGroupsController {
   ): Promise<ScimObject> {
     const view = this.view.createPresenter(query, caller.actor);
     const group = await this.groups.create(body, caller);
-    this.setETag(group, response).location(this.view.locationOf(group));
+    this.tags.applyWeakTag(response, group).location(this.view.locationOf(group));
     return view(group, caller.repeatable?.transaction);
   }
 
@@ -129,7 +128,7 @@ export class ScimGroupsController {
   ): Promise<ScimObject> {
     const view = this.view.createPresenter(query, caller.actor);
     const group = await this.groups.replace(id, body, caller, this.tags.parseIfMatch(ifMatch));
-    this.setETag(group, response);
+    this.tags.applyWeakTag(response, group);
     return view(group, caller.repeatable?.transaction);
   }
 
@@ -157,7 +156,7 @@ export class ScimGroupsController {
     const view = this.view.createPresenter(query, caller.actor);
     const isBrief = rulesOf(caller.actor).isBrief && query.attributes === undefined;
     const group = await this.groups.patch(id, body, caller, this.tags.parseIfMatch(ifMatch));
-    this.setETag(group, response);
+    this.tags.applyWeakTag(response, group);
     if (!isBrief) return view(group, caller.repeatable?.transaction);
     response.status(204);
     return undefined;
@@ -173,9 +172,5 @@ export class ScimGroupsController {
     @CurrentCaller() caller: Caller,
   ): Promise<void> {
     await this.groups.delete(id, caller, this.tags.parseIfMatch(ifMatch));
-  }
-
-  private setETag(group: Group, response: Response): Response {
-    return response.setHeader('ETag', this.tags.weakTagOf(group));
   }
 }

@@ -7,7 +7,6 @@ import { SCIM_BODY } from '../../platform/http/body-reader.js';
 import { abortOnDisconnect } from '../../platform/http/stream.js';
 import { CheckedQuery } from '../../platform/http/input.guard.js';
 import { TAKEN_CODES } from '../../users/rules/failure.js';
-import type { User } from '../../users/model/user.js';
 import { rulesOf } from '../http/profile-rules.js';
 import { EntityTags, applyETag } from '../../platform/http/entity-tags.js';
 import { describeResources } from '../discovery/resources.js';
@@ -118,7 +117,7 @@ export class ScimUsersController {
   ): Promise<ScimObject> {
     const view = this.users.createPresenter(query);
     const user = await this.users.write(await this.changes.create(body, caller), caller);
-    this.setETag(user, response).location(this.users.locationOf(user));
+    this.tags.applyWeakTag(response, user).location(this.users.locationOf(user));
     return view(user, caller.repeatable?.transaction);
   }
 
@@ -154,7 +153,7 @@ export class ScimUsersController {
     const view = this.users.createPresenter(query);
     const change = await this.changes.replace(id, body, caller, this.tags.parseIfMatch(ifMatch));
     const user = await this.users.write(change, caller);
-    this.setETag(user, response);
+    this.tags.applyWeakTag(response, user);
     return view(user, caller.repeatable?.transaction);
   }
 
@@ -182,7 +181,7 @@ export class ScimUsersController {
     const isBrief = rulesOf(caller.actor).isBrief && query.attributes === undefined;
     const change = await this.changes.patch(id, body, caller, this.tags.parseIfMatch(ifMatch));
     const user = await this.users.write(change, caller);
-    this.setETag(user, response);
+    this.tags.applyWeakTag(response, user);
     if (!isBrief) return view(user, caller.repeatable?.transaction);
     response.status(204);
     return undefined;
@@ -200,9 +199,5 @@ export class ScimUsersController {
     @CurrentCaller() caller: Caller,
   ): Promise<void> {
     await this.users.write(this.changes.delete(id, caller, this.tags.parseIfMatch(ifMatch)), caller);
-  }
-
-  private setETag(user: User, response: Response): Response {
-    return response.setHeader('ETag', this.tags.weakTagOf(user));
   }
 }
