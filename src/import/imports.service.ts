@@ -4,7 +4,7 @@ import { type Actor, type Caller, toDatasetScope } from '../access/actor.js';
 import { assertConfirmed, assertScope, createScopeError } from '../access/policy.js';
 import { AuditService, recordEvents } from '../audit/audit.service.js';
 import { ProblemError } from '../platform/common/errors.js';
-import { now, addSeconds, toMillis } from '../platform/common/time.js';
+import { DAY_SECONDS, now, addSeconds, toMillis } from '../platform/common/time.js';
 import { Env } from '../platform/config/env.js';
 import type { Sql } from '../platform/database/engine/sql.js';
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
@@ -25,7 +25,6 @@ import { ImportWorker } from './apply/import-worker.service.js';
 import { findUserIds } from '../audit/audit-names.service.js';
 import { UserDirectory } from '../users/search/user-directory.service.js';
 
-const DAY_SECONDS = 24 * 60 * 60;
 const RUNS_PER_PURGE = 100;
 const MAX_PROBLEMS = 50;
 

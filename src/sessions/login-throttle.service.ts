@@ -4,14 +4,13 @@ import { ProblemError, createUnavailableError } from '../platform/common/errors.
 import { FairSemaphore, NoSlotError } from '../platform/common/fair-semaphore.js';
 import { createToken, sha256 } from '../platform/common/secrets.js';
 import { toNetwork } from '../platform/http/request-headers.js';
-import { type DbTime, now, addSeconds, toMillis } from '../platform/common/time.js';
+import { type DbTime, HOUR_SECONDS, now, addSeconds, toMillis } from '../platform/common/time.js';
 import { Env } from '../platform/config/env.js';
 import type { Sql } from '../platform/database/engine/sql.js';
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
 import { LoginThrottleRepository } from './login-throttle.repository.js';
 
 const PAIR_WINDOW_SECONDS = 15 * 60;
-const HOUR_SECONDS = 60 * 60;
 /** Lifetime of a device, which begins anew with every login. */
 export const DEVICE_SECONDS = 180 * 24 * HOUR_SECONDS;
 /** Maximum number of devices per user. A new device then replaces the device whose last login is the oldest. */

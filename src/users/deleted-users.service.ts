@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../access/actor.js';
-import { now, addSeconds } from '../platform/common/time.js';
+import { DAY_SECONDS, now, addSeconds } from '../platform/common/time.js';
 import { Env } from '../platform/config/env.js';
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
 import { type DeletedUser, DeletedUsersRepository } from './writer/deleted-users.repository.js';
@@ -9,7 +9,6 @@ import type { User } from './model/user.js';
 
 export type { DeletedUser };
 
-const DAY_SECONDS = 24 * 60 * 60;
 /** Default value of `since`, earlier than the deletion of any user. */
 const EPOCH = '1970-01-01 00:00:00.000';
 

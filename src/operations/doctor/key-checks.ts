@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { WEBMASTER } from '../../access/roles.js';
-import { type DbTime, now, addSeconds } from '../../platform/common/time.js';
+import { type DbTime, DAY_SECONDS, now, addSeconds } from '../../platform/common/time.js';
 import type { Env } from '../../platform/config/env.js';
 import { sqliteFileOf } from '../../platform/database/engine/connection-options.js';
 import { openDatabase } from '../../platform/database/engine/database.js';
@@ -90,7 +90,7 @@ export async function checkKeyRisks(env: Env): Promise<Finding[]> {
 /** Returns the risks of the keys that are usable at the given time, such as keys that never expire. */
 export function findKeyRisks(allKeys: readonly StoredKey[], time: DbTime): Finding[] {
   const keys = filterUsable(allKeys, time);
-  const limit = addSeconds(time, -UNUSED_DAYS * 24 * 60 * 60);
+  const limit = addSeconds(time, -UNUSED_DAYS * DAY_SECONDS);
   const unused = keys.filter(({ last_used, created }) => (last_used ?? created) < limit);
   const lists: [keys: StoredKey[], what: string][] = [
     [keys.filter(({ expires }) => expires === null), 'never expire (create new keys with --expires)'],

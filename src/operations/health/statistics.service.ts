@@ -4,14 +4,12 @@ import type { AuditAction } from '../../audit/audit-event.js';
 import { ApiKeysService } from '../../api-keys/api-keys.service.js';
 import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
 import { ImportSummary } from '../../import/report/import-summary.service.js';
-import { toIso } from '../../platform/common/time.js';
+import { DAY_SECONDS, HOUR_MILLIS, toIso } from '../../platform/common/time.js';
 import { UserCounts } from '../../users/writer/user-counts.service.js';
 import { DayDto, MAX_EXPIRING, type StatisticsDto, presentSummary } from './statistics.view.js';
 
-const DAY_SECONDS = 24 * 60 * 60;
 const EXPIRY_DAYS = 30;
 const HOURS = 24;
-const HOUR_MILLIS = 3_600_000;
 
 /** Maps audit actions to the daily numbers of the statistics that count their events. */
 const DAILY: ReadonlyMap<AuditAction, Exclude<keyof DayDto, 'day' | 'complete'>> = new Map([

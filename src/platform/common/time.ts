@@ -4,6 +4,10 @@
  */
 export type DbTime = string;
 
+export const HOUR_SECONDS = 60 * 60;
+export const DAY_SECONDS = 24 * HOUR_SECONDS;
+export const HOUR_MILLIS = HOUR_SECONDS * 1000;
+
 /** @param time a date, or a text in ISO 8601 in UTC with milliseconds. */
 export function toDbTime(time: Date | string): DbTime {
   const iso = typeof time === 'string' ? time : time.toISOString();
