@@ -4,6 +4,7 @@ import {
   type ResourceDescription,
   type ScimObject,
   type ScimValue,
+  buildResource,
   getMember,
   objectsOf,
 } from './attribute.js';
@@ -52,17 +53,15 @@ export class Projection {
    * extensions.
    */
   apply(resource: ScimObject): ScimObject {
-    const shown: Record<string, ScimValue> = { schemas: [] };
-    const extensions: Record<string, Record<string, ScimValue>> = {};
+    const values = new Map<Attribute, ScimValue>();
     for (const attribute of this.shown) {
-      const { name, schema } = attribute;
       const value = this.selectParts(attribute, attribute.getValue(resource));
-      if (value === undefined || name === 'schemas') continue;
-      const holder = schema === undefined ? shown : (extensions[schema] ??= {});
-      holder[name] = value;
+      if (value !== undefined && attribute.name !== 'schemas') values.set(attribute, value);
     }
-    shown['schemas'] = [this.description.schema.urn, ...Object.keys(extensions)];
-    return Object.assign(shown, extensions);
+    const { schema, extensions } = this.description;
+    const shown = buildResource(values);
+    const urns = extensions.map(({ urn }) => urn).filter((urn) => urn in shown);
+    return { schemas: [schema.urn, ...urns], ...shown };
   }
 
   private isIncluded(attribute: Attribute): boolean {
