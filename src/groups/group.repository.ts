@@ -13,7 +13,7 @@ import {
 } from '../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
 import { GroupEntity, GroupMemberEntity } from './group.entity.js';
-import { type Group, type GroupRow, toGroup, toGroupRow } from './group.js';
+import { type Group, type GroupRow, type NamedGroup, toGroup, toGroupRow } from './group.js';
 
 export const GROUP_COLUMNS = 'uuid, display_name, external_id, roles, created, updated, version';
 const SELECT = `SELECT ${GROUP_COLUMNS} FROM user_groups`;
@@ -21,8 +21,6 @@ const SELECT = `SELECT ${GROUP_COLUMNS} FROM user_groups`;
 const BATCH_SIZE = 5000;
 
 type UniqueColumn = 'display_name_key' | 'external_id';
-
-type NamedGroup = Pick<Group, 'uuid' | 'display_name'>;
 
 /** Stores groups and their members. Uses hand-written SQL for row locks and for sets of any size (ADR 13). */
 @Injectable()

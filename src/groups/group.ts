@@ -20,6 +20,8 @@ export interface Group {
   version: number;
 }
 
+export type NamedGroup = Pick<Group, 'uuid' | 'display_name'>;
+
 const FIELDS = ['display_name', 'external_id', 'roles'] as const;
 export type GroupFields = Partial<Pick<Group, (typeof FIELDS)[number]>>;
 

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type JsonObject, isObject } from '../../platform/common/json.js';
 import { toIso } from '../../platform/common/time.js';
+import type { NamedGroup } from '../../groups/group.js';
 import type { User } from '../../users/model/user.js';
 import { COMMON, ENTERPRISE, ROLLCALL_USER, describeUser } from '../discovery/schemas.js';
 import {
@@ -25,11 +26,6 @@ interface Fields {
 export interface Edit extends Fields {
   /** The manager in the request, which may be any text. null removes the manager, and undefined changes nothing. */
   manager: string | null | undefined;
-}
-
-export interface Membership {
-  uuid: string;
-  display_name: string;
 }
 
 interface Mapping {
@@ -246,7 +242,7 @@ const EXTENSIONS = [ENTERPRISE_SCHEMA, ROLLCALL_USER_SCHEMA];
  * @param tag the entity tag of the user
  * @param groups groups to include in the resource
  */
-export function toResource(user: User, base: string, tag: string, groups: readonly Membership[] = []) {
+export function toResource(user: User, base: string, tag: string, groups: readonly NamedGroup[] = []) {
   const { uuid, created, updated, group_roles, managed_by, last_access } = user;
   const resource = buildDraft(IN_USER, user, base);
   const rollcall = buildDraft(IN_ROLLCALL, user, base);
