@@ -18,6 +18,7 @@ type Options = Partial<AttributeDefinition>;
 const COLUMN: Options = { maxLength: Infinity };
 const ON_REQUEST: Options = { mutability: 'readOnly', returned: 'request' };
 const READ_ONLY: Options = { mutability: 'readOnly' };
+const USER_ID: Options = { required: true, compare: 'uuid' };
 const UNIQUE_NAME: Options = { ...COLUMN, required: true, uniqueness: 'server', compare: 'login' };
 
 /**
@@ -212,10 +213,7 @@ export const ENTERPRISE: SchemaDefinition = {
         defineAttribute(
           'value',
           'The id of the manager. A value that is not the id of a user is stored unchanged.',
-          {
-            required: true,
-            compare: 'uuid',
-          },
+          USER_ID,
         ),
         defineAttribute(
           '$ref',
@@ -290,11 +288,7 @@ export const GROUP: SchemaDefinition = {
       'members',
       'The members of the group.',
       [
-        defineAttribute('value', 'The id of the user.', {
-          required: true,
-          mutability: 'immutable',
-          compare: 'uuid',
-        }),
+        defineAttribute('value', 'The id of the user.', { ...USER_ID, mutability: 'immutable' }),
         defineAttribute('$ref', 'The URL of the user.', toRefOptions('User', READ_ONLY)),
       ],
       { maxItems: Infinity },
