@@ -31,18 +31,16 @@ const Discovery = (
   summary: string,
   type: Type<unknown>,
   ...docs: MethodDecorator[]
-) => {
-  const errors = docs.length > 0 ? (['not_found'] as const) : [];
-  return applyDecorators(
+) =>
+  applyDecorators(
     Get(path),
     DescribeRoute(id, summary, {
       answer: describeJson('The requested types, schemas or configuration.', type),
       more: docs,
-      errors,
+      errors: docs.length > 0 ? ['not_found'] : [],
     }),
     AnyKey(),
   );
-};
 
 const NameParam = (name: string, maxLength: number, example: string) =>
   ApiParam({ name, schema: { type: 'string', maxLength, example } });

@@ -21,7 +21,7 @@ export function toGroupResource(group: Group, base: string, tag: string, ids: re
     id: uuid,
     ...(external_id !== '' && { externalId: external_id }),
     displayName: display_name,
-    ...(ids.length > 0 && { members: ids.map((value) => toMember(value, base)) }),
+    ...(ids.length > 0 && { members: ids.map((value) => ({ value, $ref: `${base}/Users/${value}` })) }),
     ...(roles.length > 0 && { [ROLLCALL_GROUP_SCHEMA]: { roles: roles.map((value) => ({ value })) } }),
     meta: {
       resourceType: 'Group',
@@ -32,8 +32,6 @@ export function toGroupResource(group: Group, base: string, tag: string, ids: re
     },
   };
 }
-
-const toMember = (value: string, base: string): ScimObject => ({ value, $ref: `${base}/Users/${value}` });
 
 /** The attributes of a group in a request. An attribute that the request omits is undefined. */
 export interface SentGroup {

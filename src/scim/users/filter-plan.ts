@@ -1,5 +1,5 @@
 import type { RoleCatalogue } from '../../access/roles.js';
-import { type DbTime, toDbTime } from '../../platform/common/time.js';
+import { toDbTime } from '../../platform/common/time.js';
 import { isUuid } from '../../platform/common/uuid.js';
 import { type Clause, toClause, joinClauses, buildWhere } from '../../platform/database/engine/sql.js';
 import type { UserStatus } from '../../users/model/formats.js';
@@ -221,8 +221,6 @@ function buildGroupMatch({ op, value }: CompareFilter): Match | undefined {
   return toMatch(toClause(source, group), toClause(test, group), 'many');
 }
 
-const toTime = (value: CompareFilter['value']): DbTime => toDbTime(String(value));
-
 const ALL_USERS = toMatch(toClause('SELECT uuid FROM users'), toClause('1 = 1'), 'many');
 
 const NO_USERS = toMatch(toClause('SELECT uuid FROM users WHERE 1 = 0'), toClause('1 = 0'), 'one');
@@ -242,7 +240,7 @@ const createTimeMatchBuilder =
   (filter) =>
     filter.op === 'sw'
       ? undefined
-      : buildColumnMatch(column, toBound(filter.op, toTime(filter.value), false));
+      : buildColumnMatch(column, toBound(filter.op, toDbTime(textOf(filter)), false));
 
 /** Maps the path of each attribute with an index (scim.md, section 7) to the function that builds its condition. */
 const INDEXED: Readonly<Record<string, BuildMatch>> = {
