@@ -1,4 +1,4 @@
-import type { FieldCode } from './errors.js';
+import type { FieldError } from './errors.js';
 import { type GuessableWords, computeGuessWeight } from './guess-weight.js';
 import { isMadeOfNames } from './name-passwords.js';
 import { countCharacters, isCleanText, isWithin } from './text.js';
@@ -13,11 +13,8 @@ const MIN_PASSWORD_WEIGHT = 8;
  */
 const MIN_KEY_WEIGHT = 20;
 
-export interface PasswordFault {
-  code: FieldCode;
-  /** Error text that follows the name of the field. It never contains a part of the password. */
-  message: string;
-}
+/** Code and message of an error. The message never contains a part of the password. */
+export type PasswordFault = Pick<FieldError, 'code' | 'message'>;
 
 /**
  * Returns the first rule that a new password breaks, or undefined (interface §2, NIST SP 800-63B 3.1.1.2).
