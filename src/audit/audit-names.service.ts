@@ -61,10 +61,8 @@ function partiesOf({ actor, target, changes }: AuditRecord): Party[] {
 
 const usersOf = (change: AuditChange): Party[] => findUserIds(change).map((id) => ({ kind: 'user', id }));
 
-const USER_FIELDS: readonly string[] = ['manager_uuid'];
-
 export function findUserIds({ field, old, new: value }: AuditChange): string[] {
-  if (!USER_FIELDS.includes(field)) return [];
+  if (field !== 'manager_uuid') return [];
   return [old, value].filter((uuid) => typeof uuid === 'string' && uuid !== '') as string[];
 }
 
