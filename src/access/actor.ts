@@ -5,7 +5,7 @@ import type { DbTime } from '../platform/common/time.js';
  * The user, API key, import or system process that causes an effect. Only the access guard and internal jobs of the
  * service create actors.
  */
-export type Actor = UserActor | KeyActor | ImportActor | SystemActor;
+export type Actor = UserActor | KeyActor | ImportActor | typeof SYSTEM;
 
 export interface UserActor {
   kind: 'user';
@@ -45,13 +45,8 @@ export function initiatorOf(actor: Actor): Actor {
   return actor.kind === 'import' ? initiatorOf(actor.initiator) : actor;
 }
 
-interface SystemActor {
-  kind: 'system';
-  id: null;
-}
-
 /** The actor of internal jobs of the service and of commands that run on the same machine. */
-export const SYSTEM: SystemActor = { kind: 'system', id: null };
+export const SYSTEM = { kind: 'system', id: null } as const;
 
 /**
  * Returns the key under which the requests and searches of an actor are counted. An import counts for its initiator.

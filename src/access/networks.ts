@@ -21,7 +21,7 @@ export function normalizeNetwork(text: string): string | undefined {
   return network && `${network.address.toString()}/${network.bits}`;
 }
 
-/** Returns true if the address `ip` is in one of the networks. Returns false for an invalid address. */
+/** Returns true if the address or network `ip` is inside one of the networks. Returns false for an invalid address. */
 export function isInNetworks(ip: string, networks: readonly string[]): boolean {
   const host = parseNetwork(ip.replace(/%.*$/, '')); // a link-local address can end with the name of an interface, as in `fe80::1%eth0`
   return host !== undefined && networks.some((network) => containsNetwork(parseNetwork(network), host));
@@ -29,10 +29,7 @@ export function isInNetworks(ip: string, networks: readonly string[]): boolean {
 
 /** Returns true if each inner network lies inside one of the outer networks. Adjacent outer networks are not merged. */
 export function areNetworksWithin(inner: readonly string[], outer: readonly string[]): boolean {
-  return inner.every((network) => {
-    const parsed = parseNetwork(network);
-    return parsed !== undefined && outer.some((other) => containsNetwork(parseNetwork(other), parsed));
-  });
+  return inner.every((network) => isInNetworks(network, outer));
 }
 
 function containsNetwork(outer: Network | undefined, inner: Network): boolean {

@@ -30,22 +30,18 @@ const PUBLISHED: readonly string[] = [
 /** The roles of one installation. `find` ignores case and returns the canonical name of a role. */
 export class RoleCatalogue {
   readonly names: readonly string[];
-  private readonly byKey: ReadonlyMap<string, string>;
+  private readonly byKey = new Map<string, string>();
 
   constructor(extraRoles: readonly string[]) {
     // If two names differ only in case, the first one is used, so `EXTRA_ROLES=webmaster` cannot rename the role
     // Webmaster.
-    const byKey = new Map<string, string>();
-    for (const name of [...PUBLISHED, ...extraRoles]) {
-      const key = foldCase(toNormalForm(name, 'NFC').trim());
-      if (!byKey.has(key)) byKey.set(key, name);
-    }
-    this.byKey = byKey;
+    for (const name of [...PUBLISHED, ...extraRoles])
+      if (this.find(name) === undefined) this.byKey.set(toRoleKey(name), name);
     this.names = [...this.byKey.values()];
   }
 
   find(name: string): string | undefined {
-    return this.byKey.get(foldCase(toNormalForm(name, 'NFC').trim()));
+    return this.byKey.get(toRoleKey(name));
   }
 
   /** Returns the roles in catalogue order, so that equal sets of roles become equal lists. */
@@ -53,3 +49,5 @@ export class RoleCatalogue {
     return this.names.filter((name) => roles.includes(name));
   }
 }
+
+const toRoleKey = (name: string): string => foldCase(toNormalForm(name, 'NFC').trim());
