@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type ErrorCode, ProblemError } from '../../platform/common/errors.js';
 import { decodeArray, encodeArray, parseArray } from '../../platform/common/json.js';
 import { isCleanText } from '../../platform/common/text.js';
@@ -26,6 +26,7 @@ export const DEFAULT_COUNT = 100;
 export const MAX_COUNT = 200;
 /** Maximum number of characters of a parameter. A cursor with the longest sort key is shorter. */
 const MAX_PARAMETER = 65_536;
+const FINGERPRINT_LENGTH = 16;
 
 /** The unparsed parameters of a list request, from the query or the body of `/.search`, named as in RFC 7644. */
 export type ListParameters = ViewParameters & Readonly<Record<string, unknown>>;
@@ -75,6 +76,7 @@ export function readListQuery(
   const sortBy = readSortPath(readParam('sortBy'), resource, others);
   const descending = isDescending(readParam('sortOrder'));
   const order = sortBy ? `${(sortBy.sub ?? sortBy.attribute).path} ${String(descending)}` : '';
+  const identity = JSON.stringify([resource.name, filter ?? '', order]);
   return {
     ...(filter !== undefined && { filter: parseFilter(filter, resource, others) }),
     ...(sortBy && { sortBy }),
@@ -82,7 +84,7 @@ export function readListQuery(
     count: Math.min(Math.max(count ?? DEFAULT_COUNT, 0), MAX_COUNT),
     startIndex: Math.max(startIndex ?? 1, 1),
     ...(cursor !== undefined && { cursor }),
-    fingerprint: computeFingerprint(JSON.stringify([resource.name, filter ?? '', order])),
+    fingerprint: hash('sha256', identity, 'base64url').slice(0, FINGERPRINT_LENGTH),
     projection: new Projection(resource, {
       attributes: given.get('attributes'),
       excludedAttributes: given.get('excludedattributes'),
@@ -131,12 +133,6 @@ function isDescending(order: string | undefined): boolean {
   if (word === '' || word === 'ascending') return false;
   if (word === 'descending') return true;
   throw new ProblemError('invalid_value', 'sortOrder must be ascending or descending.');
-}
-
-const FINGERPRINT_LENGTH = 16;
-
-function computeFingerprint(text: string): string {
-  return createHash('sha256').update(text).digest('base64url').slice(0, FINGERPRINT_LENGTH);
 }
 
 type ListId = Pick<ListQuery, 'fingerprint'>;
