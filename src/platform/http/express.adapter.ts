@@ -75,10 +75,7 @@ export class FastExpressAdapter extends ExpressAdapter {
   }
 
   delayRequestsUntil(ready: Promise<unknown>): void {
-    const release = (): void => {
-      this.startup = undefined;
-    };
-    this.startup = ready.then(release, release);
+    this.startup = ready.catch(() => undefined).finally(() => (this.startup = undefined));
   }
 
   /** Creates requests and responses with the prototypes of Express, so that Express does not replace them. */

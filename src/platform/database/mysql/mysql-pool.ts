@@ -196,9 +196,7 @@ export class MysqlPool {
 
   /** Chooses the first writable server. Requests that wait at the same time share the result. */
   private chooseServer(): Promise<void> {
-    this.choosing ??= this.startServerUse().finally(() => {
-      this.choosing = undefined;
-    });
+    this.choosing ??= this.startServerUse().finally(() => (this.choosing = undefined));
     return this.choosing;
   }
 
