@@ -4,7 +4,7 @@ import { type DbTime, MAX_SKEW_SECONDS, isUntrusted, toDbTime, toMillis } from '
 import { Env } from '../platform/config/env.js';
 import { DatabaseError } from '../platform/database/engine/database-error.js';
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
-import { toProblemError } from '../platform/http/problem.js';
+import { createFaultLogger } from '../platform/http/problem.js';
 import { Leases } from '../platform/database/leases/leases.service.js';
 import { Log } from '../platform/telemetry/log.js';
 import type { AuditLateEventEntity } from './audit.entity.js';
@@ -85,12 +85,8 @@ export class Sealer implements BeforeApplicationShutdown {
       else if (checks++ % CHECKS_PER_PASS > 0) return;
       const isStart = !hasJumped && checks === 1;
       this.busy = (isStart ? this.sealAtStart() : this.sealEndedHours(Date.now(), hasJumped))
-        .catch((error: unknown) => {
-          this.log.logFault('audit seals', toProblemError(error).code, error);
-        })
-        .finally(() => {
-          this.busy = undefined;
-        });
+        .catch(createFaultLogger(this.log, 'audit seals'))
+        .finally(() => (this.busy = undefined));
     }, CHECK_MILLIS).unref();
   }
 

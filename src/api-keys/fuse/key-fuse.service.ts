@@ -13,7 +13,7 @@ import {
 import { Env } from '../../platform/config/env.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
-import { toProblemError } from '../../platform/http/problem.js';
+import { createFaultLogger } from '../../platform/http/problem.js';
 import { Log } from '../../platform/telemetry/log.js';
 import { ApiKeyRepository } from '../api-key.repository.js';
 import { KeyFuseRepository } from './key-fuse.repository.js';
@@ -202,9 +202,7 @@ export class KeyFuse {
       await recordEvents(tx, caller, [{ action: 'api_key.fuse_blown', target, changes }]);
     };
     // An error is only logged, because the change is rejected in any case.
-    await this.transactions.run(writeBlownFuse).catch((error: unknown) => {
-      this.log.logFault('fuse', toProblemError(error).code, error);
-    });
+    await this.transactions.run(writeBlownFuse).catch(createFaultLogger(this.log, 'fuse'));
   }
 }
 

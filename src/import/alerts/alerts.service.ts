@@ -2,7 +2,7 @@ import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { type DbTime, now, addSeconds, toIso } from '../../platform/common/time.js';
 import { Env } from '../../platform/config/env.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
-import { toProblemError } from '../../platform/http/problem.js';
+import { createFaultLogger } from '../../platform/http/problem.js';
 import { Leases } from '../../platform/database/leases/leases.service.js';
 import { Log } from '../../platform/telemetry/log.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
@@ -69,9 +69,7 @@ export class Alerts implements BeforeApplicationShutdown {
   private startPass(): void {
     if (performance.now() < this.pausedUntil) return;
     this.currentPass ??= this.runPass()
-      .catch((error: unknown) => {
-        this.log.logFault(LEASE, toProblemError(error).code, error);
-      })
+      .catch(createFaultLogger(this.log, LEASE))
       .finally(() => (this.currentPass = undefined));
   }
 

@@ -1,10 +1,10 @@
 import { Injectable, Inject } from '@nestjs/common';
 import { FuseBlownError, KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
 import { Log } from '../../platform/telemetry/log.js';
-import { toProblemError } from '../../platform/http/problem.js';
+import { createFaultLogger, toProblemError } from '../../platform/http/problem.js';
 import { now } from '../../platform/common/time.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
-import { type Reason, type TransitionName } from '../runs/run-states.js';
+import type { Reason, TransitionName } from '../runs/run-states.js';
 import { FileError } from '../file/file-error.js';
 import { ImportFilesRepository } from '../file/import-files.repository.js';
 import { RunPlanner } from '../plan/run-planner.js';
@@ -243,18 +243,13 @@ export class RunExecutor {
     result: (tx: Sql) => Promise<RunChange>,
   ): Promise<void> {
     const { runId } = checkpoint;
-    const {
-      state,
-      file_name: file,
-      reason,
-    } = await checkpoint.commit(async (tx, run) => {
+    const ended = await checkpoint.commit(async (tx, run) => {
       await this.files.deleteFirstPart(tx, runId);
       return this.transitions.transition(tx, run, end, await result(tx));
     });
     // If the rest of the file of this ended run cannot be deleted now, the next purge deletes it.
-    await this.files.delete(runId).catch((error: unknown) => {
-      this.log.logFault(runId, toProblemError(error).code, error);
-    });
+    await this.files.delete(runId).catch(createFaultLogger(this.log, runId));
+    const { state, file_name: file, reason } = ended;
     this.log.info('import', { run: runId, state, file, ...(reason && { reason: reason.code }) });
   }
 }

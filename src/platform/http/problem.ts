@@ -2,6 +2,7 @@ import { HttpException } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { CATALOGUE, FIELD_CODES, MAX_ERRORS, ProblemError } from '../common/errors.js';
 import { truncate } from '../common/text.js';
+import type { Log } from '../telemetry/log.js';
 import { HEADER_BYTES } from './server.js';
 
 /** Maximum length of an error detail, which may quote the request. */
@@ -63,6 +64,13 @@ export function toProblemError(thrown: unknown): ProblemError {
     return new ProblemError('malformed_uuid', 'The path has malformed percent-encoding. Encode it as UTF-8.');
   return new ProblemError('internal', 'The request failed. Report the request id to the operator.');
 }
+
+/** Creates a handler that logs the errors of a background job as faults. */
+export const createFaultLogger =
+  (log: Log, requestId: string) =>
+  (error: unknown): void => {
+    log.logFault(requestId, toProblemError(error).code, error);
+  };
 
 export function toProblemDto(error: ProblemError, path: string, requestId: string): ProblemDto {
   return {

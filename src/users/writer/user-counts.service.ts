@@ -5,7 +5,7 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
-import { toProblemError } from '../../platform/http/problem.js';
+import { createFaultLogger } from '../../platform/http/problem.js';
 import { type Sql, deleteRows, insertRows } from '../../platform/database/engine/sql.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
 import { Log } from '../../platform/telemetry/log.js';
@@ -84,10 +84,8 @@ export class UserCounts implements OnApplicationBootstrap, BeforeApplicationShut
       this.timer = undefined;
       this.pendingFold = this.pendingFold
         .then(() => this.mergeAllRows())
-        .catch((error: unknown) => {
-          // The totals are still correct. The next change tries again to merge rows.
-          this.log.logFault('counts', toProblemError(error).code, error);
-        });
+        // After an error, the totals are still correct. The next change tries again to merge rows.
+        .catch(createFaultLogger(this.log, 'counts'));
     }, FOLD_DELAY_MILLIS).unref();
   }
 }
