@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Caller } from '../access/actor.js';
+import type { Actor } from '../access/actor.js';
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
 import { toNetwork } from '../platform/http/request-headers.js';
 import { type Login, LoginThrottle } from '../sessions/login-throttle.service.js';
@@ -38,11 +38,8 @@ export class LoginService {
     const user = await this.users.findCredentials(name);
     const device = await this.throttle.findDevice(user?.uuid ?? '', request.deviceTokens);
     const login = { entered: name, name: toLoginKey(name), uuid: user?.uuid, ip: request.ip, device };
-    const requester = {
-      account: login.uuid ?? `name ${login.name}`,
-      network: toNetwork(login.ip),
-      signal: request.signal,
-    };
+    const account = login.uuid ?? `name ${login.name}`;
+    const requester = { account, network: toNetwork(login.ip), signal: request.signal };
     // Unknown and blocked users are treated like users without a password, so that their failed logins are counted in
     // the same way.
     const stored = user?.status === 'Active' ? user.password_hash : null;
@@ -65,11 +62,8 @@ export class LoginService {
     login: Login,
     { ip, requestId, deviceTokens, isBrowser }: LoginRequest,
   ): Promise<Pick<LoggedIn, 'token' | 'deviceTokens'> | undefined> {
-    const caller: Caller = {
-      actor: { kind: 'user', id: uuid, username, roles: [], sessionId: '' },
-      ip,
-      requestId,
-    };
+    const actor: Actor = { kind: 'user', id: uuid, username, roles: [], sessionId: '' };
+    const caller = { actor, ip, requestId };
     return this.transactions.run(async (tx) => {
       const now = await this.users.lockCredentials(tx, uuid);
       const same = now?.status === 'Active' && now.password_hash === password_hash;

@@ -51,13 +51,9 @@ export class SessionsService {
       confirmed: null,
     };
     await this.repository.insert(tx, session);
-    await recordEvents(tx, caller, [
-      {
-        action: 'session.created',
-        target: { kind: 'session', id: session.id },
-        changes: [{ field: 'user_uuid', new: userUuid }],
-      },
-    ]);
+    const target = { kind: 'session', id: session.id } as const;
+    const changes = [{ field: 'user_uuid', new: userUuid }];
+    await recordEvents(tx, caller, [{ action: 'session.created', target, changes }]);
     return token;
   }
 
