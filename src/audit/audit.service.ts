@@ -26,7 +26,7 @@ import {
 } from './audit-event.js';
 import type { AuditFilter } from './audit.query.js';
 import { AuditCounts } from './audit-counts.service.js';
-import { AuditNames, type NameResolver } from './audit-names.service.js';
+import { AuditNames } from './audit-names.service.js';
 import { AuditRunsRepository } from './audit-runs.repository.js';
 import { AuditSearchRepository } from './audit-search.repository.js';
 import { Sealer } from './sealer.service.js';
@@ -36,13 +36,6 @@ export interface AuditEvent {
   action: AuditAction;
   target: { kind: (typeof TARGET_KINDS)[number]; id: string };
   changes?: readonly AuditChange[] | Changes;
-}
-
-/** Page of events. `last` is the id of its last event, or undefined on the last page. */
-export interface AuditPage {
-  records: AuditRecord[];
-  nameOf: NameResolver;
-  last: string | undefined;
 }
 
 const MAX_NAME_LENGTH = 64;
@@ -138,9 +131,10 @@ export class AuditService {
 
   /**
    * Reads a page of events older than the id `after`, newest first. Only the last page may be shorter than `limit`.
+   * @returns `last` is the id of the last event of the page, or undefined on the last page.
    * @throws ProblemError `search_too_broad` if the scan takes longer than `maxMillis`.
    */
-  async readPage(filter: AuditFilter, after: string | undefined, limit: number): Promise<AuditPage> {
+  async readPage(filter: AuditFilter, after: string | undefined, limit: number) {
     const began = performance.now();
     const found: AuditEventEntity[] = [];
     for await (const rows of this.rows.readMatchingEvents(filter, after, limit + 1)) {

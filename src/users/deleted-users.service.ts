@@ -26,10 +26,7 @@ export class DeletedUsers {
    * Lists deleted users in the order of their deletion.
    * @param since earliest time of deletion, in the format of time columns.
    */
-  async list(
-    since: string | undefined,
-    page: { offset: number; limit: number },
-  ): Promise<{ count: number; users: DeletedUser[] }> {
+  list(since: string | undefined, page: { offset: number; limit: number }) {
     return this.repository.listPage(since ?? EPOCH, page);
   }
 
