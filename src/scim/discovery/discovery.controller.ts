@@ -5,7 +5,8 @@ import { CheckedQuery } from '../../platform/http/input.guard.js';
 import { DescribeRoute, describeJson } from '../../platform/openapi/route-docs.js';
 import { RequiresScim, ScimController } from '../http/scim-format.js';
 import { quote } from '../protocol/errors.js';
-import { LIST_MESSAGE, USER_SCHEMA } from '../protocol/urns.js';
+import { buildListResponse } from '../protocol/list.js';
+import { USER_SCHEMA } from '../protocol/urns.js';
 import {
   ProviderConfigDto,
   ResourceTypeDto,
@@ -102,15 +103,8 @@ function assertUnfiltered(query: object): void {
     throw new ProblemError('forbidden', 'This list cannot be filtered. Remove the filter.');
 }
 
-function buildList<T>(resources: readonly T[]) {
-  return {
-    schemas: [LIST_MESSAGE],
-    totalResults: resources.length,
-    itemsPerPage: resources.length,
-    startIndex: 1,
-    Resources: resources,
-  };
-}
+const buildList = <T>(resources: readonly T[]) =>
+  buildListResponse({ startIndex: 1 }, { resources, total: resources.length, next: undefined });
 
 function findById<T extends { id: string }>(resources: readonly T[], id: string): T {
   const found = resources.find((each) => each.id.toLowerCase() === id.toLowerCase());

@@ -183,8 +183,8 @@ export function toSortKey({ attribute, sub }: AttributePath, item: ScimObject): 
   return typeof key === 'boolean' ? Number(key) : key;
 }
 
-export interface ResourcePage {
-  resources: readonly ScimObject[];
+export interface ResourcePage<T = ScimObject> {
+  resources: readonly T[];
   /** Total number of matches. Undefined if counting costs more than reading the page. */
   total: number | undefined;
   /** The cursor of the next page. Undefined on the last page, and if the client does not use cursors. */
@@ -192,10 +192,10 @@ export interface ResourcePage {
 }
 
 /** Builds the ListResponse (RFC 7644 §3.4.2, RFC 9865 §2). */
-export function buildListResponse(
+export function buildListResponse<T = ScimObject>(
   { cursor, startIndex }: Pick<ListQuery, 'cursor' | 'startIndex'>,
-  { resources, total, next }: ResourcePage,
-): ScimObject {
+  { resources, total, next }: ResourcePage<T>,
+) {
   return {
     schemas: [LIST_MESSAGE],
     ...(total !== undefined && { totalResults: total }),
