@@ -11,15 +11,6 @@ import {
 } from '../protocol/filter.js';
 import { toBound, isAscii, isBindable } from '../users/filter-plan.js';
 
-/**
- * A filter, split into SQL conditions and a remaining filter. The remaining filter is evaluated for each group that
- * meets the conditions.
- */
-interface GroupFilterPlan {
-  conditions: readonly Clause[];
-  rest: Filter | undefined;
-}
-
 const NO_GROUP = toClause('1 = 0');
 /**
  * Matches groups that have at least one member. Does not use EXISTS, because MariaDB would then read all memberships.
@@ -28,8 +19,12 @@ const HAS_MEMBERS = toClause(
   '(SELECT m.user_uuid FROM group_members m WHERE m.group_uuid = u.uuid LIMIT 1) IS NOT NULL',
 );
 
-/** @param hidden users that the API key must not see */
-export function planGroupFilter(filter: Filter | undefined, hidden: ReadonlySet<string>): GroupFilterPlan {
+/**
+ * Splits a filter into SQL conditions and a remaining filter, `rest`. The remaining filter is evaluated for each group
+ * that meets the conditions.
+ * @param hidden users that the API key must not see
+ */
+export function planGroupFilter(filter: Filter | undefined, hidden: ReadonlySet<string>) {
   if (!filter) return { conditions: [], rest: undefined };
   const conditions: Clause[] = [];
   const others: Filter[] = [];
@@ -38,7 +33,8 @@ export function planGroupFilter(filter: Filter | undefined, hidden: ReadonlySet<
     if (condition) conditions.push(condition);
     else others.push(part);
   }
-  return { conditions, rest: others.length > 1 ? { kind: 'and', filters: others } : others[0] };
+  const rest: Filter | undefined = others.length > 1 ? { kind: 'and', filters: others } : others[0];
+  return { conditions, rest };
 }
 
 /** Converts a filter to an equivalent SQL condition, or returns undefined if the condition could not use an index. */

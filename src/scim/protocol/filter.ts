@@ -25,24 +25,18 @@ export interface CompareFilter {
   readonly value: string | boolean;
 }
 
-/** A filter that matches if a list element satisfies the inner filter, whose paths are relative to the element. */
-interface ElementFilter {
-  readonly kind: 'element';
-  readonly attribute: Attribute;
-  readonly filter: Filter;
-}
-
 /**
  * A parsed filter with resolved attribute names. `none` never matches: it is a condition on an attribute that only
- * other resource types have.
+ * other resource types have. `element` matches if a list element satisfies the inner filter, whose paths are relative to
+ * the element.
  */
 export type Filter =
   | { readonly kind: 'and' | 'or'; readonly filters: readonly Filter[] }
   | { readonly kind: 'not'; readonly filter: Filter }
   | { readonly kind: 'present'; readonly path: AttributePath }
   | { readonly kind: 'none' }
-  | CompareFilter
-  | ElementFilter;
+  | { readonly kind: 'element'; readonly attribute: Attribute; readonly filter: Filter }
+  | CompareFilter;
 
 /**
  * Compiles a filter to a function that returns true for resources that match. The resource must contain all attributes
