@@ -160,12 +160,9 @@ export class AuditSearchRepository {
   private async chooseFilter(filter: AuditFilter, range: IdRange): Promise<IndexedFilter | undefined> {
     const filters = toIndexedFilters(filter);
     if (filters.length <= 1) return filters[0];
-    let best: { indexed: IndexedFilter; count: number } | undefined;
-    for (const indexed of filters) {
-      const count = await this.countFiltered(indexed, range);
-      if (!best || count < best.count) best = { indexed, count };
-    }
-    return best?.indexed;
+    const counted: { indexed: IndexedFilter; count: number }[] = [];
+    for (const indexed of filters) counted.push({ indexed, count: await this.countFiltered(indexed, range) });
+    return counted.toSorted((one, other) => one.count - other.count)[0]?.indexed;
   }
 
   private async countFiltered(indexed: IndexedFilter | undefined, range: IdRange): Promise<number> {

@@ -125,8 +125,8 @@ export class SealVerifier {
         id,
         'was not written by the service: it claims to be a late event of a seal that does not exist',
       );
-    const message = findMissingSealFault(expected, previous.number);
-    return message === undefined ? undefined : toFault(message);
+    if (!expected || expected.number <= previous.number) return undefined;
+    return toFault(`seal ${expected.number} is missing: the newest seal is ${previous.number}`);
   }
 
   /**
@@ -263,11 +263,6 @@ function findHashMismatch(seal: Seal, expected: SealRef | undefined): string | u
   if (seal.number !== expected?.number || seal.hash === expected.hash) return undefined;
   return 'its hash differs from the expected hash: the chain of seals was rebuilt';
 }
-
-const findMissingSealFault = (expected: SealRef | undefined, newest: number): string | undefined =>
-  expected && expected.number > newest
-    ? `seal ${expected.number} is missing: the newest seal is ${newest}`
-    : undefined;
 
 const toFault = (message: string): SealFault => ({ seal: undefined, from: null, until: null, message });
 
