@@ -12,9 +12,8 @@ export class IdempotencyRepository {
   constructor(@Inject(DATABASE) readonly database: Database) {}
 
   async find(sql: Sql, id: string): Promise<IdempotencyEntity | undefined> {
-    return sql.queryOne('SELECT id, request_mac, answer, created FROM idempotent_requests WHERE id = ?', [
-      id,
-    ]);
+    const text = 'SELECT id, request_mac, answer, created FROM idempotent_requests WHERE id = ?';
+    return sql.queryOne(text, [id]);
   }
 
   async insert(tx: Sql, row: IdempotencyEntity): Promise<void> {

@@ -2,9 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ProblemError } from '../platform/common/errors.js';
 import { sha256 } from '../platform/common/secrets.js';
-import { now, addSeconds } from '../platform/common/time.js';
 import { IdempotencyRepository } from './idempotency.repository.js';
-import { IdempotentRequest, RETENTION_SECONDS, PENDING } from './idempotent-request.js';
+import { IdempotentRequest, PENDING, computeExpiryCutoff } from './idempotent-request.js';
 
 const INVALID_KEY = 'Idempotency-Key must have 1 to 255 printable ASCII characters.';
 const KEY = /^[\x21-\x7e]{1,255}$/;
@@ -35,6 +34,6 @@ export class IdempotencyService {
   }
 
   async purge(): Promise<void> {
-    await this.repository.deleteBefore(addSeconds(now(), -RETENTION_SECONDS));
+    await this.repository.deleteBefore(computeExpiryCutoff());
   }
 }

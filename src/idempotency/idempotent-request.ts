@@ -2,7 +2,7 @@ import type { Response } from 'express';
 import type { RepeatableRequest } from '../access/actor.js';
 import { createKeyReuseError, createUnavailableError } from '../platform/common/errors.js';
 import { sha256 } from '../platform/common/secrets.js';
-import { now, addSeconds } from '../platform/common/time.js';
+import { DAY_SECONDS, now, addSeconds } from '../platform/common/time.js';
 import { runWithRetry } from '../platform/database/engine/database-error.js';
 import type { Sql } from '../platform/database/engine/sql.js';
 import type { HeldTransaction } from '../platform/database/transaction-runner.js';
@@ -10,7 +10,7 @@ import { ReplayedResponseError, type StoredResponse } from '../platform/http/err
 import type { IdempotencyRepository } from './idempotency.repository.js';
 import { computeRequestMac, encryptResponse, decryptResponse } from './encrypted-response.js';
 
-export const RETENTION_SECONDS = 24 * 60 * 60;
+const RETENTION_SECONDS = DAY_SECONDS;
 
 /** Data that is equal in all repetitions of a request. */
 export interface RequestIdentity {
@@ -194,4 +194,4 @@ export class IdempotentRequest implements RepeatableRequest {
 
 export const PENDING = Symbol('pending');
 
-const computeExpiryCutoff = (): string => addSeconds(now(), -RETENTION_SECONDS);
+export const computeExpiryCutoff = (): string => addSeconds(now(), -RETENTION_SECONDS);
