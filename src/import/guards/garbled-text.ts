@@ -33,12 +33,7 @@ const MARKS = /\p{M}+/gu;
  */
 const WINDOWS_1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
 
-interface CodePage {
-  bytes: ReadonlyMap<string, number>;
-  letters: readonly string[];
-}
-
-function pageOf(label: string, upper = ''): CodePage {
+function pageOf(label: string, upper = '') {
   const decoder = new TextDecoder(label);
   const letters = Array.from(
     { length: 256 },
