@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type Sql, chunkValues, insertRows, toPlaceholders } from '../platform/database/engine/sql.js';
+import { type Sql, deleteRows, insertRows, toPlaceholders } from '../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
 import { LoginDeviceEntity, LoginFailureEntity } from './login.entity.js';
 
@@ -76,8 +76,7 @@ export class LoginThrottleRepository {
   }
 
   async deleteDevices(tx: Sql, userUuids: readonly string[]): Promise<void> {
-    for (const part of chunkValues(userUuids))
-      await tx.execute(`DELETE FROM login_devices WHERE user_uuid IN (${toPlaceholders(part.length)})`, part);
+    await deleteRows(tx, LoginDeviceEntity, 'user_uuid', userUuids);
   }
 
   /** Deletes devices that expired before `time`. Shortens the lifetime of devices that expire after `latest`. */
