@@ -66,10 +66,8 @@ export class GroupsService {
   async getDetails(uuid: string, query: GroupMembersQuery): Promise<GroupDetails> {
     const group = await this.get(uuid);
     const limit = Math.min(query.limit, MAX_MEMBERS);
-    const [found, count] = [
-      await this.repository.readMembers(uuid, query.after?.toLowerCase() ?? '', limit + 1),
-      await this.repository.countMembers(uuid),
-    ];
+    const found = await this.repository.readMembers(uuid, query.after?.toLowerCase() ?? '', limit + 1);
+    const count = await this.repository.countMembers(uuid);
     const { rows: members, last: next } = truncateToPage(found, limit);
     return { group, count, members, next };
   }
