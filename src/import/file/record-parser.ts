@@ -40,7 +40,7 @@ const LIMITS = { least: 5, share: 0.1 };
  * rows, but many of them lead to the rejection of the whole file.
  */
 export class RecordParser {
-  private readonly parser: CallbackParser;
+  private readonly parser = new CallbackParser(this.delimiter, this.addRecord.bind(this));
   private records: CsvRecord[] = [];
   private fileError: FileError | undefined;
   private width = 0;
@@ -54,13 +54,9 @@ export class RecordParser {
 
   /** @param skippedLines number of skipped lines before the text. Line numbers include them. */
   constructor(
-    delimiter: string,
+    private readonly delimiter: string,
     private readonly skippedLines = 0,
-  ) {
-    this.parser = new CallbackParser(delimiter, (cells) => {
-      this.addRecord(cells);
-    });
-  }
+  ) {}
 
   /**
    * Adds text and yields the records that are now complete.

@@ -54,10 +54,7 @@ export function readTlsOptions({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: Env) 
 export function createIdleCloser(server: Server): RequestObserver {
   return {
     onRequestEnd: () => {
-      if (server.listening) return;
-      setImmediate(() => {
-        server.closeIdleConnections();
-      });
+      if (!server.listening) setImmediate(server.closeIdleConnections.bind(server));
     },
   };
 }
