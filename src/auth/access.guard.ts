@@ -26,10 +26,9 @@ export class RateLimit {
   private readonly otherLimiter: Limiter | undefined;
   private readonly userLimiter: Limiter | undefined;
 
-  constructor({ RATE_LIMIT_PER_MINUTE: all, SESSION_RATE_LIMIT_PER_MINUTE: ofUser }: Env) {
-    this.otherLimiter = createLimiter('requests', all ?? Number.POSITIVE_INFINITY);
-    const perUser = ofUser === 0 ? Number.POSITIVE_INFINITY : ofUser;
-    this.userLimiter = createLimiter('sessions', Math.min(all ?? Number.POSITIVE_INFINITY, perUser));
+  constructor({ RATE_LIMIT_PER_MINUTE: all = Infinity, SESSION_RATE_LIMIT_PER_MINUTE: ofUser }: Env) {
+    this.otherLimiter = createLimiter('requests', all);
+    this.userLimiter = createLimiter('sessions', Math.min(all, ofUser || Infinity)); // 0 stands for no limit
   }
 
   /**
@@ -61,7 +60,7 @@ export class RateLimit {
 type Limiter = RateLimiterMemory | RateLimiterCluster;
 
 function createLimiter(keyPrefix: string, points: number): Limiter | undefined {
-  if (points === Number.POSITIVE_INFINITY) return undefined;
+  if (points === Infinity) return undefined;
   const options = { keyPrefix, points, duration: WINDOW_SECONDS };
   return cluster.isWorker ? new RateLimiterCluster(options) : new RateLimiterMemory(options);
 }
