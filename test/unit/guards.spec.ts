@@ -30,11 +30,8 @@ describe.each(['deactivations', 'reactivations'] as const)('the guard on %s', (n
   test.each([
     [50, 5, 'none'],
     [50, 6, 5],
-    [59, 6, 5],
     [60, 6, 'none'],
     [60, 7, 6],
-    [1000, 100, 'none'],
-    [1000, 101, 100],
     [1_000_000, 200, 'none'],
     [1_000_000, 201, 200],
   ])('with %d users and %d changes reports limit %s', (activeInScope, value, limit) => {
@@ -45,7 +42,6 @@ describe.each(['deactivations', 'reactivations'] as const)('the guard on %s', (n
   test.each<[number, number, number, number | 'none']>([
     [5, 5, 50, 'none'],
     [5, 6, 50, 10],
-    [1, 10, 50, 10],
     [0, 500, 50, 'none'], // a run without such changes is not checked
     [200, 200, 1_000_000, 'none'],
     [200, 201, 1_000_000, 400],

@@ -7,7 +7,6 @@ const isWord = (text: string): boolean => words.has(text);
 describe('a secret', () => {
   test.each<[string, string, number]>([
     ['unrelated characters', 'k7#Vq2!mZx9p', 12],
-    ['a repeated character', 'aaaaaaaaaaaaaaaa', 2],
     ['a sequence', 'abcdefghijkl', 2],
     ['a reversed sequence', '987654321', 2],
     ['a row of keys', 'qwertyuiop', 2],
@@ -15,14 +14,12 @@ describe('a secret', () => {
     ['a repeated group', 'k7#Vk7#Vk7#V', 4 + 2],
     ['two repeated characters', 'aaaaaaaa11111111', 4],
     ['characters before a year', 'k7#V1987', 4 + 2],
-    ['a common word', 'password', 3],
     ['a common word in mixed case', 'PassWord', 3],
     ['a common word with symbols for letters', 'P@$$w0rd', 3],
     ['a common word with digits for letters', 'le7me1n', 3],
     ['a common word with accents', 'pásswörd', 3],
     ['a common word in full-width letters', 'ｐａｓｓｗｏｒｄ', 3],
     ['a common word with a suffix', 'password!x', 5],
-    ['two common words', 'dragonpassword', 6],
     ['the name of the user', 'jane.doe', 1],
     ['the name of the user with digits', 'Jane.Doe1234', 3],
     ['letters outside the word list', 'żółć-øåñ', 8],

