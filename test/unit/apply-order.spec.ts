@@ -4,20 +4,6 @@ import { createRandom } from '../support/data/random.js';
 
 type Link = readonly [line: number, needed: number];
 
-test.each<[string, Link[], number[][]]>([
-  ['no row depends on other rows', [], []],
-  ['one row depends on an independent row', [[2, 3]], [[2]]],
-  ['a chain of rows', [[2, 3], [3, 4], [4, 5]], [[4], [3], [2]]], // prettier-ignore
-  ['a chain of rows that is listed from its end', [[4, 5], [3, 4], [2, 3]], [[4], [3], [2]]], // prettier-ignore
-  ['two rows depend on each other', [[2, 3], [3, 2]], [[2, 3]]], // prettier-ignore
-  ['a third row depends on two rows that depend on each other', [[4, 3], [2, 3], [3, 2]], [[2, 3], [4]]], // prettier-ignore
-  ['two rows depend on each other and on a third row', [[2, 3], [3, 2], [3, 4]], [[2, 3]]], // prettier-ignore
-  ['a row depends on itself', [[2, 2]], [[2]]],
-  ['the same dependency is listed twice', [[2, 3], [2, 3], [3, 4]], [[3], [2]]], // prettier-ignore
-])('import rows are ordered by their dependencies: %s', (_, links, groups) => {
-  expect(findRowGroups(links).map((group) => group.toSorted((a, b) => a - b))).toEqual(groups);
-});
-
 /** Returns the rows that each row needs, directly or indirectly. A row needs itself only if it is on a circle. */
 function findReachable(links: readonly Link[], size: number): boolean[][] {
   const reach = Array.from({ length: size }, () => Array.from({ length: size }, () => false));

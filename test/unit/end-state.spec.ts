@@ -8,12 +8,6 @@ describe('the change-set validator', () => {
   test.each<[string, Change[], World, string[][]]>([
     ['refuses a username that its owner keeps', [rename('a', 'x')], { owners: { x: 'b' } }, [taken]],
     [
-      'refuses a username if the change that would release it fails',
-      [rename('a', 'x'), rename('b', 'y', { releases: ['x'] })],
-      { owners: { x: 'b', y: 'c' } },
-      [taken, taken],
-    ],
-    [
       'refuses the same text as the username of one user and the email of another user',
       [rename('a', 'x'), change('b', { takes: { x: 'email' } })],
       {},
@@ -72,28 +66,6 @@ describe('the change-set validator', () => {
       [['manager_uuid unknown_reference'], [], []],
     ],
     [
-      'refuses every change that depends on a manager whose creation fails',
-      [
-        change('m', { creates: true, manager: [null, 'n'] }),
-        change('a', { manager: [null, 'm'] }),
-        rename('n', 'x', { creates: true, manager: [null, null] }),
-      ],
-      { owners: { x: 'c' } },
-      [['manager_uuid unknown_reference'], ['manager_uuid unknown_reference'], taken],
-    ],
-    [
-      'refuses a change that creates a management cycle because the change of the manager fails',
-      [change('a', { manager: [null, 'b'] }), rename('b', 'x', { manager: ['a', null] })],
-      { owners: { x: 'c' }, managers: { a: null, b: 'a' } },
-      [['manager_uuid cycle'], taken],
-    ],
-    [
-      'accepts a contested username if the other change creates a cycle with unchanged managers',
-      [rename('a', 'x', { manager: [null, 'b'] }), rename('c', 'x')],
-      { managers: { a: null, b: 'a', c: null } },
-      [['manager_uuid cycle'], []],
-    ],
-    [
       'accepts a contested username if the other change creates a management cycle with a third user',
       [rename('a', 'x', { manager: [null, 'b'] }), change('b', { manager: [null, 'a'] }), rename('c', 'x')],
       { managers: { a: null, b: null } },
@@ -129,12 +101,6 @@ describe('the change-set validator', () => {
       [change('a', { webmaster: 'roles' }), rename('b', 'x', { webmaster: 'gained' })],
       { owners: { x: 'c' } },
       [['roles last_webmaster'], taken],
-    ],
-    [
-      'refuses a username that the last Webmaster would release in a refused change',
-      [change('a', { webmaster: 'status', releases: ['x'] }), rename('b', 'x')],
-      { owners: { x: 'a' } },
-      [['status last_webmaster'], taken],
     ],
   ])('%s', (_, changes, world, expected) => {
     expect(codesOf(changes, world)).toEqual(expected);

@@ -49,17 +49,6 @@ test('the manager graph restores the manager of a failed row', () => {
   expect([...graph.listOrderPairs()]).toEqual([]);
 });
 
-test('the manager graph prefers a changed manager to a stored manager', () => {
-  for (const rowFirst of [true, false]) {
-    const graph = new ManagerGraph();
-    if (!rowFirst) graph.addExistingManager('b', 'a');
-    add(graph, [2, 'a', 'b', null]);
-    add(graph, [3, 'b', null, 'a']);
-    if (rowFirst) graph.addExistingManager('b', 'a');
-    expect(graph.findCycles()).toEqual([]);
-  }
-});
-
 test('a manager change waits for the row of an indirect manager', () => {
   const graph = buildGraph(
     [
