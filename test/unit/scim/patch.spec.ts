@@ -1,9 +1,38 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ScimObject } from '../../../src/scim/protocol/attribute.js';
-import { ENTERPRISE_SCHEMA as E, USER_SCHEMA } from '../../../src/scim/protocol/urns.js';
-import { BASE, HOME, WORK, patch } from './patched.js';
-import { rejectionOf } from './resources.js';
+import type { Deviation } from '../../../src/scim/protocol/input.js';
+import { applySteps, readPatch } from '../../../src/scim/protocol/patch.js';
+import { ENTERPRISE_SCHEMA as E, PATCH_MESSAGE, USER_SCHEMA } from '../../../src/scim/protocol/urns.js';
+import { USER, rejectionOf } from './resources.js';
 import { service } from '../../support/jest/native.js';
+
+const WORK = { value: 'w@x.org', type: 'work', primary: true };
+const HOME = { value: 'h@x.org', type: 'home' };
+/** The resource before each patch. */
+const BASE: ScimObject = {
+  userName: 'jane',
+  title: 'Guide',
+  active: true,
+  name: { givenName: 'Jane', familyName: 'Doe' },
+  emails: [WORK, HOME],
+  [E]: { department: 'D1', manager: { value: 'm1' } },
+};
+
+/** Applies a patch to BASE, which must not change. Returns the new resource and the counted deviations. */
+async function patch(operations: unknown, options: { entra?: boolean } = {}) {
+  const seen = new Set<Deviation>();
+  const before = JSON.stringify(BASE);
+  const body = { schemas: [PATCH_MESSAGE], Operations: operations };
+  const countDeviation = (kind: Deviation) => seen.add(kind);
+  const steps = await readPatch(body, {
+    resource: USER,
+    ignoreUnknown: options.entra ?? false,
+    countDeviation,
+  });
+  const after = applySteps(BASE, steps, { countDeviation });
+  expect(JSON.stringify(BASE)).toBe(before);
+  return { after, seen: [...seen] };
+}
 
 const apply = async (op: string, path: string | undefined, value?: unknown) =>
   (await patch([{ op, path, value }])).after;
@@ -244,4 +273,18 @@ test('a SCIM PATCH cannot change Object.prototype', async () => {
   );
   expect((await patch([{ op: 'add', value }])).after).toEqual(BASE);
   expect((new service.Object() as Record<string, unknown>)['polluted']).toBeUndefined();
+});
+
+test('a SCIM PATCH that makes an email primary clears primary on later emails', async () => {
+  const { after } = await patch([
+    { op: 'replace', path: 'emails', value: [HOME, WORK] },
+    { op: 'replace', path: 'emails[type eq "home"].primary', value: true },
+  ]);
+  expect(after).toEqual({
+    ...BASE,
+    emails: [
+      { ...HOME, primary: true },
+      { value: WORK.value, type: WORK.type },
+    ],
+  });
 });
