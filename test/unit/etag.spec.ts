@@ -21,14 +21,3 @@ test.each([
 ])('the If-Match header %j allows %s', (header, _, versions) => {
   expect(new EntityTags(0).parseIfMatch(header, USER_ETAG)).toEqual(versions);
 });
-
-test('an ETag is accepted only in its own epoch', () => {
-  const epochs = [0, 1, 12].map((epoch) => new EntityTags(epoch));
-  const userTags = epochs.map((tags) => userEtagOf(USER, 'full', tags));
-  expect(userTags).toEqual(['"7.0.full"', '"7-1.0.full"', '"7-12.0.full"']);
-  for (const [index, own] of epochs.entries()) {
-    const accepted = [0, 1, 2].map((each) => (each === index ? [7] : []));
-    expect(userTags.map((tag) => own.parseIfMatch(tag, USER_ETAG))).toEqual(accepted);
-    expect(epochs.map((tags) => own.parseIfMatch(tags.weakTagOf(USER)))).toEqual(accepted);
-  }
-});

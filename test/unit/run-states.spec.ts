@@ -32,9 +32,3 @@ test('an invalid run transition by a worker throws LeaseLostError', () => {
     }
   }
 });
-
-test('cancelling a run that is being applied sets the cancel flag', () => {
-  const cancel = (state: 'planned' | 'applying') => getStateChange('cancel', { id: 'r', state });
-  expect(cancel('planned')).toEqual({ state: 'cancelled', finished: expect.any(String) });
-  expect(cancel('applying')).toEqual({ cancel: true });
-});
