@@ -1,7 +1,5 @@
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
-import type { Caller } from '../../src/access/actor.js';
-import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
 import { TransactionRunner } from '../../src/platform/database/transaction-runner.js';
 import type { ChangeOutcome, UserChange } from '../../src/users/writer/change-set.js';
 import { UserWriter } from '../../src/users/writer/user-writer.service.js';
@@ -12,17 +10,12 @@ import { traceStatements } from '../support/app/counting.js';
 import { SYSTEM, codesOf } from '../support/app/deletion.js';
 
 const app = setUpApp();
-let database: Database;
-beforeAll(() => void (database = app.app.get(DATABASE)));
 
 /** Applies a change set and returns its outcomes and its SQL statements. */
-async function apply(
-  changes: UserChange[],
-  caller = SYSTEM,
-): Promise<{ outcomes: ChangeOutcome[]; statements: string[] }> {
+async function apply(changes: UserChange[]): Promise<{ outcomes: ChangeOutcome[]; statements: string[] }> {
   return app.app.get(TransactionRunner).run(async (tx) => {
     const { sql, statements } = traceStatements(tx);
-    return { outcomes: await app.app.get(UserWriter).apply(sql, changes, caller), statements };
+    return { outcomes: await app.app.get(UserWriter).apply(sql, changes, SYSTEM), statements };
   });
 }
 
@@ -104,65 +97,4 @@ test('change set queries accept more values than one statement can bind', async 
     expect((await repository.findManagers(tx, values)).size).toBe(0);
     await sessions.endForUsers(tx, values);
   });
-});
-
-test('a change set can swap usernames and emails', async () => {
-  const [a, b, c] = idsOf((await apply(buildPeople('chain', 3))).outcomes) as [string, string, string];
-  const { outcomes } = await apply([
-    { kind: 'update', uuid: a, patch: { username: 'chain 1', email: 'chain.1@example.org' } },
-    { kind: 'update', uuid: b, patch: { username: 'chain 0', email: 'chain.0@example.org' } },
-    { kind: 'update', uuid: c, patch: { username: 'chain new' } },
-    { kind: 'create', uuid: uuidv7(), patch: { username: 'chain 2', email: 'heir@example.org' } },
-  ]);
-  expect(codesOf(outcomes)).toEqual(['updated', 'updated', 'updated', 'created']);
-  expect((await app.key.get('/users/search?username=chain%200')).body.Results[0].uuid).toBe(b);
-  expect((await app.key.get('/users/search?username=chain%202')).body.Count).toBe(1);
-});
-
-test('a failed rename keeps the old username taken in the set', async () => {
-  const [a] = idsOf((await apply(buildPeople('stays', 1))).outcomes) as [string];
-  const admin = (await app.key.get('/users/search?username=admin')).body.Results[0].uuid;
-  const takeName = (name: string): UserChange => ({
-    kind: 'create',
-    uuid: uuidv7(),
-    patch: { username: name, email: `${name.replace(' ', '')}.heir@example.org` },
-  });
-  const { outcomes } = await apply([
-    { kind: 'update', uuid: admin, patch: { username: 'former admin', status: 'Blocked' } },
-    takeName('admin'),
-    { kind: 'update', uuid: a, patch: { username: 'stays no more' }, ifVersions: [99] },
-    takeName('stays 0'),
-  ]);
-  expect(codesOf(outcomes)).toEqual([
-    'last_webmaster',
-    'username_taken',
-    'precondition_failed',
-    'username_taken',
-  ]);
-});
-
-test('users cannot block themselves, directly or through an import', async () => {
-  const [a] = idsOf((await apply(buildPeople('self', 1))).outcomes) as [string];
-  const person = { kind: 'user' as const, id: a, username: 'self 0', roles: ['Webmaster'], sessionId: 's' };
-  const own: Caller = { ...SYSTEM, actor: person };
-  const byImport: Caller = {
-    ...SYSTEM,
-    actor: { kind: 'import', id: uuidv7(), initiator: person, approver: null, allowsPrivileged: true },
-  };
-  for (const caller of [own, byImport]) {
-    const { outcomes } = await apply([{ kind: 'update', uuid: a, patch: { status: 'Blocked' } }], caller);
-    expect(codesOf(outcomes)).toEqual(['self_block']);
-  }
-});
-
-test('counters, look-up tables and audit events match the users table', async () => {
-  const one = async (sql: string) => Number((await database.query<{ n: number }>(sql))[0]?.n);
-  const users = await one('SELECT COUNT(*) AS n FROM users');
-  expect(await one("SELECT SUM(value) AS n FROM user_counts WHERE name = 'Active'")).toBe(users);
-  expect(await one('SELECT COUNT(*) AS n FROM user_roles')).toBe(users);
-  expect(
-    await one('SELECT COUNT(*) AS n FROM user_identifiers i JOIN users u ON u.uuid = i.user_uuid'),
-  ).toBeGreaterThan(2 * users);
-  expect(await one("SELECT COUNT(*) AS n FROM audit_events WHERE action = 'user.created'")).toBe(users);
-  expect(await one("SELECT COUNT(*) AS n FROM user_identifiers WHERE identifier = 'login:chain 2'")).toBe(1);
 });
