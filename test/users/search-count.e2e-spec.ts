@@ -103,23 +103,6 @@ test('search Count includes writes of another instance', async () => {
   expect((await readCounts()).slice(0, 3)).toEqual((await readCounts(other.key)).slice(0, 3));
 });
 
-test('the search count for a member includes only active users', async () => {
-  await create(app.key, { username: 'counting member', password: 'a member password' });
-  const member = await app.login('counting member', 'a member password');
-  const [, active = 0] = await readCounts();
-  for (const [query, count] of [
-    ['', active],
-    ['status=Active', active],
-    ['status=Blocked', 0],
-    ['status=Active&status=Blocked', active],
-  ] as const) {
-    const answer = await search(member, `${query}&limit=100`);
-    expect([query, answer.status]).toEqual([query, 200]);
-    expect([query, answer.body.Count]).toEqual([query, count]);
-    expect([query, answer.body.Results?.length]).toEqual([query, count]);
-  }
-});
-
 test('the stored counter of Webmasters includes only active Webmasters', async () => {
   const { uuid } = await create(app.key, { roles: ['Webmaster'] });
   await create(app.key, { roles: ['Webmaster'], status: 'Blocked' });
