@@ -142,15 +142,6 @@ describe('a SCIM key without the webmasters scope', () => {
   });
 });
 
-test('a SCIM PATCH that blocks a user ends the sessions', async () => {
-  const user = await provision(scim, { password: PASSWORD });
-  const session = await app.login(user.userName, PASSWORD);
-  expect((await session.get('/users/me')).status).toBe(200);
-  const block = { op: 'Replace', path: 'active', value: 'False' };
-  expect((await scim.patch(`/Users/${user.id}`, block)).status).toBeLessThan(300);
-  expect((await session.get('/users/me')).status).toBe(401);
-});
-
 test('SCIM sets managedBy to scim for new and unmanaged users', async () => {
   const readManagedBy = async (id: string): Promise<unknown> =>
     (await scim.get(`/Users/${id}?attributes=${ROLLCALL}:managedBy`)).body[ROLLCALL]?.managedBy;

@@ -56,13 +56,6 @@ test.each(FOREIGN)('a change with an API key is allowed from %s', async (_, head
   expect(status).toBe(200);
 });
 
-test('a logout from another site returns 403 and ends no session', async () => {
-  const { client } = await aPerson(app);
-  const answer = await client.send('POST', '/sessions/logout', undefined, { origin: 'https://evil.example' });
-  expect(problemOf(answer)).toEqual([403, 'cross_site']);
-  expect((await client.get('/users/me')).status).toBe(200);
-});
-
 test('a login from another site returns 403 and creates no session', async () => {
   const countSessions = async () => (await databaseOf(app).query('SELECT id FROM sessions')).length;
   const before = await countSessions();

@@ -121,10 +121,4 @@ describe('a login request', () => {
       expect([401, 422]).toContain((await login(name)).status);
     },
   );
-
-  test('returns 400 if the credentials are in the query', async () => {
-    const query = `username=zoe.s@example.org&password=${encodeURIComponent(PASSWORD)}`;
-    const answer = await app.guest.post(`/sessions/login?${query}`, {});
-    expect(problemOf(answer)).toEqual([400, 'invalid_parameter']);
-  });
 });

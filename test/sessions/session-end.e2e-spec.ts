@@ -81,14 +81,6 @@ test.each<[string, object, string[]?]>([
   expect(await probe(client)).toEqual(ALIVE);
 });
 
-test('a reactivated user has to log in again', async () => {
-  const { user, client } = await startTwo();
-  await change(user, { status: 'Blocked' });
-  await change(user, { status: 'Active' });
-  expect(await probe(client)).toEqual(ENDED);
-  expect(await probe(await app.login(user.username, PASSWORD))).toEqual(ALIVE);
-});
-
 test('a rejected change of a user ends no session', async () => {
   const { user, client, second } = await startTwo();
   const taken = (await create(app.key)).username;

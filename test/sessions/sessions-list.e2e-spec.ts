@@ -3,7 +3,7 @@ import { setUpApp } from '../support/app/app.js';
 import { readAuditRows } from '../support/app/audit-rows.js';
 import type { Client, Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
-import { PASSWORD, databaseOf, inSeconds } from '../support/app/people.js';
+import { PASSWORD } from '../support/app/people.js';
 
 /** Listing and ending sessions, by their users and by operators. */
 const app = setUpApp();
@@ -68,14 +68,4 @@ test('DELETE /users/{uuid}/sessions ends all sessions of the user', async () => 
   expect((await app.key.delete(`/users/${user.uuid as string}/sessions`)).status).toBe(204);
   expect(await isAlive(third)).toBe(false);
   expect((await app.key.delete('/users/00000000-0000-4000-8000-00000000dead/sessions')).status).toBe(404);
-});
-
-test('an expired session is not listed', async () => {
-  const { user, login } = await createPerson();
-  await login();
-  const query = `?user_uuid=${user.uuid as string}`;
-  expect(await readSessions(app.key, query)).toHaveLength(1);
-  const end = 'UPDATE sessions SET expires = ? WHERE user_uuid = ?';
-  await databaseOf(app).execute(end, [inSeconds(-1), user.uuid]);
-  expect(await readSessions(app.key, query)).toEqual([]);
 });
