@@ -19,11 +19,8 @@ test('GET /status returns OK and the current time without credentials', async ()
   expect(headers['content-type']).toMatch(/^application\/json/);
 });
 
-test.each([
-  ['an invalid API key', { 'x-api-key': 'wrong' }],
-  ['an invalid cookie', { cookie: 'rollcall_session=wrong' }],
-])('GET /status returns 200 with %s', async (_, headers) => {
-  expect((await app.guest.get('/status', headers)).status).toBe(200);
+test('GET /status returns 200 with an invalid cookie', async () => {
+  expect((await app.guest.get('/status', { cookie: 'rollcall_session=wrong' })).status).toBe(200);
 });
 
 test('HEAD /status returns 200 without a body', async () => {
