@@ -59,14 +59,6 @@ test('a control character returns 400 in a query and 404 in a path', async () =>
   expect((await app.key.get('/import_profiles/a%00b')).status).toBe(404);
 });
 
-test.each(['a\0b', 'a\u001bb', 'a\ud800b'])('a login fails if name or password contains %j', async (text) => {
-  for (const login of [
-    { username: `admin${text}`, password: 'some good password' },
-    { username: 'admin', password: `some ${text}` },
-  ])
-    expect([401, 422]).toContain((await app.guest.post('/sessions/login', login)).status);
-});
-
 describe('stored invisible characters', () => {
   let old: Json;
   beforeAll(async () => {
@@ -79,13 +71,6 @@ describe('stored invisible characters', () => {
     ]);
   });
   const read = async (): Promise<Json> => (await app.key.get(`/users/${old.uuid}`)).body;
-
-  test('are accepted if sent back unchanged', async () => {
-    const before = await read();
-    expect(before.surname).toBe('Doe\u200b');
-    const answer = await app.key.put(`/users/${old.uuid}`, before);
-    expect([answer.status, answer.body]).toEqual([200, before]);
-  });
 
   test('do not prevent changes of other fields', async () => {
     const answer = await app.key.put(`/users/${old.uuid}`, { ...(await read()), phone: '2' });

@@ -80,13 +80,6 @@ test.each(pairs)('PUT /users/{user_id} reports %s before %s', async (...pair) =>
   expect(findExpected(pair)).toContain(toText(await send(new Set(pair))));
 });
 
-test('PUT /users/{user_id} reports the first fault in the documented order', async () => {
-  for (let from = 0; from < FAULTS.length; from++) {
-    const faults = FAULTS.slice(from).map(({ fault }) => fault);
-    expect(findExpected(faults)).toContain(toText(await send(new Set(faults))));
-  }
-});
-
 describe('the 403 error', () => {
   const foreign = { origin: 'https://evil.example' };
 
