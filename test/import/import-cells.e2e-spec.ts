@@ -125,18 +125,6 @@ describe('a missing final newline', () => {
   });
 });
 
-test('an import reports every error in the header of the file', async () => {
-  const run = await runImport(app.key, csv('', 'Usrname,Email,E-mail,Pwd,Shoe size', 'a,b,c,d,e'));
-  expect(run.problems.map(({ line, code, field }: Json) => [line, code, field])).toEqual([
-    [2, 'missing_column', ''],
-    [2, 'unknown_column', ''],
-    [2, 'duplicate_column', ''],
-    [2, 'password_column', ''],
-    [2, 'unknown_column', ''],
-  ]);
-  expect(run.problems[1].message).toContain('Did you mean Username?');
-});
-
 test('the import option delimiter overrides the detected delimiter', async () => {
   const text = csv('ExternalId;Username;Email', 'f1;f1;f1@example.org');
   const run = await runImport(app.key, text, 'delimiter=,');

@@ -49,35 +49,6 @@ test('an import can set managers and rotate usernames across batches', async () 
   expect((await findUser(app.key, 'b-599')).username).toBe('b-n0');
 });
 
-test('an import file can reverse a chain of managers', async () => {
-  // 0 → 1 → … → 9 becomes 9 → 8 → … → 0. Row by row, a step would create a cycle.
-  const line = (manager: (i: number) => string) =>
-    Array.from({ length: 10 }, (_, i) => `m-${i},m-${i},m-${i}@example.org,${manager(i)}`);
-  await runImport(app.key, csv(`${HEAD},Manager`, ...line((i) => (i < 9 ? `m-${i + 1}` : ''))), 'dataset=m');
-  const run = await runImport(
-    app.key,
-    csv(`${HEAD},Manager`, ...line((i) => (i > 0 ? `m-${i - 1}` : ''))),
-    'dataset=m',
-  );
-  expect([countsOf(run), run.problems]).toEqual([{ updated: 10 }, []]);
-  expect((await findUser(app.key, 'm-9')).manager_uuid).toBe((await findUser(app.key, 'm-8')).uuid);
-});
-
-test('a manager cycle through users outside the file is rejected', async () => {
-  await runImport(
-    app.key,
-    csv(
-      `${HEAD},Manager`,
-      'd-0,d-0,d-0@example.org,',
-      'd-1,d-1,d-1@example.org,d-0',
-      'd-2,d-2,d-2@example.org,d-1',
-    ),
-  );
-  const run = await runImport(app.key, csv('ExternalId,Manager', 'd-0,d-2'));
-  expect(run.problems).toMatchObject([{ line: 2, field: 'manager_uuid', code: 'cycle' }]);
-  expect((await findUser(app.key, 'd-0')).manager_uuid).toBeNull();
-});
-
 test('a Manager cell can contain the uuid of the manager', async () => {
   const boss = await create(app.key);
   const run = await runImport(

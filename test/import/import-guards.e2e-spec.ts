@@ -2,7 +2,6 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { countsOf, csv, runImport, findUser, awaitRun } from '../support/app/imports.js';
-import { databaseOf } from '../support/app/people.js';
 import { type Change, fillAll, encodeTwice, maskAccents, shiftUp, mapText } from '../nights/changes.js';
 import { people, toCsv } from '../nights/people.js';
 import { hitsOf } from '../nights/stage.js';
@@ -20,17 +19,6 @@ const rows = (count: number, blocked = 0) =>
   peopleOf(`${dataset}-`, count, (i) => [i < blocked ? 'Blocked' : 'Active']);
 const importRows = (count: number, blocked?: number) =>
   runImport(app.key, csv(COLUMNS, ...rows(count, blocked)), `dataset=${dataset}`);
-const readUsers = () => databaseOf(app).query('SELECT * FROM users ORDER BY uuid');
-
-test('an import of half of the users waits for approval', async () => {
-  await importRows(30);
-  const before = await readUsers();
-  const run = await runImport(app.key, csv(COLUMNS, ...rows(15)), `dataset=${dataset}&missing=block`);
-  expect(run.state).toBe('needs_approval');
-  const guard = { name: 'shrunken_file', value: 15, limit: 24, hit: true };
-  expect(run.guards).toContainEqual(expect.objectContaining(guard));
-  expect(await readUsers()).toEqual(before);
-});
 
 test('an import guard that is hit reports examples and a hint', async () => {
   const all = people(dataset, 50);

@@ -5,7 +5,7 @@ import type { Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
 import { countsOf, csv, runImport, findUser, upload } from '../support/app/imports.js';
 import { databaseOf, inSeconds } from '../support/app/people.js';
-import { HEAD, fileOf, people, person } from '../support/data/user-file.js';
+import { HEAD, fileOf, people } from '../support/data/user-file.js';
 
 /** Reports about imports, and the CSV files that the service writes. */
 const app = setUpApp();
@@ -33,21 +33,6 @@ test('failed.csv contains failed rows and can be corrected and imported', async 
     created: 2,
   });
   expect((await findUser(app.key, 'r2')).phone).toBe('+44; 2');
-});
-
-test('failed.csv contains rows that conflict with other rows', async () => {
-  await runImport(app.key, fileOf('d1'));
-  const run = await runImport(
-    app.key,
-    csv(HEAD, person('d1'), 'd1,d1,d9@example.org', person('d2'), 'd3,D2,d3@example.org'),
-  );
-  expect((await getFailed(run.id)).split('\r\n').slice(1)).toEqual([
-    'd1,d1,d1@example.org,2,duplicate,external_id is also set by another change: line 3',
-    'd1,d1,d9@example.org,3,duplicate,external_id is also set by another change: line 2',
-    'd2,d2,d2@example.org,4,duplicate,username is also set by another change: line 5',
-    'd3,D2,d3@example.org,5,duplicate,username is also set by another change: line 4',
-    '',
-  ]);
 });
 
 test('GET /imports lists imports newest first, with paging and filters', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
-import { countsOf, csv, runImport, awaitRun } from '../support/app/imports.js';
+import { csv, runImport } from '../support/app/imports.js';
 import { databaseOf } from '../support/app/people.js';
 
 /** Guard limits that a profile sets. */
@@ -48,29 +48,6 @@ test('guard limits of an import profile override the service settings', async ()
   expect(guardOf(lax ?? {}, 'changed_field')?.hint).toMatch(/ The profile lax sets the limit\.$/);
   expect(guardOf(strict ?? {}, 'changed_field')?.hint).toMatch(/ The profile strict sets the limit\.$/);
   expect(guardOf(strict ?? {}, 'errors')?.hint).not.toContain('profile');
-});
-
-test('an applied dry run ignores later guard limits of its profile', async () => {
-  await save('kept', undefined);
-  await runImport(
-    app.key,
-    file('kept', (i) => `1${i}`),
-    'profile=kept',
-  );
-  await save('kept', { changed_field: { rows: 8 } });
-  const plan = await runImport(app.key, changedFile('kept'), 'profile=kept&dry_run=true');
-  expect([guardOf(plan, 'changed_field')?.limit, plan.guards.some(({ hit }: Json) => hit)]).toEqual([
-    8,
-    false,
-  ]);
-  await save('kept', { changed_field: { rows: 0, percent: 0 } });
-  await app.key.post(`/imports/${plan.id}/apply`);
-  const run = await awaitRun(app.key, plan.id);
-  expect([run.state, countsOf(run)]).toEqual(['completed', { updated: 7, unchanged: 3 }]);
-  expect([guardOf(run, 'changed_field')?.limit, run.guard_limits]).toEqual([
-    8,
-    { changed_field: { rows: 8 } },
-  ]);
 });
 
 test('previews and the audit show the guard limits of a profile', async () => {
