@@ -22,11 +22,6 @@ describe('the last active Webmaster', () => {
     await app.login();
   });
 
-  test('cannot remove their own role Webmaster', async () => {
-    const answer = await change(last, { roles: ['Editor'] }, await app.login());
-    expect(refusalOf(answer)).toEqual([409, 'last_webmaster']);
-  });
-
   test('can be blocked after another user becomes a Webmaster', async () => {
     const other = await create(app.key);
     await change(other, { roles: ['Webmaster'] });

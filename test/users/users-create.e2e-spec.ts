@@ -75,23 +75,6 @@ test('the default user_avatar is an image served by this service', async () => {
   expect([picture.status, picture.headers['content-type']]).toEqual([200, expect.stringMatching(/^image\//)]);
 });
 
-test('POST /users treats empty optional fields as missing', async () => {
-  const user = await create(app.key, {
-    external_id: null,
-    roles: [],
-    phone: '',
-    firstname: null,
-    authname: {},
-    password: null,
-    user_avatar: '',
-    manager_uuid: null,
-    about_me: '  ',
-    social_media: {},
-    hide_email: null,
-  });
-  expect(user).toMatchObject(EMPTY);
-});
-
 test('a password appears neither in responses nor in the audit', async () => {
   const password = 'plain secret 1234';
   const user = await create(app.key, { password });
