@@ -5,16 +5,15 @@ import { runJest } from './jest-run.js';
 import { type Position, Project } from './project.js';
 
 /**
- * `npm run mutants [-- FEATURE ...] [--map] [--whole]`: introduces the faults of faults.json one after the other into a
+ * `npm run mutants [-- FEATURE ...] [--map]`: introduces the faults of faults.json one after the other into a
  * copy of the project, runs the tests that call the line until one fails, and prints that test. `--map` records the
- * coverage map again. `--whole` also runs all other tests for undetected faults. Exit code 1 if more than 5 faults are
- * undetected.
+ * coverage map again. Exit code 1 if more than 5 faults are undetected.
  */
 const UNDETECTED_LIMIT = 5;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { map: { type: 'boolean', default: false }, whole: { type: 'boolean', default: false } },
+  options: { map: { type: 'boolean', default: false } },
 });
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -28,18 +27,12 @@ function findTouching(map: CoverageMap, { file, engines }: Fault, positions: rea
 /** Returns the test that detects a fault, or undefined. */
 async function findTest(project: Project, map: CoverageMap, fault: Fault): Promise<string | undefined> {
   const started = performance.now();
-  const touching = findTouching(map, fault, project.plant(fault));
-  const others = values.whole ? map.findInFolder('test/').filter((file) => !touching.includes(file)) : [];
-  let count = 0;
-  for (const files of [touching, others]) {
-    if (files.length === 0) continue;
-    const results = await runJest(project.folder, { files, engines: fault.engines ?? 'sqlite' });
-    count += results.length;
-    const seen = results.find(({ failure }) => failure !== undefined);
-    const seconds = ((performance.now() - started) / 1000).toFixed(0);
-    if (seen) return `${seen.file}: ${seen.failure} (file ${count} of ${files.length}, ${seconds} s)`;
-  }
-  return undefined;
+  const files = findTouching(map, fault, project.plant(fault));
+  const results =
+    files.length === 0 ? [] : await runJest(project.folder, { files, engines: fault.engines ?? 'sqlite' });
+  const seen = results.find(({ failure }) => failure !== undefined);
+  const seconds = ((performance.now() - started) / 1000).toFixed(0);
+  return seen && `${seen.file}: ${seen.failure} (file ${results.length} of ${files.length}, ${seconds} s)`;
 }
 
 process.once('SIGINT', () => process.exit(130));
