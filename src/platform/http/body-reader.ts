@@ -50,7 +50,7 @@ export const LOGIN_BODY = { maxBytes: 4 * KIB, maxValues: 100, compressed: false
 const JSON_DEPTH = 32;
 
 /** Maximum number of different member names in a body, because the parser takes several microseconds for a new name. */
-const MAX_NAMES = 20_000;
+const MAX_NAMES = 8_000;
 
 /**
  * Memory limit for all request bodies that this process is receiving or processing: buffers, decompressed bytes and
