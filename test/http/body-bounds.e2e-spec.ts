@@ -139,12 +139,12 @@ test.each(['gzip', 'deflate', 'br'])('20 concurrent bodies of invalid %s data ge
   );
 });
 
-test('a JSON body with more than 20,000 values is rejected with 413', async () => {
+test('a JSON body with too many values or different names is rejected with 413', async () => {
   const members = (count: number) => `{${Array.from({ length: count }, (_, i) => `"k${i}":1`).join(',')}}`;
-  const most = await app.key.send('POST', '/users', members(JSON_BODY.maxValues - 1));
+  const most = await app.key.send('POST', '/users', members(8000));
   expect({ status: most.status, errors: most.body.errors.length }).toEqual({ status: 422, errors: 100 });
   for (const body of [
-    members(85_000),
+    members(8001),
     `{"roles":[${'"a",'.repeat(30_000)}"a"]}`,
     `{${'"a":[],'.repeat(20_000)}"a":1}`,
   ]) {

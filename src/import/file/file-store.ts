@@ -6,7 +6,6 @@ import { sendContinue } from '../../platform/http/body-reader.js';
 import { MULTIPART_OVERHEAD } from '../../platform/http/input.guard.js';
 import { Injectable } from '@nestjs/common';
 import { createHash } from 'node:crypto';
-import { ByteCollector } from '../../platform/common/byte-collector.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
 import { replaceHidden, truncate } from '../../platform/common/text.js';
@@ -48,12 +47,14 @@ export class FileStore {
     const hash = createHash('sha256');
     let size = 0;
     let parts = 0;
-    let pending = new ByteCollector();
+    let pending: Uint8Array[] = [];
+    let length = 0;
     const flush = async (): Promise<void> => {
       if (parts === 0 && reusedId !== undefined) await this.discard(reusedId);
       runId ||= await this.runs.createId();
-      await this.files.append(runId, parts++, pending.toBuffer());
-      pending = new ByteCollector();
+      await this.files.append(runId, parts++, Buffer.concat(pending));
+      pending = [];
+      length = 0;
       await setImmediate(); // lets other requests run, because SQLite statements block this thread
     };
     try {
@@ -63,8 +64,9 @@ export class FileStore {
         size += chunk.length;
         if (size > MAX_FILE_BYTES) throw new ProblemError('too_large', TOO_LARGE);
         hash.update(chunk);
-        pending.add(chunk);
-        if (pending.length >= PART_BYTES) await flush();
+        pending.push(chunk);
+        length += chunk.length;
+        if (length >= PART_BYTES) await flush();
       }
       await flush();
     } catch (error) {
@@ -90,31 +92,33 @@ const PREFIX_BYTES = 1024 * 1024;
 export class PrefixEndError extends Error {}
 
 export class FilePrefix implements FileReceiver {
-  private bytes: Buffer = Buffer.alloc(0);
+  private pieces: Buffer[] = [];
+  private storedBytes = 0;
   private size = 0;
 
   /** @throws ProblemError `too_large` for more than 100 MiB, or an error of the stream. */
   async store(name: string, bytes: AsyncIterable<Uint8Array>): Promise<StoredFile> {
-    const prefix = new ByteCollector();
     for await (const chunk of bytes) {
       this.size += chunk.length;
       if (this.size > MAX_FILE_BYTES) throw new ProblemError('too_large', TOO_LARGE);
-      prefix.add(chunk.subarray(0, Math.max(0, PREFIX_BYTES - prefix.length)));
+      const piece = Buffer.from(chunk.subarray(0, Math.max(0, PREFIX_BYTES - this.storedBytes)));
+      if (piece.length === 0) continue;
+      this.storedBytes += piece.length;
+      this.pieces.push(piece);
     }
-    this.bytes = prefix.toBuffer();
     return { runId: '', name: toShownName(name), size: this.size, parts: 0, sha256: '' };
   }
 
   discard(): Promise<void> {
-    this.bytes = Buffer.alloc(0);
+    this.pieces = [];
     return Promise.resolve();
   }
 
   /** Yields the stored bytes. @throws PrefixEndError after the last stored byte if the file is longer. */
   async *read(): AsyncGenerator<Uint8Array> {
     await Promise.resolve();
-    yield this.bytes;
-    if (this.size > this.bytes.length) throw new PrefixEndError();
+    yield* this.pieces;
+    if (this.size > this.storedBytes) throw new PrefixEndError();
   }
 }
 

@@ -7,7 +7,6 @@ import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { ProblemError, errorCodeOf, createUnavailableError } from '../common/errors.js';
-import { ByteCollector } from '../common/byte-collector.js';
 import { FairSemaphore } from '../common/fair-semaphore.js';
 import { Env } from '../config/env.js';
 import { type JsonObject, isObject, findJsonExcess } from '../common/json.js';
@@ -77,8 +76,6 @@ const MAX_DECOMPRESSIONS = 2;
 export const LINGER_MILLIS = 2000;
 /** Maximum number of bytes that are received and discarded during `LINGER_MILLIS`. */
 const LINGER_BYTES = MIB;
-/** Size that a smaller chunk counts as, because the cost of a chunk does not depend on its size. */
-const MIN_CHUNK_BYTES = 256;
 
 /**
  * Limits the memory that the bodies of all requests use together. A request keeps its reservation until its response
@@ -181,7 +178,7 @@ export class BodyReader {
   }
 
   private receive(request: Request, response: Response, rules: BodyRules): Promise<Buffer> {
-    const body = new ByteCollector(rules.maxBytes, (bytes) => {
+    const body = new BodyBuffer(rules, (bytes) => {
       this.budget.reserve(response, bytes);
     });
     return new Promise((resolve, reject) => {
@@ -202,7 +199,6 @@ export class BodyReader {
       };
       const add = (chunk: Buffer): void => {
         try {
-          if (body.length + chunk.length > rules.maxBytes) throw createTooLargeError(rules);
           body.add(chunk);
         } catch (error) {
           fail(error);
@@ -238,6 +234,46 @@ export class BodyReader {
 /** Sends `100 Continue` to a client that waits for it before sending the body (RFC 9110, section 10.1.1). */
 export function sendContinue({ headers, res }: Request): void {
   if (headers.expect !== undefined) res?.writeContinue();
+}
+
+/**
+ * Collects the chunks of a body in one buffer, which doubles its size when it is full. The memory therefore does not
+ * depend on the sizes of the chunks.
+ */
+class BodyBuffer {
+  private buffer: Buffer = Buffer.alloc(0);
+  private length = 0;
+
+  constructor(
+    private readonly rules: BodyRules,
+    private readonly reserve: (size: number) => void,
+  ) {}
+
+  /** @throws ProblemError `too_large`, and every error of `reserve`. */
+  add(chunk: Buffer): void {
+    const length = this.length + chunk.length;
+    if (length > this.rules.maxBytes) throw createTooLargeError(this.rules);
+    if (this.length === 0) {
+      this.reserve(length);
+      this.buffer = chunk; // most bodies consist of one chunk, which need not be copied
+    } else {
+      if (length > this.buffer.length) this.growTo(length);
+      chunk.copy(this.buffer, this.length);
+    }
+    this.length = length;
+  }
+
+  toBuffer(): Buffer {
+    return this.buffer.subarray(0, this.length);
+  }
+
+  private growTo(length: number): void {
+    const size = Math.min(Math.max(length, 2 * this.buffer.length), this.rules.maxBytes);
+    this.reserve(size - this.buffer.length);
+    const grown = Buffer.allocUnsafeSlow(size);
+    this.buffer.copy(grown, 0, 0, this.length);
+    this.buffer = grown;
+  }
 }
 
 export function createMediaTypeError(detail: string): ProblemError {
@@ -314,13 +350,10 @@ export function closeIfBodyUnread(response: ServerResponse): void {
   socket.destroySoon = () => {
     closeGracefully(socket);
   };
-  let left = LINGER_BYTES;
+  const most = socket.bytesRead + LINGER_BYTES;
   request.unpipe();
-  request.on('data', (chunk: Buffer) => {
-    left -= Math.max(chunk.length, MIN_CHUNK_BYTES);
-    if (left >= 0) return;
-    request.pause();
-    if (chunk.length < MIN_CHUNK_BYTES) socket.destroy(); // a paused request still stores thousands of chunks
+  request.on('data', () => {
+    if (socket.bytesRead > most) request.pause();
   });
   request.resume();
 }

@@ -15,10 +15,9 @@ import { LOCAL_USER_HEADER, toUnixAddress, normalizeAddress } from './request-he
 import { MIN_COMPRESSED_BYTES, type Preparation, createLimitedServer, addEncodingToVary } from './server.js';
 import { closeIfBodyUnread } from './body-reader.js';
 
-/** Maximum size of a chunk of which each costs more CPU time than its bytes. */
 const SMALL_CHUNK_BYTES = 256;
-/** Number of small chunks after which reading a body waits for the next turn of the event loop. */
-const SMALL_CHUNKS_PER_TURN = 500;
+/** Number of small chunks after which the service stops reading from a client until other requests have run. */
+const MAX_SMALL_CHUNKS = 500;
 
 type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[];
 type WriteHeadArguments =
@@ -86,27 +85,29 @@ export class FastExpressAdapter extends ExpressAdapter {
       /** Client address, stored on arrival because the connection may close later. */
       address: string | undefined = undefined;
 
-      private smallChunks = 0;
-      private waits = false;
+      private smallChunks: Buffer[] = [];
 
       get ip(): string | undefined {
         return this.address;
       }
 
-      /** Stops reading after some small chunks. A client could otherwise send thousands of chunks in each packet. */
+      /**
+       * Joins the small chunks of a packet, because each of thousands of chunks would otherwise cost a stream event.
+       */
       override push(chunk: Buffer | null, encoding?: BufferEncoding): boolean {
-        const wantsMore = super.push(chunk, encoding);
-        if (!chunk || chunk.length > SMALL_CHUNK_BYTES || ++this.smallChunks % SMALL_CHUNKS_PER_TURN > 0)
-          return wantsMore;
-        this.waits = true;
-        return false;
+        if (!chunk || chunk.length > SMALL_CHUNK_BYTES) {
+          this.pushSmallChunks();
+          return super.push(chunk, encoding);
+        }
+        if (this.smallChunks.push(chunk) === 1) setImmediate(this.pushSmallChunks);
+        return this.smallChunks.length < MAX_SMALL_CHUNKS;
       }
 
-      override _read(size: number): void {
-        if (this.waits) setImmediate(() => { super._read(size); });
-        else super._read(size);
-        this.waits = false;
-      }
+      private readonly pushSmallChunks = (): void => {
+        const joined = Buffer.concat(this.smallChunks);
+        this.smallChunks = [];
+        if (joined.length > 0) super.push(joined);
+      };
     }
     class Outgoing<R extends IncomingMessage = IncomingMessage> extends ServerResponse<R> {
       override writeHead(status: number, ...[first, second]: WriteHeadArguments): this {
