@@ -72,17 +72,17 @@ export const createBackupCommand = ({ entities }: Application) =>
       process.stderr.write(`Backing up ${databaseNameOf(env).fullName} …\n`);
       setPriority(NICENESS);
       const files = await claimDatabase(env, 'read');
-      let snapshot: Snapshot | undefined;
       try {
         await assertCurrentSchema(env, entities);
-        const opened = (snapshot = await openSnapshot(env));
-        const header = await createHeader(opened, entities);
+        await using snapshot = await openSnapshot(env);
+        const header = await createHeader(snapshot, entities);
         const total = countBackupRows({ header });
-        await runWithProgress(total, (show) => useFile(path, () => writeBackup(path, header, opened, show)));
+        await runWithProgress(total, (show) =>
+          useFile(path, () => writeBackup(path, header, snapshot, show)),
+        );
         const size = ((await stat(path)).size / 1024 / 1024).toFixed(1);
         process.stdout.write(`${path}: ${total} rows of ${header.tables.length} tables, ${size} MiB\n`);
       } finally {
-        await snapshot?.close();
         files?.release();
       }
     });
@@ -123,22 +123,18 @@ export const createRestoreCommand = (application: Application) =>
     .action(async (path: string, flags: { check?: true; replace?: string }) => {
       const { entities } = application;
       const schema = { tables: listBackedUpTables(entities), migrations: KNOWN_MIGRATIONS };
-      const backup = await useFile(path, () => BackupReader.open(path, schema));
-      try {
-        // Reads all rows of the backup once, so that a damaged file is rejected before anything is written.
-        await useFile(path, async () => {
-          for await (const _ of backup.readRows());
-        });
-        process.stdout.write(formatContents(path, backup));
-        if (flags.check) return;
-        const { checks, keyNotice } = await replaceContents(backup, entities, flags.replace);
-        const auditFaults = await countAuditFaults(backup, application);
-        checks.push({ name: 'the audit matches its seals', found: auditFaults });
-        process.stdout.write(formatChecks(checks) + keyNotice);
-        if (checks.some(({ found }) => (found ?? 0) > 0)) process.exitCode = FAULT_CODE;
-      } finally {
-        await backup.close();
-      }
+      await using backup = await useFile(path, () => BackupReader.open(path, schema));
+      // Reads all rows of the backup once, so that a damaged file is rejected before anything is written.
+      await useFile(path, async () => {
+        for await (const _ of backup.readRows());
+      });
+      process.stdout.write(formatContents(path, backup));
+      if (flags.check) return;
+      const { checks, keyNotice } = await replaceContents(backup, entities, flags.replace);
+      const auditFaults = await countAuditFaults(backup, application);
+      checks.push({ name: 'the audit matches its seals', found: auditFaults });
+      process.stdout.write(formatChecks(checks) + keyNotice);
+      if (checks.some(({ found }) => (found ?? 0) > 0)) process.exitCode = FAULT_CODE;
     });
 
 async function replaceContents(backup: BackupReader, entities: EntityClasses, replace?: string) {

@@ -112,7 +112,7 @@ test('a restored backup contains every row except sessions', async () => {
 test('a backup excludes changes committed while it reads the tables', async () => {
   const app = await TestApp.startOn(database);
   await create(app.key);
-  const snapshot = await openSnapshot(loadEnv({ DATABASE_URL: database.url }));
+  await using snapshot = await openSnapshot(loadEnv({ DATABASE_URL: database.url }));
   const count = (table: string) => snapshot.queryNumber(`SELECT COUNT(*) FROM ${table}`);
   const before = [await count('users')];
   const { uuid } = await create(app.key);
@@ -124,7 +124,6 @@ test('a backup excludes changes committed while it reads the tables', async () =
   expect(JSON.stringify(rows)).not.toContain(uuid);
   expect(await count('users')).toBe(before[0]);
   expect(await count('user_roles')).toBe(before[0]);
-  await snapshot.close();
   await app.stop();
 });
 
@@ -301,10 +300,9 @@ async function hasBegun({ url }: TestDatabase): Promise<boolean> {
     const log = `${url.replace('sqlite:', '')}-wal`;
     return (statSync(log, { throwIfNoEntry: false })?.size ?? 0) > 100_000;
   }
-  const snapshot = await openSnapshot(loadEnv({ DATABASE_URL: url }));
+  await using snapshot = await openSnapshot(loadEnv({ DATABASE_URL: url }));
   const inserts = await snapshot.queryNumber(
     "SELECT COUNT(*) FROM information_schema.processlist WHERE db = DATABASE() AND info LIKE 'INSERT INTO import_file_parts%'",
   );
-  await snapshot.close();
   return inserts > 0;
 }

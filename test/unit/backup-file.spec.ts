@@ -52,19 +52,15 @@ const snapshotOf = (rows: typeof ROWS): Snapshot => ({
   streamRows: async function* ({ name }) {
     yield rows[name] ?? [];
   },
-  close: () => Promise.resolve(),
+  [Symbol.asyncDispose]: () => Promise.resolve(),
 });
 const write = (header = HEADER, rows = ROWS) => writeBackup(path, header, snapshotOf(rows), () => undefined);
 
 /** Reads all rows of the backup file. */
 async function read(schema = SCHEMA): Promise<typeof ROWS> {
-  const backup = await BackupReader.open(path, schema);
+  await using backup = await BackupReader.open(path, schema);
   const found: typeof ROWS = { people: [], nothing: [], last: [] };
-  try {
-    for await (const { table, rows } of backup.readRows()) found[table.name]?.push(...rows);
-  } finally {
-    await backup.close();
-  }
+  for await (const { table, rows } of backup.readRows()) found[table.name]?.push(...rows);
   return found;
 }
 
@@ -93,7 +89,7 @@ test('a backup is refused if a single byte has changed', async () => {
     writeFileSync(path, bad);
     if (
       await BackupReader.open(path, SCHEMA).then(
-        (backup) => backup.close().then(() => true),
+        (backup) => backup[Symbol.asyncDispose]().then(() => true),
         () => false,
       )
     )

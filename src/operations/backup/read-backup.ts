@@ -70,7 +70,7 @@ export class BackupReader {
     if (!(await lines.next()).done) throw toError('it has more rows than its header states');
   }
 
-  close(): Promise<void> {
+  [Symbol.asyncDispose](): Promise<void> {
     return this.file.close();
   }
 }

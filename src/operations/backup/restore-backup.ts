@@ -35,31 +35,27 @@ export async function restoreBackup(
   { ip, minimum }: { ip: string; minimum: number },
   progress: (rows: number) => void,
 ): Promise<{ checks: CheckResult[]; keyNotice: string }> {
-  const restore = await openRestoreTransaction(settings);
+  await using restore = await openRestoreTransaction(settings);
   const { sql } = restore;
-  try {
-    const replaced = await readInstallation(sql);
-    const revoked = await sql.query<ApiKey>('SELECT id, name FROM api_keys WHERE revoked IS NOT NULL');
-    for (const { name } of tables) await restore.deleteAll(name);
-    let written = 0;
-    for await (const { table, rows } of backup.readRows()) {
-      await sql.insert(buildInsert(table), rows);
-      progress((written += rows.length));
-    }
-    await assertCounts(restore, backup);
-    const checks = await runChecks(restore, [ACTIVE_WEBMASTER, ...buildReferenceChecks(restore.dialect)]);
-    const { created } = backup.header;
-    const isSame = (await readInstallation(sql)).id === replaced.id;
-    const keyNotice = isSame
-      ? await describeReactivatedKeys(sql, revoked)
-      : `API keys that were revoked after ${created} are valid again. Revoke them again.\n`;
-    const changes = [{ field: 'backup', new: created }];
-    await startNewEpoch(sql, Math.max(replaced.epoch, minimum), { ip, changes });
-    await restore.commit();
-    return { checks, keyNotice };
-  } finally {
-    await restore.close();
+  const replaced = await readInstallation(sql);
+  const revoked = await sql.query<ApiKey>('SELECT id, name FROM api_keys WHERE revoked IS NOT NULL');
+  for (const { name } of tables) await restore.deleteAll(name);
+  let written = 0;
+  for await (const { table, rows } of backup.readRows()) {
+    await sql.insert(buildInsert(table), rows);
+    progress((written += rows.length));
   }
+  await assertCounts(restore, backup);
+  const checks = await runChecks(restore, [ACTIVE_WEBMASTER, ...buildReferenceChecks(restore.dialect)]);
+  const { created } = backup.header;
+  const isSame = (await readInstallation(sql)).id === replaced.id;
+  const keyNotice = isSame
+    ? await describeReactivatedKeys(sql, revoked)
+    : `API keys that were revoked after ${created} are valid again. Revoke them again.\n`;
+  const changes = [{ field: 'backup', new: created }];
+  await startNewEpoch(sql, Math.max(replaced.epoch, minimum), { ip, changes });
+  await restore.commit();
+  return { checks, keyNotice };
 }
 
 type ApiKey = Record<'id' | 'name', string>;
@@ -138,18 +134,13 @@ const FILLED_BY_MIGRATIONS = ['user_rules', 'user_counts', 'leases', 'installati
 
 /** Returns true if any of the tables contains data that a restore would destroy. Missing tables count as empty. */
 export async function hasContent(env: DatabaseSettings, tables: readonly TableColumns[]): Promise<boolean> {
-  const snapshot = await openSnapshot(env);
+  await using snapshot = await openSnapshot(env);
   const count = (sql: string) => snapshot.queryNumber(sql);
-  try {
-    for (const { name } of tables) {
-      if (FILLED_BY_MIGRATIONS.includes(name) || (await count(toTableCountSql(name, snapshot))) === 0)
-        continue;
-      if ((await count(`SELECT COUNT(*) FROM (SELECT 1 FROM ${name} LIMIT 1) AS some`)) > 0) return true;
-    }
-    return false;
-  } finally {
-    await snapshot.close();
+  for (const { name } of tables) {
+    if (FILLED_BY_MIGRATIONS.includes(name) || (await count(toTableCountSql(name, snapshot))) === 0) continue;
+    if ((await count(`SELECT COUNT(*) FROM (SELECT 1 FROM ${name} LIMIT 1) AS some`)) > 0) return true;
   }
+  return false;
 }
 
 const toTableCountSql = (table: string, { dialect }: Snapshot): string =>

@@ -27,20 +27,16 @@ export async function checkWrites(sql: Database): Promise<Finding[]> {
 
 /** Reads every page and index, and checks the references between tables. This can take minutes. */
 export async function checkContent(env: Env): Promise<Finding[]> {
-  const snapshot = await openSnapshot(env);
-  try {
-    const damage = await snapshot.findDamage(listAllTables().map(({ name }) => name));
-    if (damage.length > 0) return fail('pages', `${damage.join(', ').replaceAll(/\s+/g, ' ')}. ${RESTORE}`);
-    const results = await runChecks(snapshot, buildReferenceChecks(snapshot.dialect));
-    const faults = results.flatMap(({ name, found }) => (found === 0 ? [] : [`${name}: ${found} faulty`]));
-    const references = ok('references', 'all rows refer to existing rows');
-    return [
-      ...ok('pages', 'all pages and indexes are readable'),
-      ...(faults.length === 0 ? references : fail('references', `${faults.join(', ')}. ${RESTORE}`)),
-    ];
-  } finally {
-    await snapshot.close();
-  }
+  await using snapshot = await openSnapshot(env);
+  const damage = await snapshot.findDamage(listAllTables().map(({ name }) => name));
+  if (damage.length > 0) return fail('pages', `${damage.join(', ').replaceAll(/\s+/g, ' ')}. ${RESTORE}`);
+  const results = await runChecks(snapshot, buildReferenceChecks(snapshot.dialect));
+  const faults = results.flatMap(({ name, found }) => (found === 0 ? [] : [`${name}: ${found} faulty`]));
+  const references = ok('references', 'all rows refer to existing rows');
+  return [
+    ...ok('pages', 'all pages and indexes are readable'),
+    ...(faults.length === 0 ? references : fail('references', `${faults.join(', ')}. ${RESTORE}`)),
+  ];
 }
 
 /**

@@ -9,13 +9,12 @@ export const TABLES = listBackedUpTables(ENTITIES);
 
 /** Reads every row of every table that a backup contains. Rows are sorted by their JSON. */
 export async function readContents(database: TestDatabase): Promise<Record<string, string[]>> {
-  const snapshot = await openSnapshot(loadEnv({ DATABASE_URL: database.url }));
+  await using snapshot = await openSnapshot(loadEnv({ DATABASE_URL: database.url }));
   const contents: Record<string, string[]> = {};
   for (const table of TABLES) {
     const rows: SqlValue[][] = [];
     for await (const batch of snapshot.streamRows(table)) rows.push(...batch);
     contents[table.name] = rows.map((row) => JSON.stringify(row)).sort();
   }
-  await snapshot.close();
   return contents;
 }

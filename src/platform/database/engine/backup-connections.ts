@@ -13,14 +13,15 @@ const BATCH_ROWS = 20;
 /** Maximum number of faults that SQLite reports. */
 const MAX_DAMAGE = 5;
 
-/** A separate connection for backup and restore, without time limits. */
-interface SeparateConnection {
+/**
+ * A separate connection for backup and restore, without time limits. At the end of its scope, uncommitted changes are
+ * rolled back and the connection is closed.
+ */
+interface SeparateConnection extends AsyncDisposable {
   readonly dialect: Dialect;
   queryNumber(sql: string): Promise<number>;
   /** Reads every page and index, and returns descriptions of damage. Reports only the first faults on SQLite. */
   findDamage(tables: readonly string[]): Promise<string[]>;
-  /** Rolls back uncommitted changes and closes the connection. */
-  close(): Promise<void>;
 }
 
 /** A consistent view of the database at one moment. It never blocks writers. */
@@ -86,7 +87,7 @@ function openSqliteTransaction(file: string, begin: string): Snapshot & RestoreT
     commit: async () => {
       connection.exec('COMMIT'); // needs no checkpoint, because SQLite makes one on close
     },
-    close: async () => {
+    [Symbol.asyncDispose]: async () => {
       connection.close();
     },
   };
@@ -118,7 +119,7 @@ async function openServerTransaction(
     commit: async () => {
       await runWithoutTimeout(connection, 'COMMIT');
     },
-    close: () => endSession(session),
+    [Symbol.asyncDispose]: () => endSession(session),
   };
 }
 
