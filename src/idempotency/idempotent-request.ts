@@ -35,7 +35,7 @@ export class IdempotentRequest implements RepeatableRequest {
   /** MAC of `content`. It is cached, because each part of a Bulk request needs the same MAC. */
   private cachedMac: { content: unknown; mac: string } | undefined;
   private heldTransaction: HeldTransaction | undefined;
-  private commitCallbacks: (() => Promise<void>)[] = [];
+  private commitCallbacks: (() => void | Promise<void>)[] = [];
   private rollbackCallbacks: (() => Promise<void>)[] = [];
 
   /** @param response response to the request. Headers that guards have set are not stored. */
@@ -53,7 +53,7 @@ export class IdempotentRequest implements RepeatableRequest {
     this.heldTransaction = transaction;
   }
 
-  runAfterCommit(work: () => Promise<void>): void {
+  runAfterCommit(work: () => void | Promise<void>): void {
     this.commitCallbacks.push(work);
   }
 

@@ -146,9 +146,7 @@ export class ImportsService {
       await recordEvents(tx, caller, [{ action: 'import.reverted', target: { kind: 'import', id } }]);
       return revert;
     }, caller);
-    await this.transactions.runAfterCommit(caller, async () => {
-      this.worker.wake();
-    });
+    await this.transactions.runAfterCommit(caller, this.worker.wake);
     return run;
   }
 

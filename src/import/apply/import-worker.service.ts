@@ -180,7 +180,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
    * Plans and applies runs, then ends waiting runs whose starters have lost their rights. Repeats both until the
    * service shuts down.
    */
-  wake(): void {
+  readonly wake = (): void => {
     if (this.busy || this.stopping) return;
     clearTimeout(this.timer);
     this.busy = this.executeRuns()
@@ -195,9 +195,9 @@ export class ImportWorker implements BeforeApplicationShutdown {
         this.busy = undefined;
         if (this.stopping) return;
         const wait = POLL_MILLIS * 2 ** Math.min(this.crashes, MAX_DOUBLINGS);
-        this.timer = setTimeout(this.wake.bind(this), wait).unref();
+        this.timer = setTimeout(this.wake, wait).unref();
       });
-  }
+  };
 
   /** Plans and applies runs until no runnable run is left, or until another worker holds the lease. */
   executeRuns(): Promise<void> {

@@ -149,9 +149,7 @@ export class RunQueue {
       await this.audit.recordRunStart(tx, caller, queued.id, toStartChanges(queued));
       return queued;
     }, caller);
-    await this.transactions.runAfterCommit(caller, async () => {
-      this.worker.wake();
-    });
+    await this.transactions.runAfterCommit(caller, this.worker.wake);
     return run;
   }
 

@@ -27,7 +27,7 @@ export interface RepeatableEffect {
   assertFirstRequest(sql: Sql): Promise<void>;
   /** Takes over the transaction of the changes, which is later committed together with the response. */
   setHeldTransaction(transaction: HeldTransaction): void;
-  runAfterCommit(work: () => Promise<void>): void;
+  runAfterCommit(work: () => void | Promise<void>): void;
   runAfterRollback(work: () => Promise<void>): void;
 }
 
@@ -70,7 +70,7 @@ export class TransactionRunner {
    * Runs `work` after the changes of a request have been committed. Runs it at once if no transaction of the request
    * is open.
    */
-  async runAfterCommit({ repeatable }: RepeatableCaller, work: () => Promise<void>): Promise<void> {
+  async runAfterCommit({ repeatable }: RepeatableCaller, work: () => void | Promise<void>): Promise<void> {
     if (repeatable?.transaction) repeatable.runAfterCommit(work);
     else await work();
   }
