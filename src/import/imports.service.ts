@@ -80,15 +80,9 @@ export class ImportsService {
     const found = await this.rows.list(id, filter, { after, offset, limit: limit + 1 });
     const rows = found.slice(0, limit);
     const count = await this.countRows(run, filter);
-    const people = await this.directory.findByUuids(rows.flatMap(userUuidsOf));
-    return {
-      run,
-      count,
-      rows,
-      next: found.length > limit ? rows.at(-1)?.line : undefined,
-      users: people,
-      visibility,
-    };
+    const users = await this.directory.findByUuids(rows.flatMap(userUuidsOf));
+    const next = found.length > limit ? rows.at(-1)?.line : undefined;
+    return { run, count, rows, next, users, visibility };
   }
 
   /**
