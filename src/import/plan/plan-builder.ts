@@ -1,3 +1,4 @@
+import { toBatches } from '../../platform/common/time-slice.js';
 import { type SetConstraint, createConstraint } from '../../users/set-rules/set-constraint.js';
 import { SetValidator } from '../../users/set-rules/set-validator.js';
 import type { UserDirectory } from '../../users/search/user-directory.service.js';
@@ -14,7 +15,6 @@ import type { PlannedRow } from './row-rules.js';
 export const ROWS_AT_ONCE = 500;
 /** Number of rows in a batch. The applier writes one or more whole batches in a transaction. */
 const BATCH_ROWS = 25;
-const LINES_AT_ONCE = 500;
 
 /** Stages the planned rows of a run. At the end of the file, applies the set rules to all rows. */
 export class PlanBuilder {
@@ -116,11 +116,9 @@ export class PlanBuilder {
       setRules.markFailed(line);
       late.set(line, [error]);
     }
-    const candidates = [...this.cycleCandidates];
-    for (let from = 0; from < candidates.length; from += LINES_AT_ONCE) {
-      const managers = await this.directory.findManagers(candidates.slice(from, from + LINES_AT_ONCE));
-      for (const [user, manager] of managers) setRules.addExistingManager(user, manager);
-    }
+    for await (const users of toBatches([...this.cycleCandidates]))
+      for (const [user, manager] of await this.directory.findManagers(users))
+        setRules.addExistingManager(user, manager);
     for (const { line, externalId } of this.adoptedManagers) {
       setRules.addManagerDependency(line, this.externalIds.findLine(externalId));
     }
@@ -157,11 +155,9 @@ export class PlanBuilder {
 
   private async failStagedRows(lateErrors: ReadonlyMap<number, RowError[]>): Promise<void> {
     const lines = [...lateErrors.keys()].sort((a, b) => a - b);
-    for (let from = 0; from < lines.length; from += LINES_AT_ONCE) {
-      const part = lines.slice(from, from + LINES_AT_ONCE);
-      const known = new Map(
-        (await this.rows.findByLines(this.checkpoint.runId, part)).map((row) => [row.line, row]),
-      );
+    for await (const part of toBatches(lines)) {
+      const staged = await this.rows.findByLines(this.checkpoint.runId, part);
+      const known = new Map(staged.map((row) => [row.line, row]));
       const failed = part.map((line): StagedRow => {
         const row = known.get(line);
         // Until now, this row was counted as unchanged.

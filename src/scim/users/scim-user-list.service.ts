@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Actor } from '../../access/actor.js';
 import { WEBMASTER } from '../../access/roles.js';
 import { ProblemError } from '../../platform/common/errors.js';
-import { TimeSlice } from '../../platform/common/time-slice.js';
+import { TimeSlice, toBatches } from '../../platform/common/time-slice.js';
 import { Env } from '../../platform/config/env.js';
 import { type Clause, toClause } from '../../platform/database/engine/sql.js';
 import {
@@ -216,8 +216,7 @@ export class ScimUserList {
     const isMatch = filter && buildMatcher(filter);
     const found: Position[] = [];
     const slice = new TimeSlice();
-    for (let from = 0; from < candidates.length; from += BATCH_SIZE) {
-      const part = candidates.slice(from, from + BATCH_SIZE);
+    for await (const part of toBatches(candidates, BATCH_SIZE, slice)) {
       const users = await this.readUsers(part.map(({ uuid }) => uuid));
       for (const [index, resource] of (await this.users.toResources(users, withGroups)).entries()) {
         const user = users[index];
