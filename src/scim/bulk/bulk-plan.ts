@@ -139,11 +139,8 @@ export const createUnresolvedError = (bulkId: string): ProblemError =>
  * operations between a group and its users can then fail before the users are created.
  */
 function sortOperations(operations: readonly BulkOperation[], defersGroups: boolean): BulkOperation[] {
-  const named = new Map<string, BulkOperation>();
-  for (const operation of operations) {
-    const { bulkId, error } = operation;
-    if (bulkId !== undefined && !error) named.set(bulkId, operation);
-  }
+  const valid = operations.filter(({ error }) => !error);
+  const named = new Map(valid.map((operation) => [operation.bulkId, operation]));
   const findTargets = ({ references }: BulkOperation) =>
     [...references].flatMap((bulkId) => named.get(bulkId) ?? []);
   const seen = new Set<BulkOperation>();

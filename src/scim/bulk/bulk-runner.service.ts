@@ -123,16 +123,10 @@ export class BulkRunner {
       next: item.position + 1,
       answers: [[item.position, state.buildResponse(item, result)]],
     });
+    const idOf = (bulkId: string) => state.idOf(bulkId);
+    const changeGroup = async () =>
+      toPart(await executeOperation<Group | undefined>(this.groups, item, idOf, caller));
     try {
-      const changeGroup = async () =>
-        toPart(
-          await executeOperation<Group | undefined>(
-            this.groups,
-            item,
-            (bulkId) => state.idOf(bulkId),
-            caller,
-          ),
-        );
       return await (caller.repeatable ? caller.repeatable.runOnce(changeGroup) : changeGroup());
     } catch (error) {
       const failed = toPart(toItemError(error, caller));
