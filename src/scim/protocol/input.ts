@@ -98,10 +98,8 @@ class ResourceReader implements Report {
     if (isObject(value)) {
       for (const [key, content] of Object.entries(value)) {
         const attribute = this.description.findAttribute(`${schema.urn}:${key}`);
-        await this.readAttribute(
-          attribute && schema.attributes.includes(attribute) ? attribute : undefined,
-          content,
-        );
+        const isInSchema = attribute && schema.attributes.includes(attribute);
+        await this.readAttribute(isInSchema ? attribute : undefined, content);
       }
     } else if (!isEmpty(value)) {
       this.addError({ field: schema.urn, code: 'invalid_type', message: 'must be an object' });

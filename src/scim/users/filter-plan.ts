@@ -178,10 +178,8 @@ function buildValueMatch(
 
 function joinOr(branches: readonly Match[]): Match {
   const sources = branches.map(({ source }) => source);
-  const { sql, params } = joinClauses(
-    branches.map(({ test }) => test),
-    ' OR ',
-  );
+  const tests = branches.map(({ test }) => test);
+  const { sql, params } = joinClauses(tests, ' OR ');
   const breadth = branches.some((branch) => branch.breadth === 'many') ? 'many' : 'some';
   const isExact = branches.every((branch) => branch.isExact);
   return toMatch(joinClauses(sources, ' UNION '), toClause(`(${sql})`, ...params), breadth, isExact);
