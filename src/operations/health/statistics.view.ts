@@ -28,7 +28,7 @@ class UserNumbersDto {
   @ApiProperty(toCountSchema(undefined, 20)) blocked!: number;
 }
 
-class ImportRunSummaryDto extends PickType(ImportRunDto, [
+const SUMMARY = [
   'id',
   'state',
   'dry_run',
@@ -38,7 +38,9 @@ class ImportRunSummaryDto extends PickType(ImportRunDto, [
   'finished',
   'counts',
   'missing',
-]) {}
+] as const;
+
+class ImportRunSummaryDto extends PickType(ImportRunDto, SUMMARY) {}
 
 class DatasetDto {
   @ApiProperty({ maxLength: 64, example: 'default' }) dataset!: string;
