@@ -79,10 +79,8 @@ export class UsersService {
     await this.assertValid(undefined, change, caller);
     const patch = toPatch(change.input, await this.changes.hashPassword(change.input, caller));
     const uuid = uuidv7();
-    await this.transactions.run(
-      (tx) => this.writer.applyOne(tx, { kind: 'create', uuid, patch }, caller),
-      caller,
-    );
+    const writeUser = (tx: Sql) => this.writer.applyOne(tx, { kind: 'create', uuid, patch }, caller);
+    await this.transactions.run(writeUser, caller);
     return uuid;
   }
 
@@ -106,11 +104,8 @@ export class UsersService {
       assertChangeAllowed(user, change, caller);
       if (change.errors.length > 0) throw createValidationError(change.errors);
       const patch = toPatch(change.input, password?.hash);
-      return this.writer.applyOne(
-        tx,
-        { kind: 'update', uuid, patch, locked: user, ...(ifVersions && { ifVersions }) },
-        caller,
-      );
+      const versions = ifVersions && { ifVersions };
+      return this.writer.applyOne(tx, { kind: 'update', uuid, patch, locked: user, ...versions }, caller);
     };
     return this.fuse.runWithFuse(caller, () => this.transactions.run(writeChange, caller));
   }
