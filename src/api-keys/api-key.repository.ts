@@ -33,10 +33,8 @@ export class ApiKeyRepository {
 
   /** Lists unrevoked keys that expire after `time`, but not after `until`, in order of expiry. */
   async listExpiring(time: string, until: string, limit: number): Promise<ApiKeyEntity[]> {
-    return this.database.query(
-      `SELECT ${COLUMNS} FROM api_keys WHERE revoked IS NULL AND expires > ? AND expires <= ? ORDER BY expires, id LIMIT ?`,
-      [time, until, limit],
-    );
+    const sql = `SELECT ${COLUMNS} FROM api_keys WHERE revoked IS NULL AND expires > ? AND expires <= ? ORDER BY expires, id LIMIT ?`;
+    return this.database.query(sql, [time, until, limit]);
   }
 
   async lock(tx: Sql, id: string): Promise<ApiKeyEntity | undefined> {

@@ -46,11 +46,8 @@ export class AuditRunsRepository {
 
   /** Returns the parties that started or approved these imports. Skips invalid ids, which the service never creates. */
   async findParties(runs: readonly string[]): Promise<AuditRunEntity[]> {
-    return selectWhereIn<AuditRunEntity>(
-      this.database,
-      runs.filter(isEventId),
-      (list) => `SELECT ${COLUMNS.join(', ')} FROM audit_runs WHERE run_id IN (${list})`,
-    );
+    const toSql = (list: string) => `SELECT ${COLUMNS.join(', ')} FROM audit_runs WHERE run_id IN (${list})`;
+    return selectWhereIn<AuditRunEntity>(this.database, runs.filter(isEventId), toSql);
   }
 
   /** Yields all rows in pages. The rows of one import are always on the same page. */

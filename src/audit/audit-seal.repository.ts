@@ -130,11 +130,9 @@ export class AuditSealRepository {
 
   /** Deletes the entries of `audit_late_events` with a seal up to `number` and an event id less than `id`. */
   async deleteLateEntries(number: number, id: string): Promise<void> {
+    const sql = 'SELECT id FROM audit_late_events WHERE seal <= ? AND id < ? LIMIT ?';
     for (;;) {
-      const rows = await this.database.query<{ id: string }>(
-        'SELECT id FROM audit_late_events WHERE seal <= ? AND id < ? LIMIT ?',
-        [number, id, ROWS],
-      );
+      const rows = await this.database.query<{ id: string }>(sql, [number, id, ROWS]);
       const ids = rows.map((row) => row.id);
       if ((await deleteRows(this.database, AuditLateEventEntity, 'id', ids)) === 0) return;
     }

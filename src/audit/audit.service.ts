@@ -110,10 +110,8 @@ export class AuditService {
 
   async recordAddress(key: string, ip: string): Promise<void> {
     const action = 'api_key.new_address';
-    const known = await this.database.queryOne(
-      'SELECT id FROM audit_events WHERE target_id = ? AND action = ? AND ip = ? LIMIT 1',
-      [key, action, ip],
-    );
+    const sql = 'SELECT id FROM audit_events WHERE target_id = ? AND action = ? AND ip = ? LIMIT 1';
+    const known = await this.database.queryOne(sql, [key, action, ip]);
     if (known) return;
     const caller: RecordedCaller = { actor: { kind: 'key', id: key }, requestId: 'api-key', ip };
     await this.recordWithoutTransaction(caller, { action, target: { kind: 'api_key', id: key } });
@@ -171,10 +169,9 @@ export class AuditService {
   private async deleteOldest(until: string): Promise<boolean> {
     // Looks up the last id of the batch first, because MariaDB would scan the table for a DELETE with a list of ids or
     // a subquery.
-    const [oldest] = await this.database.query<{ last: string | null }>(
-      'SELECT MAX(id) AS last FROM (SELECT id FROM audit_events WHERE id < ? ORDER BY id LIMIT ?) AS oldest',
-      [until, PURGE_ROWS],
-    );
+    const sql =
+      'SELECT MAX(id) AS last FROM (SELECT id FROM audit_events WHERE id < ? ORDER BY id LIMIT ?) AS oldest';
+    const [oldest] = await this.database.query<{ last: string | null }>(sql, [until, PURGE_ROWS]);
     if (!oldest?.last) return false;
     return (await this.database.execute('DELETE FROM audit_events WHERE id <= ?', [oldest.last])) > 0;
   }
@@ -214,7 +211,8 @@ function toRows(caller: RecordedCaller, events: readonly AuditEvent[]): AuditEve
 /** Adds the reason of the request to the changes, so that the seal covers it and searches find it. */
 function addReason(changes: AuditEvent['changes'], reason: string | undefined): Changes {
   const all = changes instanceof Changes ? changes : Changes.fromList(changes ?? []);
-  return reason === undefined ? all : Changes.fromList([...all.list, { field: REASON_FIELD, new: maskSecrets(reason) }]);
+  if (reason === undefined) return all;
+  return Changes.fromList([...all.list, { field: REASON_FIELD, new: maskSecrets(reason) }]);
 }
 
 function createTooBroadError(filter: AuditFilter): ProblemError {

@@ -120,10 +120,8 @@ export class GroupRepository {
 
   /** Returns the users in the list who are members of the group. @param users at most a few hundred. */
   async filterMembers(tx: Sql, group: string, users: readonly string[]): Promise<Set<string>> {
-    const rows = await tx.query<{ user_uuid: string }>(
-      `SELECT m.user_uuid FROM group_members AS m${buildMembersWhere(tx, users)}`,
-      [...users, group],
-    );
+    const sql = `SELECT m.user_uuid FROM group_members AS m${buildMembersWhere(tx, users)}`;
+    const rows = await tx.query<{ user_uuid: string }>(sql, [...users, group]);
     return new Set(rows.map(({ user_uuid }) => user_uuid));
   }
 

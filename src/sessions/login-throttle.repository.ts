@@ -66,10 +66,8 @@ export class LoginThrottleRepository {
 
   /** Stores a new device of a user, whose row the caller must have locked. Keeps only the `max` latest devices. */
   async addDevice(tx: Sql, device: LoginDeviceEntity, max: number): Promise<void> {
-    const devices = await tx.query<LoginDeviceEntity>(
-      'SELECT token_hash FROM login_devices WHERE user_uuid = ? ORDER BY expires DESC, token_hash',
-      [device.user_uuid],
-    );
+    const sql = 'SELECT token_hash FROM login_devices WHERE user_uuid = ? ORDER BY expires DESC, token_hash';
+    const devices = await tx.query<LoginDeviceEntity>(sql, [device.user_uuid]);
     for (const { token_hash } of devices.slice(max - 1))
       await tx.execute('DELETE FROM login_devices WHERE token_hash = ?', [token_hash]);
     await insertRows(tx, LoginDeviceEntity, [device]);

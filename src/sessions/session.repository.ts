@@ -75,10 +75,8 @@ export class SessionRepository {
     const count = await countRows(this.database, `SELECT COUNT(*) AS n FROM sessions WHERE ${where}`, params);
     // The plus sign keeps SQLite from using the index on `expires`. With this index, SQLite would have to sort nearly
     // all sessions.
-    const sessions = await this.database.query<SessionEntity>(
-      `SELECT ${SHOWN} FROM sessions WHERE +${where} ORDER BY id DESC LIMIT ? OFFSET ?`,
-      [...params, limit, offset],
-    );
+    const sql = `SELECT ${SHOWN} FROM sessions WHERE +${where} ORDER BY id DESC LIMIT ? OFFSET ?`;
+    const sessions = await this.database.query<SessionEntity>(sql, [...params, limit, offset]);
     return { count, sessions };
   }
 
@@ -113,10 +111,8 @@ export class SessionRepository {
 
   async deleteByUsers(tx: Sql, userUuids: readonly string[], keptId: string): Promise<void> {
     for (const part of chunkValues(userUuids)) {
-      await tx.execute(
-        `DELETE FROM sessions WHERE user_uuid IN (${toPlaceholders(part.length)}) AND id <> ?`,
-        [...part, keptId],
-      );
+      const sql = `DELETE FROM sessions WHERE user_uuid IN (${toPlaceholders(part.length)}) AND id <> ?`;
+      await tx.execute(sql, [...part, keptId]);
     }
   }
 

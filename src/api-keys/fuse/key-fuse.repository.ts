@@ -38,10 +38,9 @@ export class KeyFuseRepository {
    * @param position n, from 1.
    */
   async findNthBlockTime(tx: Sql, key: string, after: string, position: number): Promise<string | undefined> {
-    const [row] = await tx.query<{ time: string }>(
-      'SELECT time FROM key_deactivations WHERE key_id = ? AND time > ? ORDER BY time, user_uuid LIMIT 1 OFFSET ?',
-      [key, after, position - 1],
-    );
+    const sql =
+      'SELECT time FROM key_deactivations WHERE key_id = ? AND time > ? ORDER BY time, user_uuid LIMIT 1 OFFSET ?';
+    const [row] = await tx.query<{ time: string }>(sql, [key, after, position - 1]);
     return row?.time;
   }
 
@@ -83,10 +82,9 @@ export class KeyFuseRepository {
    */
   async purge(time: string): Promise<boolean> {
     // Looks up the last time of the batch first, because MariaDB would scan the table for a DELETE with a subquery.
-    const [part] = await this.database.query<{ last: string | null }>(
-      'SELECT MAX(time) AS last FROM (SELECT time FROM key_deactivations WHERE time <= ? ORDER BY time LIMIT ?) AS part',
-      [time, PURGE_BATCH],
-    );
+    const sql =
+      'SELECT MAX(time) AS last FROM (SELECT time FROM key_deactivations WHERE time <= ? ORDER BY time LIMIT ?) AS part';
+    const [part] = await this.database.query<{ last: string | null }>(sql, [time, PURGE_BATCH]);
     if (!part?.last) return false;
     await this.database.execute('DELETE FROM key_deactivations WHERE time <= ?', [part.last]);
     return true;

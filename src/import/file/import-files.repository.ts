@@ -22,11 +22,9 @@ export class ImportFilesRepository {
   }
 
   async *read(runId: string): AsyncGenerator<Uint8Array> {
+    const sql = 'SELECT bytes FROM import_file_parts WHERE run_id = ? AND part = ?';
     for (let part = 0; ; part++) {
-      const row = await this.database.queryOne<ImportFilePartEntity>(
-        'SELECT bytes FROM import_file_parts WHERE run_id = ? AND part = ?',
-        [runId, part],
-      );
+      const row = await this.database.queryOne<ImportFilePartEntity>(sql, [runId, part]);
       if (!row) return;
       yield Buffer.from(row.bytes, 'base64');
     }
@@ -39,10 +37,8 @@ export class ImportFilesRepository {
 
   /** Deletes a file, a few parts at a time. On SQLite, freeing a large file at once would block other writers. */
   async delete(runId: string): Promise<void> {
-    const last = await this.database.queryOne<{ part: number | null }>(
-      'SELECT MAX(part) AS part FROM import_file_parts WHERE run_id = ?',
-      [runId],
-    );
+    const sql = 'SELECT MAX(part) AS part FROM import_file_parts WHERE run_id = ?';
+    const last = await this.database.queryOne<{ part: number | null }>(sql, [runId]);
     for (let part = last?.part ?? -1; part >= 0; part -= PARTS_PER_DELETE)
       await this.deleteAfter(this.database, runId, part - PARTS_PER_DELETE);
   }

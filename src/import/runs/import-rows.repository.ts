@@ -97,10 +97,9 @@ export class ImportRowsRepository {
   /** Deletes a chunk of rows. @returns false if no rows were left. */
   private async deleteChunk(sql: Sql, runId: string): Promise<boolean> {
     // Find the last line first, because MariaDB then uses the primary key for the deletion.
-    const [chunk] = await sql.query<{ last: number | null }>(
-      'SELECT MAX(line) AS last FROM (SELECT line FROM import_rows WHERE run_id = ? ORDER BY line LIMIT 5000) AS part',
-      [runId],
-    );
+    const query =
+      'SELECT MAX(line) AS last FROM (SELECT line FROM import_rows WHERE run_id = ? ORDER BY line LIMIT 5000) AS part';
+    const [chunk] = await sql.query<{ last: number | null }>(query, [runId]);
     const last = chunk?.last ?? null;
     if (last === null) return false;
     await sql.execute('DELETE FROM import_rows WHERE run_id = ? AND line <= ?', [runId, last]);
@@ -153,10 +152,9 @@ export class ImportRowsRepository {
 
   /** Returns true if a plan blocks the user. The query runs in a separate process, because it may read many rows. */
   async isUserBlocked(runId: string, user_uuid: string): Promise<boolean> {
-    const rows = await this.database.scan<Pick<ImportRowEntity, 'changes'>>(
-      "SELECT changes FROM import_rows WHERE run_id = ? AND outcome IN ('blocked', 'error') AND user_uuid = ?",
-      [runId, user_uuid],
-    );
+    const query =
+      "SELECT changes FROM import_rows WHERE run_id = ? AND outcome IN ('blocked', 'error') AND user_uuid = ?";
+    const rows = await this.database.scan<Pick<ImportRowEntity, 'changes'>>(query, [runId, user_uuid]);
     return rows.some(({ changes }) => blocksUser({ changes: Changes.fromText(changes) }));
   }
 
@@ -172,10 +170,8 @@ export class ImportRowsRepository {
 
   /** Counts the staged rows by outcome, without missing users. */
   async countByOutcome(runId: string, sql: Sql = this.database): Promise<Counts> {
-    const rows = await sql.query<{ outcome: StagedOutcome; count: number }>(
-      'SELECT outcome, COUNT(*) AS count FROM import_rows WHERE run_id = ? GROUP BY outcome',
-      [runId],
-    );
+    const query = 'SELECT outcome, COUNT(*) AS count FROM import_rows WHERE run_id = ? GROUP BY outcome';
+    const rows = await sql.query<{ outcome: StagedOutcome; count: number }>(query, [runId]);
     const counts = { ...NO_COUNTS };
     for (const { outcome, count } of rows) if (outcome !== 'missing') counts[outcome] = count;
     return counts;

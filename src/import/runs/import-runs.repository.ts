@@ -86,10 +86,8 @@ export class ImportRunsRepository {
 
   /** Returns the id of the next run to plan or apply. A started run comes before queued runs. */
   async findNextRunId(): Promise<string | undefined> {
-    const rows = await this.database.query<{ id: string; state: string }>(
-      `SELECT id, state FROM import_runs WHERE state IN (${toPlaceholders(RUNNABLE.length)}) ORDER BY id`,
-      RUNNABLE,
-    );
+    const sql = `SELECT id, state FROM import_runs WHERE state IN (${toPlaceholders(RUNNABLE.length)}) ORDER BY id`;
+    const rows = await this.database.query<{ id: string; state: string }>(sql, RUNNABLE);
     return (rows.find(({ state }) => state !== 'queued') ?? rows[0])?.id;
   }
 
@@ -191,10 +189,8 @@ export class ImportRunsRepository {
   }
 
   async findNextDataset(previous: string): Promise<string | undefined> {
-    const row = await this.database.queryOne<{ dataset: string | null }>(
-      'SELECT MIN(dataset) AS dataset FROM import_runs WHERE dataset > ?',
-      [previous],
-    );
+    const sql = 'SELECT MIN(dataset) AS dataset FROM import_runs WHERE dataset > ?';
+    const row = await this.database.queryOne<{ dataset: string | null }>(sql, [previous]);
     return row?.dataset ?? undefined;
   }
 
@@ -209,10 +205,8 @@ export class ImportRunsRepository {
   }
 
   async countByState(states: readonly RunState[]): Promise<ReadonlyMap<RunState, number>> {
-    const rows = await this.database.query<{ state: RunState; count: number }>(
-      `SELECT state, COUNT(*) AS count FROM import_runs WHERE state IN (${toPlaceholders(states.length)}) GROUP BY state`,
-      states,
-    );
+    const sql = `SELECT state, COUNT(*) AS count FROM import_runs WHERE state IN (${toPlaceholders(states.length)}) GROUP BY state`;
+    const rows = await this.database.query<{ state: RunState; count: number }>(sql, states);
     return new Map(rows.map(({ state, count }) => [state, count]));
   }
 

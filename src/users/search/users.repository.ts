@@ -28,10 +28,8 @@ export class UsersRepository {
   }
 
   async lockCredentials(tx: Sql, uuid: string): Promise<Credentials | undefined> {
-    return tx.queryOne<Credentials>(
-      `SELECT uuid, username, status, password_hash FROM users WHERE uuid = ?${lockClauseOf(tx)}`,
-      [uuid],
-    );
+    const sql = `SELECT uuid, username, status, password_hash FROM users WHERE uuid = ?${lockClauseOf(tx)}`;
+    return tx.queryOne<Credentials>(sql, [uuid]);
   }
 
   /** Sets `last_access`. `updated` and the version stay the same. */

@@ -113,10 +113,8 @@ export class DeletedUsersRepository {
    * @returns true if more of them may remain.
    */
   async purge(time: string): Promise<boolean> {
-    const rows = await this.database.query<{ uuid: string }>(
-      'SELECT uuid FROM deleted_users WHERE deleted < ? ORDER BY deleted, uuid LIMIT ?',
-      [time, PURGE_BATCH_SIZE],
-    );
+    const sql = 'SELECT uuid FROM deleted_users WHERE deleted < ? ORDER BY deleted, uuid LIMIT ?';
+    const rows = await this.database.query<{ uuid: string }>(sql, [time, PURGE_BATCH_SIZE]);
     const uuids = rows.map(({ uuid }) => uuid);
     await deleteRows(this.database, DeletedUserEntity, 'uuid', uuids);
     return rows.length === PURGE_BATCH_SIZE;

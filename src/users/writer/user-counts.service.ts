@@ -102,10 +102,8 @@ async function insertCounts(tx: Sql, deltas: ReadonlyMap<string, number>): Promi
  * @throws DatabaseError `race` if another instance has replaced some of the rows first.
  */
 async function foldBatch(tx: Sql): Promise<number> {
-  const rows = await tx.query<UserCountEntity>(
-    'SELECT id, name, value FROM user_counts ORDER BY id LIMIT ?',
-    [FOLD_BATCH_SIZE],
-  );
+  const sql = 'SELECT id, name, value FROM user_counts ORDER BY id LIMIT ?';
+  const rows = await tx.query<UserCountEntity>(sql, [FOLD_BATCH_SIZE]);
   if (rows.length < MIN_FOLDED_ROWS) return 0;
   const ids = rows.map(({ id }) => id);
   const deleted = await deleteRows(tx, UserCountEntity, 'id', ids);
