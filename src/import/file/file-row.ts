@@ -102,10 +102,9 @@ function findDamage(cell: string, { field, looksNumeric }: Column): RowError | u
     return createCellError('spreadsheet_number', message);
   }
   if (cell.length <= 16 && (FORMULA_ERRORS.has(cell.toUpperCase()) || LIBRE_OFFICE_ERROR.test(cell))) {
-    return createCellError(
-      'spreadsheet_error',
-      'is an error value from a spreadsheet formula; correct the formula and export the file again',
-    );
+    const message =
+      'is an error value from a spreadsheet formula; correct the formula and export the file again';
+    return createCellError('spreadsheet_error', message);
   }
   if (cell.includes(LOST_CHARACTER)) {
     const message = 'contains U+FFFD in place of a lost character; export the file again as UTF-8';

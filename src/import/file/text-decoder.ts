@@ -78,10 +78,8 @@ function detectEncoding(head: Uint8Array, encoding: string | undefined): string 
 function resolveEncoding(encoding: string): string {
   const known = findEncoding(encoding);
   if (known !== undefined) return known;
-  throw new FileError(
-    'unknown_encoding',
-    `The encoding "${encoding.slice(0, 100)}" is unknown. Use a name such as utf-8, utf-16le or windows-1252.`,
-  );
+  const message = `The encoding "${encoding.slice(0, 100)}" is unknown. Use a name such as utf-8, utf-16le or windows-1252.`;
+  throw new FileError('unknown_encoding', message);
 }
 
 class StrictDecoder {

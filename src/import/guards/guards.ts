@@ -129,11 +129,9 @@ export function guardsOf(
   const { moved, garbled } = shape;
   const keys = most(limits.changed_keys, plan.linked);
   const lastRows = plan.lastRows ?? 0;
+  const share = Math.ceil((lastRows * limits.shrunken_file.percent) / 100);
   // A file with only one row fewer than the last file never trips this guard.
-  const least = Math.max(
-    0,
-    Math.min(Math.ceil((lastRows * limits.shrunken_file.percent) / 100), lastRows - 1),
-  );
+  const least = Math.max(0, Math.min(share, lastRows - 1));
   const foreign = most(limits.foreign_dataset, matched);
   const size = { ...NO_ROWS, count: plan.rows };
   const guards = [

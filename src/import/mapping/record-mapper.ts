@@ -137,10 +137,8 @@ export class RecordMapper {
     if (only && builders.length === 1) return only;
     if (column.field === 'status') return (cells) => combineStatuses(builders.map((build) => build(cells)));
     const listed = sources.map(([name]) => quote(name)).join(' and ');
-    this.addError(
-      'duplicate_column',
-      `The columns ${listed} both mean ${column.name} in the profile ${this.profile.name}. Remove one of them.`,
-    );
+    const message = `The columns ${listed} both mean ${column.name} in the profile ${this.profile.name}. Remove one of them.`;
+    this.addError('duplicate_column', message);
     return only ?? (() => '');
   }
 
@@ -153,10 +151,8 @@ export class RecordMapper {
       const found = part.columns.flatMap((name) => this.findIndex(name) ?? []);
       if (found.length === 0) {
         const listed = part.columns.map(quote).join(' or ');
-        this.addError(
-          'missing_column',
-          `The file has no column ${listed}, from which the profile ${this.profile.name} builds ${column.name}.${this.formatFunctionHint(part.columns)}`,
-        );
+        const message = `The file has no column ${listed}, from which the profile ${this.profile.name} builds ${column.name}.${this.formatFunctionHint(part.columns)}`;
+        this.addError('missing_column', message);
       }
       return [found];
     });
@@ -191,18 +187,14 @@ export class RecordMapper {
       const expected = Object.entries(this.profile.columns).flatMap(([name, target]) =>
         findColumn(target) === externalId ? [quote(name)] : [],
       );
-      this.addError(
-        'missing_column',
-        `The header has no column ${expected.join(' or ')}, which the profile ${this.profile.name} maps to ExternalId. Add this column.`,
-      );
+      const message = `The header has no column ${expected.join(' or ')}, which the profile ${this.profile.name} maps to ExternalId. Add this column.`;
+      this.addError('missing_column', message);
     }
     if (ignoresUnknown) return;
     for (const [index, name] of this.names.entries()) {
       if (this.targets.has(index) || this.inputs.has(index) || this.ignored.has(index)) continue;
-      this.addError(
-        'unknown_column',
-        `The profile ${this.profile.name} does not list the column ${quote(name)}. Add it to the profile. If it is not needed, map it to ignore.`,
-      );
+      const message = `The profile ${this.profile.name} does not list the column ${quote(name)}. Add it to the profile. If it is not needed, map it to ignore.`;
+      this.addError('unknown_column', message);
     }
   }
 

@@ -79,10 +79,9 @@ export class FailedRows {
    */
   async *streamCsv(run: ImportRun, visibility: Visibility): AsyncGenerator<string> {
     if (run.reverts === null && FINAL.includes(run.state) && (await this.isFileLost(run))) {
-      throw new ProblemError(
-        'file_lost',
-        'The file of this import was lost before its failed rows were stored. Import the original file again.',
-      );
+      const detail =
+        'The file of this import was lost before its failed rows were stored. Import the original file again.';
+      throw new ProblemError('file_lost', detail);
     }
     const isRevert = run.reverts !== null;
     const { delimiter = ',', skip_lines: above = 0, skip_last_lines: below = 0 } = run.profile ?? {};

@@ -93,10 +93,8 @@ export class RunEvents implements BeforeApplicationShutdown {
     disconnected: AbortSignal,
   ): AsyncGenerator<ImportRun> {
     if (this.watcherCount >= MAX_WATCHERS) {
-      throw createUnavailableError(
-        `${MAX_WATCHERS} clients are already watching runs. Try again later, or poll the run.`,
-        RETRY_SECONDS,
-      );
+      const detail = `${MAX_WATCHERS} clients are already watching runs. Try again later, or poll the run.`;
+      throw createUnavailableError(detail, RETRY_SECONDS);
     }
     this.watcherCount++;
     const ended = new AbortController();
