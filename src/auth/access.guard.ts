@@ -49,11 +49,8 @@ export class RateLimit {
     response.setHeader('RateLimit-Policy', `"default";q=${limiter.points};w=${WINDOW_SECONDS}`);
     response.setHeader('RateLimit', `"default";r=${result.remainingPoints};t=${seconds}`);
     if (result.consumedPoints <= limiter.points) return;
-    throw new ProblemError(
-      'rate_limited',
-      `More than ${limiter.points} requests in a minute. Try again in ${seconds} seconds.`,
-      { headers: { 'Retry-After': String(seconds) } },
-    );
+    const detail = `More than ${limiter.points} requests in a minute. Try again in ${seconds} seconds.`;
+    throw new ProblemError('rate_limited', detail, { headers: { 'Retry-After': String(seconds) } });
   }
 }
 
@@ -169,10 +166,8 @@ export class SameSite {
     const foreign = origin !== undefined && !origins.has(origin);
     if (!foreign && site !== 'cross-site') return;
     const [own = ''] = origins;
-    throw new ProblemError(
-      'cross_site',
-      `A session can only be used from pages of this service at ${own} (BASE_URL).`,
-    );
+    const detail = `A session can only be used from pages of this service at ${own} (BASE_URL).`;
+    throw new ProblemError('cross_site', detail);
   }
 }
 

@@ -77,10 +77,8 @@ function checkDatabasePassword({ databaseUrl }: Env): Finding[] {
   if (password === undefined || user === undefined) return [];
   if (password === '') return fail('secrets', 'the database user has no password. Set a password');
   if (password.length >= MIN_PASSWORD && hasEnoughVariety(password) && !password.includes(user)) return [];
-  return warn(
-    'secrets',
-    `the database password can be guessed. Use ${MIN_PASSWORD} or more random characters`,
-  );
+  const message = `the database password can be guessed. Use ${MIN_PASSWORD} or more random characters`;
+  return warn('secrets', message);
 }
 
 export function checkDatabaseTls({ databaseUrl, DATABASE_TLS_CA_FILE }: Env): Finding[] {

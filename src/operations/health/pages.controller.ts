@@ -44,10 +44,8 @@ export class PagesController {
   async showGuide(@Param('name') name: string): Promise<string> {
     const guide = await loadGuide(name);
     if (!guide) throw new ProblemError('not_found', 'Unknown guide. The page /guides lists all guides.');
-    return renderPage(
-      guide.title,
-      toHtml`<p><a href="/">Rollcall</a> · <a href="/docs">Swagger UI</a></p>${new Html(guide.body)}`,
-    );
+    const body = toHtml`<p><a href="/">Rollcall</a> · <a href="/docs">Swagger UI</a></p>${new Html(guide.body)}`;
+    return renderPage(guide.title, body);
   }
 
   /** Returns the page of an error code, to which the `type` of a problem links. */

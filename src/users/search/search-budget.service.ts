@@ -65,10 +65,8 @@ export class SearchBudget {
       await this.waitForReadWorker(disconnect);
       const signal = AbortSignal.any([disconnect, AbortSignal.timeout(this.millis)]);
       const name = await search.findBroadestPart(signal).catch(() => 'the search term');
-      throw new ProblemError(
-        'search_too_broad',
-        `The search was stopped after ${this.millis / 1000} seconds, because ${name} matches too many users. Use a longer search term or add an exact filter.`,
-      );
+      const detail = `The search was stopped after ${this.millis / 1000} seconds, because ${name} matches too many users. Use a longer search term or add an exact filter.`;
+      throw new ProblemError('search_too_broad', detail);
     }
   }
 
@@ -84,10 +82,7 @@ export class SearchBudget {
     const seconds = Math.ceil(this.millis / 1000);
     if (!isOwn)
       return createUnavailableError('Too many other users are searching. Try again later.', seconds);
-    return new ProblemError(
-      'rate_limited',
-      `Too many broad searches are running. At most ${MAX_RUNNING} run at a time, and ${MAX_WAITING} wait for up to ${WAIT_TIMEOUTS * seconds} seconds. Try again later.`,
-      { headers: { 'Retry-After': String(seconds) } },
-    );
+    const detail = `Too many broad searches are running. At most ${MAX_RUNNING} run at a time, and ${MAX_WAITING} wait for up to ${WAIT_TIMEOUTS * seconds} seconds. Try again later.`;
+    return new ProblemError('rate_limited', detail, { headers: { 'Retry-After': String(seconds) } });
   }
 }
