@@ -38,7 +38,7 @@ void runProgram('The import worker cannot start.', async () => {
       executeRuns: async () => (await starting).get(ImportWorker).executeRuns(),
       preview: async (head, requested, actor) => {
         const previews = (await starting).get(ImportPreview);
-        const restored = Object.assign(new FilePrefix(), head); // the channel transfers only the data of the class
+        const restored = Object.assign(new FilePrefix(), head); // the channel transfers the fields, but not the class
         return previews.build(restored, requested, actor).catch((error: unknown) => {
           const { code, detail, extras } = toProblemError(error);
           return { code, detail, extras };

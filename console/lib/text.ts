@@ -7,7 +7,7 @@ export const formatNumber = (value: number): string => NUMBER.format(value);
 export const formatCount = (value: number, one: string, many = `${one}s`): string =>
   `${formatNumber(value)} ${value === 1 ? one : many}`;
 
-/** Replaces the control characters and invisible characters of the name of a file, as the service does. */
+/** Replaces control characters and invisible characters in a file name, as the service does. */
 export const showFileName = (name: string): string =>
   name.replace(/[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}]/gu, '\ufffd');
 

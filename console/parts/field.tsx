@@ -85,7 +85,7 @@ export function TextField(
   );
 }
 
-/** Names the user of a password for password managers, without showing the name. */
+/** Gives password managers the name of the user without showing it. */
 export const HiddenUsername = ({ user }: { user: User }) => (
   <input
     type="text"

@@ -13,7 +13,7 @@ export interface UserActor {
   username: string;
   roles: readonly string[];
   sessionId: string;
-  /** Time at which the password of the session was last verified. Undefined for work that continues after a request. */
+  /** Time when the session last verified the user's password. Undefined for work that continues after a request. */
   confirmed?: DbTime;
 }
 

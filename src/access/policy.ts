@@ -114,7 +114,7 @@ const CONFIRMATION_SECONDS = 10 * 60;
 export const UNCONFIRMED =
   'This change requires a login or a confirmation of the session within the last 10 minutes';
 
-/** Returns false for a session whose password was verified too long ago for a sensitive change (interface §2). */
+/** Returns false for a session that verified the password too long ago to permit a sensitive change (interface §2). */
 export function isConfirmed(actor: Actor): boolean {
   if (actor.kind !== 'user' || actor.confirmed === undefined) return true;
   return actor.confirmed > addSeconds(now(), -CONFIRMATION_SECONDS);

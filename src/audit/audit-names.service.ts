@@ -27,7 +27,7 @@ export class AuditNames {
     for (const kind of kinds) this.sources.set(kind, source);
   }
 
-  /** Returns the smallest id of a user or an API key, which contains the time of its creation, if there is one. */
+  /** Returns the smallest id of all users and API keys, if there are any. An id contains its creation time. */
   async findFirstId(): Promise<string | undefined> {
     const ids: string[] = [];
     for (const { table, id } of ['user', 'api_key'].flatMap((kind) => this.sources.get(kind) ?? [])) {

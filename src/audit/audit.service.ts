@@ -77,8 +77,8 @@ export class AuditService {
   }
 
   /**
-   * Records a failed login or a wrong password of a session, at most once per minute, username and network. Masks API keys and session tokens in the
-   * username. The username may still be a password that was typed into the wrong field.
+   * Records a failed login or a wrong password in a session, at most once per minute for each username and network.
+   * Masks API keys and session tokens in the username, which may still be a password typed into the wrong field.
    * @param key comparison key of the username.
    * @param user id of the user, undefined for an unknown username.
    */

@@ -32,8 +32,8 @@ const NAME = {
   maxLength: 255,
   example: 'jane',
   description:
-    'Current username, name of the API key or group, name of the imported file, or for a command on the machine of the ' +
-    'service the user of the operating system, such as `unix:alice`. Empty if there is no name.',
+    'Current username, name of the API key or group, name of the imported file, or, for a command on the server, the ' +
+    'operating-system user, such as `unix:alice`. Empty if there is no name.',
 } as const;
 
 class AuditPartyDto {

@@ -130,15 +130,15 @@ export class SealVerifier {
   }
 
   /**
-   * Reports removed first events, and events that no seal covers although they are older than an hour. The creation of
-   * each user and API key is an event, so the first event is not later than the first user and the first key.
+   * Reports that the first events were removed, or that events older than an hour have no seal. The creation of each
+   * user and API key is an event, so the first event cannot be later than the first user or key.
    */
   private async findMissingStart(last: Seal | undefined): Promise<SealFault | undefined> {
     const first = await this.names.findFirstId();
     const latest = first === undefined ? MAX_ID : toFirstId(millisOf(first) + LATE_MILLIS);
     if (first !== undefined && !last?.purged && !(await this.rows.hasRows(MIN_ID, latest)))
       return toFault(
-        `a user or API key is from ${timeOf(first)}, but no event is so old: events were removed`,
+        `a user or API key is from ${timeOf(first)}, but no event is that old: events were removed`,
       );
     if (last || !(await this.rows.hasRows(MIN_ID, toFirstId(Date.now() - PASS_MILLIS)))) return undefined;
     return toFault(

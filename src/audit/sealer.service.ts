@@ -99,7 +99,7 @@ export class Sealer implements BeforeApplicationShutdown {
   /** Seals when the service starts. If an unsealed event has a future time, the clock was set while the service was off. */
   async sealAtStart(millis = Date.now()): Promise<void> {
     const now = toDbTime(new Date(millis));
-    const isAhead = await this.rows.hasRows(findFirstFutureId(now)); // a cheap check, because most clocks are right
+    const isAhead = await this.rows.hasRows(findFirstFutureId(now)); // a cheap check that is false on most starts
     const hasJumped = isAhead && (await this.findFutureEvents(now, 1)).length > 0;
     // At the first start no hour has ended yet.
     if (hasJumped || (await this.findLastSealTime())) await this.sealEndedHours(millis, hasJumped);

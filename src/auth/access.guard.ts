@@ -28,7 +28,7 @@ export class RateLimit {
 
   constructor({ RATE_LIMIT_PER_MINUTE: all = Infinity, SESSION_RATE_LIMIT_PER_MINUTE: ofUser }: Env) {
     this.otherLimiter = createLimiter('requests', all);
-    this.userLimiter = createLimiter('sessions', Math.min(all, ofUser || Infinity)); // 0 stands for no limit
+    this.userLimiter = createLimiter('sessions', Math.min(all, ofUser || Infinity)); // 0 means no limit
   }
 
   /**

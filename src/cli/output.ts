@@ -39,7 +39,7 @@ export function handleOutputErrors(exitCode: number): void {
   ignoreOutputErrors();
   process.stdout.once('error', (error) => {
     const code = errorCodeOf(error);
-    if (code === undefined || code === 'EPIPE') return; // an error without a code is of the source, and the command reports it
+    if (code === undefined || code === 'EPIPE') return; // an error without a code comes from the source, and the command reports it
     process.stderr.write(`Standard output cannot be written (${code}). The command continues without it.\n`);
     process.once('exit', () => (process.exitCode ||= exitCode));
   });

@@ -147,7 +147,7 @@ function toFieldChanges({ added, removed }: MemberDelta): FieldChange[] {
   ];
 }
 
-/** Returns true if every change of the group, and its deletion, need the scope `webmasters`. */
+/** Returns true for a group that clients can change or delete only with the scope `webmasters`. */
 const givesWebmaster = ({ roles }: Group): boolean => roles.includes(WEBMASTER);
 
 function assertMaySetRoles({ actor }: Caller, before: readonly string[], after: readonly string[]): void {

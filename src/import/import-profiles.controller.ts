@@ -77,8 +77,8 @@ export class ImportProfilesController {
     description:
       'A profile describes the files of one source. Use it with `POST /imports?profile=<name>`, the command line or the drop ' +
       'folder. A profile may contain all options of an import, and options that are sent with a file override them. If a ' +
-      'profile with this name exists, it is replaced. Existing runs keep their own copy of the profile. A profile with ' +
-      'a `pattern`, or a profile that `IMPORT_OPTIONS` names, needs the scope `imports:write`.',
+      'profile with this name exists, it is replaced. Existing runs keep their own copy of the profile. A profile ' +
+      'that has a `pattern` or is named in `IMPORT_OPTIONS` needs the scope `imports:write`.',
     more: [NameParam('payroll')],
     ifMatch: IF_MATCH,
     ifNoneMatch:

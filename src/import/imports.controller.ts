@@ -115,8 +115,8 @@ export class ImportsController {
   @DescribeRoute('listImportRows', 'List the rows of an import with their outcomes', {
     description:
       'Unchanged rows are counted in the run, but are listed only if they have a warning. If the outcome of a row is not ' +
-      '`error`, its `errors` are warnings. Without `users:read`, a caller sees only the new values of a file ' +
-      'that it sent, otherwise only lines and codes, and cannot filter the rows of other callers by `external_id`. ' +
+      '`error`, its `errors` are warnings. Without `users:read`, a caller sees only the new values of files ' +
+      'that it sent. In other runs, it sees only lines and codes, and cannot filter by `external_id`. ' +
       'The `Link: rel="next"` header contains the URL of the next page.',
     answer: describeJson('A page of rows.', ImportRowPageDto, NEXT_PAGE_LINK),
   })

@@ -46,7 +46,7 @@ class ImportStarterDto extends ImportActorDto {
     maxLength: 64,
     example: 'unix:alice',
     description:
-      'IP address of the request, or for a command on the machine of the service the user of the operating system. ' +
+      'IP address of the request, or the operating-system user for a command on the server. ' +
       'Empty for the schedule.',
   })
   address!: string;

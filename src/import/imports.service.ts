@@ -67,8 +67,8 @@ export class ImportsService {
 
   /**
    * Returns a page of the stored rows of a run after the line `after`, sorted by line.
-   * @returns the run, its rows, the value of `after` for the next page (undefined on the last page), and by UUID the users that
-   * the rows and their changes name, such as managers.
+   * @returns the rows, the run, the value of `after` for the next page (undefined on the last page), and the users that
+   * the rows and their changes mention, such as managers, by UUID.
    * @throws ProblemError `not_found` for an unknown run, or `insufficient_scope` if the filter has values that the actor
    * may not see.
    */

@@ -12,7 +12,7 @@ import { SessionCookie } from '../sessions/session-cookie.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { UsersService } from './users.service.js';
 
-/** The routes of sessions that depend on users. */
+/** Routes for sessions that need `UsersService`. */
 @ApiController('', 'sessions')
 export class UserSessionsController {
   constructor(

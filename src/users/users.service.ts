@@ -196,7 +196,7 @@ export class UsersService {
   /**
    * Verifies a password that a user has entered. A wrong password counts as a failed login and is recorded in the audit.
    * The throttle is checked again right before the password is hashed.
-   * @param stored hash of the user's password. Null never matches, but takes equally long.
+   * @param stored hash of the user's password. Null never matches, but the check takes equally long.
    * @throws ProblemError `login_throttled`, `unavailable`.
    */
   async verifyPassword(

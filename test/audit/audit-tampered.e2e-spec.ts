@@ -162,7 +162,7 @@ test.each<[what: string, fault: RegExp, statements: () => string[]]>([
   ['events without any seal', /^: there are events but no seals/, () => ['DELETE FROM audit_seals']],
   [
     'an emptied audit',
-    /^: .* but no event is so old: events were removed$/,
+    /^: .* but no event is that old: events were removed$/,
     () => Object.keys(TABLES).map((table) => `DELETE FROM ${table}`),
   ],
   [

@@ -44,7 +44,7 @@ test('audit verify exits with 1 if an event was changed', async () => {
   await app.stop();
 });
 
-test('audit verify reports a young audit, and an audit that was emptied and continued', async () => {
+test('audit verify reports an audit without seals, and an audit that was emptied', async () => {
   const database = databaseOf(app);
   const young = await runAudit('verify');
   expect([young.code, young.out]).toEqual([
@@ -56,6 +56,6 @@ test('audit verify reports a young audit, and an audit that was emptied and cont
   await database.execute('UPDATE api_keys SET id = ?', [uuidv7({ msecs: Date.now() - HOUR })]);
   await app.app.get(Sealer).sealEndedHours(sealTimeAfter(1));
   const emptied = await runAudit('verify');
-  expect([emptied.code, emptied.out]).toEqual([1, expect.stringMatching(/^BAD .*no event is so old/)]);
+  expect([emptied.code, emptied.out]).toEqual([1, expect.stringMatching(/^BAD .*no event is that old/)]);
   await app.stop();
 });

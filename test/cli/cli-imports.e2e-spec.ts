@@ -189,7 +189,7 @@ test.each([
   expect(err).toContain(reason);
 });
 
-test('an import from the command line names the user of the operating system', async () => {
+test('an import from the command line shows the operating-system user', async () => {
   const file = writeFile(app.database, 'users.csv', buildFile(1, '1'));
   const { out } = await runCommand(app.database, ['import', file, '--dataset', name, '--json']);
   const { id, actor } = JSON.parse(out);

@@ -63,9 +63,9 @@ describe('a PATCH of group members', () => {
     ['remove all members', () => [add(john), { op: 'remove', path: 'members' }], () => []],
     ['remove an empty list', () => [{ op: 'remove', path: 'members', value: [] }], () => [jane]],
     ['replace all', () => [{ op: 'replace', path: 'members', value: toRefs(john) }], () => [john]],
-    ['replace by an empty list', () => [{ op: 'replace', path: 'members', value: [] }], () => []],
-    ['replace one by nothing', () => [{ op: 'replace', path: pathTo(jane), value: {} }], () => [jane]],
-    ['replace one by null', () => [{ op: 'replace', path: pathTo(jane), value: { value: null } }], () => []],
+    ['replace with an empty list', () => [{ op: 'replace', path: 'members', value: [] }], () => []],
+    ['replace one with {}', () => [{ op: 'replace', path: pathTo(jane), value: {} }], () => [jane]],
+    ['set one to null', () => [{ op: 'replace', path: pathTo(jane), value: { value: null } }], () => []],
     ['replace one', () => [{ op: 'replace', path: pathTo(jane), value: { value: john } }], () => [john]],
     [
       'apply several operations in order',
@@ -102,7 +102,7 @@ describe('a PATCH of group members', () => {
       400,
       'invalidValue',
     ],
-    ['removal of displayName', () => [{ op: 'remove', path: 'displayName' }], 400, 'mutability'],
+    ['the removal of displayName', () => [{ op: 'remove', path: 'displayName' }], 400, 'mutability'],
     ['an empty displayName', () => [{ op: 'replace', value: { displayName: '' } }], 400, 'mutability'],
     [
       'a member without a value',

@@ -34,7 +34,7 @@ describe('security headers', () => {
     for (const name of ['x-powered-by', 'server']) expect(answer.headers[name]).toBeUndefined();
   });
   const PAGES = ['/', '/problems/not_found', '/docs', '/console', '/assets/default-avatar.svg'];
-  test.each(PAGES)('forbid frames for GET %s', async (path) => {
+  test.each(PAGES)('forbid showing %s in a frame', async (path) => {
     const { headers } = await app.guest.with({ accept: 'text/html' }).fetch('GET', path);
     expect(headers['content-security-policy']).toMatch(/frame-ancestors 'none'/);
     expect(headers['x-frame-options']).toBe('DENY');

@@ -245,7 +245,7 @@ test('restore and restore --check reject a damaged backup file', async () => {
   expect(await readContents(database)).toEqual(before);
 });
 
-test('a killed backup leaves its target file unchanged and no other file after the next backup', async () => {
+test('a killed backup keeps its target file, and the next backup deletes its temporary file', async () => {
   const app = await TestApp.startOn(database);
   await fill(app, 20);
   await app.stop();

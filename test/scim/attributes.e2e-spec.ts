@@ -144,7 +144,7 @@ describe('a SCIM user attribute', () => {
     expect(checked).toBe(10);
   });
 
-  test('is compared and unique as its schema states', async () => {
+  test('has the case-sensitivity and uniqueness that its schema states', async () => {
     for (const { path, definition } of attributes.filter(isWritable)) {
       const value = buildValue(definition, 0);
       const { id } = await provision(scim, setValue({}, path, value));

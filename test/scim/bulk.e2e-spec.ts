@@ -169,12 +169,12 @@ describe('a Bulk of user operations', () => {
 
   test.each<[string, (name: string) => Json[], string[]]>([
     [
-      'a userName that is also an email',
+      'the first operation wins for a userName that is also an email',
       (name) => [{ userName: `${name}@x.org` }, { emails: [{ value: `${name}@x.org` }] }],
       ['201', '409'],
     ],
     [
-      'one of several authnames',
+      'the first operation wins for one of several authnames',
       (name) =>
         [[name, 'x'], [name], ['x']].map((names) => ({
           [ROLLCALL]: { authname: names.map((value) => ({ method: name, value })) },
@@ -182,16 +182,16 @@ describe('a Bulk of user operations', () => {
       ['201', '409', '409'],
     ],
     [
-      'an externalId of a failed operation',
+      'the externalId of a failed operation stays free',
       (name) => [{ userName: name }, { userName: name, externalId: name }, { externalId: name }],
       ['201', '409', '201'],
     ],
     [
-      'externalIds that differ in case',
+      'externalIds that differ in case do not conflict',
       (name) => [name, name, `${name}X`, `${name}x`].map((externalId) => ({ externalId })),
       ['201', '409', '201', '201'],
     ],
-  ])('prefers the first operation for %s', async (_, build, statuses) => {
+  ])('resolves conflicts between its operations: %s', async (_, build, statuses) => {
     const users = build(`n${randomUUID().slice(0, 8)}`);
     expect(statusesOf(await run(...users.map((user, n) => post(`${n}`, aScimUser(user)))))).toEqual(statuses);
   });
@@ -228,14 +228,14 @@ test.each<[string, number, () => Operation[], string[]]>([
   ['a chain of users', 1, () => [below('a', 'b'), below('b', 'c'), BAD, post('c')], ['400']],
   ['a group', 1, () => [group('g', 'bulkId:late'), post('a'), BAD, post('late')], ['400']],
   ['a failed user', 1, () => [group('g', 'bulkId:bad'), post('a'), BAD], ['400']],
-  ['fewer errors', 2, () => [group('g', 'bulkId:a'), BAD, post('a')], ['201', '400', '201']],
+  ['not below the limit of errors', 2, () => [group('g', 'bulkId:a'), BAD, post('a')], ['201', '400', '201']],
   [
-    'an error before the reference',
+    'a group after another error',
     2,
     () => [post('a'), BAD, group('g', 'bulkId:b'), post('c'), { ...BAD, bulkId: 'd' }, post('b')],
     ['201', '400', '400'],
   ],
-])('failOnErrors cuts off references to later operations: %s', async (_, failOnErrors, build, statuses) => {
+])('failOnErrors rejects references to skipped operations: %s', async (_, failOnErrors, build, statuses) => {
   const operations = build();
   const { body } = await send(scim, operations, { failOnErrors });
   expect(statusesOf(body.Operations)).toEqual(statuses);

@@ -28,7 +28,7 @@ describe('the key profile', () => {
     ['entra', 204, 'clears', {}, 204],
     ['okta', 200, 'clears', {}, 400],
     ['midpoint', 200, 'keeps', { title: 'Guide', familyName: 'Doe' }, 400],
-  ])('%s returns %i for PATCH and %s what a PUT omits', async (profile, patched, _, kept, unknown) => {
+  ])('%s returns %i for PATCH and %s omitted PUT attributes', async (profile, patched, _, kept, unknown) => {
     const provider = await createScimClient(app, { profile });
     const name = { givenName: 'Jan', middleName: 'K', familyName: 'Doe' };
     const { id, userName } = await provision(provider, { title: 'Guide', name });

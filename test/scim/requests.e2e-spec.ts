@@ -130,7 +130,7 @@ describe('SCIM requests', () => {
     { name: { formatted: 'Zebulon Quirrell' } },
     { emails: [{ value: 'z@example.org', primary: true }, { value: 'zebulon.quirrell@home.org' }] },
     { [ROLLCALL]: { authname: [{ method: 'ldap', value: 'zebulonquirrell' }] } },
-  ])('refuse a password that consists of the names in %j', async (names) => {
+  ])('are refused if the password consists of the names in %j', async (names) => {
     const password = 'zebulonquirrell-75';
     const { id } = await provision(scim, { password }); // other users may have this password
     const created = await scim.post('/Users', { ...aScimUser(), ...names, password });

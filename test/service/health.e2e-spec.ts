@@ -118,7 +118,7 @@ test('simultaneous requests for metrics share one rendering', async () => {
   expect(render).toHaveBeenCalledTimes(1);
 });
 
-test('clients cannot add metrics without limit', async () => {
+test('clients cannot create an unlimited number of metric series', async () => {
   for (const method of ['PROPFIND', 'PURGE', 'LOCK', 'REPORT']) await app.guest.fetch(method, '/health/live');
   const unlimited = Array.from({ length: 1500 }, (_, index) => ({ path: `/of/${index}` }));
   const metrics = app.app.get(Metrics);

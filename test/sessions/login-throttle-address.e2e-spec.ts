@@ -193,11 +193,11 @@ describe('a device cookie', () => {
     await app.app.get(PurgeService).purgeAll();
   };
   test.each<[string, number, (uuid: string) => Promise<unknown>]>([
-    ['ends with a new password', 0, change({ password: 'another long password' })],
-    ['ends with its user', 0, (uuid) => writeUsers(app, [deletion(uuid)])],
+    ['ends when its user gets a new password', 0, change({ password: 'another long password' })],
+    ['ends when its user is deleted', 0, (uuid) => writeUsers(app, [deletion(uuid)])],
     ['is purged after 180 days', 0, purge],
-    ['outlives a block of its user', 1, change({ status: 'Blocked' })],
-    ['outlives its session', 1, (uuid) => app.key.delete(`/users/${uuid}/sessions`)],
+    ['stays when its user is blocked', 1, change({ status: 'Blocked' })],
+    ['stays when its session ends', 1, (uuid) => app.key.delete(`/users/${uuid}/sessions`)],
   ])('%s', async (_, left, end) => {
     const { username, uuid } = await createUser();
     await signIn(username);

@@ -49,13 +49,13 @@ type Row = [
 const SENSITIVE: Row[] = [
   ['a new API key', 'POST', () => '/api_keys', { name: 'x' }, 201],
   ['a new Webmaster', 'POST', () => '/users', aUser(ROLES), 201],
-  ['a new role', 'PUT', (id) => `/users/${id}`, ROLES, 200, async () => (await create(app.key)).uuid],
+  ['granting the role Webmaster', 'PUT', (id) => `/users/${id}`, ROLES, 200, async () => (await create(app.key)).uuid],
   ['a new password of a Webmaster', 'PUT', (id) => `/users/${id}`, { password: PASSWORD }, 200, async () => (await create(app.key, ROLES)).uuid],
   ['a new login name of a Webmaster', 'PUT', (id) => `/users/${id}`, { username: 'new-name' }, 200, async () => (await create(app.key, ROLES)).uuid],
-  ['a change of the own e-mail address', 'PUT', () => `/users/${user.uuid}`, { email: 'own@example.org' }, 200],
-  ['the reactivation of a Webmaster', 'PUT', (id) => `/users/${id}`, { status: 'Active' }, 200, async () => (await create(app.key, { ...ROLES, status: 'Blocked' })).uuid],
-  ['a new role of a group', 'PUT', (id) => `/groups/${id}`, ROLES, 200, async () => (await aGroup(app)).uuid],
-  ['the restore of a Webmaster', 'POST', (id) => `/users/${id}/restore`, undefined, 200, deleteWebmaster],
+  ["a change of one's own e-mail address", 'PUT', () => `/users/${user.uuid}`, { email: 'own@example.org' }, 200],
+  ['reactivating a Webmaster', 'PUT', (id) => `/users/${id}`, { status: 'Active' }, 200, async () => (await create(app.key, { ...ROLES, status: 'Blocked' })).uuid],
+  ['granting the role Webmaster to a group', 'PUT', (id) => `/groups/${id}`, ROLES, 200, async () => (await aGroup(app)).uuid],
+  ['restoring a Webmaster', 'POST', (id) => `/users/${id}/restore`, undefined, 200, deleteWebmaster],
   ['an import with allow_privileged', 'POST', () => '/imports?allow_privileged=true', aFile(), 202],
   ['a profile with allow_privileged', 'PUT', () => '/import_profiles/x', { columns: { A: 'ExternalId' }, allow_privileged: true }, 200],
   ['a plan with allow_privileged', 'POST', (id) => `/imports/${id}/apply`, undefined, 202, () => importFile('&dry_run=true')],
@@ -64,10 +64,10 @@ const SENSITIVE: Row[] = [
 // prettier-ignore
 const ORDINARY: Row[] = [
   ['a new user', 'POST', () => '/users', aUser(), 201],
-  ['a phone number of a Webmaster', 'PUT', () => `/users/${user.uuid}`, { phone: '1' }, 200],
-  ['another role of a Webmaster', 'PUT', () => `/users/${user.uuid}`, { roles: ['Editor', 'Webmaster'] }, 200],
-  ['the block of a Webmaster', 'PUT', (id) => `/users/${id}`, { status: 'Blocked' }, 200, async () => (await create(app.key, ROLES)).uuid],
-  ['the own password', 'PUT', () => `/users/${user.uuid}`, { password: PASSWORD, current_password: PASSWORD }, 200],
+  ['a new phone number of a Webmaster', 'PUT', () => `/users/${user.uuid}`, { phone: '1' }, 200],
+  ['an additional role of a Webmaster', 'PUT', () => `/users/${user.uuid}`, { roles: ['Editor', 'Webmaster'] }, 200],
+  ['blocking a Webmaster', 'PUT', (id) => `/users/${id}`, { status: 'Blocked' }, 200, async () => (await create(app.key, ROLES)).uuid],
+  ["a change of one's own password", 'PUT', () => `/users/${user.uuid}`, { password: PASSWORD, current_password: PASSWORD }, 200],
   ['a new plan', 'POST', () => '/imports?allow_privileged=true&dry_run=true', aFile(), 202],
 ];
 
@@ -98,7 +98,7 @@ test('a login confirms only its own session for 10 minutes', async () => {
   expect((await webmaster.post('/api_keys', { name: 'x' })).status).toBe(403);
 });
 
-test('a confirmation has the limits of a login', async () => {
+test('a confirmation has the same limits as a login', async () => {
   const { user, client } = await aPerson(app);
   const login = { username: user.username, password: PASSWORD };
   const { headers } = await app.guest.post('/sessions/login', login, { 'sec-fetch-mode': 'cors' });

@@ -148,13 +148,13 @@ test('a failed backup keeps the previous backup file', async () => {
 const ENDED = 2 ** 22 + 1;
 
 test.each<[owner: string, pid: number, change: [RegExp, string], hours: number, isDeleted: boolean]>([
-  ['an ended process', ENDED, [/^/, ''], 0, true],
-  ['an earlier process with the same id', process.pid, [/^/, ''], 0, true],
-  ['a running process', process.ppid, [/^/, ''], 0, false],
-  ['a process of another machine', ENDED, [/-\w{6}-/, '-000000-'], 0, false],
-  ['a process of another machine that ended', ENDED, [/-\w{6}-/, '-000000-'], 2, true],
-  ['another program', ENDED, [/^\./, ''], 2, false],
-])('a backup handles the temporary file of %s', async (_, pid, [before, after], hours, isDeleted) => {
+  ['an ended process is deleted', ENDED, [/^/, ''], 0, true],
+  ['an earlier process with the same id is deleted', process.pid, [/^/, ''], 0, true],
+  ['a running process is kept', process.ppid, [/^/, ''], 0, false],
+  ['another machine is kept', ENDED, [/-\w{6}-/, '-000000-'], 0, false],
+  ['another machine is deleted after two hours', ENDED, [/-\w{6}-/, '-000000-'], 2, true],
+  ['another program is kept', ENDED, [/^\./, ''], 2, false],
+])('in a backup folder, the temporary file of %s', async (_, pid, [before, after], hours, isDeleted) => {
   const name = basename(createDraftPath(folder)).replace(String(process.pid), String(pid));
   const left = join(folder, name.replace(before, after));
   writeFileSync(left, '');

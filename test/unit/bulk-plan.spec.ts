@@ -37,7 +37,7 @@ describe('Bulk operations', () => {
     expect(await orderOf(group, post('a'), post('b'))).toEqual([2, 1, 0]);
   });
 
-  test('on groups wait in order for later users if failOnErrors is set', async () => {
+  test('on groups run after the users that they reference if failOnErrors is set', async () => {
     const Operations = [post('g', manager('b'), '/Groups'), post('h', {}, '/Groups'), post('a'), post('b')];
     const { operations } = await readBulkRequest({ failOnErrors: 1, Operations });
     expect(operations.map(({ index }) => index)).toEqual([2, 3, 0, 1]);

@@ -77,7 +77,7 @@ test('a start ignores a shortened log whose pages are in the database file', asy
   expect(existsSync(`${copy}-wal`)).toBe(false);
 });
 
-test('a close on SQLite records the checkpoint before it empties the log', async () => {
+test('closing a SQLite database records the checkpoint before emptying the log', async () => {
   const runCheckpoint = connection.runCheckpoint.bind(connection);
   const truncates: boolean[] = [];
   connection.runCheckpoint = (truncate) => {

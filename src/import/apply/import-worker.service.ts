@@ -42,7 +42,7 @@ type ProblemParts = Pick<ProblemError, 'code' | 'detail' | 'extras'>;
 
 export interface ImportWorkerCalls extends WorkerCalls {
   executeRuns(): Promise<void>;
-  /** Builds a preview. Returns an error instead of throwing it, because a thrown error would lose its code. */
+  /** Builds a preview. Returns errors instead of throwing them, because a thrown error would lose its code. */
   preview(head: FilePrefix, requested: ImportRequest, actor: Actor): Promise<Preview | ProblemParts>;
   /** Stops the worker at its next checkpoint and closes its database connections. */
   stop(): Promise<void>;
@@ -91,7 +91,7 @@ export class ImportWorkerProcess {
   }
 
   /**
-   * Builds a preview in the process, so that the work on the file does not delay other requests.
+   * Builds a preview in the process of the import worker, so that it does not delay other requests.
    * @throws ProblemError `unavailable` if the process ends early, or an error of `ImportPreview.build`.
    */
   async preview(head: FilePrefix, requested: ImportRequest, actor: Actor): Promise<Preview> {

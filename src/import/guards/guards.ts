@@ -123,7 +123,7 @@ export function guardsOf(
 ): Guard[] {
   const own = profile?.guards;
   const limits = limitsFor(plan.linked, settings, own);
-  // The limits for the whole data set with all its parts.
+  // The limits for the whole data set, including its other parts.
   const ofDataset = limitsFor(plan.linked + plan.elsewhere, settings, own);
   const { shape, matched } = plan;
   const { moved, garbled } = shape;

@@ -74,7 +74,7 @@ export class PlanGuards {
     const written = changedUsers({ counts, missing_blocked: missingBlocked });
     // The queries for `week` and `sameFile` read all earlier runs, so run them only for plans that they can affect.
     const isOther = written > 0 && last !== undefined && last.file_sha256 !== sha256;
-    // A plan that changes at most half as many users as the last changing run is not compared with that run.
+    // A plan that changes at most half as many users as the last run with changes is not compared with it.
     const mayUndo = lastChanging && changes && (written - counts.created) * 2 > changedUsers(lastChanging);
     const blocking: StagedOutcome[] = missingBlocked > 0 ? ['blocked', 'missing'] : ['blocked'];
     const plan = {

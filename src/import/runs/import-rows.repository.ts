@@ -31,7 +31,7 @@ export interface RowFilter {
   code?: string;
   /** ExternalIds, spelled exactly as in the stored rows. */
   external_id?: readonly string[];
-  /** True if `external_id` must not find missing users, because their ids are not in the file. */
+  /** True if `external_id` finds only rows of the file, not missing users. */
   isInFile?: boolean;
 }
 

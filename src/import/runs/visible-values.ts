@@ -16,7 +16,7 @@ export function getVisibility(actor: Actor, run: Pick<ImportRun, 'starter' | 're
   return run.reverts === null && isSameActor(run.starter, actor) ? 'sent' : 'none';
 }
 
-/** Replaces messages with hidden values. */
+/** Message that replaces a message with hidden values. */
 const HIDDEN = 'has details that only a caller with the scope users:read can read';
 
 /** Removes the hidden values of a row. Its line, outcome, codes and ids remain. */
@@ -35,7 +35,7 @@ export function hideInRow<T extends StagedRow>(row: T, visibility: Visibility): 
   };
 }
 
-/** Returns the new value of a field. An object such as `authname` also has the members that a row does not change. */
+/** Returns the new value of a field. Removes the unchanged members of an object such as `authname`. */
 function omitStoredMembers(old: unknown, value: unknown): unknown {
   if (!isObject(old) || !isObject(value)) return value;
   const isChanged = (name: string): boolean => JSON.stringify(value[name]) !== JSON.stringify(old[name]);

@@ -76,7 +76,7 @@ export class Gauges implements OnModuleInit {
     );
     metrics.addGauge(
       'rollcall_import_overdue',
-      '1 if no import was completed within IMPORT_OVERDUE_HOURS or a part is missing, otherwise 0.',
+      '1 if no import completed within IMPORT_OVERDUE_HOURS or a part of a data set is overdue, otherwise 0.',
       'max',
       async () => Number((await imports.readOverdue())?.isOverdue ?? false),
     );

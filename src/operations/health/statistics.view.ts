@@ -61,14 +61,15 @@ class MissingPartDto {
 class ImportNumbersDto {
   @ApiPropertyOptional({
     description:
-      'True if no import was completed within IMPORT_OVERDUE_HOURS or a part is missing. Missing without this setting.',
+      'True if no import completed within IMPORT_OVERDUE_HOURS, or a part of a data set is overdue. ' +
+      'Absent without this setting.',
   })
   overdue?: boolean;
   @ApiPropertyOptional({
     type: [MissingPartDto],
     maxItems: MAX_DATASETS,
     description:
-      'Parts of data sets without a completed import within IMPORT_OVERDUE_HOURS, although another part has one. Missing if there are none.',
+      'Parts of data sets without a completed import within IMPORT_OVERDUE_HOURS, although another part has one. Absent if there are none.',
   })
   missing_parts?: MissingPartDto[];
   @ApiProperty(toCountSchema('Runs that wait for approval because a guard tripped.')) needs_approval!: number;

@@ -15,7 +15,8 @@ class StatusDto {
   timestamp!: number;
   @ApiPropertyOptional({
     description:
-      'True if no import was completed within IMPORT_OVERDUE_HOURS or a part is missing. Missing without this setting.',
+      'True if no import completed within IMPORT_OVERDUE_HOURS, or a part of a data set is overdue. ' +
+      'Absent without this setting.',
   })
   import_overdue?: boolean;
   @ApiProperty(TIME) datetime!: string;

@@ -3,9 +3,9 @@ import { foldText } from './text.js';
 
 /** Number of letters, such as initials, that a password made of names may have in addition to the names. */
 const STRAY_LETTERS = 2;
-/** Minimum length of a word that counts backwards, or with signs between or in place of its letters. */
+/** Minimum length of a word that is recognized backwards, or with signs between or instead of its letters. */
 const LONG_WORD = 4; // shorter words also occur in random text
-/** Number of characters of all names that are compared. More characters would take longer than hashing the password. */
+/** Maximum length of all names together. Comparing longer names would take longer than hashing the password. */
 const MAX_NAMES_LENGTH = 1_500;
 
 /** Seasons, months and greetings in several languages, without accents. People often add a year to them. */
@@ -19,7 +19,7 @@ const SEASONAL_WORDS = `spring summer autumn fall winter fruhling fruehling somm
 
 /**
  * Returns true if a password consists of names, seasons and greetings, with digits and signs around them (interface §2).
- * @param names names and identifiers of the user. Their parts count too, in any order and spelling, and backwards.
+ * @param names names and identifiers of the user. Their parts are recognized in any order and spelling, and backwards.
  */
 export function isMadeOfNames(password: string, names: readonly string[]): boolean {
   const words = new Set([...listWords(names.join(' ').slice(0, MAX_NAMES_LENGTH)), ...SEASONAL]);
@@ -36,7 +36,7 @@ export function isMadeOfNames(password: string, names: readonly string[]): boole
 
 /** Pattern of a word. It excludes single Latin letters and short numbers, because other passwords contain them too. */
 const WORD = /\p{L}{2,}|\p{N}{4,}|[^\P{L}\0-~]/gu;
-/** Counts the letters of the password in a reading. A letter in upper case replaces a sign. */
+/** Counts the typed letters of a reading. Letters in upper case replace signs and do not count. */
 const countTypedLetters = (text: string): number => (text.match(/[^\P{L}\p{Lu}]/gu) ?? []).length;
 
 /** Maps letters to letters that look the same. */
@@ -52,9 +52,9 @@ const listWords = (text: string): string[] =>
 const SEASONAL = listWords(SEASONAL_WORDS);
 
 /**
- * Returns the ways to read a text. Signs and digits stay, or become the letters that they replace, in upper case. All
- * characters between the letters stay, or are removed. Vowel pairs stay, or become single vowels, so that both spellings
- * of `Müller` equal one spelling of `Mueller`.
+ * Returns the possible readings of a text. A reading keeps signs and digits, or replaces them with upper-case letters.
+ * It keeps or removes all characters between letters. It keeps vowel pairs, or shortens them to one vowel, so that
+ * `Müller` and `Mueller` have a reading in common.
  */
 function listReadings(text: string): string[] {
   const typed = foldText(text).replace(/\p{L}/gu, (letter) => LOOKALIKES.get(letter) ?? letter);

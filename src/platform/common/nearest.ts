@@ -12,7 +12,7 @@ export function findNearest(name: string, candidates: Iterable<string>, max?: nu
   let least = Infinity;
   for (const candidate of candidates) {
     const allowed = Math.min(least - 1, max ?? Math.max(1, Math.floor(candidate.length / 3)));
-    if (Math.abs(candidate.length - wanted.length) > allowed) continue; // the edits would take much longer to count
+    if (Math.abs(candidate.length - wanted.length) > allowed) continue; // counting the edits would take much longer
     const edits = countEdits(wanted, candidate.toLowerCase());
     if (edits <= allowed) {
       best = candidate;

@@ -23,7 +23,7 @@ export class TimeSlice {
 /**
  * Splits values into batches of at most `size`. Lets other requests run between two batches.
  * @param size at most 500 for the values of a SQL statement, because MariaDB may not use an index for a much longer list.
- * @param slice time slice of the whole work, if the values are a part of it.
+ * @param slice time slice of the work to which the values belong, if any.
  */
 export async function* toBatches<T>(
   values: readonly T[],
@@ -36,7 +36,7 @@ export async function* toBatches<T>(
   }
 }
 
-/** Filters values in batches, as `toBatches`. */
+/** Filters values. Lets other requests run between two batches, as `toBatches` does. */
 export async function filterInBatches<T>(values: readonly T[], test: (value: T) => boolean): Promise<T[]> {
   const found: T[] = [];
   for await (const part of toBatches(values)) found.push(...part.filter(test));

@@ -123,8 +123,8 @@ export const SETTINGS = {
   /** Failed logins of one user from one address that are allowed within 15 minutes. Further attempts are rejected. */
   LOGIN_FAILURES_PER_NAME: defineSetting(createCountType, 5),
   /**
-   * Failed logins of one user from all addresses that are allowed within an hour. Further attempts are rejected.
-   * Attempts with a device cookie have a limit of the same size.
+   * Failed logins of one user that are allowed within an hour, from all addresses together. Further attempts are
+   * rejected. Attempts with a device cookie are counted separately, with the same limit.
    */
   LOGIN_FAILURES_PER_USER: defineSetting(createCountType, 50),
   /**

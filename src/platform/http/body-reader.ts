@@ -300,7 +300,7 @@ const createIncompleteError = (): ProblemError =>
 async function parseObject(body: Buffer, { maxValues }: BodyRules): Promise<JsonObject> {
   if (!isUtf8(body)) throw new ProblemError('malformed_json', 'The body is not valid UTF-8.');
   const text = new TextDecoder().decode(body);
-  // Each step takes up to tens of milliseconds.
+  // Each step can take tens of milliseconds.
   const letOthersRun = async (): Promise<void> => {
     if (body.length > MIB) await setImmediate();
   };

@@ -52,7 +52,7 @@ export class FastExpressAdapter extends ExpressAdapter {
   private checkForwarded: ((request: Request) => ProblemError | undefined) | undefined;
 
   constructor() {
-    // A proxy may block a path, and most proxies compare the exact path.
+    // A proxy that blocks a path usually compares it exactly, so other spellings must not match a route.
     super(express().enable('case sensitive routing'));
     this.getInstance<Express>().router.stack.length = 0; // removes Nest's hook middleware, which `preparations` replace
   }

@@ -5,8 +5,8 @@ import { TimeSlice } from '../common/time-slice.js';
 import { addEncodingToVary } from './server.js';
 
 /**
- * Streams generated text with backpressure, and lets other requests run in between. Nothing is sent before the first chunk is available, so an early failure
- * results in a normal error response.
+ * Streams generated text with backpressure, and lets other requests run in between. Sends nothing before the first
+ * chunk is available, so an early failure results in a normal error response.
  * @throws every error of `text`. The caller must then cut off the response. A disconnect of the client is not an error.
  */
 export async function streamText(response: Response, text: AsyncGenerator<string>): Promise<void> {

@@ -135,8 +135,8 @@ export const createUnresolvedError = (bulkId: string): ProblemError =>
 /**
  * Sorts operations so that each operation comes after the operations to which it refers. Otherwise keeps the order of
  * the request. In a circular reference, one operation comes too early.
- * @param defersGroups true if groups wait for the users to which they refer, instead of moving these users forward. The
- * operations between a group and its users can then fail before the users are created.
+ * @param defersGroups true to move groups after the users to which they refer, false to move these users before the
+ * groups. If users are not moved, failed operations before them can prevent their creation (`failOnErrors`).
  */
 function sortOperations(operations: readonly BulkOperation[], defersGroups: boolean): BulkOperation[] {
   const valid = operations.filter(({ error }) => !error);
@@ -196,7 +196,7 @@ const PREFIX = 'bulkId:';
 const REFERENCE = /^(?:.*\/)?bulkId:(.+)$/s;
 /** Matches a quoted or unquoted reference in the filter of a PATCH path. */
 const PATH_REFERENCE = /"bulkId:([^"\\]+)"|bulkId:(?<=\s[Ee][Qq]\s+bulkId:)([^\s"()[\]]+)/g;
-/** `value`, and the names in lower case of the attributes whose `value` is an id that may be sent without an object. */
+/** Lower-case names of members that can hold an id: `value`, and attributes that accept the id without an object. */
 const VALUE_NAMES: ReadonlySet<string> = new Set(['value', 'members', 'manager']);
 
 /** Returns the `bulkId` in a text of the form `bulkId:…`, or undefined for any other text. */
@@ -216,9 +216,9 @@ export function findReferences(id: string, data: unknown): ReadonlySet<string> {
 }
 
 /**
- * Returns the data of an operation with each reference replaced by the id of its resource. Searches only `value`, also
- * where a text stands for an object with `value`, `$ref` and paths (RFC 7644, section 3.7.2), because other text may look
- * like a reference by chance.
+ * Returns the data of an operation with each reference replaced by the id of its resource. Searches
+ * only `$ref`, paths, and `value`, including text in place of an object with `value` (RFC 7644, section 3.7.2). Other
+ * text may look like a reference by chance.
  */
 export function resolveReferences(data: unknown, idOf: (bulkId: string) => string): unknown {
   if (Array.isArray(data)) return data.map((each: unknown) => resolveReferences(each, idOf));
@@ -231,7 +231,7 @@ export function resolveReferences(data: unknown, idOf: (bulkId: string) => strin
   );
 }
 
-/** Returns the name of the attribute or sub-attribute in a member name that may be a path, such as `members` in a URN. */
+/** Returns the last attribute name in a member name that may be a path, such as `manager` in `urn:x:User:manager`. */
 function lastNameOf(path: string): string {
   const named = path.endsWith(']') ? path.slice(0, path.indexOf('[')) : path;
   return named.slice(Math.max(named.lastIndexOf(':'), named.lastIndexOf('.')) + 1);

@@ -103,7 +103,7 @@ export class BulkSet {
   }
 
   /**
-   * Finds the failed operations, also outside of the set, and the index of the last error that `failOnErrors` allows.
+   * Finds all failed operations, even outside of this set, and the index of the last error that `failOnErrors` allows.
    * An operation that refers to an operation after this index fails too, which can move the index.
    */
   private findFailed(results: readonly ItemResult[]): { failed: ReadonlySet<BulkOperation>; last: number } {
@@ -126,7 +126,7 @@ export class BulkSet {
 
 /**
  * If several operations set the same identifier, excludes all of them except the first. Otherwise the user writer would
- * reject all of them. An operation that fails for another reason too sets no identifier.
+ * reject all of them. Ignores operations that also fail for another reason.
  * @throws ApplyAgainError with the excluded operations
  */
 export function assertDistinctIdentifiers(

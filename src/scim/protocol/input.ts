@@ -38,7 +38,7 @@ export type CountDeviation = (kind: Deviation) => void;
 export interface Report {
   addError: (error: FieldError) => void;
   countDeviation: CountDeviation;
-  /** Time slice of the request, because a body may have as many values as the members of a large group. */
+  /** Time slice for reading the body, which may contain the members of a large group. */
   slice: TimeSlice;
 }
 
@@ -160,7 +160,7 @@ export function isEmpty(value: unknown): boolean {
 
 /**
  * Converts a value in the request to the type of its attribute. Omits unknown and read-only sub-attributes.
- * @returns a value that is undefined if nothing is left, or for an invalid value, which is reported as an error.
+ * @returns undefined as the value if nothing is left, or if the value is invalid and was reported as an error.
  */
 async function coerceValue(
   attribute: Attribute,
@@ -214,7 +214,7 @@ export async function coerceList(
 
 export const hasParts = (element: ScimObject): boolean => Object.keys(element).length > 0;
 
-/** Returns a required sub-attribute that an element lacks. */
+/** Returns a required sub-attribute that the element lacks, if there is one. */
 export function findMissingPart({ requiredParts }: Attribute, element: ScimObject): Attribute | undefined {
   return requiredParts.find(({ name }) => !Object.hasOwn(element, name));
 }

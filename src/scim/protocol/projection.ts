@@ -18,7 +18,7 @@ export interface ViewParameters {
 /** Maps each attribute that a parameter lists to `all`, or to the listed sub-attributes. */
 type NameSet = ReadonlyMap<Attribute, 'all' | ReadonlySet<Attribute>>;
 
-/** Maximum number of characters of all names together. A query has no more either, because headers have at most 16 KiB. */
+/** Maximum length of all names together. A query cannot be longer, because headers have at most 16 KiB. */
 const MAX_NAMES_LENGTH = 16_384;
 
 /** The attributes to include in a response (RFC 7644 §3.9). Ignores the case of names, and unknown names. */

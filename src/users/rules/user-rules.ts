@@ -216,8 +216,8 @@ const NEEDS_WEBMASTERS: Failure = {
 const NEEDS_CONFIRMATION = createFailure('', 'reauthentication_required', UNCONFIRMED);
 
 /**
- * Returns a failure if the actor lacks a scope, or if a session that is not confirmed gives access to a Webmaster. A change
- * of a Webmaster needs `webmasters`, and an import needs the scope of the data set that manages the user.
+ * Returns a failure if the actor lacks a scope, or if the change gives access to a Webmaster and the session is not
+ * confirmed. Changing a Webmaster needs `webmasters`. An import needs the scope of the data set that manages the user.
  * @param before undefined for a new user.
  * @param after undefined for a deleted user.
  * @param byProvider true for an identity provider. Like an import, it needs `webmasters` only to change
@@ -246,7 +246,7 @@ export function checkPrivilege(
 function givesAccess(actor: Actor, before: User | undefined, after: User): boolean {
   if (!isWebmasterUser(after)) return false;
   if (!before || !isWebmasterUser(before)) return true;
-  // A change of the own password needs the current password instead.
+  // Changing one's own password needs the current password instead.
   const isOwn = (field: string): boolean => field === 'password' && isSelf(actor, before.uuid);
   const changed = diffUsers(before, after).filter(
     ({ field }) => ACCESS_FIELDS.includes(field) && !isOwn(field),

@@ -111,8 +111,8 @@ describe('SCIM PATCH replace', () => {
     ['accepts a manager as text', `${E}:manager`, 'm2', MANAGED],
     ['accepts a manager as an object', `${E}:manager`, { value: 'm2', displayName: 'B' }, MANAGED],
     ['accepts a manager as a list', `${E}:manager`, [{ value: 'm2' }], MANAGED],
-    ['keeps a manager that the value lacks', `${E}:manager`, { displayName: 'B' }, {}],
-    ['keeps an element that the value lacks', 'emails[type eq "work"]', {}, {}],
+    ['keeps a manager without a new value', `${E}:manager`, { displayName: 'B' }, {}],
+    ['keeps an element without new values', 'emails[type eq "work"]', {}, {}],
     ['sets manager.value', `${E}:manager.value`, 'm2', MANAGED],
     ['ignores the case of a path', 'URN:ietf:params:scim:schemas:core:2.0:user:NAME.GIVENNAME', 'J', NAMED_J],
     [

@@ -9,7 +9,7 @@ import { readMemory, resetPeakMemory } from '../support/meter.js';
 import { medianOf } from '../support/statistics.js';
 import type { Context } from './context.js';
 
-/** A request that would hold up other requests if a bound were missing. */
+/** A request that would hold up other requests if a limit were missing. */
 export interface StallCase {
   name: string;
   send: (base: string, key: string) => Promise<unknown>;
@@ -108,8 +108,8 @@ const names = (count: number, value: unknown, prefix = 'name') =>
   Object.fromEntries(repeat(count, (n) => [`${prefix}${n}`, value]));
 
 /**
- * Lists the requests: the long and the repeatable fields of bodies at about ten times their bound, or at the limit of the
- * body. `test/http/header-cost.e2e-spec.ts` measures headers and queries.
+ * Lists the cases. Most exceed the limit of a long or repeated field about tenfold, or as far as the limit of the body
+ * allows. `test/http/header-cost.e2e-spec.ts` measures headers and queries.
  * @param users ids of existing users
  */
 export function listStallCases(users: readonly string[]): StallCase[] {

@@ -4,8 +4,8 @@ import { Sessions1795600002000 } from './1795600002000-sessions.js';
 import { TableMigration, defineColumn, key, optional } from './table-migration.js';
 
 /**
- * Replaces the addresses from which users have logged in by their devices, and adds the time at which a session was
- * confirmed.
+ * Replaces the addresses from which users have logged in with the devices of the users. Adds the time at which a
+ * session was confirmed.
  */
 export class LoginDevices1795600009000 extends TableMigration {
   readonly tables = [

@@ -216,7 +216,7 @@ export class DatabaseFiles {
       try {
         setVersion(pending);
       } catch {
-        this.updateRecord({ pending: version }); // on a full disk, the checkpoint must make space without a new version
+        this.updateRecord({ pending: version }); // a checkpoint on a full disk must work without a new version
       }
     }
     const { frames, salt, checksum } = this.readLogState();
@@ -256,7 +256,7 @@ export class DatabaseFiles {
   }
 
   /**
-   * Checks files, by default all of them. Writes the installation file again if its content was changed.
+   * Checks files, by default all of them. Rewrites the installation file if its content was changed.
    * @throws DatabaseError `replaced` if a file is no longer the one that SQLite has open.
    */
   assertUnchanged(suffixes: readonly Suffix[] = FILES): void {

@@ -90,8 +90,8 @@ export class InstallationFile {
   }
 
   /**
-   * Writes the record again if the file is missing or has another content. The next start would otherwise assume a new
-   * installation, or that the log belongs to another database file.
+   * Rewrites the record if the file is missing or its content differs. Otherwise the next start would create a new
+   * installation, or assume that the log belongs to another database file.
    */
   restore(record: InstallationRecord): void {
     const time = statFile(this.path)?.mtimeMs;

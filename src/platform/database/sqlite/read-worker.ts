@@ -66,8 +66,8 @@ export class ReadWorker {
   }
 
   /**
-   * Runs `useCheckpoint` with a function that checkpoints the write-ahead log. No SELECT statement runs in this worker at
-   * the same time. Waits until the process is running and idle before it calls `useCheckpoint`, so that writers wait less.
+   * Calls `useCheckpoint` with a function that checkpoints the write-ahead log, while this worker runs no SELECT
+   * statement. First waits until the process is running and idle, so that writers wait less.
    */
   runCheckpoint(useCheckpoint: (runCheckpoint: RunCheckpoint) => Promise<void>): Promise<void> {
     return this.pause(() =>

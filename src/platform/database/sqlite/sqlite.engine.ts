@@ -44,7 +44,7 @@ export class SqliteEngine implements Engine {
   private openTransaction: Promise<void> | undefined;
 
   /**
-   * @param committed reads while a transaction is open on `connection`.
+   * @param committed connection for reads while a transaction is open on `connection`.
    * @param reader runs the SELECT statements that may read a whole table. By default this process runs them.
    * @param stoppableReader runs the SELECT statements that a signal may stop. Stopping a statement kills the process of
    * this reader.
