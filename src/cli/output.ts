@@ -1,7 +1,8 @@
 import { Presets, SingleBar } from 'cli-progress';
-import { createWriteStream } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { writeCompleteFile } from '../platform/common/draft-file.js';
 import { errorCodeOf, messageOf } from '../platform/common/errors.js';
 import { replaceHidden } from '../platform/common/text.js';
 import type { JsonObject } from '../platform/common/json.js';
@@ -9,9 +10,6 @@ import { ignoreOutputErrors } from '../platform/telemetry/log.js';
 import type { Application } from './application.js';
 import { useFile } from './named-file.js';
 import type { Target } from './target.js';
-
-/** File mode of output files. They contain personal data, so only their owner can access them. */
-const OWNER_ONLY = 0o600;
 
 /** Formats rows as aligned columns, without control characters, which a terminal would interpret. */
 export function toTable(cells: readonly (readonly (string | number)[])[]): string {
@@ -95,15 +93,18 @@ export const formatMinute = (time: string): string => time.slice(0, 16).replace(
 export const formatParty = ({ kind, id }: { kind: string; id: string | null }): string =>
   id === null ? kind : `${kind} ${id}`;
 
-/** Streams text to a file, or to standard output if `file` is undefined. An existing file keeps its mode. */
-export async function writeTextTo(text: AsyncIterable<string>, file: string | undefined): Promise<void> {
-  const target = file === undefined ? process.stdout : createWriteStream(file, { mode: OWNER_ONLY });
-  await useFile(file ?? 'Standard output', () => pipeline(Readable.from(text), target)).catch(
-    (error: unknown) => {
-      // Ignores the error if the program that reads the pipe, such as `head`, has closed it.
-      if (errorCodeOf(error) !== 'EPIPE') throw error;
-    },
-  );
+/** Streams text to a file, or to standard output if `file` is undefined or `-`. */
+export async function writeTextTo(text: AsyncIterable<string>, file = '-'): Promise<void> {
+  if (file !== '-') {
+    const write = async (handle: FileHandle): Promise<void> => {
+      for await (const piece of text) await handle.writeFile(piece);
+    };
+    return useFile(file, () => writeCompleteFile(file, write));
+  }
+  await pipeline(Readable.from(text), process.stdout).catch((error: unknown) => {
+    // Ignores the error if the program that reads the pipe, such as `head`, has closed it.
+    if (errorCodeOf(error) !== 'EPIPE') throw error;
+  });
 }
 
 /** Creates a progress bar on standard error. Returns undefined if standard error is not a terminal. */

@@ -161,6 +161,7 @@ describe.each(TARGETS)('rollcall imports on the %s', (target) => {
     expect([printed.code, printed.out.replace(/^\ufeff/, '')]).toEqual([0, text.replace(/^\ufeff/, '')]);
     const out = join(app.database.folder, `${name}.csv`);
     expect((await run('failed', id, '--out', out)).code).toBe(0);
+    expect((await run('failed', UNKNOWN, '--out', out)).code).toBe(2); // keeps the earlier file
     expect(readFileSync(out, 'utf8')).toBe(`\ufeff${text.replace(/^\ufeff/, '')}`);
   });
 

@@ -1,14 +1,17 @@
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
+import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { errorCodeOf } from './errors.js';
 import { sha256 } from './secrets.js';
+import { SHUTDOWN_SIGNALS } from './signals.js';
 
 /** A short id of this machine, because several machines may write to the same folder. */
 const MACHINE = sha256(hostname()).slice(0, 6);
 const NAME = /^\.rollcall-([\da-f]{6})-(\d+)\.part$/;
 /** Age of a temporary file that no process of another machine writes any more. */
 const ABANDONED_MILLIS = 3_600_000;
+const STOPPED_CODE = 2;
 
 /**
  * Returns the path for the only temporary file of this process in a folder. Deletes the temporary files that killed
@@ -37,4 +40,49 @@ function isOtherProcess(pid: number): boolean {
   } catch (error) {
     return errorCodeOf(error) !== 'ESRCH';
   }
+}
+
+/**
+ * Writes a file. Renames a complete temporary file, so `path` never contains an incomplete file. Only the user of this
+ * process can read the file. Writes directly to a device or a pipe.
+ * @throws errors of `write` and of the file system.
+ */
+export async function writeCompleteFile(
+  path: string,
+  write: (file: FileHandle) => Promise<void>,
+): Promise<void> {
+  const existing = await stat(path).catch(() => undefined);
+  if (existing && !existing.isFile()) {
+    await using special = await open(path, 'w');
+    await write(special);
+    return;
+  }
+  const part = createDraftPath(dirname(path));
+  const file = await open(part, 'wx', 0o600);
+  const stop = (): void => {
+    rmSync(part, { force: true });
+    process.exit(STOPPED_CODE);
+  };
+  for (const signal of SHUTDOWN_SIGNALS) process.once(signal, stop);
+  try {
+    await write(file);
+    await file.sync();
+    await file.close();
+    await rename(part, path);
+    await syncFolder(dirname(path));
+  } catch (error) {
+    // Ignore errors from closing the file, because `error` is the cause.
+    await file.close().catch(() => undefined);
+    await rm(part, { force: true });
+    throw error;
+  } finally {
+    for (const signal of SHUTDOWN_SIGNALS) process.off(signal, stop);
+  }
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  // Some file systems cannot sync folders.
+  await handle.sync().catch(() => undefined);
+  await handle.close();
 }
