@@ -30,7 +30,6 @@ test('unused files of the Swagger UI package return 404', async () => {
 });
 
 test.each([
-  '/DOCS/package.json',
   '/docs//package.json',
   '/docs/./package.json',
   '/docs/%70ackage.json',
