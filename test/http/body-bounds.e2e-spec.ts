@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { setImmediate } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { BodyBudget, IN_FLIGHT_BYTES, JSON_BODY, LOGIN_BODY } from '../../src/platform/http/body-reader.js';
+import { BodyBudget, IN_FLIGHT_BYTES, LOGIN_BODY } from '../../src/platform/http/body-reader.js';
 import { setUpApp } from '../support/app/app.js';
 import { aUser } from '../support/data/factories.js';
 import { RawConnection, parseLastResponse, sendChunked } from '../support/app/raw.js';
