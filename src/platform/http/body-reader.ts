@@ -31,7 +31,7 @@ export interface BodyRules {
  * Default limits, which are many times the size of the largest valid user. Parsing 85,000 members blocked the main
  * thread for 115 ms.
  */
-export const JSON_BODY = { maxBytes: MIB, maxValues: 20_000, compressed: true, types: ['application/json'] };
+const JSON_BODY = { maxBytes: MIB, maxValues: 20_000, compressed: true, types: ['application/json'] };
 
 /** Limits of SCIM bodies. Identity providers send either media type (RFC 7644, section 3.1). */
 export const SCIM_BODY = { types: ['application/scim+json', 'application/json'] } as const;
