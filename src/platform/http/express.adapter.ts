@@ -85,29 +85,32 @@ export class FastExpressAdapter extends ExpressAdapter {
       /** Client address, stored on arrival because the connection may close later. */
       address: string | undefined = undefined;
 
-      private smallChunks: Buffer[] = [];
+      private smallChunks: Buffer[] | undefined = undefined;
 
       get ip(): string | undefined {
         return this.address;
       }
 
-      /**
-       * Joins the small chunks of a packet, because each of thousands of chunks would otherwise cost a stream event.
-       */
+      /** Joins the small chunks of a packet, because each of thousands of chunks would otherwise cost a stream event. */
       override push(chunk: Buffer | null, encoding?: BufferEncoding): boolean {
         if (!chunk || chunk.length > SMALL_CHUNK_BYTES) {
           this.pushSmallChunks();
           return super.push(chunk, encoding);
         }
-        if (this.smallChunks.push(chunk) === 1) setImmediate(this.pushSmallChunks);
-        return this.smallChunks.length < MAX_SMALL_CHUNKS;
+        if (!this.smallChunks) {
+          this.smallChunks = [];
+          setImmediate(() => {
+            this.pushSmallChunks();
+          });
+        }
+        return this.smallChunks.push(chunk) < MAX_SMALL_CHUNKS;
       }
 
-      private readonly pushSmallChunks = (): void => {
-        const joined = Buffer.concat(this.smallChunks);
-        this.smallChunks = [];
-        if (joined.length > 0) super.push(joined);
-      };
+      private pushSmallChunks(): void {
+        const chunks = this.smallChunks;
+        this.smallChunks = undefined;
+        if (chunks) super.push(Buffer.concat(chunks));
+      }
     }
     class Outgoing<R extends IncomingMessage = IncomingMessage> extends ServerResponse<R> {
       override writeHead(status: number, ...[first, second]: WriteHeadArguments): this {
