@@ -189,8 +189,8 @@ export class ScimUserChanges {
   }
 
   /**
-   * Builds the patch of a change. The manager becomes `manager_uuid` if the text is the id of a user whom the key may
-   * see, otherwise an attribute with this text.
+   * Builds the patch of a change. If the text of the manager is the id of a user that is visible to the API key,
+   * the patch sets `manager_uuid`. Otherwise it sets an attribute with this text.
    */
   private async buildPatch(
     tx: Sql,
