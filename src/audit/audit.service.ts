@@ -50,6 +50,8 @@ interface RecordedCaller {
   reason?: string;
 }
 
+type CallerEvent = AuditEvent & { caller: RecordedCaller };
+
 /** Request of a client that may have no credentials. */
 export type ClientRequest = Omit<RecordedCaller, 'actor'> & Partial<RecordedCaller>;
 
@@ -90,7 +92,7 @@ export class AuditService {
     const changes = [{ field: 'username', new: truncate(maskSecrets(name), MAX_NAME_LENGTH) }];
     const caller: RecordedCaller = { actor: { kind: 'anonymous', id: null }, ...request };
     const id = createMinuteId(JSON.stringify([key, toNetwork(request.ip)]), Date.now());
-    const events = toRows(caller, [{ action: 'session.login_failed', target, changes }]);
+    const events = toRows([{ caller, action: 'session.login_failed', target, changes }]);
     const rows = events.map((row) => Object.assign(row, { id, time: timeOf(id) }));
     try {
       await insertRows(this.database, AuditEventEntity, rows);
@@ -185,16 +187,22 @@ export class AuditService {
 
 /** Records events, usually in the transaction of a change. Also works in programs that start no Nest application. */
 export async function recordEvents(tx: Sql, caller: RecordedCaller, events: readonly AuditEvent[]) {
-  await insertRows(tx, AuditEventEntity, toRows(caller, events));
+  const all = events.map((event) => ({ ...event, caller }));
+  await recordCallerEvents(tx, all);
+}
+
+/** Records events of several callers in the transaction of their changes. */
+export async function recordCallerEvents(tx: Sql, events: readonly CallerEvent[]) {
+  await insertRows(tx, AuditEventEntity, toRows(events));
 }
 
 /** Converts events to rows. The time of a row is taken from its id, so sorting by id also sorts by time. */
-function toRows(caller: RecordedCaller, events: readonly AuditEvent[]): AuditEventEntity[] {
+function toRows(events: readonly CallerEvent[]): AuditEventEntity[] {
   const ids = createOrderedUuids(events.length);
   const [first] = ids;
   if (first === undefined) return [];
   const time = timeOf(first);
-  return events.map(({ action, target, changes }, index) => ({
+  return events.map(({ caller, action, target, changes }, index) => ({
     id: ids[index] ?? first,
     time,
     actor_kind: caller.actor.kind,

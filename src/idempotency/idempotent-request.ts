@@ -5,7 +5,7 @@ import { sha256 } from '../platform/common/secrets.js';
 import { DAY_SECONDS, now, addSeconds } from '../platform/common/time.js';
 import { runWithRetry } from '../platform/database/engine/database-error.js';
 import type { Sql } from '../platform/database/engine/sql.js';
-import type { HeldTransaction } from '../platform/database/transaction-runner.js';
+import type { HeldTransaction } from '../platform/database/shared-transaction.js';
 import { ReplayedResponseError, type StoredResponse } from '../platform/http/error.filter.js';
 import type { IdempotencyRepository } from './idempotency.repository.js';
 import { computeRequestMac, encryptResponse, decryptResponse } from './encrypted-response.js';

@@ -2,9 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { Caller } from '../access/actor.js';
 import { DAY_SECONDS, now, addSeconds } from '../platform/common/time.js';
 import { Env } from '../platform/config/env.js';
-import { TransactionRunner } from '../platform/database/transaction-runner.js';
 import { type DeletedUser, DeletedUsersRepository } from './writer/deleted-users.repository.js';
-import { UserWriter } from './writer/user-writer.service.js';
+import { UserChangeQueue } from './writer/user-change-queue.service.js';
 import type { User } from './model/user.js';
 
 export type { DeletedUser };
@@ -17,8 +16,7 @@ const EPOCH = '1970-01-01 00:00:00.000';
 export class DeletedUsers {
   constructor(
     private readonly repository: DeletedUsersRepository,
-    private readonly writer: UserWriter,
-    private readonly transactions: TransactionRunner,
+    private readonly queue: UserChangeQueue,
     private readonly env: Env,
   ) {}
 
@@ -36,10 +34,8 @@ export class DeletedUsers {
    * @throws ProblemError `not_found`, or a conflict if another user has taken one of the identifiers.
    */
   async restore(uuid: string, caller: Caller): Promise<User> {
-    return this.transactions.run(
-      (tx) => this.writer.applyOne(tx, { kind: 'restore', uuid, patch: {} }, caller),
-      caller,
-    );
+    const restored = { kind: 'restore', uuid } as const;
+    return this.queue.write({ ...restored, buildChange: () => ({ ...restored, patch: {} }) }, caller);
   }
 
   /**

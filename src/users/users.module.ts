@@ -17,6 +17,7 @@ import { UserPages } from './search/user-pages.service.js';
 import { UserWriteRepository } from './writer/user-write.repository.js';
 import { UserSearch } from './search/user-search.service.js';
 import { UserSettings } from './rules/user-settings.js';
+import { UserChangeQueue } from './writer/user-change-queue.service.js';
 import { UserChangeStore } from './writer/user-change-store.service.js';
 import { UserWriter } from './writer/user-writer.service.js';
 import { UserHistoryController } from './user-history.controller.js';
@@ -43,6 +44,7 @@ import { UsersService } from './users.service.js';
     SearchBudget,
     UserPages,
     UserWriter,
+    UserChangeQueue,
     UserCounts,
     UserDirectory,
     UserChangeStore,
@@ -63,6 +65,7 @@ import { UsersService } from './users.service.js';
     UserPages,
     UserCounts,
     UserWriter,
+    UserChangeQueue,
     UserDirectory,
     UserSettings,
     UserChanges,

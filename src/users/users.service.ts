@@ -3,7 +3,6 @@ import { v7 as uuidv7 } from 'uuid';
 import { type Caller, isSelf } from '../access/actor.js';
 import { isWebmaster } from '../access/policy.js';
 import { AuditService, type ClientRequest } from '../audit/audit.service.js';
-import { KeyFuse } from '../api-keys/fuse/key-fuse.service.js';
 import {
   type FieldError,
   ProblemError,
@@ -14,7 +13,6 @@ import type { CheckedInput } from '../platform/input/read-input.js';
 import { now } from '../platform/common/time.js';
 import { findIdMismatch } from '../platform/common/uuid.js';
 import type { Sql } from '../platform/database/engine/sql.js';
-import { TransactionRunner } from '../platform/database/transaction-runner.js';
 import { type Login, LoginThrottle } from '../sessions/login-throttle.service.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { toLoginKey } from './model/comparison-keys.js';
@@ -27,34 +25,29 @@ import { type ValidatedChange, isSelfBlock, createEmptyUser, checkPrivilege } fr
 import { SELF_BLOCK, createFailure, toFailureProblem } from './rules/failure.js';
 import { UserSettings } from './rules/user-settings.js';
 import { presentUser } from './user.view.js';
-import { UserWriter } from './writer/user-writer.service.js';
+import type { UserChange } from './writer/change-set.js';
+import { UserChangeQueue } from './writer/user-change-queue.service.js';
 import { type Credentials, UsersRepository } from './search/users.repository.js';
 
 export type { Credentials };
 
-/** Reads single users for the API, and changes them through `UserWriter`. */
+/** Reads single users for the API, and changes them through `UserChangeQueue`. */
 @Injectable()
 export class UsersService {
   constructor(
     private readonly repository: UsersRepository,
-    private readonly writer: UserWriter,
-    private readonly transactions: TransactionRunner,
+    private readonly queue: UserChangeQueue,
     private readonly passwords: PasswordService,
     private readonly throttle: LoginThrottle,
     private readonly audit: AuditService,
     private readonly sessions: SessionsService,
     private readonly changes: UserChanges,
     private readonly settings: UserSettings,
-    private readonly fuse: KeyFuse,
   ) {}
 
   /** @param sql the transaction to read in, if any. */
   async find(uuid: string, sql?: Sql): Promise<User | undefined> {
     return this.repository.find(uuid, sql);
-  }
-
-  async lock(tx: Sql, uuid: string): Promise<User | undefined> {
-    return (await this.writer.lock(tx, [uuid])).get(uuid);
   }
 
   async findCredentials(name: string): Promise<Credentials | undefined> {
@@ -78,10 +71,9 @@ export class UsersService {
     const change = this.changes.validate<WritableUserInput>(createEmptyUser('', now()), input);
     await this.assertValid(undefined, change, caller);
     const patch = toPatch(change.input, await this.changes.hashPassword(change.input, caller));
-    const uuid = uuidv7();
-    const writeUser = (tx: Sql) => this.writer.applyOne(tx, { kind: 'create', uuid, patch }, caller);
-    await this.transactions.run(writeUser, caller);
-    return uuid;
+    const created = { kind: 'create', uuid: uuidv7() } as const;
+    await this.queue.write({ ...created, buildChange: () => ({ ...created, patch }) }, caller);
+    return created.uuid;
   }
 
   /**
@@ -97,17 +89,17 @@ export class UsersService {
   ): Promise<User> {
     const password =
       input.value.password === undefined ? undefined : await this.preparePassword(uuid, input, caller);
-    const writeChange = async (tx: Sql): Promise<User> => {
-      const user = assertVisible(await this.lock(tx, uuid), uuid, caller);
+    const buildChange = (_: Sql, found: User | undefined): UserChange => {
+      const user = assertVisible(found, uuid, caller);
       if (password?.proven && hasLostProof(user, password.proven)) throw createValidationError([WRONG_PROOF]);
       const change = this.validate(user, input, caller);
       assertChangeAllowed(user, change, caller);
       if (change.errors.length > 0) throw createValidationError(change.errors);
       const patch = toPatch(change.input, password?.hash);
       const versions = ifVersions && { ifVersions };
-      return this.writer.applyOne(tx, { kind: 'update', uuid, patch, locked: user, ...versions }, caller);
+      return { kind: 'update', uuid, patch, locked: user, ...versions };
     };
-    return this.fuse.runWithFuse(caller, () => this.transactions.run(writeChange, caller));
+    return this.queue.write({ kind: 'update', uuid, buildChange }, caller);
   }
 
   /**

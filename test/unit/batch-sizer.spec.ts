@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { BatchSizer } from '../../src/platform/database/transaction-runner.js';
+import { BATCH_TARGETS, BatchSizer } from '../../src/platform/database/transaction-runner.js';
 
 /** Returns the number of batches in each transaction. `millisOf` is the duration of a batch in milliseconds. */
 function countBatches(
@@ -7,7 +7,7 @@ function countBatches(
   millisOf: (transaction: number) => number,
   othersWrite: (transaction: number) => boolean = () => true,
 ): number[] {
-  const sizer = new BatchSizer('sqlite');
+  const sizer = new BatchSizer(BATCH_TARGETS.sqlite);
   return Array.from({ length: transactions }, (_, transaction) => {
     const count = sizer.batches;
     sizer.recordDuration(count, count * millisOf(transaction), othersWrite(transaction));

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
 import type { Caller } from '../../access/actor.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
-import { BatchSizer } from '../../platform/database/transaction-runner.js';
+import { BATCH_TARGETS, BatchSizer } from '../../platform/database/transaction-runner.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { WriteLock } from '../../platform/database/sqlite/write-lock.js';
 import { UserDirectory } from '../../users/search/user-directory.service.js';
@@ -46,7 +46,7 @@ export class Applier {
   /** Applies the batches of a run that are not applied yet. @throws the errors of `Checkpoint.commit`. */
   async apply(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
     const caller = callerOf(run);
-    const sizer = new BatchSizer(this.database.dialect);
+    const sizer = new BatchSizer(BATCH_TARGETS[this.database.dialect]);
     const progress = new RunProgress(run);
     const left = run.batches - run.applied_batches;
     let waiting = this.prepareBatches(run, run.applied_batches, sizer);

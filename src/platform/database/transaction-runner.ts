@@ -2,19 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { DATABASE, type Database } from './engine/database.js';
 import { DatabaseError, runWithRetry } from './engine/database-error.js';
 import type { Dialect, OpenTransaction, Sql } from './engine/sql.js';
-
-/**
- * A transaction that stays open after the changes of a request, so that the response is committed with the changes.
- */
-export interface HeldTransaction {
-  readonly sql: Sql;
-  /**
-   * Commits the transaction.
-   * @throws DatabaseError `race` if the transaction is too old, or the error of the COMMIT.
-   */
-  commit(): Promise<void>;
-  rollback(): Promise<void>;
-}
+import { type HeldTransaction, SharedTransaction } from './shared-transaction.js';
 
 /**
  * The changes of a request with an `Idempotency-Key`. The response to the request is stored in the transaction of
@@ -67,6 +55,27 @@ export class TransactionRunner {
   }
 
   /**
+   * Runs `work` once in a transaction that several requests share. Commits the transaction when all requests that hold it
+   * are ready.
+   * @throws the error of `work` or of the commit, or DatabaseError `race` if one of the requests rolled back.
+   */
+  async runShared(work: (transaction: SharedTransaction) => Promise<void>): Promise<void> {
+    const tx = await this.database.begin();
+    const began = [performance.now(), Date.now()] as const;
+    const shared = new SharedTransaction(tx);
+    try {
+      await work(shared);
+      await shared.waitForHolders();
+      await commit(tx, began);
+      shared.confirm();
+    } catch (error) {
+      shared.fail(error);
+      await rollback(tx);
+      throw error;
+    }
+  }
+
+  /**
    * Runs `work` after the changes of a request have been committed. Runs it at once if no transaction of the request
    * is open.
    */
@@ -114,7 +123,7 @@ async function rollback(tx: OpenTransaction): Promise<void> {
   await tx.rollback().catch(() => undefined);
 }
 
-/** Target duration and size of a transaction in which an import or a SCIM bulk request writes batches. */
+/** Target duration and size of a transaction that writes a variable number of batches. */
 interface BatchTarget {
   /** Target duration while there are other writers, in milliseconds. */
   shared: number;
@@ -127,11 +136,11 @@ interface BatchTarget {
 }
 
 /**
- * Targets of each dialect. On SQLite one writer may hold the database for 50 ms (interface §9). Small transactions
- * write more pages per row, so they are used only while other writers wait. On MariaDB and MySQL, a request must not
- * wait longer than 100 ms for the row locks of a transaction.
+ * Targets of imports and SCIM bulk requests. On SQLite one writer may hold the database for 50 ms (interface §9). Small
+ * transactions write more pages per row, so they are used only while other writers wait. On MariaDB and MySQL, a request
+ * must not wait longer than 100 ms for the row locks of a transaction.
  */
-const BATCH_TARGETS: Readonly<Record<Dialect, BatchTarget>> = {
+export const BATCH_TARGETS: Readonly<Record<Dialect, BatchTarget>> = {
   sqlite: { shared: 12, alone: 40, least: 1, most: 40 },
   mysql: { shared: 80, alone: 80, least: 8, most: 40 },
 };
@@ -144,11 +153,12 @@ const QUIET_TRANSACTIONS = 20;
  * minimum.
  */
 export class BatchSizer {
-  private readonly target = BATCH_TARGETS[this.dialect];
   batches = this.target.least;
   private quietTransactions = 0;
+  /** Maximum number of batches after failures. */
+  private ceiling = this.target.most;
 
-  constructor(private readonly dialect: Dialect) {}
+  constructor(private readonly target: BatchTarget) {}
 
   /**
    * Records the duration of a transaction of `batches` batches, and adapts the size of the next transaction. The size
@@ -157,8 +167,15 @@ export class BatchSizer {
   recordDuration(batches: number, millis: number, othersWrite: boolean): void {
     const { least, most, shared, alone } = this.target;
     this.quietTransactions = othersWrite ? 0 : this.quietTransactions + 1;
+    this.ceiling = Math.min(most, this.ceiling + 1);
     const aim = this.quietTransactions >= QUIET_TRANSACTIONS ? alone : shared;
     const fit = Math.floor((batches * aim) / Math.max(1, millis));
-    this.batches = Math.max(least, Math.min(fit, 2 * batches, most));
+    this.batches = Math.max(least, Math.min(fit, 2 * batches, this.ceiling));
+  }
+
+  /** Halves the size of the next transactions after a failure. Each later transaction may be one batch larger. */
+  recordFailure(): void {
+    this.ceiling = Math.max(this.target.least, Math.floor(this.batches / 2));
+    this.batches = this.ceiling;
   }
 }

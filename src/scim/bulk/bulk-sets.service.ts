@@ -4,7 +4,7 @@ import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import { TimeSlice } from '../../platform/common/time-slice.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
-import { BatchSizer, TransactionRunner } from '../../platform/database/transaction-runner.js';
+import { BATCH_TARGETS, BatchSizer, TransactionRunner } from '../../platform/database/transaction-runner.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { WriteLock } from '../../platform/database/sqlite/write-lock.js';
 import type { User } from '../../users/model/user.js';
@@ -21,7 +21,7 @@ const BATCH = 10;
 /** Applies sets of operations on different users, each set with one call of `UserWriter.apply`. */
 @Injectable()
 export class BulkSets {
-  private readonly sizer = new BatchSizer(this.database.dialect);
+  private readonly sizer = new BatchSizer(BATCH_TARGETS[this.database.dialect]);
 
   constructor(
     private readonly changes: ScimUserChanges,

@@ -3,7 +3,7 @@ import { ProblemError } from '../../platform/common/errors.js';
 import { isUuid } from '../../platform/common/uuid.js';
 import type { Resources } from '../discovery/resources.js';
 import { toErrorBody } from '../http/scim-format.js';
-import type { PendingChange } from '../users/scim-user-changes.service.js';
+import type { PendingChange } from '../../users/writer/change-set.js';
 import { type BulkOperation, type BulkPlan, resolveReferences } from './bulk-plan.js';
 import type { BulkAnswerDto } from './bulk.dto.js';
 

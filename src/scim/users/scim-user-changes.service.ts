@@ -8,7 +8,7 @@ import { findIdMismatch, isUuid } from '../../platform/common/uuid.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { readInput } from '../../platform/input/read-input.js';
 import { Metrics } from '../../platform/telemetry/metrics.js';
-import type { UserChange } from '../../users/writer/change-set.js';
+import type { PendingChange } from '../../users/writer/change-set.js';
 import { UserChanges, toPatch } from '../../users/user-changes.service.js';
 import { type UserPatch, type ValidatedChange, createEmptyUser } from '../../users/rules/user-rules.js';
 import { NewUserInput, UserInput } from '../../users/rules/user.input.js';
@@ -43,18 +43,6 @@ interface Change {
 
 /** A validated change, with SCIM names in its errors. `edit` also contains attributes that the API lacks. */
 type ValidEdit = ValidatedChange<UserInput> & { edit: Edit };
-
-/** A change that is prepared before its transaction and completed in it, possibly together with other changes. */
-export interface PendingChange {
-  kind: 'create' | 'update' | 'delete';
-  uuid: string;
-  /**
-   * @param user the locked user, or undefined for a new user.
-   * @param added ids of the users that the same set of changes creates.
-   * @throws ProblemError `not_found`, `validation_failed`, or an error of `applyPut` or `applyPatch`.
-   */
-  buildChange: (tx: Sql, user: User | undefined, added?: ReadonlySet<string>) => Promise<UserChange>;
-}
 
 /** Converts the requests of identity providers to changes of users, by the same rules as for the API. */
 @Injectable()

@@ -1,31 +1,28 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../access/actor.js';
-import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
 import { GroupMembers } from '../../groups/group-members.service.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import { isUuid } from '../../platform/common/uuid.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
-import { TransactionRunner } from '../../platform/database/transaction-runner.js';
 import { type Failure, getTakenErrorCode, toFailureProblem } from '../../users/rules/failure.js';
-import { UserWriter } from '../../users/writer/user-writer.service.js';
+import type { PendingChange } from '../../users/writer/change-set.js';
+import { UserChangeQueue } from '../../users/writer/user-change-queue.service.js';
 import type { User } from '../../users/model/user.js';
 import { UsersService } from '../../users/users.service.js';
 import { Resources } from '../discovery/resources.js';
 import type { ScimObject } from '../protocol/attribute.js';
 import { Projection, type ViewParameters } from '../protocol/projection.js';
-import { type PendingChange, assertVisible } from './scim-user-changes.service.js';
+import { assertVisible } from './scim-user-changes.service.js';
 import { locationOf, scimNameOf, toResource } from './user.mapping.js';
 
-/** Reads and writes users for identity providers. Every change goes through `UserWriter`. */
+/** Reads and writes users for identity providers. Every change goes through `UserChangeQueue`. */
 @Injectable()
 export class ScimUsers {
   constructor(
     private readonly users: UsersService,
     private readonly members: GroupMembers,
     private readonly resources: Resources,
-    private readonly writer: UserWriter,
-    private readonly transactions: TransactionRunner,
-    private readonly fuse: KeyFuse,
+    private readonly queue: UserChangeQueue,
   ) {}
 
   /** @throws ProblemError `not_found`, also for an invalid id and for a user whom the key must not see. */
@@ -35,12 +32,8 @@ export class ScimUsers {
   }
 
   /** Writes a change of one user. @returns the user after the change, or before a deletion. */
-  async write({ kind, uuid, buildChange }: PendingChange, caller: Caller): Promise<User> {
-    const applyChange = async (tx: Sql): Promise<User> => {
-      const user = kind === 'create' ? undefined : await this.users.lock(tx, uuid);
-      return this.writer.applyOne(tx, await buildChange(tx, user), caller, toScimProblem);
-    };
-    return this.fuse.runWithFuse(caller, () => this.transactions.run(applyChange, caller));
+  async write(change: PendingChange, caller: Caller): Promise<User> {
+    return this.queue.write(change, caller, toScimProblem);
   }
 
   /**

@@ -1,3 +1,5 @@
+import type { Caller } from '../../access/actor.js';
+import type { Sql } from '../../platform/database/engine/sql.js';
 import { Changes } from '../../platform/common/field-changes.js';
 import { type User, diffUsers, toUserRow, toValueRows, toWordRows } from '../model/user.js';
 import { type UserPatch, createEmptyUser, applyPatch } from '../rules/user-rules.js';
@@ -23,6 +25,29 @@ export interface UserChange {
   locked?: User;
 }
 
+/** A change that is prepared before its transaction and completed in it, possibly together with other changes. */
+export interface PendingChange {
+  kind: UserChange['kind'];
+  uuid: string;
+  /**
+   * Builds the change. It may run again, because a transaction may be retried.
+   * @param user the locked user, or undefined for a new, restored or missing user.
+   * @param added ids of the users that the same set of changes creates.
+   * @throws ProblemError if the change is invalid for this user.
+   */
+  buildChange: (
+    tx: Sql,
+    user: User | undefined,
+    added?: ReadonlySet<string>,
+  ) => UserChange | Promise<UserChange>;
+}
+
+/** A change and the caller that is responsible for it. */
+export interface CallerChange {
+  change: UserChange;
+  caller: Caller;
+}
+
 export type ChangeOutcome =
   /** `user` is the user after the change. For a deletion, it is the user before the change. */
   | { outcome: 'created' | 'updated' | 'unchanged' | 'deleted' | 'restored'; user: User; changes: Changes }
@@ -30,6 +55,7 @@ export type ChangeOutcome =
 
 export interface CheckedChange {
   kind: UserChange['kind'];
+  caller: Caller;
   /** The user before the change. Undefined for a new or restored user. */
   before: User | undefined;
   /** The user after the change. For a deletion, the same as `before`. */

@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { Caller } from '../../access/actor.js';
 import { Changes } from '../../platform/common/field-changes.js';
 import { now } from '../../platform/common/time.js';
 import type { AuditAction } from '../../audit/audit-event.js';
-import { recordEvents } from '../../audit/audit.service.js';
+import { recordCallerEvents } from '../../audit/audit.service.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { LoginThrottle } from '../../sessions/login-throttle.service.js';
 import { SessionsService } from '../../sessions/sessions.service.js';
@@ -16,7 +15,7 @@ import type { UserRoleEntity, UserValueEntity, UserWordEntity } from '../model/u
 import { type CounterName, UserCounts } from './user-counts.service.js';
 import { UserWriteRepository } from './user-write.repository.js';
 
-interface StoredChange extends Pick<CheckedChange, 'before' | 'prepared' | 'constraint'> {
+interface StoredChange extends Pick<CheckedChange, 'caller' | 'before' | 'prepared' | 'constraint'> {
   user: User;
   /** The user after the change. Undefined if the user is deleted. */
   after: User | undefined;
@@ -44,24 +43,21 @@ export class UserChangeStore {
    * Stores the changes, except for failed changes and changes without an effect.
    * @param outcomes outcomes in the same order as the changes.
    */
-  async save(
-    tx: Sql,
-    changes: readonly CheckedChange[],
-    outcomes: readonly ChangeOutcome[],
-    caller: Caller,
-  ): Promise<void> {
+  async save(tx: Sql, changes: readonly CheckedChange[], outcomes: readonly ChangeOutcome[]): Promise<void> {
     const stored = outcomes.flatMap((outcome, index) => toStoredChange(outcome, changes[index]));
     if (stored.length === 0) return;
     const groups = await this.moveDeletedAndRestored(tx, stored);
     const added = stored.flatMap(({ prepared, user: { created, updated } }) =>
       prepared ? setTimes(prepared.row, created, updated) : [],
     );
-    const updated = stored.filter(({ prepared, after }) => !prepared && after);
+    const updated = stored.flatMap(({ prepared, before, after, user }) =>
+      !prepared && before && after ? { before, user } : [],
+    );
     await this.repository.saveUsers(tx, added, updated);
     await this.saveLookups(tx, stored.filter(hasLookupChanges));
-    await this.endSessions(tx, stored, caller);
+    await this.endSessions(tx, stored);
     const events = stored.map((change) => toAuditEvent(change, groups));
-    await recordEvents(tx, caller, events);
+    await recordCallerEvents(tx, events);
     const deltas = sumCountDeltas(stored);
     if ([...deltas.values()].some((delta) => delta !== 0)) await this.counts.add(tx, deltas);
   }
@@ -98,17 +94,20 @@ export class UserChangeStore {
     await this.repository.updateValues(tx, diffValues(stored));
   }
 
-  private async endSessions(tx: Sql, stored: readonly StoredChange[], caller: Caller): Promise<void> {
+  private async endSessions(tx: Sql, stored: readonly StoredChange[]): Promise<void> {
     const all = stored.filter(shouldEndAllSessions);
     const others = stored.filter((change) => !shouldEndAllSessions(change) && changesPassword(change));
-    const own = caller.actor.kind === 'user' ? caller.actor.sessionId : undefined;
     const uuidsOf = (changes: readonly StoredChange[]): string[] => changes.map(({ user }) => user.uuid);
     const ended = stored.filter((change) => !change.after || changesPassword(change));
     if (ended.length > 0) await this.throttle.endDevices(tx, uuidsOf(ended));
     if (all.length > 0) await this.sessions.endForUsers(tx, uuidsOf(all));
-    if (others.length > 0) await this.sessions.endForUsers(tx, uuidsOf(others), own);
+    for (const [own, changes] of Map.groupBy(others, ownSessionOf))
+      await this.sessions.endForUsers(tx, uuidsOf(changes), own);
   }
 }
+
+const ownSessionOf = ({ caller: { actor } }: StoredChange): string | undefined =>
+  actor.kind === 'user' ? actor.sessionId : undefined;
 
 function toStoredChange(outcome: ChangeOutcome, change: CheckedChange | undefined): StoredChange[] {
   if (!change || outcome.outcome === 'error' || outcome.outcome === 'unchanged') return [];
@@ -196,9 +195,10 @@ function countersOf(user: User | undefined): CounterName[] {
 /** Maximum number of groups in the audit event of a deleted user. Further groups are omitted. */
 const MAX_AUDITED_GROUPS = 1000;
 
-function toAuditEvent({ before, user, outcome }: StoredChange, formerGroups: FormerGroups) {
+function toAuditEvent({ caller, before, user, outcome }: StoredChange, formerGroups: FormerGroups) {
   const groups = formerGroups.get(user.uuid);
   return {
+    caller,
     action: getAction(outcome.outcome, before, user),
     target: { kind: 'user' as const, id: user.uuid },
     changes: groups ? addFormerGroups(outcome.changes, groups) : outcome.changes,

@@ -32,10 +32,14 @@ const WORD_KEY = ['word', 'user_uuid'] as const;
 /** Runs the SQL statements of the user writer in its transaction, each for a whole change set. */
 @Injectable()
 export class UserWriteRepository {
-  /** Locks users in the order of their uuids, to avoid deadlocks. */
-  async lock(tx: Sql, uuids: readonly string[]): Promise<Map<string, User>> {
+  /**
+   * Locks users in the order of their uuids, to avoid deadlocks.
+   * @param skipsLocked true to omit users whom another transaction has locked, instead of waiting for them.
+   */
+  async lock(tx: Sql, uuids: readonly string[], skipsLocked = false): Promise<Map<string, User>> {
+    const clause = lockClauseOf(tx) + (skipsLocked && tx.dialect === 'mysql' ? ' SKIP LOCKED' : '');
     const toSql = (list: string) =>
-      `SELECT ${USER_COLUMNS.join(', ')} FROM users WHERE uuid IN (${list}) ORDER BY uuid${lockClauseOf(tx)}`;
+      `SELECT ${USER_COLUMNS.join(', ')} FROM users WHERE uuid IN (${list}) ORDER BY uuid${clause}`;
     const rows = await selectWhereIn<UserRow>(tx, uuids.toSorted(), toSql);
     return new Map(rows.map((row) => [row.uuid, toUser(row)]));
   }
@@ -74,18 +78,20 @@ export class UserWriteRepository {
   }
 
   /**
-   * Stores new and changed users. For a single changed user, writes only the changed columns, because an upsert in
-   * SQLite rewrites all indexes.
+   * Stores new and changed users. For a single changed user, and for all users in SQLite, writes only the changed columns,
+   * because an upsert in SQLite rewrites all indexes.
    */
   async saveUsers(
     tx: Sql,
     created: readonly UserEntity[],
-    changed: readonly { before: User | undefined; user: User }[],
+    changed: readonly { before: User; user: User }[],
   ): Promise<void> {
     await insertRows(tx, UserEntity, created);
-    const [{ before, user } = {}] = changed;
-    if (changed.length === 1 && before && user)
-      return updateRow(tx, UserEntity, 'uuid', toUserRow(before), toUserRow(user));
+    if (changed.length === 1 || tx.dialect === 'sqlite') {
+      for (const { before, user } of changed)
+        await updateRow(tx, UserEntity, 'uuid', toUserRow(before), toUserRow(user));
+      return;
+    }
     const rows = changed.map((each) => toUserRow(each.user));
     return upsertRows(tx, UserEntity, ['uuid'], rows);
   }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Caller, isResponsibleFor } from '../../access/actor.js';
+import { type Caller, getUsageKey, isResponsibleFor } from '../../access/actor.js';
 import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
 import { Changes } from '../../platform/common/field-changes.js';
 import { now } from '../../platform/common/time.js';
@@ -13,6 +13,7 @@ import {
 } from '../rules/user-rules.js';
 import { type User, diffUsers, isTemporary, listRemovedFields } from '../model/user.js';
 import {
+  type CallerChange,
   type CheckedChange,
   type ChangeOutcome,
   type PreparedUser,
@@ -27,14 +28,15 @@ import {
   createDeletionConstraint,
 } from '../set-rules/set-constraint.js';
 import { DeletedUsersRepository } from './deleted-users.repository.js';
+import { findDependentChanges } from '../set-rules/independent-changes.js';
 import { SetValidator } from '../set-rules/set-validator.js';
 import {
+  DEPENDENT_CHANGE,
   type Failure,
   SELF_BLOCK,
   SELF_DELETION,
   STALE_VERSION,
   createNotFoundFailure,
-  toFailureProblem,
 } from '../rules/failure.js';
 import { UserCounts } from './user-counts.service.js';
 import { UserChangeStore } from './user-change-store.service.js';
@@ -54,8 +56,9 @@ export class UserWriter {
     private readonly fuse: KeyFuse,
   ) {}
 
-  async lock(tx: Sql, uuids: readonly string[]): Promise<ReadonlyMap<string, User>> {
-    return this.repository.lock(tx, uuids);
+  /** @param skipsLocked see `UserWriteRepository.lock`. */
+  async lock(tx: Sql, uuids: readonly string[], skipsLocked?: boolean): Promise<ReadonlyMap<string, User>> {
+    return this.repository.lock(tx, uuids, skipsLocked);
   }
 
   /**
@@ -66,32 +69,40 @@ export class UserWriter {
    */
   async apply(tx: Sql, changes: readonly UserChange[], caller: Caller): Promise<ChangeOutcome[]> {
     const time = now();
-    const validated = await this.validate(tx, changes, caller, time);
-    const deletions = validated.filter((change) => isValidChange(change, 'delete'));
-    const deleted = new Set(deletions.map(({ after }) => after.uuid));
-    const all = deleted.size > 0 ? await this.clearDeletedManagers(tx, validated, deleted) : validated;
-    const outcomes = all.map((change) => toOutcome(change, time));
-    const blocked = listBlockedUuids(all, outcomes);
-    if (blocked.length > 0)
-      await this.fuse.recordBlockedUsers(tx, caller, blocked, () => this.counts.count('Active', tx));
-    await this.store.save(tx, all, outcomes, caller);
-    return outcomes.slice(0, changes.length);
+    const all = changes.map((change) => ({ change, caller }));
+    return this.save(tx, all, await this.validate(tx, all, time), time);
   }
 
   /**
-   * Applies one change, and returns the user after the change.
-   * @throws the error that `toError` creates from the failures of the change.
+   * Applies changes of several callers, each as if it were alone. A change that depends on an earlier change of the set
+   * is not applied. Its outcome has the failure `DEPENDENT_CHANGE`. See `apply`.
    */
-  async applyOne(
+  async applyIndependent(tx: Sql, changes: readonly CallerChange[]): Promise<ChangeOutcome[]> {
+    const time = now();
+    return this.save(tx, changes, await this.validate(tx, changes, time, true), time);
+  }
+
+  private async save(
     tx: Sql,
-    change: UserChange,
-    caller: Caller,
-    toError: (failures: readonly Failure[]) => Error = toFailureProblem,
-  ): Promise<User> {
-    const [outcome] = await this.apply(tx, [change], caller);
-    if (!outcome) throw new Error('The writer returned no outcome for the change.');
-    if (outcome.outcome === 'error') throw toError(outcome.failures);
-    return outcome.user;
+    changes: readonly CallerChange[],
+    validated: readonly CheckedChange[],
+    time: string,
+  ): Promise<ChangeOutcome[]> {
+    const deletions = validated.filter((change) => isValidChange(change, 'delete'));
+    const deleted = new Set(deletions.map(({ after }) => after.uuid));
+    const all = deletions[0]
+      ? await this.clearDeletedManagers(tx, validated, deleted, deletions[0].caller)
+      : validated;
+    const outcomes = all.map((change) => toOutcome(change, time));
+    const blocking = all.filter((change, index) => isBlocking(change, outcomes[index]));
+    const countActive = (): Promise<number> => this.counts.count('Active', tx);
+    for (const group of Map.groupBy(blocking, ({ caller }) => getUsageKey(caller.actor)).values()) {
+      const uuids = group.map(({ after }) => after.uuid);
+      for (const { caller } of group.slice(0, 1))
+        await this.fuse.recordBlockedUsers(tx, caller, uuids, countActive);
+    }
+    await this.store.save(tx, all, outcomes);
+    return outcomes.slice(0, changes.length);
   }
 
   /** Adds an update that clears `manager_uuid` for every user whose manager is deleted. */
@@ -99,6 +110,7 @@ export class UserWriter {
     tx: Sql,
     validated: readonly CheckedChange[],
     deleted: ReadonlySet<string>,
+    caller: Caller,
   ): Promise<readonly CheckedChange[]> {
     const reports = await this.deleted.lockReports(tx, [...deleted]);
     const valid = validated.filter(({ failures }) => failures.length === 0);
@@ -109,40 +121,41 @@ export class UserWriter {
         isValidChange(change, 'update') ? { ...change, after: clearManager(change.after, deleted) } : change,
       ),
       ...others.map((before) => {
-        return { kind: 'update' as const, before, after: clearManager(before, deleted), failures: [] };
+        return {
+          kind: 'update' as const,
+          caller,
+          before,
+          after: clearManager(before, deleted),
+          failures: [],
+        };
       }),
     ];
   }
 
   private async validate(
     tx: Sql,
-    changes: readonly UserChange[],
-    caller: Caller,
+    changes: readonly CallerChange[],
     time: string,
+    isIndependent = false,
   ): Promise<CheckedChange[]> {
-    if (new Set(changes.map(({ uuid }) => uuid)).size < changes.length)
-      throw new Error('a change set contains two changes of one user');
     const current = await this.lockCurrent(tx, changes);
-    const states = changes.map((change) => ({
-      change,
-      ...evaluateChange(change, current.get(change.uuid), caller, time),
-    }));
-    const byChange = states.map(({ kind, before, after, prepared, failures }, index) => {
-      if (failures.length > 0) return undefined;
-      if (kind === 'delete') return createDeletionConstraint(index + 1, after);
-      return createConstraint(index + 1, before, after, { identifiers: prepared?.identifiers });
+    const states = changes.map(({ change, caller }, index) => {
+      const state = evaluateChange(change, current.get(change.uuid), caller, time);
+      return { ...state, change, constraint: toConstraint(state, index + 1) };
     });
-    const constraints = byChange.filter((constraint) => constraint !== undefined);
-    const failures =
-      constraints.length > 0 ? await this.validateSet(tx, constraints, states, caller) : undefined;
-    return states.map(({ kind, before, after, prepared, failures: own, change }, index): CheckedChange => {
-      const others = failures?.get(index + 1) ?? (isStale(change, before) ? [STALE_VERSION] : []);
-      const all = own.length > 0 ? own : others;
-      return { kind, before, after, prepared, constraint: byChange[index], failures: all };
+    const managers = await this.findManagers(tx, states);
+    if (isIndependent) postponeDependentChanges(states, managers);
+    const failures = await this.validateSet(tx, states, managers);
+    return states.map(({ change, ...state }, index): CheckedChange => {
+      const others = failures.get(index + 1) ?? (isStale(change, state.before) ? [STALE_VERSION] : []);
+      return state.failures.length > 0 ? state : { ...state, failures: others };
     });
   }
 
-  private async lockCurrent(tx: Sql, changes: readonly UserChange[]): Promise<ReadonlyMap<string, User>> {
+  private async lockCurrent(tx: Sql, set: readonly CallerChange[]): Promise<ReadonlyMap<string, User>> {
+    const changes = set.map(({ change }) => change);
+    if (new Set(changes.map(({ uuid }) => uuid)).size < changes.length)
+      throw new Error('a change set contains two changes of one user');
     const locked = changes.flatMap(({ locked: user }) => user ?? []);
     const users = new Map(locked.map((user) => [user.uuid, user]));
     const unread = changes.filter(({ kind, uuid }) => kind !== 'create' && !users.has(uuid));
@@ -163,13 +176,13 @@ export class UserWriter {
 
   private async validateSet(
     tx: Sql,
-    constraints: readonly SetConstraint[],
-    states: readonly { change: UserChange; before: User | undefined }[],
-    { actor }: Caller,
+    states: readonly ChangeState[],
+    managers: ReadonlyMap<string, string | null>,
   ): Promise<ReadonlyMap<number, readonly Failure[]>> {
+    const constraints = states.flatMap(({ constraint }) => constraint ?? []);
+    if (constraints.length === 0) return new Map();
     const identifiers = constraints.flatMap(({ taken }) => taken.map(({ identifier }) => identifier));
     const owners = await this.repository.findOwners(tx, identifiers);
-    const managers = await this.findManagers(tx, constraints);
     const losesAny = constraints.some(({ webmaster }) => webmaster !== undefined && webmaster !== 'gained');
     // Locks the set rule before counting, so that concurrent changes cannot remove all Webmasters.
     if (losesAny) await this.repository.lockRule(tx, 'webmasters');
@@ -177,7 +190,7 @@ export class UserWriter {
     const validateWithout = (withdrawn: readonly number[]): ReadonlyMap<number, readonly Failure[]> => {
       const set = new SetValidator({
         nameOf: (change) => `user ${states[change - 1]?.change.uuid ?? ''}`,
-        isImport: actor.kind === 'import',
+        isImport: states[0]?.caller.actor.kind === 'import',
       });
       for (const constraint of constraints) set.add(constraint, owners);
       for (const change of withdrawn) set.markFailed(change);
@@ -193,10 +206,8 @@ export class UserWriter {
     return new Map([...validateWithout(stale), ...staleFailures]);
   }
 
-  private async findManagers(
-    tx: Sql,
-    constraints: readonly SetConstraint[],
-  ): Promise<Map<string, string | null>> {
+  private async findManagers(tx: Sql, states: readonly ChangeState[]): Promise<Map<string, string | null>> {
+    const constraints = states.flatMap(({ constraint }) => constraint ?? []);
     if (!constraints.some(({ manager, deletes }) => deletes ?? manager?.after)) return new Map();
     // Without the lock, concurrent changes could together form a cycle, or set a manager who is being deleted.
     await this.repository.lockRule(tx, 'managers');
@@ -205,12 +216,35 @@ export class UserWriter {
   }
 }
 
-function listBlockedUuids(validated: readonly CheckedChange[], outcomes: readonly ChangeOutcome[]): string[] {
-  return validated.flatMap(({ before, after }, index) => {
-    const outcome = outcomes[index]?.outcome;
-    const isBlocked = before?.status === 'Active' && after.status !== 'Active' && outcome === 'updated';
-    return (isBlocked || outcome === 'deleted') && !isTemporary(after) ? after.uuid : [];
-  });
+/** A change in the course of its validation. */
+type ChangeState = CheckedChange & { change: UserChange };
+
+function toConstraint(
+  { kind, before, after, prepared, failures }: CheckedChange,
+  number: number,
+): SetConstraint | undefined {
+  if (failures.length > 0) return undefined;
+  if (kind === 'delete') return createDeletionConstraint(number, after);
+  return createConstraint(number, before, after, { identifiers: prepared?.identifiers });
+}
+
+function postponeDependentChanges(
+  states: readonly ChangeState[],
+  managers: ReadonlyMap<string, string | null>,
+): void {
+  const valid = states.filter(({ failures }) => failures.length === 0);
+  const candidates = valid.map(({ change: { uuid }, constraint }) => ({ uuid, constraint }));
+  const dependent = findDependentChanges(candidates, managers);
+  for (const [index, state] of valid.entries()) {
+    if (dependent.has(index)) Object.assign(state, { constraint: undefined, failures: [DEPENDENT_CHANGE] });
+  }
+}
+
+/** Returns true for a change that counts for the fuse of an API key. */
+function isBlocking({ before, after }: CheckedChange, outcome: ChangeOutcome | undefined): boolean {
+  const isBlocked =
+    before?.status === 'Active' && after.status !== 'Active' && outcome?.outcome === 'updated';
+  return (isBlocked || outcome?.outcome === 'deleted') && !isTemporary(after);
 }
 
 const isValidChange = (change: CheckedChange, kind: UserChange['kind']): boolean =>
@@ -244,17 +278,18 @@ function evaluateChange(
   }
   if (!before) {
     const missing = createNotFoundFailure(uuid, kind === 'restore' ? 'deleted user' : 'user');
-    return { kind, before, after: createEmptyUser(uuid, time), failures: [missing] };
+    return { kind, caller, before, after: createEmptyUser(uuid, time), failures: [missing] };
   }
   if (kind === 'restore') {
     const restored = { ...before, updated: time };
     return evaluateAddition(kind, restored, toPreparedUser(restored), caller);
   }
   const after = applyPatch(before, patch);
-  if (kind === 'delete') return { kind, before, after: before, failures: validateDeletion(before, caller) };
-  if (isSelfBlock(caller, before, after)) return { kind, before, after, failures: [SELF_BLOCK] };
+  if (kind === 'delete')
+    return { kind, caller, before, after: before, failures: validateDeletion(before, caller) };
+  if (isSelfBlock(caller, before, after)) return { kind, caller, before, after, failures: [SELF_BLOCK] };
   const missing = checkPrivilege(caller.actor, before, after, change.byProvider);
-  return { kind, before, after, failures: missing ? [missing] : validateWholeUser(after) };
+  return { kind, caller, before, after, failures: missing ? [missing] : validateWholeUser(after) };
 }
 
 /** Evaluates the creation or the restore of a user, by the same rules. */
@@ -262,11 +297,11 @@ function evaluateAddition(
   kind: 'create' | 'restore',
   after: User,
   prepared: PreparedUser,
-  { actor }: Caller,
+  caller: Caller,
 ): CheckedChange {
-  const missing = checkPrivilege(actor, undefined, after);
+  const missing = checkPrivilege(caller.actor, undefined, after);
   const failures = missing ? [missing] : validateWholeUser(after);
-  return { kind, before: undefined, after, prepared, failures };
+  return { kind, caller, before: undefined, after, prepared, failures };
 }
 
 function validateDeletion(before: User, { actor }: Caller): Failure[] {
