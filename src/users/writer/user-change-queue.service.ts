@@ -95,7 +95,8 @@ export class UserChangeQueue {
       });
       for (const [{ resolve }, user] of users) resolve(user);
     } catch (error) {
-      this.handleFailure(set ?? this.takeSet(), error);
+      // Without a transaction, all waiting changes fail or start alone at once, and do not wait for further attempts.
+      this.handleFailure(set ?? new Set(this.waiting.splice(0)), error);
     }
     clearTimeout(timer);
     startNextSet();
