@@ -193,10 +193,21 @@ export async function selectWhereIn<T extends object>(
     return sql.query<T>(toSql('SELECT value FROM json_each(?)'), [JSON.stringify(values)]);
   }
   const rows: T[] = [];
-  for (const part of chunkValues(values))
+  for (const part of chunkValues(padValues(values)))
     rows.push(...(await sql.query<T>(toSql(toPlaceholders(part.length)), part)));
   return rows;
 }
+
+/** Repeats the last value until their number is a power of two, so that few different statements are prepared. */
+function padValues<T>(values: readonly T[]): readonly T[] {
+  const [last] = values.slice(-1);
+  const missing = 2 ** Math.ceil(Math.log2(values.length)) - values.length;
+  return last === undefined || values.length > MAX_PADDED
+    ? values
+    : [...values, ...Array<T>(missing).fill(last)];
+}
+/** Maximum number of values that are padded. Longer statements are not prepared. */
+const MAX_PADDED = 512;
 
 export async function insertRows<E extends Row<E>>(sql: Sql, entity: new () => E, rows: readonly E[]) {
   await writeRows(sql, entity, rows, '');
@@ -235,7 +246,7 @@ export async function updateRow<E extends Row<E>>(
 
 export async function deleteRows(sql: Sql, entity: Entity, column: string, values: readonly SqlValue[]) {
   let deleted = 0;
-  for (const part of chunkValues(values)) {
+  for (const part of chunkValues(padValues(values))) {
     const condition = `${column} IN (${toPlaceholders(part.length)})`;
     deleted += await sql.execute(`DELETE FROM ${tableOf(entity).name} WHERE ${condition}`, part);
   }
@@ -250,7 +261,7 @@ export async function deleteByKeys<E extends Row<E>>(
 ): Promise<void> {
   const values = `(${toPlaceholders(columns.length)})`;
   const keyCondition = `(${columns.map((column) => `${column} = ?`).join(' AND ')})`;
-  for (const part of chunkValues(keys, MAX_KEYS)) {
+  for (const part of chunkValues(padValues(keys), MAX_KEYS)) {
     // SQLite uses the index of the primary key only for `IN`, and MariaDB and MySQL use it only for `OR`.
     const condition =
       sql.dialect === 'sqlite'

@@ -1,4 +1,4 @@
-import type { Connection, ResultSetHeader, RowDataPacket } from 'mysql2';
+import { type Connection, type ResultSetHeader, type RowDataPacket, format } from 'mysql2';
 import { Readable } from 'node:stream';
 import { isObject } from '../../common/json.js';
 import { DatabaseError } from '../engine/database-error.js';
@@ -29,8 +29,12 @@ type RowValues = readonly SqlValue[][];
  */
 export async function insertAll(connection: Connection, statement: InsertStatement, rows: RowValues) {
   if (await tryLoadData(connection, statement, rows)) return;
-  for (const { sql, params } of buildMultiRowInserts(statement, rows))
-    await runQuery(connection, sql, params);
+  for (const { sql, params } of buildMultiRowInserts(statement, rows)) {
+    const isReused = rows.length === 1 || isWide(rows);
+    // Inserts of two or more rows have too many different texts to be prepared and reused.
+    if (!isReused) assertBindable(params);
+    await (isReused ? runQuery(connection, sql, params) : runQuery(connection, format(sql, params)));
+  }
 }
 
 /**
@@ -113,9 +117,10 @@ export function* buildMultiRowInserts(
     return { sql: `${head}${values}${tail}`, params };
   };
   const sizes = rows.map(sizeOf);
-  const isWide = sizes.reduce((sum, size) => sum + size, 0) > MIN_PREPARED_WIDTH * columns * rows.length;
   const preparedLength = MAX_PREPARED_LENGTH - head.length - tail.length;
-  const maxPreparedRows = isWide ? Math.floor(preparedLength / (row.length + SEPARATOR.length)) : Infinity;
+  const maxPreparedRows = isWide(rows)
+    ? Math.floor(preparedLength / (row.length + SEPARATOR.length))
+    : Infinity;
   const maxParams = columns * Math.max(1, Math.min(maxPreparedRows, Math.floor(MAX_PARAMS / columns)));
   let params: SqlValue[] = [];
   let length = 0;
@@ -131,6 +136,12 @@ export function* buildMultiRowInserts(
   }
   if (params.length > 0) yield buildStatement(params);
 }
+
+/** Returns true if the values are so long that a prepared statement is cheaper. */
+const isWide = (rows: RowValues): boolean => {
+  const values = rows.flat();
+  return sizeOf(values) > MIN_PREPARED_WIDTH * values.length;
+};
 
 const sizeOf = (values: readonly SqlValue[]): number =>
   values.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 8), 0);
