@@ -11,7 +11,7 @@ import {
   type WriteState,
   assertBindable,
 } from '../engine/sql.js';
-import { type SqliteConnection, toRowObject } from './sqlite-connection.js';
+import { type SqliteConnection, rowBuilderOf } from './sqlite-connection.js';
 import type { Release } from '../../common/fair-semaphore.js';
 import type { WriteAheadLog } from './write-ahead-log.js';
 import type { WriteLock } from './write-lock.js';
@@ -86,10 +86,8 @@ export class SqliteEngine implements Engine {
   }
 
   private async read<T>(run: (connection: SqliteConnection) => T): Promise<T> {
-    for (
-      const until = performance.now() + READ_WAIT_MILLIS;
-      this.openTransaction && performance.now() < until;
-    )
+    const until = this.openTransaction ? performance.now() + READ_WAIT_MILLIS : 0;
+    while (this.openTransaction && performance.now() < until)
       await Promise.race([this.openTransaction, delay(READ_WAIT_MILLIS, undefined, { ref: false })]);
     return this.retryWhileBusy(() => run(this.openTransaction ? this.committed : this.connection), false);
   }
@@ -101,7 +99,7 @@ export class SqliteEngine implements Engine {
     const { names, rows } = await reader.read(sql, params, signal).catch((error: unknown) => {
       throw this.connection.probe.record(error);
     });
-    return rows.map((values) => toRowObject(names, values)) as T[];
+    return rows.map(rowBuilderOf(names)) as T[];
   }
 
   execute(sql: string, params: Params = []): Promise<number> {
@@ -158,12 +156,13 @@ export class SqliteEngine implements Engine {
    * @throws DatabaseError `race` if the lock is still held after five seconds.
    */
   private async retryWhileBusy<T>(attempt: () => T, waits = true): Promise<T> {
-    for (const until = performance.now() + BUSY_TIMEOUT_MILLIS; ;) {
+    for (let until = 0; ;) {
       while (waits && this.openTransaction) await this.openTransaction;
       this.log.assertUsable();
       try {
         return attempt();
       } catch (error) {
+        until ||= performance.now() + BUSY_TIMEOUT_MILLIS;
         if (!isBusy(error) || performance.now() > until) throw error;
         await delay(PAUSE_MILLIS);
       }
