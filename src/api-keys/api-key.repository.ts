@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Sql, lockClauseOf, insertRows } from '../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
+import { TurnLookup } from '../platform/database/turn-lookup.js';
 import { DEFAULT_PROFILE, type KeyActor } from '../access/actor.js';
 import { fromJson } from '../platform/common/json.js';
 import type { DbTime } from '../platform/common/time.js';
@@ -13,10 +14,16 @@ const COLUMNS =
 /** Reads and writes API keys. Uses hand-written SQL, because nearly every request runs `findByHash` (ADR 13). */
 @Injectable()
 export class ApiKeyRepository {
+  private readonly byHash = new TurnLookup<ApiKeyEntity>(
+    this.database,
+    'key_hash',
+    `SELECT ${COLUMNS} FROM api_keys`,
+  );
+
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  async findByHash(hash: string): Promise<ApiKeyEntity | undefined> {
-    return this.database.queryOne(`SELECT ${COLUMNS} FROM api_keys WHERE key_hash = ?`, [hash]);
+  findByHash(hash: string): Promise<ApiKeyEntity | undefined> {
+    return this.byHash.find(hash);
   }
 
   async find(id: string, sql: Sql = this.database): Promise<ApiKeyEntity | undefined> {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { generateApiKey } from '../../src/api-keys/api-keys.service.js';
 import { API_KEY, setUpApp } from '../support/app/app.js';
 import type { Answer } from '../support/app/client.js';
@@ -93,4 +93,32 @@ describe('an API key', () => {
     expectUnauthenticated(await app.guest.get('/users/search', { cookie: `X-API-Key=${API_KEY}` }));
     expectUnauthenticated(await app.guest.get(`/users/search?api_key=${API_KEY}`));
   });
+});
+
+test('parallel requests with one API key share the statements that find the key and the users', async () => {
+  const { uuid } = (await aPerson(app)).user;
+  const send = () => Promise.all(Array.from({ length: 60 }, () => app.key.get(`/users/${uuid}`)));
+  await send(); // opens the connections, so that the next requests arrive together
+  const query = jest.spyOn(databaseOf(app), 'query');
+  const answers = await send();
+  const statements = query.mock.calls.filter(([sql]) => / WHERE (key_hash|uuid) IN /.test(sql));
+  query.mockRestore();
+  expect(answers.filter(({ status, body }) => status === 200 && body.uuid === uuid)).toHaveLength(60);
+  expect(statements.length).toBeGreaterThanOrEqual(2);
+  expect(statements.length).toBeLessThan(60); // instead of 120
+});
+
+test('a revoked API key is rejected from the acknowledgement on, also among parallel requests', async () => {
+  const { body } = await app.key.post('/api_keys', { name: 'short-lived' });
+  let isRevoked = false;
+  const sendUntilRejected = async (): Promise<number> => {
+    const isLate = isRevoked;
+    const { status } = await search(body.key);
+    return isLate || status !== 200 ? status : sendUntilRejected();
+  };
+  const clients = Array.from({ length: 20 }, sendUntilRejected);
+  expect((await app.key.delete(`/api_keys/${body.id}`)).status).toBe(204);
+  isRevoked = true;
+  clients.push(...Array.from({ length: 20 }, sendUntilRejected));
+  expect(new Set(await Promise.all(clients))).toEqual(new Set([401]));
 });

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import { type Sql, lockClauseOf } from '../../platform/database/engine/sql.js';
+import { TurnLookup } from '../../platform/database/turn-lookup.js';
 import { toLoginIdentifier } from '../model/comparison-keys.js';
 import { USER_COLUMNS, type User, type UserRow, toUser } from '../model/user.js';
 
@@ -9,12 +10,15 @@ export type Credentials = Pick<UserRow, 'uuid' | 'username' | 'status' | 'passwo
 /** Reads and updates single users. Every read finds its row by a primary key. */
 @Injectable()
 export class UsersRepository {
-  private readonly findSql = `SELECT ${USER_COLUMNS.join(', ')} FROM users WHERE uuid = ?`;
+  private readonly select = `SELECT ${USER_COLUMNS.join(', ')} FROM users`;
+  private readonly byUuid = new TurnLookup<UserRow>(this.database, 'uuid', this.select);
 
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  async find(uuid: string, sql: Sql = this.database): Promise<User | undefined> {
-    const row = await sql.queryOne<UserRow>(this.findSql, [uuid]);
+  /** @param sql the transaction to read in, if any. */
+  async find(uuid: string, sql?: Sql): Promise<User | undefined> {
+    const inTransaction = sql?.queryOne<UserRow>(`${this.select} WHERE uuid = ?`, [uuid]);
+    const row = await (inTransaction ?? this.byUuid.find(uuid));
     return row && toUser(row);
   }
 

@@ -1,0 +1,58 @@
+import { type Sql, toPlaceholders } from './engine/sql.js';
+
+/** Maximum number of keys in a statement. */
+const MAX_KEYS = 64;
+
+type Resolvers<T> = PromiseWithResolvers<T | undefined>;
+
+/**
+ * Finds rows by a unique column. The look-ups of one turn of the event loop share a statement (ADR 42). The statement
+ * runs after the last of these look-ups, so that no result is older than its look-up.
+ */
+export class TurnLookup<T extends object> {
+  private pending = new Map<string, Resolvers<T>>();
+
+  /**
+   * @param column name of the unique column in the result. The database must compare it byte by byte.
+   * @param select the SELECT statement without its condition.
+   */
+  constructor(
+    private readonly database: Pick<Sql, 'query'>,
+    private readonly column: keyof T & string,
+    private readonly select: string,
+  ) {}
+
+  /** Finds the row with this key. Look-ups of the same key in one turn return the same object. */
+  find(key: string): Promise<T | undefined> {
+    if (this.pending.size === 0) setImmediate(this.send);
+    const waiting = this.pending.get(key) ?? Promise.withResolvers<T | undefined>();
+    this.pending.set(key, waiting);
+    return waiting.promise;
+  }
+
+  private readonly send = (): void => {
+    const lookups = [...this.pending];
+    this.pending.clear();
+    for (let from = 0; from < lookups.length; from += MAX_KEYS)
+      void this.load(new Map(lookups.slice(from, from + MAX_KEYS)));
+  };
+
+  private async load(lookups: ReadonlyMap<string, Resolvers<T>>): Promise<void> {
+    try {
+      const keys = padToPowerOfTwo([...lookups.keys()]);
+      const sql = `${this.select} WHERE ${this.column} IN (${toPlaceholders(keys.length)})`;
+      const rows = await this.database.query<T>(sql, keys);
+      for (const row of rows) lookups.get(String(row[this.column]))?.resolve(row);
+      for (const { resolve } of lookups.values()) resolve(undefined); // has no effect on the keys that were found
+    } catch (error) {
+      for (const { reject } of lookups.values()) reject(error);
+    }
+  }
+}
+
+/** Repeats the last key until the number of keys is a power of two, so that few different statements are prepared. */
+function padToPowerOfTwo(keys: string[]): string[] {
+  const [last = ''] = keys.slice(-1);
+  while ((keys.length & (keys.length - 1)) !== 0) keys.push(last);
+  return keys;
+}
