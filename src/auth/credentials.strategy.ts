@@ -8,7 +8,7 @@ import { ApiKeysService } from '../api-keys/api-keys.service.js';
 import { createUnauthenticatedError } from '../platform/common/errors.js';
 import { SessionCookie } from '../sessions/session-cookie.js';
 import { SessionsService } from '../sessions/sessions.service.js';
-import { rolesOf } from '../users/model/user.js';
+import { parseRoles, rolesOf } from '../users/model/user.js';
 import { UsersService } from '../users/users.service.js';
 
 type Done = (error: Error | null, actor?: object) => void;
@@ -91,14 +91,13 @@ export class SessionStrategy extends PassportStrategy(RequestStrategy, 'session-
   async validate(request: Request): Promise<UserActor | false> {
     const token = this.cookie.read(request);
     const session = token ? await this.sessions.find(token) : undefined;
-    const user = session && (await this.users.find(session.userUuid));
-    if (!session || user?.status !== 'Active') return false;
-    if (session.renewed) await this.users.updateLastAccess(user.uuid);
+    if (session?.status !== 'Active') return false;
+    if (session.renewed) await this.users.updateLastAccess(session.user_uuid);
     return {
       kind: 'user',
-      id: user.uuid,
-      username: user.username,
-      roles: rolesOf(user),
+      id: session.user_uuid,
+      username: session.username,
+      roles: rolesOf(parseRoles(session)),
       sessionId: session.id,
       confirmed: session.confirmed,
     };

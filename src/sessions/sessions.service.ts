@@ -60,7 +60,7 @@ export class SessionsService {
   /**
    * Finds the valid session for a cookie value. The session is extended only if half of its idle time has passed, so
    * that most requests do not write.
-   * @returns the session, with `renewed` true if it has just been extended. `confirmed` is the time at which its
+   * @returns the session and its user, with `renewed` true if it has just been extended. `confirmed` is the time at which its
    * password was last verified.
    */
   async find(token: string) {
@@ -76,8 +76,7 @@ export class SessionsService {
     const next = this.computeExpiry(time, session.absolute_expires).expires;
     const renewed = addSeconds(time, this.idleSeconds / 2) > session.expires && next > session.expires;
     if (renewed) await this.repository.renew(session.id, next);
-    const confirmed = session.confirmed ?? session.created;
-    return { id: session.id, userUuid: session.user_uuid, confirmed, renewed };
+    return { ...session, confirmed: session.confirmed ?? session.created, renewed };
   }
 
   /** Records that the password of the session was verified. */

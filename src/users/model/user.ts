@@ -47,15 +47,23 @@ const SET_NAMES = CHANGEABLE.map((field) => [field, toNewValueKey(field)] as con
 export const USER_COLUMNS: readonly (keyof UserRow)[] = ['uuid', ...CHANGEABLE, ...FIXED.slice(1)];
 
 export function toUser(row: UserRow): User {
+  const { roles, group_roles } = parseRoles(row);
   return {
     ...row,
-    roles: fromJson(row.roles),
+    roles,
     authname: row.authname === null ? {} : fromJson(row.authname),
     social_media: row.social_media === null ? {} : fromJson(row.social_media),
     attributes: row.attributes === null ? NO_ATTRIBUTES : fromJson(row.attributes),
-    group_roles: row.group_roles === null ? NO_ROLES : fromJson(row.group_roles),
+    group_roles,
     hide_email: row.hide_email === 1,
     hide_phone_numbers: row.hide_phone_numbers === 1,
+  };
+}
+
+export function parseRoles({ roles, group_roles }: Pick<UserRow, 'roles' | 'group_roles'>) {
+  return {
+    roles: fromJson(roles),
+    group_roles: group_roles === null ? NO_ROLES : fromJson(group_roles),
   };
 }
 
