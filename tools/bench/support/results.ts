@@ -6,6 +6,10 @@ export interface Sample {
   perSecond: number;
   /** Requests or rows per second of CPU time of the program. Imports include the database server. */
   perCpuSecond: number;
+  /** CPU time in microseconds that the database server uses for a request. */
+  databaseMicros?: number;
+  /** Number of statements that the database server runs for a request. */
+  statements?: number;
   /** Median latency in milliseconds. */
   median?: number;
   /** Latency in milliseconds at the 99th percentile. */
@@ -16,8 +20,6 @@ export interface Sample {
 
 export interface Measured extends Sample {
   name: string;
-  /** Number of statements that MariaDB ran for a request. */
-  statements?: number;
 }
 
 /** Measurements of a baseline, and the share of it that the service reaches. Both are medians over the rounds. */
