@@ -106,6 +106,29 @@ describe('a late page', () => {
   });
 });
 
+describe('a search for a common word', () => {
+  const RARE_MATCHES = 40;
+  let words: TestApp;
+  beforeAll(async () => {
+    words = await TestApp.start({ DATABASE_POOL_SIZE: '1' });
+    const nameOf = (n: number): string => (n % 101 === 0 ? 'Okapi Quagga' : 'Gnu Zebu');
+    await seedUsers(words, 0, 101 * RARE_MATCHES, (n) => ({ ...seededUser(n), middle_name: nameOf(n) }));
+    await refreshStatistics(words);
+  });
+  afterAll(() => words.end());
+
+  test.each([
+    ['by relevance', 'okapi', 'gnu', {}],
+    ['for two words', 'okapi quagga', 'gnu zebu', {}],
+    ['for a common and a rare word', 'okapi quagga', 'u0000000 gnu', {}],
+    ['sorted by surname', 'okapi', 'gnu', { sort: 'surname', order: 'asc' }],
+  ])('costs no more than for a word of a hundredth of the users: %s', async (_what, rare, common, query) => {
+    const costOf = (word: string) =>
+      measureEffort(words, () => check(search(words.key, { ...query, fulltext_search: word, limit: 25 })));
+    expect(await costOf(common)).toBeLessThanOrEqual(RATIO * (await costOf(rare)));
+  });
+});
+
 test('the test helper seedUsers writes the same rows as UserWriter', async () => {
   const [seeded, written] = [await TestApp.start(), await TestApp.start()];
   await seedUsers(seeded, 0, 100);

@@ -2,6 +2,8 @@ import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
 import { type TestApp, setUpApp } from '../support/app/app.js';
 import type { Client } from '../support/app/client.js';
+import { aPerson } from '../support/app/people.js';
+import { deletion, writeUsers } from '../support/app/deletion.js';
 import { aUser, create } from '../support/data/factories.js';
 import { createMany, search } from '../support/app/search.js';
 
@@ -101,6 +103,35 @@ test('search Count includes writes of another instance', async () => {
   expect((await readCounts(other.key)).slice(0, 2)).toEqual([all + 1, active + 1]);
   await create(other.key, { status: 'Blocked' });
   expect((await readCounts()).slice(0, 3)).toEqual((await readCounts(other.key)).slice(0, 3));
+});
+
+test('search Count of a word includes every change of a matching user, on each instance', async () => {
+  const { client } = await aPerson(app);
+  const { uuid } = await create(app.key, { email: 'quagga@example.org' });
+  const readWordCounts = async (): Promise<number[]> => {
+    const answers = [
+      await search(client, 'fulltext_search=quagga'),
+      await search(other.key, 'fulltext_search=quagga'),
+    ];
+    return answers.map(({ body }) => body.Count);
+  };
+  expect(await readWordCounts()).toEqual([1, 1]);
+  const changes: [object, number[]][] = [
+    [{ hide_email: true }, [0, 1]],
+    [{ hide_email: false }, [1, 1]],
+    [{ status: 'Blocked' }, [0, 1]],
+    [{ status: 'Active' }, [1, 1]],
+    [{ email: 'zebu@example.org' }, [0, 0]],
+    [{ middle_name: 'Quagga' }, [1, 1]],
+  ];
+  for (const [change, counts] of changes) {
+    await put(uuid, change);
+    expect(await readWordCounts()).toEqual(counts);
+  }
+  await writeUsers(app, [deletion(uuid)]);
+  expect(await readWordCounts()).toEqual([0, 0]);
+  await app.key.post(`/users/${uuid}/restore`);
+  expect(await readWordCounts()).toEqual([1, 1]);
 });
 
 test('the stored counter of Webmasters includes only active Webmasters', async () => {

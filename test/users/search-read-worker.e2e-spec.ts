@@ -47,6 +47,7 @@ onSqlite('queries on SQLite', () => {
     ['unknown external id', 'external_id=nothing'],
     ['rare word', 'fulltext_search=u0000077'],
     ['two rare words', 'fulltext_search=u0000077%20HR-0000077'],
+    ['common word with a rare word', 'fulltext_search=u0000077%20anna'],
     ['rare prefix', 'fulltext_search=u000007*'],
     ['status of almost all users', 'status=Active'],
   ])('a cheap search runs outside the read worker: %s', async (_what, query) => {
@@ -56,7 +57,6 @@ onSqlite('queries on SQLite', () => {
   test.each([
     ['page at offset 11000', 'sort=firstname&order=asc&offset=11000'],
     ['common word', 'fulltext_search=anna'],
-    ['common word with a rare word', 'fulltext_search=u0000077%20anna'],
     ['common prefix', 'fulltext_search=u0*'],
     ['rare word with updated_since', 'fulltext_search=u0000077&updated_since=2020-01-01T00:00:00Z'],
     ['updated_since', 'updated_since=2020-01-01T00:00:00Z'],

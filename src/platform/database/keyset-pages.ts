@@ -17,8 +17,8 @@ export interface KeyRange {
   holds?: 'time' | 'number';
   /** A condition on the key that all rows of the range meet. */
   test?: 'IS NOT NULL' | "> ''";
-  /** Empty key that all rows of the range have. Undefined if the rows have different keys. */
-  only?: '' | null;
+  /** The key of all rows of the range: an empty key or a number. Undefined if the rows have different keys. */
+  only?: '' | null | number;
   /** True if every row has a different key. */
   unique: boolean;
   /** Column that sorts rows with equal keys. The default is `u.uuid`. */

@@ -40,7 +40,7 @@ export function toUserFilter(query: UserQuery, actor: Actor, roles: RoleCatalogu
   const isUnfiltered = words.length === 0 && tests.length === 0;
   const countedStatuses = isUnfiltered ? [...new Set(statuses ?? STATUSES)] : undefined;
   if (statuses) tests.push(...buildStatusConditions(statuses, resolveSort(query)));
-  return { from, tests, score, words, countedStatuses };
+  return { from, tests, score, words, weight, countedStatuses };
 }
 
 const STATUSES: readonly string[] = ['Active', 'Blocked'];
@@ -158,9 +158,9 @@ function buildWordJoins(
 const createParameterError = (detail: string): ProblemError => new ProblemError('invalid_parameter', detail);
 
 function buildWordMatch(word: string, prefix: boolean): WordMatch {
-  if (!prefix) return { text: word, sql: 'user_words WHERE word = ?', params: [word] };
+  if (!prefix) return { text: word, sql: 'user_words WHERE word = ?', params: [word], isWhole: true };
   const params = [word, `${word}${LAST_CHARACTER}`];
-  return { text: `${word}*`, sql: 'user_words WHERE word >= ? AND word < ?', params };
+  return { text: `${word}*`, sql: 'user_words WHERE word >= ? AND word < ?', params, isWhole: false };
 }
 
 function buildWordJoin(alias: string, words: string, weight: string): string {

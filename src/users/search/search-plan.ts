@@ -30,6 +30,8 @@ export interface Condition extends Clause {
 /** SQL for the rows of `user_words` that match one word of the search term. */
 export interface WordMatch extends Clause {
   text: string;
+  /** False for the beginning of a word. */
+  isWhole: boolean;
 }
 
 /** The users that match every word and meet all conditions in `tests`. */
@@ -43,6 +45,8 @@ export interface UserFilter extends UserSet {
   /** SQL expression for the sum of the weights of the matched words. */
   score: string;
   words: readonly WordMatch[];
+  /** Column of `user_words` with the weights that the caller may see. */
+  weight: string;
 }
 
 const SORT_COLUMNS: Readonly<Record<Exclude<Sort, 'relevance'>, string>> = {
@@ -86,6 +90,47 @@ export function getCostDriver({ words, tests }: UserFilter): 'nothing' | 'words'
   const keys = tests.flatMap(({ key }) => key ?? []);
   if (words.length > 0) return keys.length === 0 ? 'words' : undefined;
   return keys.length === 0 || (keys.length === 1 && keys[0] === 'unique') ? 'nothing' : undefined;
+}
+
+/** Returns true if whole words and the status alone determine the matches. `toWordSet` then reads them. */
+export const isWordSearch = ({ words, tests }: UserFilter): boolean =>
+  words.length > 0 && words.every(({ isWhole }) => isWhole) && tests.every(({ key }) => key === undefined);
+
+/**
+ * Builds the matches of a word search. Read from the rows of the first word, the matches are sorted by uuid.
+ * @param join operator of a join that keeps the order of its tables.
+ * @param hasUsers true if the set must include the columns of `users u`.
+ */
+export function toWordSet({ words, tests, weight }: UserFilter, join: string, hasUsers: boolean): UserSet {
+  const tables = words.map((_, index) => `user_words w${index}`);
+  const matches = words.map(({ params }, index) => {
+    const sameUser = index === 0 ? '' : ` AND w${index}.user_uuid = w0.user_uuid`;
+    return toClause(`w${index}.word = ?${sameUser} AND w${index}.${weight} > 0`, ...params);
+  });
+  const users = hasUsers || tests.length > 0 ? ['users u'] : [];
+  return {
+    from: toClause([...tables, ...users].join(` ${join} `)),
+    tests: [...matches, ...users.map(() => toClause('u.uuid = w0.user_uuid')), ...tests],
+  };
+}
+
+/** Returns the SQL expression for the score in the matches of a word search. */
+export const toScore = ({ words, weight }: UserFilter): string =>
+  words.map((_, index) => `w${index}.${weight}`).join(' + ');
+
+/** Builds the users that match a word search, for reading users in the order of a sort field. */
+export function toTestedUsers({ words, tests, weight }: UserFilter): UserSet {
+  const test = `(SELECT COUNT(*) FROM user_words w WHERE w.word = ? AND w.user_uuid = u.uuid AND w.${weight} > 0) > 0`;
+  return { tests: [...words.map(({ params }) => toClause(test, ...params)), ...tests] };
+}
+
+/**
+ * Builds the order by relevance of a word search, with one range for each score. The rows of a score are in the order
+ * of the index.
+ */
+export function buildScoreOrder(order: Direction, score: string, scores: readonly number[]): PageOrder {
+  const sorted = [...new Set(scores)].sort((a, b) => (order === 'asc' ? a - b : b - a));
+  return { order, ranges: sorted.map((only) => ({ key: score, only, tie: 'w0.user_uuid', unique: false })) };
 }
 
 export function toUserSet({ from, tests }: UserFilter, form: ConditionForm): UserSet {

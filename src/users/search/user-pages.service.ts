@@ -64,10 +64,11 @@ export class UserPages {
       read: async (range: R, part: Clause, offset: number, limit: number): Promise<Hit[]> => {
         const { key, tie = 'u.uuid' } = range;
         const { sql, params } = buildFromWhere(usersOf(range), part);
-        const sorted = [...(key === NO_KEY ? [] : [key]), tie].map((by) => `${by} ${direction}`).join(', ');
+        const isSorted = key !== NO_KEY && typeof range.only !== 'number';
+        const sorted = [...(isSorted ? [key] : []), tie].map((by) => `${by} ${direction}`).join(', ');
         const rows = await this.select<UserRow & { page_key: Hit['key'] }>(
           `SELECT p.page_key, ${PAGE_COLUMNS}
-           FROM (SELECT u.uuid, ${key} AS page_key ${sql} ORDER BY ${sorted} LIMIT ? OFFSET ?) p
+           FROM (SELECT ${idOf(range)}, ${key} AS page_key ${sql} ORDER BY ${sorted} LIMIT ? OFFSET ?) p
            JOIN users v ON v.uuid = p.uuid ORDER BY p.page_key ${direction}, p.uuid ${direction}`,
           [...params, limit, offset],
           signal,
@@ -88,6 +89,16 @@ export class UserPages {
   ): Promise<number> {
     const { sql, params } = buildFromWhere({ from, tests: counted }, part);
     return this.readNumber(`SELECT COUNT(*) AS n ${sql}`, params, signal);
+  }
+
+  /** Counts users by a key that has few values. */
+  async countByKey(
+    users: UserSet,
+    key: string,
+    signal: AbortSignal | undefined,
+  ): Promise<{ value: number; n: number }[]> {
+    const { sql, params } = buildFromWhere(users);
+    return this.select(`SELECT ${key} AS value, COUNT(*) AS n ${sql} GROUP BY ${key}`, params, signal);
   }
 
   /** Counts users, but at most `max`. */
@@ -135,6 +146,9 @@ export class UserPages {
 
 /** Sort key for lists that are sorted only by uuid. */
 export const NO_KEY = 'NULL';
+
+const idOf = ({ tie, only }: KeyRange): string =>
+  typeof only === 'number' && tie ? `${tie} AS uuid` : 'u.uuid';
 
 function buildFromWhere({ from, tests }: UserSet, part?: Clause): Clause {
   const { sql, params } = buildWhere(part ? [...tests, part] : tests);

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Actor } from '../../access/actor.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
-import { type Clause, countRows } from '../../platform/database/engine/sql.js';
+import { type Clause, orderedJoinOperatorOf } from '../../platform/database/engine/sql.js';
 import {
   type Direction,
   type PageOrder,
@@ -16,8 +16,21 @@ import { UserSettings } from '../rules/user-settings.js';
 import { UserCounts } from '../writer/user-counts.service.js';
 import { toUserFilter } from './filter.js';
 import { SearchBudget } from './search-budget.service.js';
-import { type UserFilter, getCostDriver, toUserSet, listBroadParts, buildUserOrder } from './search-plan.js';
-import { type Hit, MAX_SKIPPED_USERS, NO_KEY, UserPages } from './user-pages.service.js';
+import {
+  type ConditionForm,
+  type UserFilter,
+  type WordMatch,
+  buildScoreOrder,
+  buildUserOrder,
+  getCostDriver,
+  isWordSearch,
+  listBroadParts,
+  toScore,
+  toTestedUsers,
+  toUserSet,
+  toWordSet,
+} from './search-plan.js';
+import { type Hit, MAX_SKIPPED_USERS, NO_KEY, UserPages, type UserSet } from './user-pages.service.js';
 import { type Sort, type UserConditions, type UserQuery, resolveSort } from './user.query.js';
 
 export interface UserPage {
@@ -32,9 +45,11 @@ interface Search {
   sort: Sort;
   order: Direction;
   place: PageWindow;
+  /** Undefined if the search is not a word search. */
+  wordCounts: WordCounts | undefined;
 }
 
-/** The number of matching users and of all users. Undefined if a search has conditions other than the status. */
+/** Numbers of users. Undefined if a search has conditions other than whole words and the status. */
 type Totals = Awaited<ReturnType<UserCounts['countUsers']>> | undefined;
 
 const BY_UUID: PageOrder = { order: 'asc', ranges: [{ key: NO_KEY, only: null, unique: false }] };
@@ -45,10 +60,26 @@ const READ_AT_ONCE = 500;
 const MAX_NARROW_MATCHES = 500;
 /** Maximum number of matches to count for each word or condition. */
 const MAX_COUNTED_MATCHES = 10_000;
+/** Maximum number of word searches whose counts are kept. */
+const MAX_KEPT_COUNTS = 500;
+
+/** Maximum age of kept counts, as for every cache. The version alone keeps the counts exact. */
+const MAX_KEPT_MILLIS = 60_000;
+
+/** Numbers of a word search, valid until `version` changes. They are filled in by the first such search. */
+interface WordCounts {
+  version: number;
+  expires: number;
+  /** The number of matches of each word, see `countMatches`. */
+  matches?: readonly number[];
+  byScore?: Awaited<ReturnType<UserPages['countByKey']>>;
+}
 
 /** Searches users for `GET /users/search` (interface §5). */
 @Injectable()
 export class UserSearch {
+  private readonly wordCounts = new Map<string, WordCounts>();
+
   constructor(
     @Inject(DATABASE) private readonly database: Database,
     private readonly pages: UserPages,
@@ -63,16 +94,26 @@ export class UserSearch {
    * @throws ProblemError `invalid_parameter`, `forbidden`, or an error of `SearchBudget.run`.
    */
   async search(query: UserQuery, actor: Actor, getDisconnect: () => AbortSignal): Promise<UserPage> {
-    const filter = toUserFilter(query, actor, this.settings.roles);
+    const parsed = toUserFilter(query, actor, this.settings.roles);
+    const { countedStatuses } = parsed;
+    const isWords = isWordSearch(parsed);
+    const totals =
+      isWords || countedStatuses ? await this.counts.countUsers(countedStatuses ?? []) : undefined;
+    const wordCounts = isWords && totals ? this.getWordCounts(parsed, totals.wordVersion) : undefined;
+    const driver = getCostDriver(parsed);
+    const matches =
+      wordCounts?.matches ?? (driver === 'words' ? await this.countMatches(parsed.words) : undefined);
+    if (wordCounts && matches) wordCounts.matches = matches;
+    const filter = { ...parsed, words: sortByMatches(parsed.words, matches) };
     const { order = 'desc' } = query;
     const sort = resolveSort(query);
     const { ranges } = buildUserOrder(sort, order, filter.score, 'many');
     const place = parsePageWindow(query, [sort, order], ranges);
-    const search = { filter, sort, order, place };
-    const totals = filter.countedStatuses && (await this.counts.countUsers(filter.countedStatuses));
-    const isBroad = totals
-      ? place.offset + totals.all - totals.matching > MAX_SKIPPED_USERS
-      : await this.isBroad(filter);
+    const search = { filter, sort, order, place, wordCounts };
+    const isBroad =
+      totals && countedStatuses
+        ? place.offset + totals.all - totals.matching > MAX_SKIPPED_USERS
+        : driver === undefined || (matches !== undefined && isManyMatches(matches, isWords));
     if (!isBroad) return this.readPage(search, totals);
     return this.budget.run(actor, getDisconnect(), {
       run: (signal) => this.readPage(search, totals, signal),
@@ -92,24 +133,49 @@ export class UserSearch {
   }
 
   private async readPage(
-    { filter, sort, order, place }: Search,
+    { filter, sort, order, place, wordCounts }: Search,
     totals: Totals,
     signal?: AbortSignal,
   ): Promise<UserPage> {
-    const count = totals ? totals.matching : await this.pages.count(filter, signal);
+    const scores = wordCounts && (await this.countByScore(filter, wordCounts, signal));
+    const count = scores
+      ? scores.reduce((sum, { n }) => sum + n, 0)
+      : totals
+        ? totals.matching
+        : await this.pages.count(filter, signal);
     if (!place.after && place.offset >= count) return { count, users: [], next: undefined };
     const form = (await this.pages.isLookUpFaster(count, totals?.all)) ? 'few' : 'many';
-    const pageOrder = buildUserOrder(sort, order, filter.score, form);
-    const users = toUserSet(filter, form);
+    const cursorOrder = buildUserOrder(sort, order, filter.score, form);
+    const byScore = scores && sort === 'relevance' ? scores.map(({ value }) => value) : undefined;
+    if (byScore && place.after) byScore.push(Number(place.after.key));
+    const users = scores ? this.toWordMatches(filter, form, byScore === undefined) : toUserSet(filter, form);
+    const pageOrder = byScore ? buildScoreOrder(order, toScore(filter), byScore) : cursorOrder;
     const { rows, last } = await this.pages.read(() => users, pageOrder, place, signal);
-    const next = last && encodeCursor([sort, order], pageOrder.ranges, last);
+    const next = last && encodeCursor([sort, order], cursorOrder.ranges, last);
     return { count, users: rows.map(({ user }) => user), next };
   }
 
-  private async isBroad(filter: UserFilter): Promise<boolean> {
-    const bound = getCostDriver(filter);
-    if (bound === 'words') return (await this.countMatches(filter.words)) > MAX_NARROW_MATCHES;
-    return bound === undefined;
+  private toWordMatches(filter: UserFilter, form: ConditionForm, isSorted: boolean): UserSet {
+    if (isSorted && form === 'many') return toTestedUsers(filter);
+    return toWordSet(filter, orderedJoinOperatorOf(this.database), isSorted);
+  }
+
+  /** Returns the kept numbers of a word search, without numbers if a word or a status has changed since. */
+  private getWordCounts({ words, tests, weight }: UserFilter, version: number): WordCounts {
+    const id = JSON.stringify([weight, words.map(({ text }) => text), tests]);
+    const kept = this.wordCounts.get(id);
+    if (kept?.version === version && kept.expires > performance.now()) return kept;
+    const counts: WordCounts = { version, expires: performance.now() + MAX_KEPT_MILLIS };
+    this.wordCounts.delete(id);
+    this.wordCounts.set(id, counts);
+    const [oldest] = this.wordCounts.keys();
+    if (this.wordCounts.size > MAX_KEPT_COUNTS && oldest !== undefined) this.wordCounts.delete(oldest);
+    return counts;
+  }
+
+  private async countByScore(filter: UserFilter, kept: WordCounts, signal: AbortSignal | undefined) {
+    const users = this.toWordMatches(filter, 'few', false);
+    return (kept.byScore ??= await this.pages.countByKey(users, toScore(filter), signal));
   }
 
   /** Returns the name of the word or condition with the most matches, if any. */
@@ -123,12 +189,26 @@ export class UserSearch {
     return parts.toSorted((one, other) => other.n - one.n)[0]?.name;
   }
 
-  private async countMatches(words: readonly Clause[]): Promise<number> {
+  /** Returns the number of matches of each word, but at most `MAX_NARROW_MATCHES + 1`. */
+  private async countMatches(words: readonly Clause[]): Promise<number[]> {
     const counts = words.map(
       ({ sql }, index) =>
-        `(SELECT COUNT(*) FROM (SELECT 1 FROM ${sql} LIMIT ${MAX_NARROW_MATCHES + 1}) AS w${index})`,
+        `(SELECT COUNT(*) FROM (SELECT 1 FROM ${sql} LIMIT ${MAX_NARROW_MATCHES + 1}) AS w${index}) AS n${index}`,
     );
     const values = words.flatMap(({ params }) => params);
-    return countRows(this.database, `SELECT ${counts.join(' + ')} AS n`, values);
+    const row = await this.database.queryOne<Record<string, number>>(`SELECT ${counts.join(', ')}`, values);
+    return words.map((_, index) => row?.[`n${index}`] ?? 0);
   }
+}
+
+/** Returns true if a search reads many rows of words. A word search reads the rows of its rarest word. */
+const isManyMatches = (matches: readonly number[], isWords: boolean): boolean =>
+  (isWords ? Math.min(...matches) : matches.reduce((sum, n) => sum + n, 0)) > MAX_NARROW_MATCHES;
+
+/** Returns the words with the rarest first. */
+function sortByMatches(words: readonly WordMatch[], matches: readonly number[] = []): WordMatch[] {
+  return words
+    .map((word, index) => ({ word, n: matches[index] ?? 0 }))
+    .sort((one, other) => one.n - other.n)
+    .map(({ word }) => word);
 }

@@ -183,9 +183,14 @@ function sumCountDeltas(stored: readonly StoredChange[]): Map<CounterName, numbe
   for (const { before, after } of stored) {
     add(before, -1);
     add(after, 1);
+    if (hasWordChange(before, after)) deltas.set('word_changes', 1);
   }
   return deltas;
 }
+
+/** Returns true if a change can affect the matches of search words, whose search also depends on the status. */
+const hasWordChange = (before: User | undefined, after: User | undefined): boolean =>
+  !before || !after || before.status !== after.status || !hasSameWords(before, after);
 
 function countersOf(user: User | undefined): CounterName[] {
   if (!user) return [];

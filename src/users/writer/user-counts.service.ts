@@ -13,8 +13,10 @@ import { DATABASE, type Database } from '../../platform/database/engine/database
 import { DatabaseError } from '../../platform/database/engine/database-error.js';
 import { UserCountEntity } from '../model/user-lookups.entity.js';
 
-/** Names of the counters: users by status, and active Webmasters. */
-export type CounterName = 'Active' | 'Blocked' | 'webmasters';
+/**
+ * Names of the counters: users by status, active Webmasters, and changes that can affect the matches of search words.
+ */
+export type CounterName = 'Active' | 'Blocked' | 'webmasters' | 'word_changes';
 
 /** Delay before the rows of a change are merged. */
 const FOLD_DELAY_MILLIS = 500;
@@ -55,11 +57,16 @@ export class UserCounts implements OnApplicationBootstrap, BeforeApplicationShut
     this.scheduleMerge();
   }
 
-  /** Counts the users with one of the statuses, and all users. */
-  async countUsers(statuses: readonly string[]): Promise<{ matching: number; all: number }> {
-    const { webmasters: _, ...totals } = await this.readTotals();
+  /**
+   * Counts the users with one of the statuses, and all users.
+   * @returns also `wordVersion`, which differs after every change that can affect the matches of search words.
+   */
+  async countUsers(
+    statuses: readonly string[],
+  ): Promise<{ matching: number; all: number; wordVersion: number }> {
+    const { webmasters: _, word_changes: wordVersion = 0, ...totals } = await this.readTotals();
     const matching = statuses.reduce((sum, status) => sum + (totals[status] ?? 0), 0);
-    return { matching, all: Object.values(totals).reduce((sum, count) => sum + count, 0) };
+    return { matching, all: Object.values(totals).reduce((sum, count) => sum + count, 0), wordVersion };
   }
 
   /** @param sql the transaction whose uncommitted changes must count. By default, only committed changes count. */
