@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import cluster from 'node:cluster';
 import { fileURLToPath } from 'node:url';
+import type { CreateApp } from './operations/start/serve.js';
 import { type Env, findMisspeltVariables, loadEnv } from './platform/config/env.js';
 import { readSettings, runProgram } from './platform/config/settings.js';
 import { runMigrator } from './platform/database/engine/worker-process.js';
@@ -14,9 +15,11 @@ ignoreOutputErrors();
 // Import only the code that this process needs. The primary does not need the application.
 void runProgram('Rollcall cannot start.', async () => {
   if (cluster.isWorker) {
-    const { runInstance } = await import('./operations/cluster/instance.js');
     // The instance uses the settings that the primary has read, even if `.env` has changed since.
-    return runInstance(loadEnv(), createApp);
+    const env = loadEnv();
+    const createApp = await openInstallation(env);
+    const { runInstance } = await import('./operations/cluster/instance.js');
+    return runInstance(env, createApp);
   }
   for (const text of findMisspeltVariables()) process.stderr.write(`Warning: ${text}.\n`);
   const env = readSettings();
@@ -24,16 +27,27 @@ void runProgram('Rollcall cannot start.', async () => {
     const { runPrimary } = await import('./operations/cluster/primary.js');
     return runPrimary(env, fileURLToPath(import.meta.url));
   }
+  const createApp = await openInstallation(env);
   const { runSingleProcess } = await import('./operations/start/serve.js');
   return runSingleProcess(env, createApp);
 });
 
-async function createApp(env: Env) {
-  const [application, lock] = await Promise.all([import('./create-app.js'), openDatabaseOf(env)]);
-  return application.createApp(env, { programs: WORKER_PROGRAMS, lock });
-}
-
-async function openDatabaseOf(env: Env) {
-  const { openInstallation } = await import('./operations/start/open-installation.js');
-  return openInstallation(env, () => runMigrator(MIGRATOR));
+/**
+ * Begins to open the installation, and waits until the migrator is running. The migrator then works while this process
+ * loads the application.
+ * @returns a function that creates the application when the installation is open.
+ */
+async function openInstallation(env: Env): Promise<CreateApp> {
+  const start = await import('./operations/start/open-installation.js');
+  const isMigrating = Promise.withResolvers<void>();
+  const lock = start.openInstallation(env, () => {
+    const migration = runMigrator(MIGRATOR);
+    isMigrating.resolve();
+    return migration;
+  });
+  await Promise.race([isMigrating.promise, lock.catch(() => undefined)]); // `createApp` reports an error
+  return async () => {
+    const application = await import('./create-app.js');
+    return application.createApp(env, { programs: WORKER_PROGRAMS, lock: await lock });
+  };
 }
