@@ -13,6 +13,7 @@ const KEYS = Array.from({ length: 70 }, (_, number) => `key ${number}`);
 
 /** A database that reads rows a random time after a statement was sent, and that answers a random time later. */
 class SlowDatabase {
+  readonly dialect = 'mysql';
   readonly statements: (readonly SqlValue[])[] = [];
   failures = 0;
   readonly random = createRandom(this.seed);

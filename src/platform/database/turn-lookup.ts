@@ -1,4 +1,4 @@
-import { type Sql, toPlaceholders } from './engine/sql.js';
+import { type Sql, selectWhereIn } from './engine/sql.js';
 
 /** Maximum number of keys in a statement. */
 const MAX_KEYS = 64;
@@ -17,7 +17,7 @@ export class TurnLookup<T extends object> {
    * @param select the SELECT statement without its condition.
    */
   constructor(
-    private readonly database: Pick<Sql, 'query'>,
+    private readonly database: Pick<Sql, 'dialect' | 'query'>,
     private readonly column: keyof T & string,
     private readonly select: string,
   ) {}
@@ -39,20 +39,12 @@ export class TurnLookup<T extends object> {
 
   private async load(lookups: ReadonlyMap<string, Resolvers<T>>): Promise<void> {
     try {
-      const keys = padToPowerOfTwo([...lookups.keys()]);
-      const sql = `${this.select} WHERE ${this.column} IN (${toPlaceholders(keys.length)})`;
-      const rows = await this.database.query<T>(sql, keys);
+      const toSql = (list: string) => `${this.select} WHERE ${this.column} IN (${list})`;
+      const rows = await selectWhereIn<T>(this.database, [...lookups.keys()], toSql);
       for (const row of rows) lookups.get(String(row[this.column]))?.resolve(row);
       for (const { resolve } of lookups.values()) resolve(undefined); // has no effect on the keys that were found
     } catch (error) {
       for (const { reject } of lookups.values()) reject(error);
     }
   }
-}
-
-/** Repeats the last key until the number of keys is a power of two, so that few different statements are prepared. */
-function padToPowerOfTwo(keys: string[]): string[] {
-  const [last = ''] = keys.slice(-1);
-  while ((keys.length & (keys.length - 1)) !== 0) keys.push(last);
-  return keys;
 }

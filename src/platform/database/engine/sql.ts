@@ -184,7 +184,7 @@ function readTableMetadata(entity: Entity): TableColumns {
  * @param toSql builds the statement from the text between the brackets of `IN (…)`.
  */
 export async function selectWhereIn<T extends object>(
-  sql: Sql,
+  sql: Pick<Sql, 'dialect' | 'query'>,
   values: readonly string[],
   toSql: (list: string) => string,
 ): Promise<T[]> {
