@@ -9,6 +9,7 @@ import {
 import type { Request } from 'express';
 import { Reflector } from '@nestjs/core';
 import { from, lastValueFrom } from 'rxjs';
+import { createDecoratorReader } from '../platform/http/input.guard.js';
 import { readAuditReason } from '../platform/http/request-headers.js';
 import { RequiredScope } from '../platform/openapi/route-docs.js';
 import type { Actor, Caller, RepeatableRequest } from './actor.js';
@@ -34,15 +35,18 @@ export interface Requirement {
   self?: Permission;
 }
 
-export const RequiredPermission = Reflector.createDecorator<Requirement | undefined>();
+const RequiredPermission = Reflector.createDecorator<Requirement | undefined>();
+export const readRequirement = createDecoratorReader(RequiredPermission);
 
 /**
  * Marks a route that needs no credentials. Every request to a route with neither `Public` nor `Requires` is rejected.
  */
 export const Public = Reflector.createDecorator<undefined, boolean>({ transform: () => true });
+export const isPublic = createDecoratorReader(Public);
 
 /** Marks a controller whose routes accept only API keys, in the header `X-API-Key` or as bearer tokens. */
 export const ByKey = Reflector.createDecorator<undefined, boolean>({ transform: () => true });
+export const isByKey = createDecoratorReader(ByKey);
 
 /** Stores the response to a request with an `Idempotency-Key` in the transaction that changes the data (ADR 16). */
 const IdempotentResponse: NestInterceptor = {

@@ -2,12 +2,11 @@ import cluster from 'node:cluster';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { RateLimiterCluster, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
-import { Reflector } from '@nestjs/core';
 import { AuthGuard, type IAuthGuard } from '@nestjs/passport';
 import { ProblemError, createUnauthenticatedError } from '../platform/common/errors.js';
 import { Env } from '../platform/config/env.js';
 import { SYSTEM, getUsageKey, isSelf } from '../access/actor.js';
-import { ByKey, Public, RequiredPermission, type Requirement } from '../access/decorators.js';
+import { type Requirement, isByKey, isPublic, readRequirement } from '../access/decorators.js';
 import { ApiKeysService } from '../api-keys/api-keys.service.js';
 import { isSafeMethod, toNetwork } from '../platform/http/request-headers.js';
 import { createScopeError, hasPermission, findMissingScope } from '../access/policy.js';
@@ -91,7 +90,6 @@ export class AccessGuard implements CanActivate {
   private readonly bearerGuard = createGuard('bearer', BEARER_HINT);
 
   constructor(
-    private readonly reflector: Reflector,
     private readonly rates: RateLimit,
     private readonly keys: ApiKeysService,
   ) {}
@@ -99,10 +97,9 @@ export class AccessGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
     const response = context.switchToHttp().getResponse<Response>();
-    const isPublic = this.reflector.get(Public, context.getHandler());
     if (request.isLocal)
       request.actor = SYSTEM; // requests on the private socket act as the system
-    else if (!isPublic) await this.authenticate(context, request, response);
+    else if (!isPublic(context.getHandler())) await this.authenticate(context, request, response);
     else if (request.method === 'POST')
       await this.rates.countRequest('address', toNetwork(request.ip ?? ''), response); // a login, which is expensive
     return true;
@@ -123,7 +120,7 @@ export class AccessGuard implements CanActivate {
   }
 
   private chooseGuard(context: ExecutionContext, { headers }: Request): IAuthGuard {
-    if (this.reflector.get(ByKey, context.getClass())) return this.bearerGuard;
+    if (isByKey(context.getClass())) return this.bearerGuard;
     return headers['x-api-key'] === undefined ? this.cookieGuard : this.keyGuard;
   }
 }
@@ -178,17 +175,16 @@ export class SameSite {
 @Injectable()
 export class PermissionGuard implements CanActivate {
   constructor(
-    private readonly reflector: Reflector,
     private readonly cookie: SessionCookie,
     private readonly site: SameSite,
   ) {}
 
   canActivate(context: ExecutionContext): boolean {
     const request = context.switchToHttp().getRequest<Request>();
-    const byKey = request.headers['x-api-key'] !== undefined || this.reflector.get(ByKey, context.getClass());
+    const byKey = request.headers['x-api-key'] !== undefined || isByKey(context.getClass());
     if (!byKey && this.cookie.read(request) !== undefined) this.site.assertSameSite(request);
-    if (this.reflector.get(Public, context.getHandler())) return true;
-    const requirement = this.reflector.get(RequiredPermission, context.getHandler());
+    if (isPublic(context.getHandler())) return true;
+    const requirement = readRequirement(context.getHandler());
     if (requirement && isPermitted(request, requirement)) return true;
     const missing = requirement && findMissingScope(request.actor, requirement.permission);
     if (missing) throw createScopeError(missing);

@@ -1,8 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
-import { Public } from '../access/decorators.js';
-import { Accepts } from '../platform/http/input.guard.js';
+import { isPublic } from '../access/decorators.js';
+import { readAccepted } from '../platform/http/input.guard.js';
 import { isSafeMethod } from '../platform/http/request-headers.js';
 import { IdempotencyService } from './idempotency.service.js';
 
@@ -12,19 +11,17 @@ import { IdempotencyService } from './idempotency.service.js';
  */
 @Injectable()
 export class IdempotencyGuard implements CanActivate {
-  constructor(
-    private readonly reflector: Reflector,
-    private readonly requests: IdempotencyService,
-  ) {}
+  constructor(private readonly requests: IdempotencyService) {}
 
-  async canActivate(context: ExecutionContext): Promise<boolean> {
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
     const key = request.headers['idempotency-key'];
-    if (key === undefined || isSafeMethod(request) || this.reflector.get(Public, context.getHandler()))
-      return true;
-    const hasFile = this.reflector.get(Accepts, context.getHandler())?.file !== undefined;
+    if (key === undefined || isSafeMethod(request) || isPublic(context.getHandler())) return true;
+    const hasFile = readAccepted(context.getHandler())?.file !== undefined;
     const response = context.switchToHttp().getResponse<Response>();
-    request.repeatable = await this.requests.createRequest(String(key), request, response, hasFile);
-    return true;
+    return this.requests.createRequest(String(key), request, response, hasFile).then((repeatable) => {
+      request.repeatable = repeatable;
+      return true;
+    });
   }
 }

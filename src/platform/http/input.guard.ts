@@ -1,5 +1,5 @@
 import { type CanActivate, type ExecutionContext, Injectable, createParamDecorator } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
+import { type ReflectableDecorator, Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { ProblemError } from '../common/errors.js';
 import type { InputClass } from '../common/fields.js';
@@ -39,6 +39,20 @@ class NoQuery {
  */
 export const Accepts = Reflector.createDecorator<AcceptedInput | undefined>();
 
+export const readAccepted = createDecoratorReader(Accepts);
+
+/**
+ * Returns a function that reads the value of a decorator of a route or controller. It reads each value only once,
+ * because Nest's `Reflector` searches several maps and the prototypes of the function.
+ */
+export function createDecoratorReader<T>(decorator: ReflectableDecorator<never, T>) {
+  const values = new Map<object, T | undefined>();
+  return (target: object): T | undefined => {
+    if (!values.has(target)) values.set(target, Reflect.getMetadata(decorator.KEY, target) as T | undefined);
+    return values.get(target);
+  };
+}
+
 export const CheckedQuery = createParamDecorator(
   (_: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<Request>().checkedQuery,
 );
@@ -50,7 +64,6 @@ export const CheckedQuery = createParamDecorator(
 @Injectable()
 export class InputGuard implements CanActivate {
   constructor(
-    private readonly reflector: Reflector,
     private readonly bodies: BodyReader,
     private readonly budget: BodyBudget,
   ) {}
@@ -59,8 +72,7 @@ export class InputGuard implements CanActivate {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
     const response = http.getResponse<Response>();
-    const accepted = this.reflector.get(Accepts, context.getHandler());
-    const { body, file, query, anyQuery, responseType } = accepted ?? {};
+    const { body, file, query, anyQuery, responseType } = readAccepted(context.getHandler()) ?? {};
     if (responseType) {
       // Set before the route runs, because a replayed response takes its media type from this request.
       const type = acceptsOnlyJson(request) ? 'application/json' : responseType;
