@@ -1,11 +1,11 @@
 import cluster from 'node:cluster';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import type { Request, Response } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import { RateLimiterCluster, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
-import { AuthGuard, type IAuthGuard } from '@nestjs/passport';
+import passport from 'passport';
 import { ProblemError, createUnauthenticatedError } from '../platform/common/errors.js';
 import { Env } from '../platform/config/env.js';
-import { SYSTEM, getUsageKey, isSelf } from '../access/actor.js';
+import { type Actor, SYSTEM, getUsageKey, isSelf } from '../access/actor.js';
 import { type Requirement, isByKey, isPublic, readRequirement } from '../access/decorators.js';
 import { ApiKeysService } from '../api-keys/api-keys.service.js';
 import { isSafeMethod, toNetwork } from '../platform/http/request-headers.js';
@@ -61,19 +61,21 @@ function createLimiter(keyPrefix: string, points: number): Limiter | undefined {
   return cluster.isWorker ? new RateLimiterCluster(options) : new RateLimiterMemory(options);
 }
 
-function createGuard(strategy: string, hint: string): IAuthGuard {
-  class StrategyGuard extends AuthGuard(strategy) {
-    constructor() {
-      super({ property: 'actor' });
-    }
-
-    override handleRequest<T>(error: Error | null, actor: T | false): T {
-      if (error) throw error;
-      if (actor) return actor;
-      throw createUnauthenticatedError(hint);
-    }
-  }
-  return new StrategyGuard();
+/**
+ * Runs a Passport strategy and sets the actor of the request. Nest's `AuthGuard` would do the same with more objects and
+ * promises for each request.
+ * @throws ProblemError `unauthenticated` with `hint`, and the errors of the strategy.
+ */
+function runStrategy(strategy: string, hint: string, request: Request, response: Response): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const finish = (error: Error | null, actor?: Actor | false): void => {
+      if (actor) request.actor = actor;
+      if (actor) resolve();
+      else reject(error ?? createUnauthenticatedError(hint));
+    };
+    const run = passport.authenticate(strategy, { session: false }, finish) as RequestHandler;
+    void run(request, response, reject);
+  });
 }
 
 const HINT = 'Send a valid X-API-Key header, or log in and send the session cookie.';
@@ -85,10 +87,6 @@ const BEARER_HINT = 'Send a valid API key: `Authorization: Bearer <key>`.';
  */
 @Injectable()
 export class AccessGuard implements CanActivate {
-  private readonly keyGuard = createGuard('api-key', HINT);
-  private readonly cookieGuard = createGuard('session-cookie', HINT);
-  private readonly bearerGuard = createGuard('bearer', BEARER_HINT);
-
   constructor(
     private readonly rates: RateLimit,
     private readonly keys: ApiKeysService,
@@ -106,9 +104,11 @@ export class AccessGuard implements CanActivate {
   }
 
   private async authenticate(context: ExecutionContext, request: Request, response: Response): Promise<void> {
-    const { ip = '' } = request;
+    const { headers, ip = '' } = request;
+    const hasKey = headers['x-api-key'] !== undefined;
     try {
-      await this.chooseGuard(context, request).canActivate(context);
+      if (isByKey(context.getClass())) await runStrategy('bearer', BEARER_HINT, request, response);
+      else await runStrategy(hasKey ? 'api-key' : 'session-cookie', HINT, request, response);
     } catch (error) {
       // Rejected credentials count too, so that random credentials cannot evade the limit.
       await this.rates.countRequest('address', toNetwork(ip), response);
@@ -117,11 +117,6 @@ export class AccessGuard implements CanActivate {
     const { actor } = request;
     await this.rates.countRequest(actor.kind === 'user' ? 'user' : 'key', getUsageKey(actor), response);
     if (actor.kind === 'key') await this.keys.recordAddress(actor.id, ip);
-  }
-
-  private chooseGuard(context: ExecutionContext, { headers }: Request): IAuthGuard {
-    if (isByKey(context.getClass())) return this.bearerGuard;
-    return headers['x-api-key'] === undefined ? this.cookieGuard : this.keyGuard;
   }
 }
 
