@@ -153,6 +153,8 @@ export function ignoreOutputErrors(): void {
 export class Log implements RequestObserver {
   private readonly pino: Logger;
   private readonly format: Env['LOG_FORMAT'];
+  /** JSON of the fields of every line: the process id if there are several instances. */
+  private readonly baseFields: string;
   private output = new LogOutput(process.stdout.fd);
   private isTerminal = process.stdout.isTTY;
   private buffered = '';
@@ -160,6 +162,7 @@ export class Log implements RequestObserver {
   constructor({ LOG_LEVEL: level, LOG_FORMAT: format, WORKERS }: Env) {
     this.format = format;
     const base = WORKERS > 1 ? { pid: process.pid } : null; // the process id identifies the instance
+    this.baseFields = base ? `"pid":${base.pid},` : '';
     const options = { level, base, timestamp: () => `,"time":"${isoNow()}"` };
     this.pino = pino(options, {
       write: (line) => {
@@ -178,8 +181,11 @@ export class Log implements RequestObserver {
     this.logRequest(toRequestFields(req, ms, outcome));
   }
 
+  /** Writes the line that pino would write, in a fraction of the time. 30 is pino's level `info`. */
   logRequest(fields: ReturnType<typeof toRequestFields>): void {
-    this.pino.info(fields, 'request');
+    if (!this.pino.isLevelEnabled('info')) return;
+    const json = JSON.stringify(fields).slice(1, -1);
+    this.add(`{"level":30,"time":"${isoNow()}",${this.baseFields}${json},"msg":"request"}\n`);
   }
 
   /** Logs an error with its stack but without its message, because a driver's message may quote values. */
@@ -239,7 +245,7 @@ function toRequestFields(req: Request, ms: number, outcome: RequestResult) {
   return {
     request_id: req.requestId,
     method: req.method,
-    path: getPath(req),
+    path: replaceHidden(maskSecrets(getPath(req))), // the only field with text of the client
     ...result,
     ms: Math.round(ms * 10) / 10,
     ...getSenderFields(req),
