@@ -12,7 +12,7 @@ import {
 } from './platform/http/server.js';
 import { ErrorFilter } from './platform/http/error.filter.js';
 import { truncateForwardedFor } from './platform/http/request-headers.js';
-import { FastExpressAdapter, prioritizeLiteralRoutes } from './platform/http/express.adapter.js';
+import { FastExpressAdapter, indexRoutes, prioritizeLiteralRoutes } from './platform/http/express.adapter.js';
 import { Log } from './platform/telemetry/log.js';
 import { Metrics } from './platform/telemetry/metrics.js';
 import { observeRequests } from './platform/telemetry/observe.js';
@@ -88,11 +88,12 @@ export async function createApp(
     ...(env.COMPRESSION ? [compressResponse] : []),
   ];
   const errors = app.get(ErrorFilter);
-  adapter.sendRejection = errors.sendError.bind(errors);
+  adapter.sendError = errors.sendError.bind(errors);
   app.setGlobalPrefix(API_PREFIX, { exclude: UNPREFIXED });
   if (isService) app.enableShutdownHooks([...SHUTDOWN_SIGNALS], { useProcessExit: true });
   await app.init();
   prioritizeLiteralRoutes(adapter.getInstance<Express>());
+  adapter.findRoute = indexRoutes(adapter.getInstance<Express>());
   if (isService) await startService(app);
   // Nest handles unknown paths only under the API prefix. This handler responds to all other unknown paths.
   app.use((request: Request, response: Response) => {

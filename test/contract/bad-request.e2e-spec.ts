@@ -1,7 +1,10 @@
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Express, Request } from 'express';
+import type { FastExpressAdapter } from '../../src/platform/http/express.adapter.js';
 import { setUpApp } from '../support/app/app.js';
 import type { Client } from '../support/app/client.js';
 import { UNKNOWN, create } from '../support/data/factories.js';
+import { OPERATIONS } from '../support/app/operations.js';
 import { METHODS, ROUTES, type Route } from '../support/app/routes.js';
 
 /** Unsupported paths, methods and queries. One guard checks them for all routes, so each route is tested briefly. */
@@ -93,6 +96,25 @@ test.each([
 ])('the malformed user id %s is rejected with 400', async (id) => {
   const { status, body } = await app.key.get(`/users/${id}`);
   expect([status, body.code]).toEqual([400, 'malformed_uuid']);
+});
+
+interface Layer {
+  route?: { methods: Record<string, boolean> };
+  match(path: string): false | { params: object };
+}
+
+const VALUES = [UNKNOWN, 'A.b', 'me', 'ME', 'Users', 'search', '.search', '%41', 'a:b', ''];
+test.each(OPERATIONS)('the index finds $method $path exactly like Express', ({ method, path }) => {
+  const adapter = app.app.getHttpAdapter() as FastExpressAdapter;
+  const layers = adapter.getInstance<Express>().router.stack as unknown as Layer[];
+  for (const value of VALUES) {
+    const url = path.replace(/\{\w+\}/, value);
+    const found = adapter.findRoute({ method, url: `${url}?a=/b` } as Request);
+    const layer = layers.find((each) => each.route?.methods[method.toLowerCase()] && each.match(url));
+    const { params } = layer?.match(url) || { params: {} };
+    if (found) expect([url, found]).toEqual([url, { route: layer?.route, params: { ...params } }]);
+    else expect(value).not.toBe(UNKNOWN);
+  }
 });
 
 const ALL = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'PURGE'];
