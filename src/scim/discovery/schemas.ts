@@ -39,22 +39,18 @@ const defineFlag = (name: string, description: string, options: Options = {}): A
 const defineComplex = (
   name: string,
   description: string,
+  options: Options,
   subAttributes: readonly AttributeDefinition[],
-  options: Options = {},
 ): AttributeDefinition => defineAttribute(name, description, { type: 'complex', subAttributes, ...options });
+
+const defineList: typeof defineComplex = (name, description, options, subAttributes) =>
+  defineComplex(name, description, { multiValued: true, ...options }, subAttributes);
 
 const defineQualifiers = (types: readonly string[]): AttributeDefinition[] => [
   defineAttribute('display', 'A human-readable name for the value.'),
   defineAttribute('type', 'The purpose of the value.', { canonicalValues: types }),
   defineFlag('primary', 'True for the preferred value. At most one element is primary.'),
 ];
-
-const defineList = (
-  name: string,
-  description: string,
-  subAttributes: readonly AttributeDefinition[],
-  options: Options = {},
-): AttributeDefinition => defineComplex(name, description, subAttributes, { multiValued: true, ...options });
 
 /** Defines an attribute that is a list of elements `{value, display, type, primary}` (RFC 7643 §2.4). */
 const defineMultiValued = (
@@ -64,25 +60,13 @@ const defineMultiValued = (
   value: Options = {},
   options: Options = {},
 ): AttributeDefinition =>
-  defineList(
-    name,
-    description,
-    [defineAttribute('value', 'The value.', { required: true, ...value }), ...defineQualifiers(types)],
-    options,
-  );
+  defineList(name, description, options, [
+    defineAttribute('value', 'The value.', { required: true, ...value }),
+    ...defineQualifiers(types),
+  ]);
 
-const defineRoles = (
-  name: string,
-  description: string,
-  value: Options,
-  options: Options = {},
-): AttributeDefinition =>
-  defineList(
-    name,
-    description,
-    [defineAttribute('value', 'The name of the role.', { required: true, ...value })],
-    options,
-  );
+const defineRoleName = (options: Options): AttributeDefinition =>
+  defineAttribute('value', 'The name of the role.', { required: true, ...options });
 
 /** Attributes that all resources have but no schema contains (RFC 7643 §3.1). */
 export const COMMON: readonly AttributeDefinition[] = [
@@ -103,18 +87,13 @@ export const COMMON: readonly AttributeDefinition[] = [
     compare: 'exact',
     uniqueness: 'server',
   }),
-  defineComplex(
-    'meta',
-    'Metadata of the resource.',
-    [
-      defineAttribute('resourceType', 'The resource type.'),
-      defineAttribute('created', 'When the resource was created.', { type: 'dateTime' }),
-      defineAttribute('lastModified', 'When the resource was last changed.', { type: 'dateTime' }),
-      defineAttribute('location', 'The URL of the resource.', toRefOptions('uri')),
-      defineAttribute('version', 'The version of the resource, as in its ETag.', { compare: 'exact' }),
-    ],
-    READ_ONLY,
-  ),
+  defineComplex('meta', 'Metadata of the resource.', READ_ONLY, [
+    defineAttribute('resourceType', 'The resource type.'),
+    defineAttribute('created', 'When the resource was created.', { type: 'dateTime' }),
+    defineAttribute('lastModified', 'When the resource was last changed.', { type: 'dateTime' }),
+    defineAttribute('location', 'The URL of the resource.', toRefOptions('uri')),
+    defineAttribute('version', 'The version of the resource, as in its ETag.', { compare: 'exact' }),
+  ]),
 ];
 
 export const describeUser = (roles: readonly string[]): SchemaDefinition => ({
@@ -123,7 +102,7 @@ export const describeUser = (roles: readonly string[]): SchemaDefinition => ({
   description: 'User Account',
   attributes: [
     defineAttribute('userName', 'The name that the user logs in with.', mapToField('username', UNIQUE_NAME)),
-    defineComplex('name', 'The parts of the name.', [
+    defineComplex('name', 'The parts of the name.', {}, [
       defineAttribute('formatted', 'The full name, as displayed.'),
       defineAttribute('familyName', 'The surname.', mapToField('surname')),
       defineAttribute('givenName', 'The first name.', mapToField('firstname')),
@@ -163,7 +142,7 @@ export const describeUser = (roles: readonly string[]): SchemaDefinition => ({
       ...toRefOptions('external'),
       maxLength: URL,
     }),
-    defineList('addresses', 'Postal addresses.', [
+    defineList('addresses', 'Postal addresses.', {}, [
       defineAttribute('formatted', 'The full address as on a mailing label. It may have several lines.'),
       defineAttribute('streetAddress', 'The street and house number. They may have several lines.'),
       defineAttribute('locality', 'The city.'),
@@ -172,22 +151,17 @@ export const describeUser = (roles: readonly string[]): SchemaDefinition => ({
       defineAttribute('country', 'The two-letter country code.'),
       ...defineQualifiers(['work', 'home', 'other']),
     ]),
-    defineList(
-      'groups',
-      'The groups of the user. Returned only if `attributes` names them.',
-      [
-        defineAttribute('value', 'The id of the group.', { compare: 'uuid' }),
-        defineAttribute('$ref', 'The URL of the group.', toRefOptions('Group')),
-        defineAttribute('display', 'The displayName of the group.'),
-      ],
-      ON_REQUEST,
-    ),
+    defineList('groups', 'The groups of the user. Returned only if `attributes` names them.', ON_REQUEST, [
+      defineAttribute('value', 'The id of the group.', { compare: 'uuid' }),
+      defineAttribute('$ref', 'The URL of the group.', toRefOptions('Group')),
+      defineAttribute('display', 'The displayName of the group.'),
+    ]),
     defineMultiValued('entitlements', 'Entitlements of the user.', []),
-    defineRoles(
+    defineList(
       'roles',
       'The roles of the user, without the roles that the user has through groups.',
-      { canonicalValues: roles },
       mapToField('roles', {}),
+      [defineRoleName({ canonicalValues: roles })],
     ),
     defineMultiValued('x509Certificates', 'X.509 certificates in DER form, encoded as base64.', [], {
       type: 'binary',
@@ -206,25 +180,22 @@ export const ENTERPRISE: SchemaDefinition = {
     defineAttribute('organization', 'The name of the organisation.'),
     defineAttribute('division', 'The name of the division.'),
     defineAttribute('department', 'The name of the department.'),
-    defineComplex(
-      'manager',
-      'The manager of the user.',
-      [
-        defineAttribute(
-          'value',
-          'The id of the manager. A value that is not the id of a user is stored unchanged.',
-          USER_ID,
-        ),
-        defineAttribute(
-          '$ref',
-          'The URL of the manager, if the manager is a user.',
-          toRefOptions('User', READ_ONLY),
-        ),
-      ],
-      mapToField('manager_uuid', {}),
-    ),
+    defineComplex('manager', 'The manager of the user.', mapToField('manager_uuid', {}), [
+      defineAttribute(
+        'value',
+        'The id of the manager. A value that is not the id of a user is stored unchanged.',
+        USER_ID,
+      ),
+      defineAttribute(
+        '$ref',
+        'The URL of the manager, if the manager is a user.',
+        toRefOptions('User', READ_ONLY),
+      ),
+    ]),
   ],
 };
+
+const AUTHNAME = mapToField('authname', { maxItems: MAX_ITEMS.methods * MAX_ITEMS.namesOfMethod });
 
 const defineLink = (network: string) =>
   defineAttribute(network, `The URL of the user's profile.`, toRefOptions('external', COLUMN));
@@ -234,29 +205,24 @@ export const ROLLCALL_USER: SchemaDefinition = {
   name: 'RollcallUser',
   description: 'Rollcall User',
   attributes: [
-    defineList(
-      'authname',
-      'The login names of the user at identity providers.',
-      [
-        defineAttribute('method', 'The login method.', {
-          ...COLUMN,
-          canonicalValues: ['saml', 'oidc', 'ldap'],
-          required: true,
-        }),
-        defineAttribute('value', 'The login name, unique within its method.', {
-          compare: 'exact',
-          required: true,
-          uniqueness: 'server',
-        }),
-      ],
-      mapToField('authname', { maxItems: MAX_ITEMS.methods * MAX_ITEMS.namesOfMethod }),
-    ),
+    defineList('authname', 'The login names of the user at identity providers.', AUTHNAME, [
+      defineAttribute('method', 'The login method.', {
+        ...COLUMN,
+        canonicalValues: ['saml', 'oidc', 'ldap'],
+        required: true,
+      }),
+      defineAttribute('value', 'The login name, unique within its method.', {
+        compare: 'exact',
+        required: true,
+        uniqueness: 'server',
+      }),
+    ]),
     defineAttribute('aboutMe', 'A text in which users describe themselves.', mapToField('about_me')),
     defineComplex(
       'socialMedia',
       'Profiles on social networks.',
-      ['facebook', 'linkedin', 'twitter'].map(defineLink),
       mapToField('social_media', {}),
+      ['facebook', 'linkedin', 'twitter'].map(defineLink),
     ),
     defineFlag(
       'hideEmail',
@@ -268,7 +234,9 @@ export const ROLLCALL_USER: SchemaDefinition = {
       'True if only the user, Webmasters and API keys can see the phone numbers.',
       mapToField('hide_phone_numbers', {}),
     ),
-    defineRoles('groupRoles', 'The roles that the user has through groups.', { required: false }, ON_REQUEST),
+    defineList('groupRoles', 'The roles that the user has through groups.', ON_REQUEST, [
+      defineRoleName({ required: false }),
+    ]),
     defineAttribute(
       'managedBy',
       'The data set that manages the user. The data set scim stands for an identity provider.',
@@ -284,15 +252,10 @@ export const GROUP: SchemaDefinition = {
   description: 'Group',
   attributes: [
     defineAttribute('displayName', 'The name of the group.', UNIQUE_NAME),
-    defineList(
-      'members',
-      'The members of the group.',
-      [
-        defineAttribute('value', 'The id of the user.', { ...USER_ID, mutability: 'immutable' }),
-        defineAttribute('$ref', 'The URL of the user.', toRefOptions('User', READ_ONLY)),
-      ],
-      { maxItems: Infinity },
-    ),
+    defineList('members', 'The members of the group.', { maxItems: Infinity }, [
+      defineAttribute('value', 'The id of the user.', { ...USER_ID, mutability: 'immutable' }),
+      defineAttribute('$ref', 'The URL of the user.', toRefOptions('User', READ_ONLY)),
+    ]),
   ],
 };
 
@@ -300,5 +263,9 @@ export const describeGroup = (roles: readonly string[]): SchemaDefinition => ({
   urn: ROLLCALL_GROUP_SCHEMA,
   name: 'RollcallGroup',
   description: 'Rollcall Group',
-  attributes: [defineRoles('roles', 'The roles that every member gets.', { canonicalValues: roles })],
+  attributes: [
+    defineList('roles', 'The roles that every member gets.', {}, [
+      defineRoleName({ canonicalValues: roles }),
+    ]),
+  ],
 });
