@@ -68,13 +68,17 @@ export const Requires = (permission: Permission, self?: Permission) =>
     ...(isReadPermission(permission) ? [] : [UseInterceptors(IdempotentResponse)]),
   );
 
+/** Returns the caller of a request. @throws ProblemError `invalid_parameter` if the reason is invalid. */
+export function readCaller(request: Request): Caller {
+  const { actor, requestId, ip = '', repeatable } = request;
+  const reason = readAuditReason(request);
+  return { actor, requestId, ip, ...(reason !== undefined && { reason }), ...(repeatable && { repeatable }) };
+}
+
 /**
  * Injects the caller of a route: the actor, request id, address and reason.
  * @throws ProblemError `invalid_parameter` if the reason is invalid.
  */
-export const CurrentCaller = createParamDecorator((_: unknown, context: ExecutionContext): Caller => {
-  const request = context.switchToHttp().getRequest<Request>();
-  const { actor, requestId, ip = '', repeatable } = request;
-  const reason = readAuditReason(request);
-  return { actor, requestId, ip, ...(reason !== undefined && { reason }), ...(repeatable && { repeatable }) };
-});
+export const CurrentCaller = createParamDecorator((_: unknown, context: ExecutionContext) =>
+  readCaller(context.switchToHttp().getRequest<Request>()),
+);

@@ -1,12 +1,9 @@
-import { Body, Get, HttpCode, Post, Res } from '@nestjs/common';
+import { Body, Get, HttpCode, Post } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
-import type { Response } from 'express';
-import type { Caller } from '../access/actor.js';
-import { CurrentCaller } from '../access/decorators.js';
 import { SCIM_BODY } from '../platform/http/body-reader.js';
 import { abortOnDisconnect } from '../platform/http/stream.js';
-import { CheckedQuery } from '../platform/http/input.guard.js';
 import { RequiresScim, ScimController } from './http/scim-format.js';
+import { CurrentRequest, type ScimRequest } from './http/scim-request.js';
 import { ScimListDto, buildListDocs } from './http/scim-docs.js';
 import type { ScimObject } from './protocol/attribute.js';
 import { type ListParameters, MAX_COUNT } from './protocol/list.js';
@@ -34,11 +31,7 @@ export class SearchController {
   @Get()
   @DocResource.list('listScimResources', DESCRIPTION, 'externalId eq "HR-20001"')
   @RequiresScim('scim.discover')
-  async find(
-    @CheckedQuery() query: ListParameters,
-    @CurrentCaller() caller: Caller,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<ScimObject> {
+  async find(@CurrentRequest() { query, caller, response }: ScimRequest): Promise<ScimObject> {
     return this.search.list(query, caller.actor, () => abortOnDisconnect(response));
   }
 
@@ -50,8 +43,7 @@ export class SearchController {
   @RequiresScim('scim.discover', SCIM_BODY)
   async findByPost(
     @Body() body: ListParameters,
-    @CurrentCaller() caller: Caller,
-    @Res({ passthrough: true }) response: Response,
+    @CurrentRequest() { caller, response }: ScimRequest,
   ): Promise<ScimObject> {
     return this.search.list(body, caller.actor, () => abortOnDisconnect(response));
   }

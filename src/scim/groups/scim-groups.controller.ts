@@ -1,14 +1,11 @@
-import { Body, Delete, Get, Headers, HttpCode, Param, Patch, Post, Put, Res } from '@nestjs/common';
+import { Body, Delete, Get, HttpCode, Param, Patch, Post, Put } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
-import type { Response } from 'express';
-import type { Caller } from '../../access/actor.js';
-import { CurrentCaller } from '../../access/decorators.js';
 import { SCIM_GROUP_BODY } from '../../platform/http/body-reader.js';
-import { CheckedQuery } from '../../platform/http/input.guard.js';
 import { rulesOf } from '../http/profile-rules.js';
 import { EntityTags, applyETag } from '../../platform/http/entity-tags.js';
 import { describeResources } from '../discovery/resources.js';
 import { RequiresScim, ScimController } from '../http/scim-format.js';
+import { CurrentRequest, type ScimRequest } from '../http/scim-request.js';
 import { ScimListDto, buildResourceDocs } from '../http/scim-docs.js';
 import type { ScimObject } from '../protocol/attribute.js';
 import { GROUP_SCHEMA, SEARCH_MESSAGE } from '../protocol/urns.js';
@@ -55,7 +52,7 @@ export class ScimGroupsController {
     'displayName eq "Newsroom"',
   )
   @RequiresScim('groups.read')
-  async list(@CheckedQuery() query: ListParameters, @CurrentCaller() caller: Caller): Promise<ScimObject> {
+  async list(@CurrentRequest() { query, caller }: ScimRequest): Promise<ScimObject> {
     return this.lists.list(query, caller.actor);
   }
 
@@ -69,7 +66,7 @@ export class ScimGroupsController {
   })
   @HttpCode(200)
   @RequiresScim('groups.read', SCIM_GROUP_BODY)
-  async search(@Body() body: ListParameters, @CurrentCaller() caller: Caller): Promise<ScimObject> {
+  async search(@Body() body: ListParameters, @CurrentRequest() { caller }: ScimRequest): Promise<ScimObject> {
     return this.lists.list(body, caller.actor);
   }
 
@@ -85,9 +82,7 @@ export class ScimGroupsController {
   @RequiresScim('groups.write', SCIM_GROUP_BODY)
   async create(
     @Body() body: object,
-    @CheckedQuery() query: ListParameters,
-    @CurrentCaller() caller: Caller,
-    @Res({ passthrough: true }) response: Response,
+    @CurrentRequest() { query, caller, response }: ScimRequest,
   ): Promise<ScimObject> {
     const view = this.view.createPresenter(query, caller.actor);
     const group = await this.groups.create(body, caller);
@@ -102,9 +97,7 @@ export class ScimGroupsController {
   @RequiresScim('groups.read')
   async get(
     @Param('id') id: string,
-    @CheckedQuery() query: ListParameters,
-    @CurrentCaller() caller: Caller,
-    @Res({ passthrough: true }) response: Response,
+    @CurrentRequest() { query, caller, response }: ScimRequest,
   ): Promise<ScimObject | undefined> {
     const view = this.view.createPresenter(query, caller.actor);
     const group = await this.groups.get(id);
@@ -121,10 +114,7 @@ export class ScimGroupsController {
   async replace(
     @Param('id') id: string,
     @Body() body: object,
-    @CheckedQuery() query: ListParameters,
-    @Headers('if-match') ifMatch: string | undefined,
-    @CurrentCaller() caller: Caller,
-    @Res({ passthrough: true }) response: Response,
+    @CurrentRequest() { query, ifMatch, caller, response }: ScimRequest,
   ): Promise<ScimObject> {
     const view = this.view.createPresenter(query, caller.actor);
     const group = await this.groups.replace(id, body, caller, this.tags.parseIfMatch(ifMatch));
@@ -148,10 +138,7 @@ export class ScimGroupsController {
   async patch(
     @Param('id') id: string,
     @Body() body: object,
-    @CheckedQuery() query: ListParameters,
-    @Headers('if-match') ifMatch: string | undefined,
-    @CurrentCaller() caller: Caller,
-    @Res({ passthrough: true }) response: Response,
+    @CurrentRequest() { query, ifMatch, caller, response }: ScimRequest,
   ): Promise<ScimObject | undefined> {
     const view = this.view.createPresenter(query, caller.actor);
     const isBrief = rulesOf(caller.actor).isBrief && query.attributes === undefined;
@@ -166,11 +153,7 @@ export class ScimGroupsController {
   @DocGroup.delete('A deleted group cannot be restored. Members lose its roles.')
   @HttpCode(204)
   @RequiresScim('groups.write')
-  async delete(
-    @Param('id') id: string,
-    @Headers('if-match') ifMatch: string | undefined,
-    @CurrentCaller() caller: Caller,
-  ): Promise<void> {
+  async delete(@Param('id') id: string, @CurrentRequest() { ifMatch, caller }: ScimRequest): Promise<void> {
     await this.groups.delete(id, caller, this.tags.parseIfMatch(ifMatch));
   }
 }

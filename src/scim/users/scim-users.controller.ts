@@ -1,16 +1,13 @@
-import { Body, Delete, Get, Headers, HttpCode, Param, Patch, Post, Put, Res } from '@nestjs/common';
+import { Body, Delete, Get, HttpCode, Param, Patch, Post, Put } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
-import type { Response } from 'express';
-import type { Caller } from '../../access/actor.js';
-import { CurrentCaller } from '../../access/decorators.js';
 import { SCIM_BODY } from '../../platform/http/body-reader.js';
 import { abortOnDisconnect } from '../../platform/http/stream.js';
-import { CheckedQuery } from '../../platform/http/input.guard.js';
 import { TAKEN_CODES } from '../../users/rules/failure.js';
 import { rulesOf } from '../http/profile-rules.js';
 import { EntityTags, applyETag } from '../../platform/http/entity-tags.js';
 import { describeResources } from '../discovery/resources.js';
 import { RequiresScim, ScimController } from '../http/scim-format.js';
+import { CurrentRequest, type ScimRequest } from '../http/scim-request.js';
 import { ScimListDto, buildResourceDocs } from '../http/scim-docs.js';
 import type { ScimObject } from '../protocol/attribute.js';
 import { type ListParameters, MAX_COUNT } from '../protocol/list.js';
@@ -82,11 +79,7 @@ export class ScimUsersController {
     'userName eq "jane.doe"',
   )
   @RequiresScim('users.read')
-  async list(
-    @CheckedQuery() query: ListParameters,
-    @CurrentCaller() caller: Caller,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<ScimObject> {
+  async list(@CurrentRequest() { query, caller, response }: ScimRequest): Promise<ScimObject> {
     return this.lists.list(query, caller.actor, () => abortOnDisconnect(response));
   }
 
@@ -100,8 +93,7 @@ export class ScimUsersController {
   @RequiresScim('users.read', SCIM_BODY)
   async search(
     @Body() body: ListParameters,
-    @CurrentCaller() caller: Caller,
-    @Res({ passthrough: true }) response: Response,
+    @CurrentRequest() { caller, response }: ScimRequest,
   ): Promise<ScimObject> {
     return this.lists.list(body, caller.actor, () => abortOnDisconnect(response));
   }
@@ -111,9 +103,7 @@ export class ScimUsersController {
   @RequiresScim('users.create', SCIM_BODY)
   async create(
     @Body() body: object,
-    @CheckedQuery() query: ListParameters,
-    @CurrentCaller() caller: Caller,
-    @Res({ passthrough: true }) response: Response,
+    @CurrentRequest() { query, caller, response }: ScimRequest,
   ): Promise<ScimObject> {
     const view = this.users.createPresenter(query);
     const user = await this.users.write(await this.changes.create(body, caller), caller);
@@ -126,9 +116,7 @@ export class ScimUsersController {
   @RequiresScim('users.read')
   async get(
     @Param('id') id: string,
-    @CheckedQuery() query: ListParameters,
-    @CurrentCaller() caller: Caller,
-    @Res({ passthrough: true }) response: Response,
+    @CurrentRequest() { query, caller, response }: ScimRequest,
   ): Promise<ScimObject | undefined> {
     const view = this.users.createPresenter(query);
     const user = await this.users.get(id, caller);
@@ -145,10 +133,7 @@ export class ScimUsersController {
   async replace(
     @Param('id') id: string,
     @Body() body: object,
-    @CheckedQuery() query: ListParameters,
-    @Headers('if-match') ifMatch: string | undefined,
-    @CurrentCaller() caller: Caller,
-    @Res({ passthrough: true }) response: Response,
+    @CurrentRequest() { query, ifMatch, caller, response }: ScimRequest,
   ): Promise<ScimObject> {
     const view = this.users.createPresenter(query);
     const change = await this.changes.replace(id, body, caller, this.tags.parseIfMatch(ifMatch));
@@ -172,10 +157,7 @@ export class ScimUsersController {
   async patch(
     @Param('id') id: string,
     @Body() body: object,
-    @CheckedQuery() query: ListParameters,
-    @Headers('if-match') ifMatch: string | undefined,
-    @CurrentCaller() caller: Caller,
-    @Res({ passthrough: true }) response: Response,
+    @CurrentRequest() { query, ifMatch, caller, response }: ScimRequest,
   ): Promise<ScimObject | undefined> {
     const view = this.users.createPresenter(query);
     const isBrief = rulesOf(caller.actor).isBrief && query.attributes === undefined;
@@ -193,11 +175,7 @@ export class ScimUsersController {
   )
   @HttpCode(204)
   @RequiresScim('users.update')
-  async delete(
-    @Param('id') id: string,
-    @Headers('if-match') ifMatch: string | undefined,
-    @CurrentCaller() caller: Caller,
-  ): Promise<void> {
+  async delete(@Param('id') id: string, @CurrentRequest() { ifMatch, caller }: ScimRequest): Promise<void> {
     await this.users.write(this.changes.delete(id, caller, this.tags.parseIfMatch(ifMatch)), caller);
   }
 }
