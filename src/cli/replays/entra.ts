@@ -1,14 +1,12 @@
+import { ENTERPRISE_SCHEMA as EXTENSION, GROUP_SCHEMA, USER_SCHEMA } from '../../scim/protocol/urns.js';
 import {
   DELETE_GROUP,
   DELETE_USER,
-  EXTENSION,
-  GROUP_URN,
   GROUP_FOUND,
   NONE_FOUND,
   USER_FOUND,
   type Step,
   type Json,
-  USER_URN,
   buildCreateStep,
   group,
   buildPatchStep,
@@ -42,7 +40,7 @@ export const ENTRA: readonly Step[] = [
     'create a user',
     'user',
     {
-      schemas: [USER_URN, EXTENSION],
+      schemas: [USER_SCHEMA, EXTENSION],
       externalId: '{name}',
       userName: MAIL,
       active: true,
@@ -59,7 +57,7 @@ export const ENTRA: readonly Step[] = [
     'create a user without an enterprise extension',
     'colleague',
     {
-      schemas: [USER_URN, 'http://schemas.microsoft.com/2006/11/ResourceManagement/ADSCIM/2.0/User'],
+      schemas: [USER_SCHEMA, 'http://schemas.microsoft.com/2006/11/ResourceManagement/ADSCIM/2.0/User'],
       externalId: '{name}.2',
       userName: '{name}.2@example.org',
       active: 'True',
@@ -139,7 +137,7 @@ export const ENTRA: readonly Step[] = [
     'create a group',
     'group',
     {
-      schemas: [GROUP_URN, 'http://schemas.microsoft.com/2006/11/ResourceManagement/ADSCIM/2.0/Group'],
+      schemas: [GROUP_SCHEMA, 'http://schemas.microsoft.com/2006/11/ResourceManagement/ADSCIM/2.0/Group'],
       externalId: '{name}',
       displayName: '{name}',
       meta: { resourceType: 'Group' },

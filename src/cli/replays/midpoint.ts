@@ -1,13 +1,11 @@
+import { ENTERPRISE_SCHEMA, GROUP_SCHEMA, SEARCH_MESSAGE, USER_SCHEMA } from '../../scim/protocol/urns.js';
 import {
   DELETE_GROUP,
   DELETE_USER,
-  EXTENSION,
-  GROUP_URN,
   GROUP_FOUND,
   NONE_FOUND,
   type Json,
   type Step,
-  USER_URN,
   buildCreateStep,
   group,
   buildSingleResult,
@@ -17,10 +15,9 @@ import {
   user,
 } from './replay.js';
 
-const SEARCH = 'urn:ietf:params:scim:api:messages:2.0:SearchRequest';
 const FILTER = 'userName eq "{name}"';
 const buildActiveStep = (title: string, active: boolean, answer: Json): Step =>
-  buildPutStep(title, user, { schemas: [USER_URN], active }, answer);
+  buildPutStep(title, user, { schemas: [USER_SCHEMA], active }, answer);
 const FEATURES = { patch: { supported: true }, filter: { supported: true } };
 const RESOURCE_TYPES = { totalResults: 2, Resources: [{ name: 'User' }, { name: 'Group' }] };
 const buildPageStep = (title: string, startIndex: number): Step => {
@@ -34,7 +31,7 @@ const buildPageStep = (title: string, startIndex: number): Step => {
 export const MIDPOINT: readonly Step[] = [
   buildReadStep('discovery: features of the service', '/ServiceProviderConfig', FEATURES),
   buildReadStep('discovery: resource types', '/ResourceTypes', RESOURCE_TYPES),
-  buildReadStep('discovery: the schema of users', `/Schemas/${USER_URN}`, { id: USER_URN }),
+  buildReadStep('discovery: the schema of users', `/Schemas/${USER_SCHEMA}`, { id: USER_SCHEMA }),
   buildReadStep('page of users', '/Users?startIndex=1&count=20', { startIndex: 1 }),
   buildReadStep(
     'match by userName, no user yet',
@@ -45,21 +42,21 @@ export const MIDPOINT: readonly Step[] = [
     'create a user',
     'user',
     {
-      schemas: [USER_URN, EXTENSION],
+      schemas: [USER_SCHEMA, ENTERPRISE_SCHEMA],
       userName: '{name}',
       externalId: '{name}',
       name: { givenName: 'Provisioning', familyName: 'Test' },
       emails: [{ value: '{name}@example.org', type: 'work', primary: true }],
       title: 'Tester',
       active: true,
-      [EXTENSION]: { costCenter: '4130' },
+      [ENTERPRISE_SCHEMA]: { costCenter: '4130' },
     },
     { userName: '{name}', active: true },
   ),
   buildCreateStep(
     'create another user',
     'colleague',
-    { schemas: [USER_URN], userName: '{name}.2', emails: [{ value: '{name}.2@example.org' }] },
+    { schemas: [USER_SCHEMA], userName: '{name}.2', emails: [{ value: '{name}.2@example.org' }] },
     { active: true },
   ),
   {
@@ -67,7 +64,7 @@ export const MIDPOINT: readonly Step[] = [
     method: 'POST',
     path: '/Users/.search',
     status: 200,
-    body: { schemas: [SEARCH], filter: FILTER, startIndex: 1, count: 20, attributes: ['userName'] },
+    body: { schemas: [SEARCH_MESSAGE], filter: FILTER, startIndex: 1, count: 20, attributes: ['userName'] },
     answer: buildSingleResult({ id: '{user}', userName: '{name}', title: null }),
   },
   buildPageStep('first page of a search', 1),
@@ -75,12 +72,12 @@ export const MIDPOINT: readonly Step[] = [
   buildPutStep(
     'update: PUT with only some attributes',
     user,
-    { schemas: [USER_URN], name: { givenName: 'Pro', familyName: 'Test' } },
+    { schemas: [USER_SCHEMA], name: { givenName: 'Pro', familyName: 'Test' } },
     {
       userName: '{name}',
       title: 'Tester',
       name: { givenName: 'Pro', familyName: 'Test' },
-      [EXTENSION]: { costCenter: '4130' },
+      [ENTERPRISE_SCHEMA]: { costCenter: '4130' },
     },
   ),
   buildActiveStep('disable: PUT with only active', false, { userName: '{name}', active: false }),
@@ -90,21 +87,21 @@ export const MIDPOINT: readonly Step[] = [
     user,
     [
       { op: 'replace', path: 'title', value: 'Senior tester' },
-      { op: 'remove', path: `${EXTENSION}:costCenter` },
+      { op: 'remove', path: `${ENTERPRISE_SCHEMA}:costCenter` },
       { op: 'replace', path: 'active', value: false },
     ],
-    { status: 200, answer: { title: 'Senior tester', active: false, [EXTENSION]: null } },
+    { status: 200, answer: { title: 'Senior tester', active: false, [ENTERPRISE_SCHEMA]: null } },
   ),
   buildCreateStep(
     'create a group',
     'group',
-    { schemas: [GROUP_URN], displayName: '{name}' },
+    { schemas: [GROUP_SCHEMA], displayName: '{name}' },
     { displayName: '{name}' },
   ),
   buildPutStep(
     'group: PUT of members',
     group,
-    { schemas: [GROUP_URN], members: [{ value: '{user}' }] },
+    { schemas: [GROUP_SCHEMA], members: [{ value: '{user}' }] },
     { displayName: '{name}', members: [{ value: '{user}' }] },
   ),
   buildPatchStep(

@@ -1,11 +1,10 @@
+import { GROUP_SCHEMA, USER_SCHEMA } from '../../scim/protocol/urns.js';
 import {
   DELETE_GROUP,
-  GROUP_URN,
   NONE_FOUND,
   USER_FOUND,
   type Step,
   type Json,
-  USER_URN,
   buildCreateStep,
   group,
   buildPatchStep,
@@ -23,7 +22,7 @@ const buildChangeStep = (title: string, path: string, operations: Json[], after:
 const buildReplaceStep = (title: string, value: Json, after = value): Step =>
   buildChangeStep(title, user, [{ op: 'replace', value }], after);
 const buildUser = (active: boolean, givenName: string): { readonly [key: string]: Json } => ({
-  schemas: [USER_URN],
+  schemas: [USER_SCHEMA],
   userName: MAIL,
   name: { givenName, familyName: 'Test' },
   emails: [{ primary: true, value: MAIL, type: 'work' }],
@@ -56,7 +55,7 @@ export const OKTA: readonly Step[] = [
   buildCreateStep(
     'create another user',
     'colleague',
-    { schemas: [USER_URN], userName: '{name}.2@example.org', active: true },
+    { schemas: [USER_SCHEMA], userName: '{name}.2@example.org', active: true },
     { active: true },
   ),
   {
@@ -79,7 +78,7 @@ export const OKTA: readonly Step[] = [
   buildCreateStep(
     'push a group with a member',
     'group',
-    { schemas: [GROUP_URN], displayName: '{name}', members: [{ value: '{user}', display: MAIL }] },
+    { schemas: [GROUP_SCHEMA], displayName: '{name}', members: [{ value: '{user}', display: MAIL }] },
     { displayName: '{name}', members: [{ value: '{user}' }] },
   ),
   buildChangeStep(
@@ -106,7 +105,7 @@ export const OKTA: readonly Step[] = [
   buildPutStep(
     'group: PUT',
     group,
-    { schemas: [GROUP_URN], id: '{group}', displayName: '{name}', members: [{ value: '{colleague}' }] },
+    { schemas: [GROUP_SCHEMA], id: '{group}', displayName: '{name}', members: [{ value: '{colleague}' }] },
     { displayName: '{name}', members: [{ value: '{colleague}' }] },
   ),
   DELETE_GROUP,

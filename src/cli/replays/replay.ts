@@ -1,3 +1,4 @@
+import { PATCH_MESSAGE } from '../../scim/protocol/urns.js';
 import type { KeyProfile } from '../../access/actor.js';
 
 /**
@@ -37,14 +38,10 @@ export const NONE_FOUND = { totalResults: 0 };
 export const buildSingleResult = (resource: Json): Json => ({ totalResults: 1, Resources: [resource] });
 export const USER_FOUND = buildSingleResult({ id: '{user}' });
 export const GROUP_FOUND = buildSingleResult({ id: '{group}' });
-export const USER_URN = 'urn:ietf:params:scim:schemas:core:2.0:User';
-export const GROUP_URN = 'urn:ietf:params:scim:schemas:core:2.0:Group';
-export const EXTENSION = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
-
-const PATCH_OP = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
 
 export function buildPatchStep(title: string, path: string, operations: Json[], expected: Expected): Step {
-  return { title, method: 'PATCH', path, body: { schemas: [PATCH_OP], Operations: operations }, ...expected };
+  const body = { schemas: [PATCH_MESSAGE], Operations: operations };
+  return { title, method: 'PATCH', path, body, ...expected };
 }
 type Expected = Pick<Step, 'status' | 'answer' | 'after'>;
 
