@@ -69,6 +69,14 @@ function joinConditions(parts: readonly Clause[], kind: 'and' | 'or'): Clause {
     : toClause(`u.uuid IN (SELECT uuid FROM (${select}${sql}) AS chosen)`, ...params);
 }
 
+function toValueCondition(
+  { path, op, value }: CompareFilter,
+  hidden: ReadonlySet<string>,
+): Clause | undefined {
+  const text = String(value);
+  return isBindable(text) ? INDEXED[(path.sub ?? path.attribute).path]?.(op, text, hidden) : undefined;
+}
+
 function toPresenceCondition({ attribute, sub }: AttributePath): Clause | undefined {
   if (attribute.name === 'externalId') return toClause('u.external_id IS NOT NULL');
   if (['displayName', 'id', 'meta'].includes(attribute.name)) return toClause('1 = 1');
@@ -76,31 +84,18 @@ function toPresenceCondition({ attribute, sub }: AttributePath): Clause | undefi
   return isMembers ? HAS_MEMBERS : undefined;
 }
 
-function toValueCondition(
-  { path: { attribute, sub }, op, value }: CompareFilter,
-  hidden: ReadonlySet<string>,
-): Clause | undefined {
-  const text = String(value);
-  if (!isBindable(text)) return undefined;
-  switch ((sub ?? attribute).path) {
-    case 'id':
-      return isAscii(text) ? buildKeyComparison('u.uuid', op, text.toLowerCase(), '~') : undefined;
-    case 'externalId':
-      return buildKeyComparison('u.external_id', op, toExactKey(text));
-    case 'displayName':
-      return op === 'eq' || op === 'sw'
-        ? buildKeyComparison('u.display_name_key', op, toLoginKey(text))
-        : undefined;
-    case 'meta.created':
-      return buildKeyComparison('u.created', op, toBoundedTime(text));
-    case 'meta.lastModified':
-      return buildKeyComparison('u.updated', op, toBoundedTime(text));
-    case 'members.value':
-      return op === 'eq' ? toMemberCondition([text], hidden) : undefined;
-    default:
-      return undefined;
-  }
-}
+type BuildCondition = (op: CompareOperator, text: string, hidden: ReadonlySet<string>) => Clause | undefined;
+
+/** Maps the path of each attribute with an index (scim.md, section 7) to the function that builds its condition. */
+const INDEXED: Readonly<Record<string, BuildCondition>> = {
+  id: (op, text) => (isAscii(text) ? buildKeyComparison('u.uuid', op, text.toLowerCase(), '~') : undefined),
+  externalId: (op, text) => buildKeyComparison('u.external_id', op, toExactKey(text)),
+  displayName: (op, text) =>
+    op === 'eq' || op === 'sw' ? buildKeyComparison('u.display_name_key', op, toLoginKey(text)) : undefined,
+  'meta.created': (op, text) => buildKeyComparison('u.created', op, toBoundedTime(text)),
+  'meta.lastModified': (op, text) => buildKeyComparison('u.updated', op, toBoundedTime(text)),
+  'members.value': (op, text, hidden) => (op === 'eq' ? toMemberCondition([text], hidden) : undefined),
+};
 
 function buildKeyComparison(
   column: string,
