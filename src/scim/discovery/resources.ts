@@ -19,17 +19,17 @@ export const describeResources = (roles: readonly string[]) => ({
 
 @Injectable()
 export class Resources {
-  readonly user: ResourceDescription;
-  readonly group: ResourceDescription;
+  private readonly descriptions = describeResources(
+    this.settings.roles.names.filter((role) => role !== WEBMASTER),
+  );
+  readonly user = this.descriptions.user;
+  readonly group = this.descriptions.group;
   /** The absolute URL of `/scim/v2`. */
-  readonly base: string;
-  readonly tags: EntityTags;
+  readonly base = `${this.env.baseUrl}/${SCIM_PATH}`;
 
-  constructor(settings: UserSettings, env: Env, tags: EntityTags) {
-    const { user, group } = describeResources(settings.roles.names.filter((role) => role !== WEBMASTER));
-    this.user = user;
-    this.group = group;
-    this.tags = tags;
-    this.base = `${env.baseUrl}/${SCIM_PATH}`;
-  }
+  constructor(
+    private readonly settings: UserSettings,
+    private readonly env: Env,
+    readonly tags: EntityTags,
+  ) {}
 }
