@@ -81,8 +81,8 @@ const CALLER: Caller = { actor: { kind: 'system', id: null }, requestId: 'schedu
 export class ScheduleService implements BeforeApplicationShutdown {
   private readonly folder: DropFolder | undefined;
   private readonly stopping = new AbortController();
-  private readonly dropFolderLog: SkippedFileLog;
-  private readonly processingLog: SkippedFileLog;
+  private readonly dropFolderLog = new SkippedFileLog(this.log, 'IMPORT_FOLDER');
+  private readonly processingLog = new SkippedFileLog(this.log, 'processing');
   /** Run ids of files that changed during reading. These files are read again when they are complete. */
   private readonly changing = new Set<string>();
   private cron: Cron | undefined;
@@ -116,8 +116,6 @@ export class ScheduleService implements BeforeApplicationShutdown {
       this.folder = new DropFolder(IMPORT_FOLDER, IMPORT_PATTERN, IMPORT_WORK_FOLDER);
     const hash = sha256(resolve(IMPORT_WORK_FOLDER ?? IMPORT_FOLDER ?? ''));
     this.firstUseLease = `${LEASE}.folder.${hash.slice(0, 16)}`;
-    this.dropFolderLog = new SkippedFileLog(log, 'IMPORT_FOLDER');
-    this.processingLog = new SkippedFileLog(log, 'processing');
   }
 
   /**
