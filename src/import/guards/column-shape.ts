@@ -40,6 +40,13 @@ export class FoundRows implements Found {
   }
 }
 
+/** Returns the value of a key. If the key has no value yet, creates the value and adds it to the map. */
+export function getOrCreate<Key, Value>(map: Map<Key, Value>, key: Key, create: () => Value): Value {
+  const value = map.get(key) ?? create();
+  map.set(key, value);
+  return value;
+}
+
 export function shown(examples: readonly Example[]): GuardExample[] {
   return examples.slice(0, MAX_EXAMPLES).map(({ line, external_id, old, new: now }) => ({
     line: line > 0 ? line : null,
@@ -79,9 +86,7 @@ export class FrequentValues {
     const count = this.counters.get(key);
     if (count !== undefined) {
       this.counters.set(key, count + 1);
-      const examples = this.examples.get(key) ?? new FoundRows();
-      this.examples.set(key, examples);
-      examples.add(example);
+      getOrCreate(this.examples, key, () => new FoundRows()).add(example);
     } else if (this.counters.size < COUNTERS) this.counters.set(key, 1);
     else this.makeRoom();
   }
@@ -230,38 +235,28 @@ export class ColumnShape {
 
   add(old: unknown, now: unknown, row: { line: number; external_id: string }): void {
     const example = (): Example => ({ ...row, old, new: now });
+    for (const rows of this.selectRows(old, now)) rows.add(example);
     if (typeof now === 'boolean') {
       this.isFlag = true;
-      (now ? this.changes : this.clearings).add(example);
       return;
     }
-    const [had, has] = [isFilled(this.field, old), isFilled(this.field, now)];
-    if (had && has) {
-      this.changes.add(example);
-      const length = cutAt(old, now);
-      if (length !== undefined) {
-        const cut = this.cuts.get(length) ?? new FoundRows();
-        this.cuts.set(length, cut);
-        cut.add(example);
-      }
-      if (isDamage(old, now)) this.damages.add(example);
-    } else if (had) this.clearings.add(example);
     this.olds.add(old);
-    if (has) this.news.add(textOf(now), example);
+    if (isFilled(this.field, now)) this.news.add(textOf(now), example);
   }
 
   remove(old: unknown, now: unknown, line: number): void {
-    if (typeof now === 'boolean') {
-      (now ? this.changes : this.clearings).remove(line);
-      return;
-    }
-    const [had, has] = [isFilled(this.field, old), isFilled(this.field, now)];
-    if (had && has) {
-      this.changes.remove(line);
-      this.cuts.get(cutAt(old, now) ?? -1)?.remove(line);
-      if (isDamage(old, now)) this.damages.remove(line);
-    } else if (had) this.clearings.remove(line);
-    if (has) this.news.remove(textOf(now), line);
+    for (const rows of this.selectRows(old, now)) rows.remove(line);
+    if (typeof now !== 'boolean' && isFilled(this.field, now)) this.news.remove(textOf(now), line);
+  }
+
+  /** Returns the counters of rows for a change of a value. */
+  private selectRows(old: unknown, now: unknown): FoundRows[] {
+    if (typeof now === 'boolean') return [now ? this.changes : this.clearings];
+    if (!isFilled(this.field, old)) return [];
+    if (!isFilled(this.field, now)) return [this.clearings];
+    const length = cutAt(old, now);
+    const cuts = length === undefined ? [] : [getOrCreate(this.cuts, length, () => new FoundRows())];
+    return [this.changes, ...cuts, ...(isDamage(old, now) ? [this.damages] : [])];
   }
 
   /**

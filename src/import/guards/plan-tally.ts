@@ -11,6 +11,7 @@ import {
   type Found,
   FrequentValues,
   OldValues,
+  getOrCreate,
 } from './column-shape.js';
 import { NumberSet } from '../../users/set-rules/number-collections.js';
 import { PlannedChanges } from '../plan/compact-collections.js';
@@ -151,8 +152,7 @@ export class ShapeTally {
    * this row.
    */
   takeLogin(line: number, field: string): void {
-    const moved = this.logins.get(field) ?? new MovedLogins();
-    this.logins.set(field, moved);
+    const moved = getOrCreate(this.logins, field, () => new MovedLogins());
     moved.lines.add(line);
     moved.count++;
   }
@@ -249,15 +249,11 @@ export class ShapeTally {
   }
 
   private column(field: string): ColumnShape {
-    const column = this.changed.get(field) ?? new ColumnShape(field, this.oldValues(field));
-    this.changed.set(field, column);
-    return column;
+    return getOrCreate(this.changed, field, () => new ColumnShape(field, this.oldValues(field)));
   }
 
   private oldValues(field: string): OldValues {
-    const values = this.olds.get(field) ?? new OldValues(field);
-    this.olds.set(field, values);
-    return values;
+    return getOrCreate(this.olds, field, () => new OldValues(field));
   }
 }
 
