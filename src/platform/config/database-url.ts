@@ -5,7 +5,6 @@ export interface DatabaseHost {
 }
 
 export interface DatabaseUrl {
-  kind: 'mysql' | 'mariadb';
   /** At least one host, in order of preference. */
   hosts: readonly DatabaseHost[];
   user: string;
@@ -24,7 +23,7 @@ const DATABASE_URL = /^(mysql|mariadb):\/\/((?:[^/?#]*@)?)([^@/?#]+)(\/.*)$/;
  */
 export function parseDatabaseUrl(text: string): DatabaseUrl | undefined {
   const [, kind, credentials = '', names = '', rest = ''] = DATABASE_URL.exec(text) ?? [];
-  if (kind !== 'mysql' && kind !== 'mariadb') return undefined;
+  if (kind === undefined) return undefined;
   try {
     const urls = names.split(',').map((name) => new URL(`${kind}://${credentials}${name}${rest}`));
     const [first] = urls;
@@ -33,7 +32,6 @@ export function parseDatabaseUrl(text: string): DatabaseUrl | undefined {
     const database = decodeURIComponent(first.pathname.slice(1));
     if (!/^[^/]+$/.test(database)) return undefined;
     return {
-      kind,
       hosts: urls.map(({ hostname, port }) => ({
         host: hostname.replace(/^\[|\]$/g, ''),
         port: port === '' ? DEFAULT_PORT : Number(port),
