@@ -1,9 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { setImmediate } from 'node:timers/promises';
 import type { Caller } from '../access/actor.js';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
 import {
-  type Clause,
   type Sql,
   indexHintOf,
   deleteRows,
@@ -53,20 +51,18 @@ export class AuditRunsRepository {
   /** Yields all rows in pages. The rows of one import are always on the same page. */
   async *readAll(): AsyncGenerator<ReadRun[]> {
     const { dialect } = this.database;
-    for (let at = ''; ;) {
-      const end = await this.findPageEnd(at);
-      if (end === undefined) return;
+    for await (const runs of this.readRunIds()) {
+      const [first, last] = [runs[0], runs.at(-1)];
+      if (!first || !last) return;
       const rows = await this.database.query<AuditRunEntity & { stored: string | null }>(
         `SELECT ${COLUMNS.join(', ')}, ${buildStoredFormSql(dialect, COLUMNS)} AS stored FROM audit_runs
-         WHERE run_id > ${textOfHex[dialect]} AND run_id <= ${textOfHex[dialect]} ORDER BY run_id, part`,
-        [at, end],
+         WHERE run_id >= ${textOfHex[dialect]} AND run_id <= ${textOfHex[dialect]} ORDER BY run_id, part`,
+        [first.at, last.at],
       );
       yield rows.map(({ stored, ...run }) => {
         const values = COLUMNS.map((name) => run[name]);
         return { run, isIntact: isIntact(stored, values) };
       });
-      at = end;
-      await setImmediate();
     }
   }
 
@@ -96,14 +92,7 @@ export class AuditRunsRepository {
    * Rows with an invalid id remain as evidence of tampering.
    */
   async purge(until: string): Promise<void> {
-    const { dialect } = this.database;
-    const read = ({ sql, params }: Clause): Promise<{ run_id: string; at: string }[]> =>
-      this.database.query(
-        `SELECT DISTINCT run_id, HEX(run_id) AS at FROM audit_runs
-         WHERE ${sql} AND run_id < ? ORDER BY run_id LIMIT ?`,
-        [...params, until, RUNS],
-      );
-    for await (const runs of readByKey(dialect, 'run_id', RUNS, read)) {
+    for await (const runs of this.readRunIds(until)) {
       const ids = runs.map(({ run_id }) => run_id).filter(isEventId);
       const referenced = await this.filterReferenced(ids);
       const unreferenced = ids.filter((id) => !referenced.has(id));
@@ -132,17 +121,19 @@ export class AuditRunsRepository {
   }
 
   /**
-   * Returns the last run id of the page after the run id `afterHex`, or undefined after the last page. Both ids are in
-   * hexadecimal.
+   * Yields the run ids in pages, in ascending order.
+   * @param until exclusive upper bound of the run ids. By default, all run ids are read.
    */
-  private async findPageEnd(afterHex: string): Promise<string | undefined> {
+  private readRunIds(until?: string): AsyncGenerator<{ run_id: string; at: string }[]> {
     const { dialect } = this.database;
-    const [end] = await this.database.query<{ at: string | null }>(
-      `SELECT HEX(MAX(run_id)) AS at FROM (SELECT run_id FROM audit_runs
-       WHERE run_id > ${textOfHex[dialect]} AND ${buildMaxCondition(dialect, 'run_id').sql} ORDER BY run_id LIMIT ?) AS part`,
-      [afterHex, RUNS],
+    const upper = buildMaxCondition(dialect, 'run_id', until);
+    return readByKey(dialect, 'run_id', RUNS, ({ sql, params }) =>
+      this.database.query(
+        `SELECT DISTINCT run_id, HEX(run_id) AS at FROM audit_runs
+         WHERE ${sql} AND ${upper.sql} ORDER BY run_id LIMIT ?`,
+        [...params, ...upper.params, RUNS],
+      ),
     );
-    return end?.at ? end.at : undefined;
   }
 }
 
