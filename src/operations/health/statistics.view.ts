@@ -58,13 +58,14 @@ class MissingPartDto {
   @ApiProperty({ format: 'date-time' }) last_completed!: string;
 }
 
+export const OVERDUE = {
+  description:
+    'True if no import completed within IMPORT_OVERDUE_HOURS, or a part of a data set is overdue. ' +
+    'Absent without this setting.',
+} as const;
+
 class ImportNumbersDto {
-  @ApiPropertyOptional({
-    description:
-      'True if no import completed within IMPORT_OVERDUE_HOURS, or a part of a data set is overdue. ' +
-      'Absent without this setting.',
-  })
-  overdue?: boolean;
+  @ApiPropertyOptional(OVERDUE) overdue?: boolean;
   @ApiPropertyOptional({
     type: [MissingPartDto],
     maxItems: MAX_DATASETS,

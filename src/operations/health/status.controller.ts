@@ -6,6 +6,7 @@ import { TIME } from '../../platform/openapi/shared-schemas.js';
 import { ApiController, DescribeRoute, describeJson } from '../../platform/openapi/route-docs.js';
 import { ImportSummary } from '../../import/report/import-summary.service.js';
 import { Readiness } from './readiness.js';
+import { OVERDUE } from './statistics.view.js';
 
 class StatusDto {
   @ApiProperty({ enum: ['OK'] }) status!: string;
@@ -13,12 +14,7 @@ class StatusDto {
   version!: string;
   @ApiProperty({ type: 'integer', description: 'Time in seconds since 1970.', example: 1769847330 })
   timestamp!: number;
-  @ApiPropertyOptional({
-    description:
-      'True if no import completed within IMPORT_OVERDUE_HOURS, or a part of a data set is overdue. ' +
-      'Absent without this setting.',
-  })
-  import_overdue?: boolean;
+  @ApiPropertyOptional(OVERDUE) import_overdue?: boolean;
   @ApiProperty(TIME) datetime!: string;
 }
 
