@@ -49,10 +49,7 @@ function findFormatFault({ row: { id, time }, hasId, isIntact }: ReadRow): strin
 }
 
 /** Number and hash of a seal that an operator stored outside the service. */
-export interface SealRef {
-  number: number;
-  hash: string;
-}
+export type SealRef = Pick<Seal, 'number' | 'hash'>;
 
 export type Previous = Pick<Seal, 'number' | 'hash' | 'until_id' | 'purged'>;
 
