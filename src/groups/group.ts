@@ -8,16 +8,11 @@ export const MAX_GROUP_NAME = 255;
 export const MAX_GROUP_EXTERNAL_ID = 255;
 
 /** A group. It does not contain the members, because their number is unlimited. */
-export interface Group {
-  uuid: string;
-  display_name: string;
+export interface Group extends Omit<GroupEntity, 'display_name_key' | 'external_id' | 'roles'> {
   /** Empty for a group without an external id. */
   external_id: string;
   /** Roles that each member of the group gets, in the order of the role catalogue. */
   roles: readonly string[];
-  created: string;
-  updated: string;
-  version: number;
 }
 
 export type NamedGroup = Pick<Group, 'uuid' | 'display_name'>;

@@ -21,13 +21,7 @@ import { GroupRepository } from './group.repository.js';
 import type { Group, GroupFields } from './group.js';
 import type { MemberChange } from './member-change.js';
 
-export interface GroupDetails {
-  group: Group;
-  count: number;
-  members: string[];
-  /** Value of `after` for the next page. Undefined on the last page. */
-  next: string | undefined;
-}
+export type GroupDetails = Awaited<ReturnType<GroupsService['getDetails']>>;
 
 @Injectable()
 export class GroupsService {
@@ -62,8 +56,12 @@ export class GroupsService {
     return group;
   }
 
-  /** @throws ProblemError `not_found`. */
-  async getDetails(uuid: string, query: GroupMembersQuery): Promise<GroupDetails> {
+  /**
+   * Reads a group with a page of its members.
+   * @returns `next` is the value of `after` for the next page, or undefined on the last page.
+   * @throws ProblemError `not_found`.
+   */
+  async getDetails(uuid: string, query: GroupMembersQuery) {
     const group = await this.get(uuid);
     const limit = Math.min(query.limit, MAX_MEMBERS);
     const found = await this.repository.readMembers(uuid, query.after?.toLowerCase() ?? '', limit + 1);
