@@ -6,11 +6,8 @@ import { DATABASE, type Database } from '../../platform/database/engine/database
 import type { ImportProfile } from '../runs/import-options.js';
 import { ImportProfileEntity } from './import-profile.entity.js';
 
-export interface SavedProfile {
-  name: string;
-  id: string;
+export interface SavedProfile extends Pick<ImportProfileEntity, 'name' | 'id' | 'updated'> {
   profile: ImportProfile;
-  updated: string;
 }
 
 const SELECT = 'SELECT name, id, document, updated FROM import_profiles';
