@@ -33,12 +33,10 @@ export function checkNodeSupport(version: string, today: string): Finding[] {
   return fail('node', `version ${version} has no long-term support. Install ${LONG_TERM}`);
 }
 
-const isHttps = ({ baseUrl }: Env): boolean => baseUrl.startsWith('https:');
-
 export function checkHttps(env: Env): Finding[] {
   if (env.TLS_CERT_FILE !== undefined) return ok('https', 'provided by the service itself');
-  if (isHttps(env) && env.isLocal) return ok('https', 'provided by a proxy on this machine');
-  if (isHttps(env)) {
+  if (env.isHttps && env.isLocal) return ok('https', 'provided by a proxy on this machine');
+  if (env.isHttps) {
     const fault = `provided by a proxy, but clients may bypass it through HOST=${env.HOST}`;
     return warn('https', `${fault}. Set HOST to an address in the network of the proxy`);
   }
@@ -50,7 +48,7 @@ export function checkHttps(env: Env): Finding[] {
 
 export function checkCookie(env: Env): Finding[] {
   const flags = 'HttpOnly, SameSite=Lax';
-  if (!isHttps(env)) return warn('cookie', `${flags}, but not Secure, because BASE_URL is not https`);
+  if (!env.isHttps) return warn('cookie', `${flags}, but not Secure, because BASE_URL is not https`);
   if (env.sessionCookieName.startsWith('__Host-')) return ok('cookie', `${flags}, Secure, bound to the host`);
   const remedy = 'To bind the cookie to the host, use a name that starts with __Host-, such as the default';
   return warn('cookie', `${flags}, Secure. ${remedy}`);
@@ -91,7 +89,7 @@ export function checkDatabaseTls({ databaseUrl, DATABASE_TLS_CA_FILE }: Env): Fi
 }
 
 export function checkProxy(env: Env): Finding[] {
-  const behindProxy = isHttps(env) && env.TLS_CERT_FILE === undefined;
+  const behindProxy = env.isHttps && env.TLS_CERT_FILE === undefined;
   if (env.TRUST_PROXY === undefined && !behindProxy) return ok('proxy', 'no proxy is trusted');
   if (env.TRUST_PROXY === undefined) {
     const fault = 'the login throttle and the audit see the address of the proxy for all clients';
