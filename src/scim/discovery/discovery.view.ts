@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { SCIM_BULK_BODY } from '../../platform/http/body-reader.js';
 import { describeUrns } from '../http/scim-format.js';
-import { ScimListDto } from '../http/scim-docs.js';
+import { ScimListOf } from '../http/scim-docs.js';
 import type { Attribute, AttributeDefinition, ResourceDescription, Schema } from '../protocol/attribute.js';
 import { DEFAULT_COUNT, MAX_COUNT } from '../protocol/list.js';
 import {
@@ -72,13 +72,9 @@ export class SchemaDto {
   @ApiPropertyOptional(META) meta?: object;
 }
 
-export class ResourceTypeListDto extends ScimListDto {
-  @ApiProperty({ type: [ResourceTypeDto], maxItems: 10 }) Resources!: ResourceTypeDto[];
-}
+export class ResourceTypeListDto extends ScimListOf(ResourceTypeDto, 10) {}
 
-export class SchemaListDto extends ScimListDto {
-  @ApiProperty({ type: [SchemaDto], maxItems: 10 }) Resources!: SchemaDto[];
-}
+export class SchemaListDto extends ScimListOf(SchemaDto, 10) {}
 
 /** Maximum number of operations in a Bulk request. */
 export const MAX_OPERATIONS = 1000;

@@ -1,15 +1,14 @@
 import { Body, Delete, Get, HttpCode, Param, Patch, Post, Put } from '@nestjs/common';
-import { ApiProperty } from '@nestjs/swagger';
 import { SCIM_GROUP_BODY } from '../../platform/http/body-reader.js';
 import { rulesOf } from '../http/profile-rules.js';
 import { EntityTags, applyETag } from '../../platform/http/entity-tags.js';
 import { describeResources } from '../discovery/resources.js';
 import { RequiresScim, ScimController } from '../http/scim-format.js';
 import { CurrentRequest, type ScimRequest } from '../http/scim-request.js';
-import { ScimListDto, buildResourceDocs } from '../http/scim-docs.js';
+import { ScimListOf, buildResourceDocs } from '../http/scim-docs.js';
 import type { ScimObject } from '../protocol/attribute.js';
 import { GROUP_SCHEMA, SEARCH_MESSAGE } from '../protocol/urns.js';
-import { type ListParameters, MAX_COUNT } from '../protocol/list.js';
+import type { ListParameters } from '../protocol/list.js';
 import { ScimGroupList } from './scim-group-list.service.js';
 import { ScimGroupView } from './scim-group-view.service.js';
 import { ScimGroups } from './scim-groups.service.js';
@@ -19,9 +18,7 @@ class ScimGroupDto {
   id!: string;
 }
 
-class ScimGroupListDto extends ScimListDto {
-  @ApiProperty({ type: [ScimGroupDto], maxItems: MAX_COUNT }) Resources!: ScimGroupDto[];
-}
+class ScimGroupListDto extends ScimListOf(ScimGroupDto) {}
 
 const DocGroup = buildResourceDocs({
   description: describeResources([]).group,

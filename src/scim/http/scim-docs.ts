@@ -68,6 +68,14 @@ export class ScimListDto {
   nextCursor?: string;
 }
 
+/** Returns the class of a list response whose `Resources` are of a resource type. */
+export function ScimListOf<T>(type: Type<T>, maxItems = MAX_COUNT) {
+  class TypedListDto extends ScimListDto {
+    @ApiProperty({ type: [type], maxItems }) Resources!: T[];
+  }
+  return TypedListDto;
+}
+
 class ScimSearchDto {
   @ApiPropertyOptional(describeUrns([SEARCH_MESSAGE])) schemas?: string[];
   @ApiPropertyOptional({ maxLength: 2048 }) filter?: string;

@@ -1,5 +1,4 @@
 import { Body, Delete, Get, HttpCode, Param, Patch, Post, Put } from '@nestjs/common';
-import { ApiProperty } from '@nestjs/swagger';
 import { SCIM_BODY } from '../../platform/http/body-reader.js';
 import { abortOnDisconnect } from '../../platform/http/stream.js';
 import { TAKEN_CODES } from '../../users/rules/failure.js';
@@ -8,9 +7,9 @@ import { EntityTags, applyETag } from '../../platform/http/entity-tags.js';
 import { describeResources } from '../discovery/resources.js';
 import { RequiresScim, ScimController } from '../http/scim-format.js';
 import { CurrentRequest, type ScimRequest } from '../http/scim-request.js';
-import { ScimListDto, buildResourceDocs } from '../http/scim-docs.js';
+import { ScimListOf, buildResourceDocs } from '../http/scim-docs.js';
 import type { ScimObject } from '../protocol/attribute.js';
-import { type ListParameters, MAX_COUNT } from '../protocol/list.js';
+import type { ListParameters } from '../protocol/list.js';
 import { ENTERPRISE_SCHEMA, SEARCH_MESSAGE, USER_SCHEMA } from '../protocol/urns.js';
 import { ScimUserChanges } from './scim-user-changes.service.js';
 import { ScimUserList } from './scim-user-list.service.js';
@@ -21,9 +20,7 @@ class ScimUserDto {
   id!: string;
 }
 
-class ScimUserListDto extends ScimListDto {
-  @ApiProperty({ type: [ScimUserDto], maxItems: MAX_COUNT }) Resources!: ScimUserDto[];
-}
+class ScimUserListDto extends ScimListOf(ScimUserDto) {}
 
 const DocUser = buildResourceDocs({
   description: describeResources([]).user,
