@@ -41,8 +41,7 @@ interface Search {
   query: ListQuery;
   plan: FilterPlan;
   /** The users that can match the filter: users from `plan.source` who meet all `tests`. */
-  set: UserSet;
-  tests: readonly UserTest[];
+  set: UserSet & { tests: readonly UserTest[] };
   /** The order in which the database can read users. Undefined if no index has this order. */
   order: ListOrder | undefined;
   window: PageWindow;
@@ -122,7 +121,6 @@ export class ScimUserList {
       query,
       plan,
       set: { from: plan.source && joinWithUsers(plan.source), tests },
-      tests,
       order: sortBy ? toIndexOrder(sortBy, descending, this.pages) : BY_CREATION,
       window: { after, offset: cursor === undefined ? startIndex - 1 : 0, limit: count },
       hidesOperators,
@@ -141,14 +139,14 @@ export class ScimUserList {
   }
 
   private async readSortedPage(search: Search, order: ListOrder): Promise<UserListPage> {
-    const { query, set, tests, plan, window, signal } = search;
+    const { query, set, plan, window, signal } = search;
     const countsItself = isUniqueKeyLookup(search);
     const total = countsItself ? undefined : await this.countTotal(search);
     if (window.limit === 0 || (total !== undefined && window.offset >= total))
       return { users: [], total, next: undefined };
     const few = !order.byLookUp && (await this.hasFewMatches(plan, total));
     const toUserSet = (range: ListRange): UserSet => {
-      return { from: range.from, tests: [...toRangeTests(tests, range), ...(range.tests ?? [])] };
+      return { from: range.from, tests: [...toRangeTests(set.tests, range), ...(range.tests ?? [])] };
     };
     const { rows, last } = few
       ? await this.pages.read(() => set, toUnindexedOrder(order), window, signal)
