@@ -254,3 +254,17 @@ test('a request that cannot store its response does not affect other requests of
   expect(repeated.map(({ text }) => text)).toEqual(answers.map(({ text }) => text));
   for (const { uuid } of users) expect(await readAuditRows(app, uuid)).toHaveLength(2);
 });
+
+test('a request whose statement the database refuses does not affect other requests of the set', async () => {
+  const users = await createMany(8);
+  const repository = app.app.get(IdempotencyRepository);
+  const failing = jest.spyOn(repository, 'insert');
+  failing.mockImplementationOnce(async (sql) => {
+    await sql.execute('INSERT INTO no_such_table VALUES (1)');
+  });
+  const answers = (
+    await Promise.all(users.map((user) => changeAll([user], '6', { 'idempotency-key': randomUUID() })))
+  ).flat();
+  failing.mockRestore();
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([...Array(7).fill(200), 500]);
+});

@@ -74,13 +74,16 @@ export class SharedTransaction {
 
   /**
    * Creates an `Sql` that runs the statements of all requests one after the other, and none after an error or a rollback.
-   * The database would commit such a statement at once, because the transaction has ended.
+   * The database would commit such a statement at once, because the transaction has ended. Only the request whose
+   * statement failed gets the error of this statement.
    */
   private createSerialSql(): Sql {
     const { sql } = this;
     const runNext = <T>(run: () => Promise<T>): Promise<T> => {
       const result = this.lastStatement.then(() => (this.failure ? Promise.reject(this.failure) : run()));
-      this.lastStatement = result;
+      this.lastStatement = result.catch((error: unknown) => {
+        this.fail(error);
+      });
       return result;
     };
     return {
