@@ -1,5 +1,6 @@
 import { beforeAll, expect, jest, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import { IdempotencyRepository } from '../../src/idempotency/idempotency.repository.js';
 import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
@@ -267,4 +268,20 @@ test('a request whose statement the database refuses does not affect other reque
   ).flat();
   failing.mockRestore();
   expect(answers.map(({ status }) => status).toSorted()).toEqual([...Array(7).fill(200), 500]);
+});
+
+test('a transaction that begins slowly does not delay the changes of other requests', async () => {
+  const [slow, ...others] = await createMany(9);
+  const begin = database.begin.bind(database);
+  const end = Promise.withResolvers<undefined>();
+  jest.spyOn(database, 'begin').mockImplementationOnce(async () => {
+    await end.promise;
+    return begin();
+  });
+  const first = changeAll([slow], '8');
+  const rest = changeAll(others, '8');
+  const answers = await Promise.race([rest, delay(5000, [])]);
+  end.resolve(undefined);
+  expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200));
+  expect((await first)[0]?.status).toBe(200);
 });

@@ -27,7 +27,7 @@ interface Submission extends SubmittedChange {
 
 /** A transaction of a set holds the database for at most 50 ms, apart from the sync of its commit (interface §9). */
 const SET_TARGET = { shared: 50, alone: 50, least: 1, most: 64 };
-/** Time after which the next set no longer waits for a set, for example because a row is locked. */
+/** Time after which the next set no longer waits for a set, for example because a row is locked or a server hangs. */
 const MAX_SET_MILLIS = 50;
 /** Time after which no more changes are built for a set. Large SCIM changes take several milliseconds each. */
 const MAX_BUILD_MILLIS = 20;
@@ -41,6 +41,8 @@ export class UserChangeQueue {
   private waiting: Submission[] = [];
   private readonly sizer = new BatchSizer(SET_TARGET);
   private isBusy = false;
+  /** Number of sets whose transaction has not begun. */
+  private unfilledSets = 0;
 
   constructor(
     private readonly writer: UserWriter,
@@ -72,24 +74,24 @@ export class UserChangeQueue {
 
   /** Starts a set at the end of this turn of the event loop, so that it contains all changes of this turn. */
   private startNextSet(): void {
-    if (this.isBusy || this.waiting.length === 0) return;
+    if (this.isBusy || this.waiting.length <= this.unfilledSets) return;
     this.isBusy = true;
+    this.unfilledSets++;
     setImmediate(() => void this.applySet());
   }
 
   private async applySet(): Promise<void> {
     let set: Set<Submission> | undefined;
     let isBlocking = true;
-    let timer: NodeJS.Timeout | undefined;
     const startNextSet = (): void => {
       if (isBlocking) this.isBusy = false;
       isBlocking = false;
       this.startNextSet();
     };
+    const timer = setTimeout(startNextSet, MAX_SET_MILLIS);
     try {
       const users = new Map<Submission, User>();
       await this.transactions.runShared(async (transaction) => {
-        timer = setTimeout(startNextSet, MAX_SET_MILLIS);
         set = this.takeSet();
         await this.applyTogether(transaction, set, users);
       });
@@ -104,6 +106,7 @@ export class UserChangeQueue {
 
   /** Takes waiting changes of different users in the order of their arrival. */
   private takeSet(): Set<Submission> {
+    this.unfilledSets--;
     const set = new Map<string, Submission>();
     const left: Submission[] = [];
     for (const submission of this.waiting) {
