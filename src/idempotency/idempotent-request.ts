@@ -3,7 +3,7 @@ import type { RepeatableRequest } from '../access/actor.js';
 import { createKeyReuseError, createUnavailableError } from '../platform/common/errors.js';
 import { sha256 } from '../platform/common/secrets.js';
 import { DAY_SECONDS, now, addSeconds } from '../platform/common/time.js';
-import { runWithRetry } from '../platform/database/engine/database-error.js';
+import { DatabaseError, runWithRetry } from '../platform/database/engine/database-error.js';
 import type { Sql } from '../platform/database/engine/sql.js';
 import type { HeldTransaction } from '../platform/database/shared-transaction.js';
 import { ReplayedResponseError, type StoredResponse } from '../platform/http/error.filter.js';
@@ -111,14 +111,16 @@ export class IdempotentRequest implements RepeatableRequest {
   /**
    * Runs the handler and commits its transaction together with the response.
    * @returns the body of the response, or the error of the handler.
-   * @throws an error of the commit, after which the caller may run the handler again.
+   * @throws an error of the open transaction or of its commit, after which the caller may run the handler again.
    */
   private async runHandler<T>(handle: () => Promise<T>): Promise<{ body: T } | { error: unknown }> {
     let body: T;
     try {
       body = await handle();
     } catch (error) {
+      const isTransactionLost = this.heldTransaction !== undefined && error instanceof DatabaseError;
       await this.rollback();
+      if (isTransactionLost) throw error;
       return { error };
     }
     try {

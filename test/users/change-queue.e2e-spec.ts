@@ -2,6 +2,7 @@ import { beforeAll, expect, jest, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
+import { GroupRepository } from '../../src/groups/group.repository.js';
 import { IdempotencyRepository } from '../../src/idempotency/idempotency.repository.js';
 import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
 import { DatabaseError } from '../../src/platform/database/engine/database-error.js';
@@ -9,7 +10,7 @@ import { UserWriter } from '../../src/users/writer/user-writer.service.js';
 import { type TestApp, setUpApp } from '../support/app/app.js';
 import { readAuditRows } from '../support/app/audit-rows.js';
 import type { Answer, Client } from '../support/app/client.js';
-import { SCIM } from '../support/app/scim.js';
+import { SCIM, ScimClient, USER } from '../support/app/scim.js';
 import { UNKNOWN, aUser, create } from '../support/data/factories.js';
 
 const app = setUpApp({ FUSE_MIN: '0' });
@@ -268,6 +269,32 @@ test('a request whose statement the database refuses does not affect other reque
   ).flat();
   failing.mockRestore();
   expect(answers.map(({ status }) => status).toSorted()).toEqual([...Array(7).fill(200), 500]);
+});
+
+test('a request that cannot store its response does not affect requests that read in the transaction', async () => {
+  const users = await createMany(12);
+  for (let n = 0; n < 4; n++) await changeAll(users, `6${n}`); // each set can be twice as large as the previous set
+  const failing = jest.spyOn(app.app.get(IdempotencyRepository), 'insert');
+  for (let n = 0; n < 6; n++) failing.mockRejectedValueOnce(new DatabaseError('race', new Error('deadlock')));
+  const groups = app.app.get(GroupRepository);
+  const list = groups.listGroupsByUser.bind(groups);
+  const reading = jest.spyOn(groups, 'listGroupsByUser').mockImplementation(async (uuids, sql) => {
+    await delay(30);
+    return list(uuids, sql);
+  });
+  const scim = new ScimClient(app.key);
+  const answers = await Promise.all(
+    users.map(({ uuid, username: userName }, n) => {
+      const headers = { 'idempotency-key': randomUUID() };
+      const body = { schemas: [USER], userName };
+      return n % 2
+        ? scim.put(`/Users/${uuid}?attributes=groups`, body, headers)
+        : app.key.put(`/users/${uuid}`, { phone: '7' }, headers);
+    }),
+  );
+  failing.mockRestore();
+  reading.mockRestore();
+  expect(answers.map(({ status, text }) => (status === 200 ? 200 : text))).toEqual(Array(12).fill(200));
 });
 
 test('a transaction that begins slowly does not delay the changes of other requests', async () => {
