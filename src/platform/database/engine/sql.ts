@@ -188,7 +188,7 @@ export async function selectWhereIn<T extends object>(
   values: readonly string[],
   toSql: (list: string) => string,
 ): Promise<T[]> {
-  if (sql.dialect === 'sqlite' && values.length >= MIN_JSON_ROWS) {
+  if (sql.dialect === 'sqlite' && values.length >= MIN_JSON_VALUES) {
     assertBindable(values);
     return sql.query<T>(toSql('SELECT value FROM json_each(?)'), [JSON.stringify(values)]);
   }
@@ -277,25 +277,12 @@ async function writeRows<E extends Row<E>>(sql: Sql, entity: new () => E, rows: 
   const { name, columns } = tableOf(entity);
   const values = rows.map((row) => columns.map((column) => valueOf(row, column)));
   const into = `INSERT INTO ${name} (${columns.join(', ')}) `;
-  const isWorthJson = columns.length <= MAX_JSON_COLUMNS && rows.length >= MIN_JSON_ROWS && tail === '';
-  if (isWorthJson && sql.dialect === 'sqlite') return insertAsJson(sql, into, values);
   const head = `${into}VALUES `;
   return sql.insert({ into: { table: name, columns }, head, columns: columns.length, tail }, values);
 }
 
-async function insertAsJson(sql: Sql, target: string, values: readonly SqlValue[][]): Promise<void> {
-  values.forEach(assertBindable);
-  const members = values[0]?.map((_, index) => `value ->> ${index}`).join(', ') ?? '';
-  await sql.execute(`${target}SELECT ${members} FROM json_each(?)`, [JSON.stringify(values)]);
-}
-
-/**
- * Maximum number of columns for which rows are inserted into SQLite as one JSON text. For so few columns,
- * this is cheaper than one call for each row.
- */
-const MAX_JSON_COLUMNS = 4;
-/** Minimum number of rows or list values that are passed to SQLite as one JSON text. */
-const MIN_JSON_ROWS = 10;
+/** Minimum number of list values that are passed to SQLite as one JSON text. */
+const MIN_JSON_VALUES = 10;
 
 const valueOf = <E extends Row<E>>(row: E, name: string): SqlValue => (isField(row, name) ? row[name] : null);
 const isField = <E extends object>(row: E, name: string): name is keyof E & string => name in row;
