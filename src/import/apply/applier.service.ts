@@ -57,16 +57,17 @@ export class Applier {
         // Prevents an unhandled rejection. The next iteration awaits `waiting` and throws its error.
         waiting.catch(() => undefined);
         const reached = progress.recordApplied((prepared.last - run.applied_batches) / left);
-        let startedAt = 0;
+        let duration = 0;
         await checkpoint.commit(
           async (tx) => {
-            // Measure only the last attempt, without the wait for the write lock.
-            startedAt = performance.now();
+            // Measure only the last attempt, without the wait for the write lock and the sync of the disk.
+            const startedAt = performance.now();
             await this.writeBatches(tx, run, prepared, caller);
+            duration = performance.now() - startedAt;
           },
           { ...reached, applied_batches: prepared.last },
         );
-        sizer.recordDuration(prepared.batches, performance.now() - startedAt, this.lock.isContended);
+        sizer.recordDuration(prepared.batches, duration, this.lock.isContended);
         applied = prepared.last;
       }
     } finally {

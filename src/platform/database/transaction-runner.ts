@@ -141,12 +141,12 @@ interface BatchTarget {
  * must not wait longer than 100 ms for the row locks of a transaction.
  */
 export const BATCH_TARGETS: Readonly<Record<Dialect, BatchTarget>> = {
-  sqlite: { shared: 12, alone: 40, least: 1, most: 40 },
+  sqlite: { shared: 12, alone: 36, least: 1, most: 40 },
   mysql: { shared: 80, alone: 80, least: 8, most: 40 },
 };
 
 /** Number of consecutive transactions without other writers after which the target duration `alone` applies. */
-const QUIET_TRANSACTIONS = 20;
+const QUIET_TRANSACTIONS = 8;
 
 /**
  * Computes how many batches a transaction may contain to meet its target duration. The first transaction gets the

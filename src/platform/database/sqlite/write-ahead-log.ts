@@ -122,7 +122,7 @@ export class WriteAheadLog {
   /** Checks the files, and keeps the log small while nothing is written or if the disk is nearly full. */
   private async watch(): Promise<void> {
     try {
-      const { frames, checkpointed } = await this.lock.run(async () => {
+      const { frames, checkpointed } = await this.lock.runMaintenance(async () => {
         this.files?.assertUnchanged();
         const state = this.readState();
         this.files?.assertIndexUnchanged(state);
@@ -155,7 +155,7 @@ export class WriteAheadLog {
 
   private async checkpoint(truncate: boolean, [reader, other]: readonly ReadWorker[]): Promise<void> {
     const run = (runCheckpoint: RunCheckpoint) =>
-      this.lock.run(() => this.checkpointUnderLock(truncate, runCheckpoint));
+      this.lock.runMaintenance(() => this.checkpointUnderLock(truncate, runCheckpoint));
     if (!reader)
       return run(async (truncates) => {
         this.connection.runCheckpoint(truncates);

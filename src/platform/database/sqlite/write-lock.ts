@@ -22,6 +22,7 @@ interface LockOwner extends Pick<WriteLockCalls, 'acquireLock'> {
 export class WriteLock {
   private readonly slot = new FairSemaphore({ slots: 1 });
   private otherHolders = 0;
+  private maintenanceCount = 0;
 
   /**
    * @param owner the process that manages the lock. Undefined if this process manages the lock.
@@ -41,8 +42,9 @@ export class WriteLock {
     return this.slot.waiting;
   }
 
+  /** Number of times that writers have taken the lock. */
   get takeCount(): number {
-    return this.slot.grantCount;
+    return this.slot.grantCount - this.maintenanceCount;
   }
 
   /**
@@ -56,8 +58,10 @@ export class WriteLock {
     return this.owner ? this.requestFromOwner(this.owner) : this.slot.acquire();
   }
 
-  async run<T>(work: () => Promise<T>): Promise<T> {
+  /** Runs maintenance under the lock, such as a checkpoint. It does not count as a write. */
+  async runMaintenance<T>(work: () => Promise<T>): Promise<T> {
     const release = await this.acquire();
+    this.maintenanceCount++;
     try {
       return await work();
     } finally {
