@@ -14,8 +14,8 @@ import { type ImportRun, RunProgress, callerOf, userScopeOf } from '../runs/impo
 import { type StagedRow, toFailedRow } from '../runs/import-row.js';
 import type { Checkpoint } from '../runs/run-transitions.service.js';
 
-/** Number of rows to prepare before the event loop may handle other work, such as responses of the database. */
-const ROWS_AT_ONCE = 50;
+/** Number of rows to prepare before the event loop may send the next statement of the open transaction. */
+const ROWS_AT_ONCE = 10;
 
 /** Batches of one transaction. A retry of the transaction writes them again, so they must not change. */
 interface PreparedBatches {

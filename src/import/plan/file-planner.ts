@@ -29,8 +29,8 @@ const NO_LAST_LINE_END =
   'The last line has no line ending, but in the last import of this data set it had one. The file was probably cut short. ' +
   'Export it again. If the file is complete, add a line ending to its last line.';
 
-/** Number of rows after which the planner lets the event loop do other work. */
-const ROWS_PER_TICK = 100;
+/** Number of rows after which the planner lets the event loop send the next statement. */
+const ROWS_PER_TICK = 10;
 
 interface PlanState extends Pick<RowContext, 'options' | 'scope' | 'settings' | 'initiator'> {
   header: Header;
@@ -78,14 +78,20 @@ export class FilePlanner {
     const { settings } = this;
     const initiator = callerOf(run).actor;
     const planning = { options, scope, settings, initiator, header, adopted, builder, toUuid };
-    let staging = Promise.resolve();
-    const addChunk = async (chunk: Chunk): Promise<void> => {
-      const planned = await this.planRows(chunk, planning);
+    const hasManagers = header.some((column) => column?.kind === 'manager');
+    const stage = async (planned: readonly PlannedRow[], bytes: number): Promise<void> => {
+      await builder.addConstraints(planned, hasManagers);
       const newlyManaged = planned
         .filter(({ before }) => before && isNewlyManaged(scope, before))
         .map(({ row }) => row.line);
+      await builder.add(planned, new Set(newlyManaged), toPercent(passes, bytes));
+    };
+    let staging = Promise.resolve();
+    const addChunk = async (chunk: Chunk): Promise<void> => {
+      const planned = await this.planRows(chunk, planning);
       await staging;
-      staging = builder.add(planned, new Set(newlyManaged), toPercent(passes, chunk.bytes));
+      // Stage these rows while the next rows are planned.
+      staging = stage(planned, chunk.bytes);
       // Prevent an unhandled rejection. The error is thrown later, where `staging` is awaited.
       staging.catch(() => undefined);
     };
@@ -133,8 +139,6 @@ export class FilePlanner {
       planned.push(...rows.map((row) => this.planRow(row, users, planning)));
       await setImmediate();
     }
-    const hasManagers = planning.header.some((column) => column?.kind === 'manager');
-    await planning.builder.addConstraints(planned, hasManagers);
     return planned;
   }
 
