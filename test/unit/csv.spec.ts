@@ -1,5 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
+import { parse } from 'csv-parse/sync';
 import { CsvReader } from '../../src/import/file/csv-reader.js';
+import { FileError } from '../../src/import/file/file-error.js';
+import { LINE_ENDS, RecordParser } from '../../src/import/file/record-parser.js';
 import { BOM, unescapeFormula, toCsvLine } from '../../src/platform/common/csv.js';
 import { ByteSource, CHUNKINGS } from '../support/data/bytes.js';
 import { createRandom } from '../support/data/random.js';
@@ -49,6 +52,39 @@ test('a CSV cell is both escaped and quoted if necessary', () => {
 
 /** Characters of random cells. Escapes, delimiters, quotes and line ends are more frequent than letters. */
 const ALPHABET = Array.from(`''=+-@＝＋－＠\t\r\n"",;| xé😀\ufeff\u2028`);
+
+test('the CSV parser reads random text like csv-parse, in pieces of any length', async () => {
+  const random = createRandom(41);
+  const parts = ['a', 'b ', '"', '""', ',', ',', '\n', '\r', '\r\n', '"a"', '"\n,"', 'é', 'x'.repeat(70_000)];
+  const options = { record_delimiter: LINE_ENDS, relax_column_count: true, skip_empty_lines: true };
+  for (let round = 0; round < 3_000; round++) {
+    const pick = () => parts[random(parts.length - (round % 50 ? 1 : 0))];
+    const text = Array.from({ length: random(24) }, pick).join('');
+    const expected: string[][] = [];
+    const on_record = (cells: string[]) => {
+      if (cells.some((cell) => cell.trim() !== '')) expected.push(cells);
+    };
+    let hasFault = false;
+    try {
+      parse(text, { ...options, on_record });
+    } catch {
+      hasFault = true;
+    }
+    const parser = new RecordParser(',');
+    const middle = random(text.length + 1);
+    const rows: string[][] = [];
+    let isRefused = false;
+    try {
+      for (const piece of ['a,b\n', text.slice(0, middle), text.slice(middle)])
+        for await (const batch of parser.parseText(piece)) rows.push(...batch.map(({ cells }) => cells));
+      for await (const batch of parser.finish()) rows.push(...batch.map(({ cells }) => cells));
+    } catch (error) {
+      isRefused = error instanceof FileError && error.code.endsWith('_quote');
+    }
+    expect({ text, rows }).toEqual({ text, rows: [['a', 'b'], ...expected] });
+    expect({ text, isRefused }).toEqual({ text, isRefused: hasFault });
+  }
+});
 
 describe.each(CHUNKINGS)('the CSV reader (%s)', (_, size) => {
   test.each([1, 3])('reads random rows of %d cells unchanged', async (width) => {

@@ -1,5 +1,6 @@
 import { CsvError, Parser } from 'csv-parse';
 import { FileError, type FileErrorCode } from './file-error.js';
+import { RecordSplitter } from './record-splitter.js';
 
 export interface CsvRecord {
   /**
@@ -32,15 +33,22 @@ const MAX_ROW_CHARACTERS = 512 * 1024;
  */
 const MAX_PENDING = 4 * MAX_ROW_CHARACTERS;
 
+/** Maximum length of the text that waits for the end of its first record. csv-parse reads longer and invalid text. */
+const MAX_WAITING = 64 * 1024;
+
 /** A file is rejected if at least `least` rows, and more than the fraction `share` of all rows, are mismatched. */
 const LIMITS = { least: 5, share: 0.1 };
 
 /**
- * Strict parser that wraps csv-parse and receives the text of a file in pieces. A few mismatched records become failed
- * rows, but many of them lead to the rejection of the whole file.
+ * Strict parser that receives the text of a file in pieces. csv-parse takes over at the first invalid or very long
+ * record. A few mismatched records become failed rows, but many of them lead to the rejection of the whole file.
  */
 export class RecordParser {
+  private readonly splitter = new RecordSplitter(this.delimiter);
   private readonly parser = new CallbackParser(this.delimiter, this.addRecord.bind(this));
+  /** Text that waits for the end of its first record, or undefined after csv-parse has taken over. */
+  private waiting: string | undefined = '';
+  private splitLines = 0;
   private records: CsvRecord[] = [];
   private fileError: FileError | undefined;
   private width = 0;
@@ -63,11 +71,28 @@ export class RecordParser {
    * @throws FileError for invalid text, after all complete records before the error were yielded.
    */
   async *parseText(text: string): AsyncGenerator<CsvRecord[]> {
+    const rest = this.splitRecords(text);
     const before = this.lineCount;
-    const failure = await captureError((done) => this.parser.write(Buffer.from(text), done));
+    const failure = await this.parseStrictly(rest);
     yield* this.yieldRecords(failure);
-    this.pending = text.length + (this.lineCount === before ? this.pending : 0);
+    this.pending = rest.length + (this.lineCount === before ? this.pending : 0);
     if (this.pending > MAX_PENDING) throw await this.createOverlongError();
+  }
+
+  /** Reads the valid records of a text. @returns the text that csv-parse must read. */
+  private splitRecords(text: string): string {
+    if (this.waiting === undefined) return text;
+    const rest = this.splitter.splitText(this.waiting + text, (cells) => {
+      this.splitLines++;
+      if (cells.length > 0) this.addRecord(cells);
+    });
+    const isLong = rest.length > MAX_WAITING;
+    this.waiting = isLong ? undefined : rest;
+    return isLong ? rest : '';
+  }
+
+  private async parseStrictly(text: string): Promise<Error | undefined> {
+    return text === '' ? undefined : captureError((done) => this.parser.write(Buffer.from(text), done));
   }
 
   /**
@@ -76,8 +101,8 @@ export class RecordParser {
    * cells.
    */
   async *finish(): AsyncGenerator<CsvRecord[]> {
-    const failure = await captureError((done) => this.parser.end(done));
-    yield* this.yieldRecords(failure);
+    const failure = await this.parseStrictly(this.waiting ?? '');
+    yield* this.yieldRecords(failure ?? (await captureError((done) => this.parser.end(done))));
     if (this.width > 0 && this.rows === 0) throw new FileError('empty_file', NO_ROWS, 1);
     const { last, mismatches } = this;
     if (mismatches >= LIMITS.least && mismatches > LIMITS.share * this.rows) throw this.createMismatchError();
@@ -90,7 +115,8 @@ export class RecordParser {
   }
 
   private get lineCount(): number {
-    return this.skippedLines + this.parser.info.records + this.parser.info.empty_lines;
+    const { records, empty_lines: emptyLines } = this.parser.info;
+    return this.skippedLines + this.splitLines + records + emptyLines;
   }
 
   private addRecord(cells: string[]): void {

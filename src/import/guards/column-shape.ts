@@ -30,7 +30,8 @@ export class FoundRows implements Found {
 
   add(example: () => Example): void {
     this.count++;
-    if (this.examples.length < KEPT) this.examples.push(example());
+    // Copies the texts, because a part of a text would keep the whole text in memory.
+    if (this.examples.length < KEPT) this.examples.push(structuredClone(example()));
   }
 
   remove(line: number): void {
