@@ -284,5 +284,4 @@ async function writeRows<E extends Row<E>>(sql: Sql, entity: new () => E, rows: 
 /** Minimum number of list values that are passed to SQLite as one JSON text. */
 const MIN_JSON_VALUES = 10;
 
-const valueOf = <E extends Row<E>>(row: E, name: string): SqlValue => (isField(row, name) ? row[name] : null);
-const isField = <E extends object>(row: E, name: string): name is keyof E & string => name in row;
+const valueOf = <E extends Row<E>>(row: E, name: string): SqlValue => row[name as keyof E & string] ?? null;
