@@ -65,6 +65,7 @@ test.each([
   ['firstname', '  Jose\u0301  Luis ', 'José  Luis'],
   ['about_me', ' a\r\nb\rc ', 'a\nb\nc'],
   ['email', ' Jane@Example.org ', 'Jane@Example.org'],
+  ['email', "o'x_1@a-b.münchen.example", "o'x_1@a-b.münchen.example"],
   ['status', ' Blocked ', 'Blocked'],
   ['manager_uuid', ' 019A0000-0000-7000-8000-00000000000F ', '019a0000-0000-7000-8000-00000000000f'],
   ['password', '  kept as it is  ', '  kept as it is  '],
@@ -85,6 +86,8 @@ describe('the field email', () => {
     'x@exa\tmple.org',
     'a\n@example.org',
     'x@example..org',
+    'x.@example.org',
+    'x@-example.org',
     'Jane <x@example.org>',
   ])('refuses %j', (value) => {
     expectRefused('email', value, 'invalid_format', EMAIL);
