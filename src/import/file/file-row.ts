@@ -101,7 +101,8 @@ function findDamage(cell: string, { field, looksNumeric }: Column): RowError | u
       'was converted to a number by a spreadsheet; format the column as text and export the file again';
     return createCellError('spreadsheet_number', message);
   }
-  if (cell.length <= 16 && (FORMULA_ERRORS.has(cell.toUpperCase()) || LIBRE_OFFICE_ERROR.test(cell))) {
+  const isFormulaError = cell.startsWith('#') && FORMULA_ERRORS.has(cell.toUpperCase());
+  if (cell.length <= 16 && (isFormulaError || LIBRE_OFFICE_ERROR.test(cell))) {
     const message =
       'is an error value from a spreadsheet formula; correct the formula and export the file again';
     return createCellError('spreadsheet_error', message);

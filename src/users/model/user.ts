@@ -143,7 +143,9 @@ function diffAttributes(before: Attributes, after: Attributes): FieldChange[] {
 function isEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-  return JSON.stringify(sortKeys(a)) === JSON.stringify(sortKeys(b));
+  const { length } = Object.keys(a);
+  if (length !== Object.keys(b).length) return false;
+  return length === 0 || JSON.stringify(sortKeys(a)) === JSON.stringify(sortKeys(b));
 }
 
 function sortKeys(value: unknown): unknown {
