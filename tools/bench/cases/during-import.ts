@@ -18,7 +18,7 @@ const PAUSE_MILLIS = { read: 10, create: 20 } as const;
 const CLIENTS = 2;
 const ALONE_SECONDS = 10;
 const AT_MOST_MILLIS = 50;
-const AT_MOST_MEBIBYTES = 250;
+const AT_MOST_MEBIBYTES = 300;
 
 type Kind = keyof typeof PAUSE_MILLIS;
 
