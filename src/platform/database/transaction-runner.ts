@@ -57,15 +57,20 @@ export class TransactionRunner {
   /**
    * Runs `work` once in a transaction that several requests share. Commits the transaction when all requests that hold it
    * are ready.
+   * @param onCommit called before the commit, when nothing more is written.
    * @throws the error of `work` or of the commit, or DatabaseError `race` if one of the requests rolled back.
    */
-  async runShared(work: (transaction: SharedTransaction) => Promise<void>): Promise<void> {
+  async runShared(
+    work: (transaction: SharedTransaction) => Promise<void>,
+    onCommit: () => void,
+  ): Promise<void> {
     const tx = await this.database.begin();
     const began = [performance.now(), Date.now()] as const;
     const shared = new SharedTransaction(tx);
     try {
       await work(shared);
       await shared.waitForHolders();
+      onCommit();
       await commit(tx, began);
       shared.confirm();
     } catch (error) {

@@ -91,13 +91,16 @@ export class UserChangeQueue {
     const timer = setTimeout(startNextSet, MAX_SET_MILLIS);
     try {
       const users = new Map<Submission, User>();
-      await this.transactions.runShared(async (transaction) => {
+      const fillSet = async (transaction: SharedTransaction): Promise<void> => {
         set = this.takeSet();
         await this.applyTogether(transaction, set, users);
-      });
+      };
+      // The next set is applied while the disk syncs the commit.
+      await this.transactions.runShared(fillSet, startNextSet);
       for (const [{ resolve }, user] of users) resolve(user);
     } catch (error) {
       // Without a transaction, all waiting changes fail or start alone at once, and do not wait for further attempts.
+      if (!set) this.unfilledSets--;
       this.handleFailure(set ?? new Set(this.waiting.splice(0)), error);
     }
     clearTimeout(timer);
