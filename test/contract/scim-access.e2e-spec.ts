@@ -82,9 +82,9 @@ const CASES = Object.entries(TABLE).map(([route, needed]) => ({
 
 test.each(CASES)('SCIM $shown needs an API key with $scope', async ({ route, needed }) => {
   const outside: [string, ScimClient][] = [
-    ['no credentials', new ScimClient(app.guest)],
+    ['no credentials', new ScimClient(() => app.guest)],
     ['an unknown key', scimOf(app, generateApiKey())],
-    ['the session of a Webmaster', new ScimClient(session)],
+    ['the session of a Webmaster', new ScimClient(() => session)],
   ];
   for (const [who, client] of outside) expect([who, (await send(client, route)).status]).toEqual([who, 401]);
   const full = (await send(scimOf(app), route)).status;

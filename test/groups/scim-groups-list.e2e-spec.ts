@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { setUpApp } from '../support/app/app.js';
 import type { Answer, Json } from '../support/app/client.js';
 import { SYSTEM, aGroup, groupsOf, seedGroups } from '../support/app/groups.js';
-import { type ScimClient, errorOf, scimOf } from '../support/app/scim.js';
+import { errorOf, scimOf } from '../support/app/scim.js';
 import { walkByCursor, walkByIndex } from '../support/app/scim-lists.js';
 import { type Query, queryOf } from '../support/app/search.js';
 import { seedUsers, seededUuid } from '../support/app/seed.js';
@@ -10,10 +10,9 @@ import { seedUsers, seededUuid } from '../support/app/seed.js';
 /** Filters, sort orders and pages of SCIM groups. */
 const LARGE = 6000;
 const app = setUpApp({ SCIM_SCAN_LIMIT: '1000' });
-let scim: ScimClient;
+const scim = scimOf(app);
 let groups: Record<string, Json>;
 beforeAll(async () => {
-  scim = scimOf(app);
   await seedUsers(app, 0, LARGE);
   const created: [string, string, number[]][] = [
     ['Ärzte', 'b-1', [1]],

@@ -2,17 +2,16 @@ import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { UNKNOWN, create } from '../support/data/factories.js';
-import { type ScimClient, errorOf, createScimClient, scimOf } from '../support/app/scim.js';
+import { errorOf, createScimClient, scimOf } from '../support/app/scim.js';
 import { ROLES, aScimGroup, listMemberIds, toRefs, pathOf } from '../support/app/scim-groups.js';
 import { seedUsers, seededUuid } from '../support/app/seed.js';
 
 /** PATCH of groups, in the formats of all supported identity providers. */
 const app = setUpApp();
-let scim: ScimClient;
+const scim = scimOf(app);
 let jane: string;
 let john: string;
 beforeAll(async () => {
-  scim = scimOf(app);
   await seedUsers(app, 0, 1200);
   [jane, john] = [(await create(app.key)).uuid, (await create(app.key)).uuid].sort() as [string, string];
 });

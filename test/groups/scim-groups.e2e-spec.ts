@@ -2,18 +2,17 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { UNKNOWN, create } from '../support/data/factories.js';
-import { type ScimClient, errorOf, createScimClient, scimOf } from '../support/app/scim.js';
+import { errorOf, createScimClient, scimOf } from '../support/app/scim.js';
 import { sendBulk } from '../support/app/scim-bulk.js';
 import { ROLES, aName, aScimGroup, listMemberIds, toRefs, pathOf } from '../support/app/scim-groups.js';
 
 /** Groups as an identity provider sees them: created, read, replaced, patched and deleted. */
 const GROUP = 'urn:ietf:params:scim:schemas:core:2.0:Group';
 const app = setUpApp();
-let scim: ScimClient;
+const scim = scimOf(app);
 let jane: string;
 let john: string;
 beforeAll(async () => {
-  scim = scimOf(app);
   [jane, john] = [(await create(app.key)).uuid, (await create(app.key)).uuid].sort() as [string, string];
 });
 

@@ -1,15 +1,14 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
-import { type ScimClient, USER, aScimUser, errorOf, provision, scimOf } from '../support/app/scim.js';
+import { USER, aScimUser, errorOf, provision, scimOf } from '../support/app/scim.js';
 import { sendBulk } from '../support/app/scim-bulk.js';
 
 /** Uses every user attribute with only the knowledge that `/Schemas` provides. */
 const app = setUpApp();
-let scim: ScimClient;
+const scim = scimOf(app);
 const attributes: { path: string; definition: Json }[] = [];
 beforeAll(async () => {
-  scim = scimOf(app);
   for (const schema of (await scim.get('/Schemas')).body.Resources) {
     if (!/User$/.test(schema.name)) continue;
     for (const definition of schema.attributes as Json[]) {

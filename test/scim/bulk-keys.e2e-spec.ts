@@ -1,14 +1,13 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { TestApp, setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
-import { type ScimClient, errorOf, provision, createScimClient, scimOf } from '../support/app/scim.js';
+import { errorOf, provision, createScimClient, scimOf } from '../support/app/scim.js';
 import { group, patch, post, remove, sendBulk as send, statusesOf } from '../support/app/scim-bulk.js';
 
 /** Permissions of API keys in Bulk requests, and repeated Bulk requests. */
 const app = setUpApp();
-let scim: ScimClient;
-beforeAll(() => void (scim = scimOf(app)));
+const scim = scimOf(app);
 
 describe('a Bulk request', () => {
   test('permits only operations within the scopes of the key', async () => {

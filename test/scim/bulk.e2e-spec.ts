@@ -1,8 +1,8 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
-import { type ScimClient, ENTERPRISE, ROLLCALL, aScimUser, provision, scimOf } from '../support/app/scim.js';
+import { ENTERPRISE, ROLLCALL, aScimUser, provision, scimOf } from '../support/app/scim.js';
 import {
   type Operation,
   group,
@@ -16,8 +16,7 @@ import {
 
 /** Bulk: many operations in one request (RFC 7644, section 3.7). */
 const app = setUpApp();
-let scim: ScimClient;
-beforeAll(() => void (scim = scimOf(app)));
+const scim = scimOf(app);
 
 async function run(...operations: Operation[]): Promise<Json[]> {
   const { status, body, text } = await send(scim, operations);

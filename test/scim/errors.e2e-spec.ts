@@ -3,17 +3,16 @@ import { CATALOGUE, isErrorCode } from '../../src/platform/common/errors.js';
 import { setUpApp } from '../support/app/app.js';
 import type { Answer } from '../support/app/client.js';
 import { aGroup } from '../support/app/groups.js';
-import { ROLLCALL, type ScimClient, aScimUser, errorOf, provision, scimOf } from '../support/app/scim.js';
+import { ROLLCALL, aScimUser, errorOf, provision, scimOf } from '../support/app/scim.js';
 import { SCIM_ONLY } from '../support/app/scim-only.js';
 import { seedUsers, seededUuids } from '../support/app/seed.js';
 
 type ErrorCase = [what: string, send: () => Promise<Answer>, status: number, scimType: string | undefined];
 
 const app = setUpApp({ SCIM_SCAN_LIMIT: '1000' });
-let scim: ScimClient;
+const scim = scimOf(app);
 let group: { id: string; displayName: string };
 beforeAll(async () => {
-  scim = scimOf(app);
   await seedUsers(app, 0, 1001);
   const { uuid, display_name } = await aGroup(app, { members: seededUuids(0, 1001) });
   group = { id: uuid, displayName: display_name };

@@ -17,8 +17,7 @@ import {
 
 /** Permissions of API keys in SCIM, and the effects of their profiles. */
 const app = setUpApp();
-let scim: ScimClient;
-beforeAll(() => void (scim = scimOf(app)));
+const scim = scimOf(app);
 
 const replace = (path: string, value: unknown) => ({ op: 'replace', path, value });
 

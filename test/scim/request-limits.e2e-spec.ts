@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { listStallCases, measureStall } from '../../tools/bench/cases/stalls.js';
 import { API_KEY, setUpApp } from '../support/app/app.js';
 import { aGroup } from '../support/app/groups.js';
-import { type ScimClient, errorOf, provision, scimOf } from '../support/app/scim.js';
+import { errorOf, provision, scimOf } from '../support/app/scim.js';
 import { seedUsers, seededUuids } from '../support/app/seed.js';
 
 /** Large SCIM requests do not delay other requests, and requests that cost too much are refused. */
@@ -10,10 +10,9 @@ const USERS = 1200;
 /** Five times the promised time, because this process also sends the requests. */
 const MOST_MILLIS = 500;
 const app = setUpApp({ SCIM_SCAN_LIMIT: '1000' });
-let scim: ScimClient;
+const scim = scimOf(app);
 let id: string;
 beforeAll(async () => {
-  scim = scimOf(app);
   await seedUsers(app, 0, USERS);
   ({ id } = await provision(scim));
 });

@@ -1,11 +1,10 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { API_KEY, setUpApp } from '../support/app/app.js';
 import { PASSWORD } from '../support/app/people.js';
 import {
   ENTERPRISE,
   ROLLCALL,
   SCIM,
-  type ScimClient,
   USER,
   aScimUser,
   errorOf,
@@ -14,8 +13,7 @@ import {
 } from '../support/app/scim.js';
 
 const app = setUpApp();
-let scim: ScimClient;
-beforeAll(() => void (scim = scimOf(app)));
+const scim = scimOf(app);
 
 const withHeaders = (headers: Record<string, string>) => app.guest.with(headers);
 const LIST = `${SCIM}/Users?count=0`;

@@ -15,10 +15,9 @@ import {
 } from '../support/app/scim.js';
 
 const app = setUpApp();
-let scim: ScimClient;
+const scim = scimOf(app);
 const providers: [profile: string, client: ScimClient][] = [];
 beforeAll(async () => {
-  scim = scimOf(app);
   for (const profile of ['standard', 'entra', 'okta', 'midpoint'])
     providers.push([profile, await createScimClient(app, { profile })]);
 });

@@ -1,12 +1,11 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { BASE_URL, setUpApp } from '../support/app/app.js';
 import { UNKNOWN, create } from '../support/data/factories.js';
 import { csv, runImport, findUser } from '../support/app/imports.js';
-import { type ScimClient, ENTERPRISE, aScimUser, errorOf, provision, scimOf } from '../support/app/scim.js';
+import { ENTERPRISE, aScimUser, errorOf, provision, scimOf } from '../support/app/scim.js';
 
 const app = setUpApp();
-let scim: ScimClient;
-beforeAll(() => void (scim = scimOf(app)));
+const scim = scimOf(app);
 
 test('a data set still manages an imported user after a SCIM change', async () => {
   await runImport(app.key, csv('ExternalId,Username,Email', 'm1,m1,m1@example.org'), 'dataset=hr');

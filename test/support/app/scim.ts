@@ -10,7 +10,8 @@ const PATCH = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
 
 /** A SCIM client. Every response is checked against the OpenAPI file. */
 export class ScimClient {
-  constructor(private readonly client: Client) {}
+  /** @param getClient returns the client. The application may start after the constructor is called. */
+  constructor(private readonly getClient: () => Client) {}
 
   send(
     method: string,
@@ -21,7 +22,7 @@ export class ScimClient {
     const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
     const type: Record<string, string> =
       text === undefined ? {} : { 'content-type': 'application/scim+json' };
-    return this.client.fetchChecked(method, `${SCIM}${path}`, text, { ...type, ...headers });
+    return this.getClient().fetchChecked(method, `${SCIM}${path}`, text, { ...type, ...headers });
   }
 
   get(path: string, headers?: Record<string, string>): Promise<Answer> {
@@ -52,8 +53,8 @@ export class ScimClient {
 }
 
 /** Returns a client with an API key as bearer token. */
-export const scimOf = ({ url }: TestApp, key = API_KEY): ScimClient =>
-  new ScimClient(new Client(url, { authorization: `Bearer ${key}` }));
+export const scimOf = (app: TestApp, key = API_KEY): ScimClient =>
+  new ScimClient(() => new Client(app.url, { authorization: `Bearer ${key}` }));
 
 /** Builds a valid body of `POST /Users`. Its unique attributes are new in every call. */
 export function aScimUser(overrides: Record<string, unknown> = {}): Record<string, Json> {
