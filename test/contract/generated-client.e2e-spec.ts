@@ -4,17 +4,16 @@ import { execFile } from 'node:child_process';
 import { cp, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { API_KEY, TestApp } from '../support/app/app.js';
+import { API_KEY, setUpApp } from '../support/app/app.js';
 import { csv } from '../support/app/imports.js';
+import { ROOT } from '../support/process/process.js';
 
 /**
  * Tests clients that are generated from the OpenAPI file: their types compile in strict mode, and a program that uses
  * them unchanged can do the main tasks. One generator is a dependency of the service. Two more are installed with
  * `npm ci` in `.ci/generators`, the folder that `GENERATORS` names.
  */
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const GENERATORS = process.env['GENERATORS'];
 const SPEC = join(ROOT, 'docs/openapi.json');
 const run = promisify(execFile);
@@ -37,18 +36,14 @@ const OTHERS: Record<string, Generator> = {
   },
 };
 
-let app: TestApp;
+const app = setUpApp();
 let folder: string;
 beforeAll(async () => {
-  app = await TestApp.start();
   folder = await mkdtemp(join(tmpdir(), 'rollcall-client-'));
   await cp(join(ROOT, 'test/contract/generated-client'), folder, { recursive: true });
   await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
 });
-afterAll(async () => {
-  await app.end();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => rm(folder, { recursive: true }));
 
 jest.setTimeout(120_000);
 

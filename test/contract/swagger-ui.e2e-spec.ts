@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Browser } from 'playwright-core';
-import { ADMIN_PASSWORD, API_KEY, TestApp } from '../support/app/app.js';
+import { ADMIN_PASSWORD, API_KEY, setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { csv, runImport } from '../support/app/imports.js';
 import { DOCUMENT } from '../support/app/operations.js';
@@ -25,18 +25,12 @@ const suite = NO_BROWSER ? describe.skip : describe;
 
 suite(`Swagger UI in a browser${NO_BROWSER ? `: skipped, ${NO_BROWSER}` : ''}`, () => {
   let browser: Browser;
-  let app: TestApp;
+  const app = setUpApp({ BASE_URL: PAGE_URL });
   let page: SwaggerPage;
-  beforeAll(async () => {
-    app = await TestApp.start({ BASE_URL: PAGE_URL });
-    browser = await launchBrowser(app.url);
-  });
+  beforeAll(async () => void (browser = await launchBrowser(app.url)));
   beforeEach(async () => void (page = await SwaggerPage.load(PAGE_URL, browser)));
   afterEach(() => page.close());
-  afterAll(async () => {
-    await browser.close();
-    await app.end();
-  });
+  afterAll(() => browser.close());
 
   test('Swagger UI opens without errors or external requests', async () => {
     expect(await page.readTags()).toEqual(TAGS);

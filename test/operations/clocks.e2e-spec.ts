@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
 import { Leases } from '../../src/platform/database/leases/leases.service.js';
 import { PurgeService } from '../../src/operations/start/purge.service.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import type { Client } from '../support/app/client.js';
 import { runImport } from '../support/app/imports.js';
 import { PASSWORD, aPerson, databaseOf, inSeconds } from '../support/app/people.js';
@@ -15,11 +15,10 @@ const HOUR = 3600;
 const AHEAD = 48;
 const DEVICE_HOURS = 180 * 24;
 const ONCE = aUser();
-let app: TestApp;
+const app = setUpApp({ IMPORT_OVERDUE_HOURS: '24', FUSE_MIN: '1', FUSE_PERCENT: '0' });
 let client: Client;
 let connector: Client;
 beforeAll(async () => {
-  app = await TestApp.start({ IMPORT_OVERDUE_HOURS: '24', FUSE_MIN: '1', FUSE_PERCENT: '0' });
   ({ client } = await aPerson(app, { username: 'aware' }));
   const { id, key } = (await app.key.post('/api_keys', { name: 'connector' })).body;
   connector = app.guest.with({ 'x-api-key': key });
@@ -28,7 +27,6 @@ beforeAll(async () => {
   await runImport(app.key, fileOf('x'));
   await login();
 });
-afterAll(() => app.end());
 
 const execute = (sql: string, ...params: string[]) => databaseOf(app).execute(sql, params);
 const hoursUntil = (time = '') =>

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { chmodSync, existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { userInfo } from 'node:os';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { openServiceSocket, getSocketPath } from '../../src/operations/start/private-socket.js';
 import { createDraftPath } from '../../src/platform/common/draft-file.js';
 import { Env, loadEnv } from '../../src/platform/config/env.js';
-import { API_KEY, BASE_URL, TestApp } from '../support/app/app.js';
+import { API_KEY, BASE_URL, setUpApp } from '../support/app/app.js';
 import { ENGINE } from '../support/app/database.js';
 import { csv, writeFile } from '../support/app/imports.js';
 import { databaseOf, problemOf } from '../support/app/people.js';
@@ -21,9 +21,7 @@ const SEARCH = '/api/0.3/users/search';
 const LOGGED = `"path":"${SEARCH}"`;
 
 describe('the private socket', () => {
-  let app: TestApp;
-  beforeAll(async () => void (app = await TestApp.start({ RATE_LIMIT_PER_MINUTE: '9' })));
-  afterAll(() => app.end());
+  const app = setUpApp({ RATE_LIMIT_PER_MINUTE: '9' });
   const isAnswered = async (): Promise<boolean> =>
     (await app.guest.fetch('GET', '/metrics')).text.includes(`route="${SEARCH}"`);
 

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { Sealer } from '../../src/audit/sealer.service.js';
 import { PurgeService } from '../../src/operations/start/purge.service.js';
-import { TestApp } from '../support/app/app.js';
+import { TestApp, setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { aUser, create } from '../support/data/factories.js';
 import { csv, runImport } from '../support/app/imports.js';
@@ -10,11 +10,7 @@ import { check } from '../support/app/scenario.js';
 import { DAY, HOUR, SealedAudit, sealTimeAfter } from '../support/app/sealed-audit.js';
 
 /** `GET /statistics`, which shows operators the state of the service. */
-let app: TestApp;
-beforeAll(
-  async () => void (app = await TestApp.start({ IMPORT_OVERDUE_HOURS: '1', AUDIT_SEAL_KEY: 'x'.repeat(32) })),
-);
-afterAll(() => app.end());
+const app = setUpApp({ IMPORT_OVERDUE_HOURS: '1', AUDIT_SEAL_KEY: 'x'.repeat(32) });
 
 const { insert } = new SealedAudit(() => app);
 const fetchStats = async (query = ''): Promise<Json> =>

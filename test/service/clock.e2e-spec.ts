@@ -1,15 +1,13 @@
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { afterEach, expect, jest, test } from '@jest/globals';
+import { setUpApp } from '../support/app/app.js';
 import { ALL_BUT_DATE } from '../support/app/clock.js';
 import { create } from '../support/data/factories.js';
 import { PASSWORD } from '../support/app/people.js';
 
 /** The clock of the machine may jump, because an operator or NTP sets it, or because the machine was suspended. */
 const HOUR = 60 * 60 * 1000;
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
+const app = setUpApp();
 afterEach(() => void jest.useRealTimers());
-afterAll(() => app.end());
 
 /** Sets the clock that the service reads. Timers are unaffected. */
 const setClock = (millis: number) =>

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { LogOutput } from '../../src/platform/telemetry/log.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import type { Answer, Client } from '../support/app/client.js';
 import { aUser, create } from '../support/data/factories.js';
 import { databaseOf } from '../support/app/people.js';
 import { sendBytes } from '../support/app/raw.js';
 
 /** Credentials are masked in logs, audit events, errors and metrics, wherever a client has sent them. */
-let app: TestApp;
+const app = setUpApp({ LOG_LEVEL: 'trace', LOGIN_FAILURES_PER_IP: '1000' });
 let logged = '';
 let audited = '';
 let metrics = '';
@@ -75,7 +75,6 @@ function buildRequests(secret: string, client: Client): Record<string, () => Pro
 }
 
 beforeAll(async () => {
-  app = await TestApp.start({ LOG_LEVEL: 'trace', LOGIN_FAILURES_PER_IP: '1000' });
   jest.spyOn(LogOutput.prototype, 'write').mockImplementation((lines) => {
     logged += lines;
     return 0;
@@ -102,10 +101,7 @@ beforeAll(async () => {
     JSON.stringify(await databaseOf(app).query('SELECT * FROM login_failures'));
   ({ text: metrics } = await app.guest.fetch('GET', '/metrics'));
 });
-afterAll(async () => {
-  jest.restoreAllMocks();
-  await app.end();
-});
+afterAll(() => void jest.restoreAllMocks());
 
 const findSecrets = (text: string): string[] => {
   const secrets = [key.slice(22, 65), token].map((secret) => secret.slice(0, 20).toLowerCase());

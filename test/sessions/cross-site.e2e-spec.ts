@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { ADMIN_PASSWORD, BASE_URL, TestApp } from '../support/app/app.js';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { ADMIN_PASSWORD, BASE_URL, TestApp, setUpApp } from '../support/app/app.js';
 import { type Person, aPerson, databaseOf, problemOf } from '../support/app/people.js';
 
-let app: TestApp;
+const app = setUpApp();
 let person: Person;
-beforeAll(async () => {
-  app = await TestApp.start();
-  person = await aPerson(app);
-});
-afterAll(() => app.end());
+beforeAll(async () => void (person = await aPerson(app)));
 
 type Headers = Record<string, string>;
 let written = 0;

@@ -1,5 +1,5 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { TestApp } from '../support/app/app.js';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { TestApp, setUpApp } from '../support/app/app.js';
 import type { Client } from '../support/app/client.js';
 import { stopClock } from '../support/app/clock.js';
 import { aPerson, databaseOf, inSeconds, problemOf, sha256 } from '../support/app/people.js';
@@ -13,15 +13,13 @@ interface Session {
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
+const app = setUpApp();
 beforeEach(() => void stopClock());
 afterEach(() => void jest.useRealTimers());
-afterAll(() => app.end());
 
 const hashToken = ({ headers }: Client) => sha256(headers['cookie']?.split('=')[1] ?? '');
 
-async function readSession(client: Client, of = app): Promise<Session> {
+async function readSession(client: Client, of: TestApp = app): Promise<Session> {
   const sql = 'SELECT created, expires, absolute_expires FROM sessions WHERE token_hash = ?';
   const [session] = await databaseOf(of).query<Session>(sql, [hashToken(client)]);
   if (!session) throw new Error('the session is not there');
@@ -43,20 +41,6 @@ test('a session expires after two idle hours or twelve total hours', async () =>
   const { created, expires, absolute_expires } = await readSession(client);
   expect(secondsBetween(created, expires)).toBe(2 * HOUR);
   expect(secondsBetween(created, absolute_expires)).toBe(12 * HOUR);
-});
-
-test('SESSION_IDLE_MINUTES and SESSION_ABSOLUTE_MINUTES set the lifetime of a session', async () => {
-  const other = await TestApp.start({ SESSION_IDLE_MINUTES: '10', SESSION_ABSOLUTE_MINUTES: '15' });
-  try {
-    const { created, expires, absolute_expires } = await readSession(await other.login(), other);
-    expect(secondsBetween(created, expires)).toBe(10 * MINUTE);
-    expect(secondsBetween(created, absolute_expires)).toBe(15 * MINUTE);
-  } finally {
-    await other.end();
-    // Passport strategies are global to the process and belong to the application that was created last.
-    await app.stop();
-    app = await TestApp.startOn(app.database);
-  }
 });
 
 describe('a session', () => {
@@ -108,4 +92,13 @@ describe('a request', () => {
     expect((await client.get('/users/me')).status).toBe(200);
     expect(await readSession(client)).toEqual({ ...before, expires: before.absolute_expires });
   });
+});
+
+// This test is the last one, because each application replaces the global strategies of Passport.
+test('SESSION_IDLE_MINUTES and SESSION_ABSOLUTE_MINUTES set the lifetime of a session', async () => {
+  const other = await TestApp.start({ SESSION_IDLE_MINUTES: '10', SESSION_ABSOLUTE_MINUTES: '15' });
+  const { created, expires, absolute_expires } = await readSession(await other.login(), other);
+  expect(secondsBetween(created, expires)).toBe(10 * MINUTE);
+  expect(secondsBetween(created, absolute_expires)).toBe(15 * MINUTE);
+  await other.end();
 });
