@@ -126,18 +126,12 @@ describe('the days in the statistics', () => {
     const local = new Date(Date.parse(time) + offset * HOUR).toISOString().slice(0, 10);
     expect(days.at(-1).day).toBe(local);
   });
-  test.each([
-    'days=0',
-    'days=91',
-    'days=1.5',
-    'days=',
-    'utc_offset=15',
-    'utc_offset=-13',
-    'utc_offset=%2B2',
-    'day=1',
-  ])('cannot be requested with %s', async (query) => {
-    expect(problemOf(await app.key.get(`/statistics?${query}`))).toEqual([400, 'invalid_parameter']);
-  });
+  test.each(['days=91', 'days=1.5', 'utc_offset=15', 'utc_offset=%2B2'])(
+    'cannot be requested with %s',
+    async (query) => {
+      expect(problemOf(await app.key.get(`/statistics?${query}`))).toEqual([400, 'invalid_parameter']);
+    },
+  );
 });
 
 describe('audit seals', () => {
