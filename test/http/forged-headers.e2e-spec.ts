@@ -16,7 +16,7 @@ const FORGED = {
 };
 const app = setUpApp();
 
-test('no URL in a response contains a forged host', async () => {
+test('forged headers change neither the route of a request nor a URL in its response', async () => {
   const claimed = app.key.with(FORGED);
   const made = await claimed.post('/users', aUser());
   expect(made.headers['location']).toBe(`/api/0.3/users/${made.body.uuid}`);
@@ -30,12 +30,6 @@ test('no URL in a response contains a forged host', async () => {
   for (const { text, headers } of [made, read, page]) {
     expect(`${text} ${JSON.stringify(headers)}`).not.toMatch(/evil/);
   }
-});
-
-test('headers cannot override the method or the path of a request', async () => {
-  const { uuid } = await create(app.key);
-  const answer = await app.key.with(FORGED).get(`/users/${uuid}`);
-  expect([answer.status, answer.body.uuid]).toEqual([200, uuid]);
 });
 
 test('a forged X-Forwarded-Host does not permit a cross-site request', async () => {
