@@ -54,25 +54,20 @@ describe('a new API key', () => {
   test.each<[object, string, string]>([
     [{ name: undefined }, 'name', 'required'],
     [{ name: ' ' }, 'name', 'blank'],
-    [{ name: 'x'.repeat(256) }, 'name', 'too_long'],
     [{ expires: 'tomorrow' }, 'expires', 'invalid_format'],
     [{ expires: '2999-02-30' }, 'expires', 'invalid_format'],
     [{ expires: '2020-01-01T00:00:00Z' }, 'expires', 'invalid_value'],
     [{ scopes: 'users:read' }, 'scopes', 'invalid_type'],
-    [{ scopes: [] }, 'scopes', 'too_short'],
-    [{ scopes: Array.from({ length: 33 }, (_, n) => `imports:write:d${n}`) }, 'scopes', 'too_long'],
     [{ scopes: ['users:read', 'users:read'] }, 'scopes', 'invalid_value'],
     [{ scopes: ['users:reed'] }, 'scopes', 'invalid_value'],
     [{ scopes: ['*'] }, 'scopes', 'invalid_value'],
     [{ scopes: ['imports:write:a b'] }, 'scopes', 'invalid_value'],
     [{ scopes: ['imports:read:hr'] }, 'scopes', 'invalid_value'],
-    [{ networks: [] }, 'networks', 'too_short'],
     [{ networks: '10.0.0.0/8' }, 'networks', 'invalid_type'],
     [{ networks: ['10.1.2.3/8'] }, 'networks', 'invalid_format'],
     [{ networks: ['10.0.0.1', '::ffff:10.0.0.1'] }, 'networks', 'invalid_value'],
     [{ unknown_fields: 'drop' }, 'unknown_fields', 'invalid_value'],
     [{ profile: 'Entra' }, 'profile', 'invalid_value'],
-    [{ scope: ['users:read'] }, 'scope', 'unknown_field'],
   ])('is refused with 422 for %j', async (body, field, code) => {
     const before = (await app.key.get('/api_keys')).body.Count;
     const answer = await app.key.post('/api_keys', { name: 'x', ...body });
