@@ -51,68 +51,56 @@ const TABLE: [string, string, Send, (number | undefined)[]][] = [
   ['PUT /users/{user_id}', 'the caller', (c, t) => c.put(`/users/${t.own}`, { phone: '1' }), OWN],
 ];
 /** Statuses of routes for Webmasters and API keys only, who get the given status. */
-const adminsGet = (status: number) => [401, 401, 401, 403, 403, status, status];
+const admins = (status: number) => [401, 401, 401, 403, 403, status, status];
+/** Statuses of routes for every user and API key. */
+const callers = (status: number) => [401, 401, 401, status, status, status, status];
 const UNKNOWN_ID = '00000000-0000-4000-8000-00000000dead';
 const UNKNOWN_IMPORT = `/imports/${UNKNOWN_ID}`;
 const UNKNOWN_GROUP = `/groups/${UNKNOWN_ID}`;
 const CSV = { 'content-type': 'text/csv' };
+const PROFILE = { columns: { a: 'GUID' } };
 TABLE.push(
-  ['GET /users/export.csv', '', (c) => c.get('/users/export.csv'), adminsGet(200)],
-  ['POST /imports', '', (c) => c.send('POST', '/imports?dry_run=true', 'ExternalId\n', CSV), adminsGet(202)],
-  ['GET /imports', '', (c) => c.get('/imports'), adminsGet(200)],
-  ['GET /imports/template.csv', '', (c) => c.get('/imports/template.csv'), adminsGet(200)],
-  [
-    'POST /imports/preview',
-    '',
-    (c) => c.send('POST', '/imports/preview', 'ExternalId\n', CSV),
-    adminsGet(200),
-  ],
-  ['GET /import_profiles', '', (c) => c.get('/import_profiles'), adminsGet(200)],
-  ['GET /import_profiles/{name}', '', (c) => c.get('/import_profiles/moodle'), adminsGet(200)],
-  [
-    'PUT /import_profiles/{name}',
-    '',
-    (c) => c.put('/import_profiles/p', { columns: { a: 'GUID' } }),
-    adminsGet(200),
-  ],
-  ['DELETE /import_profiles/{name}', '', (c) => c.delete('/import_profiles/none'), adminsGet(404)],
-  ['GET /imports/{import_id}', '', (c) => c.get(UNKNOWN_IMPORT), adminsGet(404)],
-  ['GET /imports/{import_id}/rows', '', (c) => c.get(`${UNKNOWN_IMPORT}/rows`), adminsGet(404)],
-  ['GET /imports/{import_id}/failed.csv', '', (c) => c.get(`${UNKNOWN_IMPORT}/failed.csv`), adminsGet(404)],
-  ['GET /imports/{import_id}/events', '', (c) => c.get(`${UNKNOWN_IMPORT}/events`), adminsGet(404)],
+  ['GET /users/export.csv', '', (c) => c.get('/users/export.csv'), admins(200)],
+  ['POST /imports', '', (c) => c.send('POST', '/imports?dry_run=true', 'ExternalId\n', CSV), admins(202)],
+  ['GET /imports', '', (c) => c.get('/imports'), admins(200)],
+  ['GET /imports/template.csv', '', (c) => c.get('/imports/template.csv'), admins(200)],
+  ['POST /imports/preview', '', (c) => c.send('POST', '/imports/preview', 'ExternalId\n', CSV), admins(200)],
+  ['GET /import_profiles', '', (c) => c.get('/import_profiles'), admins(200)],
+  ['GET /import_profiles/{name}', '', (c) => c.get('/import_profiles/moodle'), admins(200)],
+  ['PUT /import_profiles/{name}', '', (c) => c.put('/import_profiles/p', PROFILE), admins(200)],
+  ['DELETE /import_profiles/{name}', '', (c) => c.delete('/import_profiles/none'), admins(404)],
+  ['GET /imports/{import_id}', '', (c) => c.get(UNKNOWN_IMPORT), admins(404)],
+  ['GET /imports/{import_id}/rows', '', (c) => c.get(`${UNKNOWN_IMPORT}/rows`), admins(404)],
+  ['GET /imports/{import_id}/failed.csv', '', (c) => c.get(`${UNKNOWN_IMPORT}/failed.csv`), admins(404)],
+  ['GET /imports/{import_id}/events', '', (c) => c.get(`${UNKNOWN_IMPORT}/events`), admins(404)],
   ...['apply', 'cancel', 'reject', 'revert'].map((word): (typeof TABLE)[number] => [
     `POST /imports/{import_id}/${word}`,
     '',
     (c) => c.post(`${UNKNOWN_IMPORT}/${word}`),
-    adminsGet(404),
+    admins(404),
   ]),
 );
 
 TABLE.push(
-  ['GET /groups', '', (c) => c.get('/groups'), adminsGet(200)],
-  ['GET /groups/{group_id}', '', (c) => c.get(UNKNOWN_GROUP), adminsGet(404)],
-  ['PUT /groups/{group_id}', '', (c) => c.put(UNKNOWN_GROUP, { roles: [] }), adminsGet(404)],
+  ['GET /groups', '', (c) => c.get('/groups'), admins(200)],
+  ['GET /groups/{group_id}', '', (c) => c.get(UNKNOWN_GROUP), admins(404)],
+  ['PUT /groups/{group_id}', '', (c) => c.put(UNKNOWN_GROUP, { roles: [] }), admins(404)],
 );
 
 TABLE.push(
-  ['GET /audit', '', (c) => c.get('/audit'), adminsGet(200)],
-  ['GET /audit/seals', '', (c) => c.get('/audit/seals'), adminsGet(200)],
-  ['GET /statistics', '', (c) => c.get('/statistics'), adminsGet(200)],
-  ['GET /audit.csv', '', (c) => c.get('/audit.csv'), adminsGet(200)],
-  ['POST /users/{user_id}/restore', '', (c) => c.post(`/users/${UNKNOWN_ID}/restore`), adminsGet(404)],
-  ['GET /users/{user_id}/history', '', (c, t) => c.get(`/users/${t.own || t.other}/history`), adminsGet(200)],
-  ['GET /api_keys', '', (c) => c.get('/api_keys'), adminsGet(200)],
-  ['POST /api_keys', '', (c) => c.post('/api_keys', { name: 'x', scopes: ['users:read'] }), adminsGet(201)],
-  ['POST /api_keys/{key_id}/fuse', '', (c) => c.post(`/api_keys/${UNKNOWN_ID}/fuse`), adminsGet(404)],
-  ['DELETE /api_keys/{key_id}', '', (c) => c.delete(`/api_keys/${UNKNOWN_ID}`), adminsGet(404)],
-  ['GET /sessions', '', (c) => c.get('/sessions'), [401, 401, 401, 200, 200, 200, 200]],
+  ['GET /audit', '', (c) => c.get('/audit'), admins(200)],
+  ['GET /audit/seals', '', (c) => c.get('/audit/seals'), admins(200)],
+  ['GET /statistics', '', (c) => c.get('/statistics'), admins(200)],
+  ['GET /audit.csv', '', (c) => c.get('/audit.csv'), admins(200)],
+  ['POST /users/{user_id}/restore', '', (c) => c.post(`/users/${UNKNOWN_ID}/restore`), admins(404)],
+  ['GET /users/{user_id}/history', '', (c, t) => c.get(`/users/${t.own || t.other}/history`), admins(200)],
+  ['GET /api_keys', '', (c) => c.get('/api_keys'), admins(200)],
+  ['POST /api_keys', '', (c) => c.post('/api_keys', { name: 'x', scopes: ['users:read'] }), admins(201)],
+  ['POST /api_keys/{key_id}/fuse', '', (c) => c.post(`/api_keys/${UNKNOWN_ID}/fuse`), admins(404)],
+  ['DELETE /api_keys/{key_id}', '', (c) => c.delete(`/api_keys/${UNKNOWN_ID}`), admins(404)],
+  ['GET /sessions', '', (c) => c.get('/sessions'), callers(200)],
   ['GET /sessions', 'another user', (c, t) => c.get(`/sessions?user_uuid=${t.other}`), others(403)],
-  [
-    'DELETE /sessions/{session_id}',
-    '',
-    (c) => c.delete(`/sessions/${UNKNOWN_ID}`),
-    [401, 401, 401, 404, 404, 404, 404],
-  ],
+  ['DELETE /sessions/{session_id}', '', (c) => c.delete(`/sessions/${UNKNOWN_ID}`), callers(404)],
   [
     'DELETE /users/{user_id}/sessions',
     'another user',

@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Request } from 'express';
 import { Log } from '../../src/platform/telemetry/log.js';
-import { setUpApp } from '../support/app/app.js';
+import { API_KEY, setUpApp } from '../support/app/app.js';
 import { RawConnection, parseLastResponse, sendBytes } from '../support/app/raw.js';
 
 /** Requests that the server rejects before a route receives them. The response is an ordinary problem. */
@@ -15,70 +15,48 @@ beforeAll(async () => {
 beforeEach(() => void logged.mockClear());
 
 const HOST = 'Host: x\r\n';
-const formatKey = () => `X-API-Key: ${app.key.headers['x-api-key'] ?? ''}\r\n`;
+const KEY = `X-API-Key: ${API_KEY}\r\n`;
 const JSON_TYPE = 'Content-Type: application/json\r\n';
 const buildChunked = (chunks: string) =>
-  `POST /api/0.3/users HTTP/1.1\r\n${HOST}${formatKey()}${JSON_TYPE}Transfer-Encoding: chunked\r\n\r\n${chunks}`;
+  `POST /api/0.3/users HTTP/1.1\r\n${HOST}${KEY}${JSON_TYPE}Transfer-Encoding: chunked\r\n\r\n${chunks}`;
 
-type Case = [what: string, bytes: () => string, status: number, code: string, path: string];
+/** A request with the path that the server could read of it, and its problem: by default 400 `malformed_request`. */
+type Case = [what: string, bytes: string, path: string, status?: number, code?: string];
 const STATUS = '/api/0.3/status';
-const aCase = (what: string, bytes: string, path = ''): Case => [
-  what,
-  () => bytes,
-  400,
-  'malformed_request',
-  path,
-];
+const USERS = '/api/0.3/users';
+const LONG = 'x'.repeat(17 * 1024);
 const post = (lines: string) => `POST /api/0.3/users HTTP/1.1\r\n${HOST}${lines}\r\n\r\n`;
 const REFUSED: Case[] = [
-  aCase('a request that is not HTTP', 'HELLO\r\n\r\n'),
-  aCase('an HTTP/2 preface', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
-  aCase('a TLS greeting', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc'),
-  aCase('a second Content-Length', post('Content-Length: 2\r\nContent-Length: 3')),
-  aCase('a negative Content-Length', post('Content-Length: -1')),
-  aCase('a control character in a header', `GET ${STATUS} HTTP/1.1\r\n${HOST}X-Odd: a\x01b\r\n\r\n`),
-  aCase('an invalid URL as the request target', `GET http://[ HTTP/1.1\r\n${HOST}\r\n`, 'http://['),
-  aCase('a missing Host header', `GET ${STATUS} HTTP/1.1\r\n\r\n`, STATUS),
+  ['a request that is not HTTP', 'HELLO\r\n\r\n', ''],
+  ['an HTTP/2 preface', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', ''],
+  ['a TLS greeting', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc', ''],
+  ['a second Content-Length', post('Content-Length: 2\r\nContent-Length: 3'), ''],
+  ['a negative Content-Length', post('Content-Length: -1'), ''],
+  ['a control character in a header', `GET ${STATUS} HTTP/1.1\r\n${HOST}X-Odd: a\x01b\r\n\r\n`, ''],
+  ['an invalid URL as the request target', `GET http://[ HTTP/1.1\r\n${HOST}\r\n`, 'http://['],
+  ['a missing Host header', `GET ${STATUS} HTTP/1.1\r\n\r\n`, STATUS],
   // `unit/host-header` tests all forms of the header.
   ...['Host: a\r\nHost: b', 'Host: a\r\nhOsT: a', 'Host:\r\nHost: a', 'Host: a b', 'Host: \xe9'].map(
-    (lines) => aCase(JSON.stringify(lines), `GET ${STATUS} HTTP/1.1\r\n${lines}\r\n\r\n`, STATUS),
+    (lines): Case => [JSON.stringify(lines), `GET ${STATUS} HTTP/1.1\r\n${lines}\r\n\r\n`, STATUS],
   ),
-  aCase('two Host headers in HTTP/1.0', `GET ${STATUS} HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n`, STATUS),
-  aCase(
+  ['two Host headers in HTTP/1.0', `GET ${STATUS} HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n`, STATUS],
+  [
     'two Host headers with an absolute URL as the target',
     `GET http://a${STATUS} HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n`,
     `http://a${STATUS}`,
-  ),
-  aCase('a CONNECT request', `CONNECT example.org:443 HTTP/1.1\r\n${HOST}\r\n`, 'example.org:443'),
-  [
-    'headers of 17 KiB',
-    () => `GET ${STATUS} HTTP/1.1\r\n${HOST}Cookie: ${'x'.repeat(17 * 1024)}\r\n\r\n`,
-    431,
-    'headers_too_large',
-    '',
   ],
-  [
-    'a path of 17 KiB',
-    () => `GET /${'x'.repeat(17 * 1024)} HTTP/1.1\r\n${HOST}\r\n`,
-    431,
-    'headers_too_large',
-    '',
-  ],
+  ['a CONNECT request', `CONNECT example.org:443 HTTP/1.1\r\n${HOST}\r\n`, 'example.org:443'],
+  ['headers of 17 KiB', `GET / HTTP/1.1\r\n${HOST}Cookie: ${LONG}\r\n\r\n`, '', 431, 'headers_too_large'],
+  ['a path of 17 KiB', `GET /${LONG} HTTP/1.1\r\n${HOST}\r\n`, '', 431, 'headers_too_large'],
   [
     'an unknown Expect header',
-    () => `GET ${STATUS}?x=1 HTTP/1.1\r\n${HOST}Expect: a-pony\r\n\r\n`,
+    `GET ${STATUS}?x=1 HTTP/1.1\r\n${HOST}Expect: a-pony\r\n\r\n`,
+    STATUS,
     417,
     'expectation_failed',
-    STATUS,
   ],
-  ['a chunk without a size', () => buildChunked('zz\r\n'), 400, 'malformed_request', '/api/0.3/users'],
-  [
-    'a chunk extension of 17 KiB',
-    () => buildChunked(`2;${'x'.repeat(17 * 1024)}\r\n{}\r\n0\r\n\r\n`),
-    413,
-    'too_large',
-    '/api/0.3/users',
-  ],
+  ['a chunk without a size', buildChunked('zz\r\n'), USERS],
+  ['a chunk extension of 17 KiB', buildChunked(`2;${LONG}\r\n{}\r\n0\r\n\r\n`), USERS, 413, 'too_large'],
 ];
 
 const countResponses = async (status: number): Promise<number> => {
@@ -113,10 +91,11 @@ async function expectRefusal(
   expect(lines.map(([, logStatus]) => logStatus)).toEqual([status]);
 }
 
-test.each(REFUSED)('%s is rejected, logged and counted in metrics', async (_, bytes, status, code, path) => {
+test.each(REFUSED)('%s is rejected, logged and counted in metrics', async (_, bytes, path, ...problem) => {
+  const [status = 400, code = 'malformed_request'] = problem;
   const before = await countResponses(status);
   const connection = await RawConnection.open(app.url);
-  connection.socket.write(bytes(), 'latin1');
+  connection.socket.write(bytes, 'latin1');
   await expectRefusal(connection, [status, code, path]);
   expect((await countResponses(status)) - before).toBe(1);
   expect((await app.guest.get('/status')).status).toBe(200);
@@ -182,7 +161,7 @@ test('a request with two Content-Type headers returns 415', async () => {
   const connection = await RawConnection.open(app.url);
   const types = `${JSON_TYPE}Content-Type: text/csv\r\n`;
   connection.socket.write(
-    `POST /api/0.3/users HTTP/1.1\r\n${HOST}${formatKey()}${types}Content-Length: 2\r\n\r\n{}`,
+    `POST /api/0.3/users HTTP/1.1\r\n${HOST}${KEY}${types}Content-Length: 2\r\n\r\n{}`,
     'latin1',
   );
   const answer = parseLastResponse(await connection.ended);
