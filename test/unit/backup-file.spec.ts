@@ -1,6 +1,5 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { expect, test } from '@jest/globals';
+import { readFileSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import type { BackupHeader } from '../../src/operations/backup/backup-format.js';
@@ -9,16 +8,10 @@ import { writeBackup } from '../../src/operations/backup/write-backup.js';
 import { createDraftPath } from '../../src/platform/common/draft-file.js';
 import type { Snapshot } from '../../src/platform/database/engine/backup-connections.js';
 import type { SqlValue } from '../../src/platform/database/engine/sql.js';
+import { setUpFolder } from '../support/data/folder.js';
 
-let folder = '';
-let path = '';
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'rollcall-backup-'));
-  path = join(folder, 'b.gz');
-});
-afterEach(() => {
-  rmSync(folder, { recursive: true });
-});
+const folder = setUpFolder();
+const path = join(folder, 'b.gz');
 
 const ROWS: Record<string, SqlValue[][]> = {
   people: [

@@ -1,14 +1,5 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import {
-  copyFileSync,
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { beforeEach, expect, test } from '@jest/globals';
+import { copyFileSync, existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseFiles } from '../../src/platform/database/sqlite/database-files.js';
 import { InstallationFile } from '../../src/platform/database/sqlite/installation-file.js';
@@ -16,14 +7,13 @@ import { SqliteConnection, createFile } from '../../src/platform/database/sqlite
 import { SqliteEngine } from '../../src/platform/database/sqlite/sqlite.engine.js';
 import { WriteAheadLog } from '../../src/platform/database/sqlite/write-ahead-log.js';
 import { WriteLock } from '../../src/platform/database/sqlite/write-lock.js';
+import { setUpFolder } from '../support/data/folder.js';
 
-let folder: string;
-let file: string;
+const folder = setUpFolder();
+const file = join(folder, 'test.sqlite');
 let connection: SqliteConnection;
 let engine: SqliteEngine;
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'rollcall-checkpoint-'));
-  file = join(folder, 'test.sqlite');
   createFile(file).close();
   const files = DatabaseFiles.claim(file);
   files?.installation.recordClosed({ id: 'test', epoch: 0 });
@@ -38,9 +28,6 @@ beforeEach(async () => {
   await engine.execute('CREATE TABLE first (number INTEGER)');
   copyFiles('old');
   await engine.execute('CREATE TABLE second (number INTEGER)');
-});
-afterEach(() => {
-  rmSync(folder, { recursive: true });
 });
 
 function copyFiles(name: string): void {

@@ -1,18 +1,14 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { loadEnv } from '../../src/platform/config/env.js';
+import { setUpFolder } from '../support/data/folder.js';
 
 /** Tests the container file, the compose files, the systemd unit and the CI steps that check packages. */
 const ROOT = new URL('../../', import.meta.url).pathname;
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
-let folder: string;
-beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'rollcall-deploy-'))));
-afterEach(() => {
-  rmSync(folder, { recursive: true });
-});
+const folder = setUpFolder();
 
 test.each([
   ['package.json', []], // any version of Node.js must be able to start the launcher

@@ -1,14 +1,10 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { setUpFolder } from '../support/data/folder.js';
 import { parseBlocks } from '../support/process/guide/blocks.js';
 import { runGuide } from '../support/process/guide/guide.js';
 
 /** The guide runner runs the commands of a document and compares their output with the document. */
-let folder: string;
-beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'rollcall-guide-'))));
-afterEach(() => rmSync(folder, { recursive: true }));
+const folder = setUpFolder();
 
 const sh = (script: string, words = ''): string => `\`\`\`sh${words}\n${script}\n\`\`\`\n`;
 const shows = (text: string, kind = 'text'): string => `\`\`\`${kind}\n${text}\n\`\`\`\n`;

@@ -1,17 +1,16 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SHUTDOWN_SIGNALS } from '../../src/platform/common/signals.js';
+import { setUpFolder } from '../support/data/folder.js';
 import { ROOT } from '../support/process/process.js';
 
 /** A clone with the launcher and a program that prints how it was started, but without its own Node.js. */
-let clone: string;
+const clone = setUpFolder();
 const env = { PATH: process.env['PATH'] };
 beforeEach(() => {
-  clone = mkdtempSync(join(tmpdir(), 'rollcall-launch-'));
   copyFileSync(join(ROOT, 'launch.mjs'), join(clone, 'launch.mjs'));
   writeFileSync(
     join(clone, 'program.mjs'),
@@ -23,9 +22,6 @@ beforeEach(() => {
     console.log(JSON.stringify({ program, args, flags: process.execArgv, isChild: process.env.CHILD === 'yes' }));`,
   );
   setRequiredNode('20.0');
-});
-afterEach(() => {
-  rmSync(clone, { recursive: true });
 });
 
 /** Sets the oldest Node.js version that the clone supports. */

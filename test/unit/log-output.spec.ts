@@ -1,23 +1,20 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
-import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { LogOutput } from '../../src/platform/telemetry/log.js';
+import { setUpFolder } from '../support/data/folder.js';
 
-let folder: string;
+const pipe = join(setUpFolder(), 'pipe');
 let reader: number;
 let writer: number;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'rollcall-log-'));
-  const pipe = join(folder, 'pipe');
   execFileSync('mkfifo', [pipe]);
   reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
   writer = openSync(pipe, constants.O_WRONLY);
 });
 afterEach(() => {
   closeSync(writer);
-  rmSync(folder, { recursive: true });
 });
 
 const LINE = `${'x'.repeat(999)}\n`;
@@ -60,7 +57,7 @@ test('writing to a reopened pipe returns the number of lost lines', () => {
   output.write(LINE);
   closeSync(reader);
   for (let line = 0; line < 3; line++) expect(output.write(LINE)).toBe(0);
-  reader = openSync(join(folder, 'pipe'), constants.O_RDONLY | constants.O_NONBLOCK);
+  reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
   expect(output.write(LINE)).toBe(3);
   expect(readAll()).toMatch(/x\n$/);
   closeSync(reader);
@@ -75,7 +72,7 @@ test.each([1, 2])('a log line after %d partial writes starts on a new line', asy
   }
   closeSync(reader);
   await new Promise((resolve) => setTimeout(resolve, 60));
-  reader = openSync(join(folder, 'pipe'), constants.O_RDONLY | constants.O_NONBLOCK);
+  reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
   const begun = readAll();
   expect(output.write(LINE)).toBe(1);
   const [torn, ...lines] = (begun + readAll()).split('\n');

@@ -1,6 +1,5 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { expect, test } from '@jest/globals';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   SqliteConnection,
@@ -8,16 +7,10 @@ import {
   createFile,
   openFile,
 } from '../../src/platform/database/sqlite/sqlite-connection.js';
+import { setUpFolder } from '../support/data/folder.js';
 
-let folder: string;
-let file: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'rollcall-file-'));
-  file = join(folder, 'test.sqlite');
-});
-afterEach(() => {
-  rmSync(folder, { recursive: true });
-});
+const folder = setUpFolder();
+const file = join(folder, 'test.sqlite');
 
 test.each([
   ['3.7.0', 'refused'],
