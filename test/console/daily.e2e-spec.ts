@@ -15,8 +15,6 @@ const NAMES = ['ada', 'bela', 'cleo', 'dora', 'emil', 'fay'];
 describeConsole('daily work in the console', (service) => {
   let page: ConsolePage;
 
-  const dialog = () => page.page.getByRole('dialog');
-
   test('the home page shows waiting imports and keys that expire soon', async () => {
     const people = (domain: string) =>
       csv(HEADER, ...NAMES.map((name) => `${name},${name},${name}@${domain}`));
@@ -48,21 +46,17 @@ describeConsole('daily work in the console', (service) => {
     await page.button('New key').click();
     await page.field('Purpose').fill(MARKUP);
     // Without a scope, no key can be created.
-    await dialog().getByLabel('users:read').uncheck();
+    await page.dialog.getByLabel('users:read').uncheck();
     await page.waitForText('Choose at least one permission.');
     expect(await page.button('Create key').isDisabled()).toBe(true);
-    await dialog()
-      .getByLabel(/^Full access/)
-      .check();
-    expect(await dialog().getByLabel('audit:read').isChecked()).toBe(true);
-    await dialog()
-      .getByLabel(/^Full access/)
-      .uncheck();
-    await dialog().getByLabel('users:read').check();
-    await dialog().getByLabel('groups:read read groups').check();
+    await page.dialog.getByLabel(/^Full access/).check();
+    expect(await page.dialog.getByLabel('audit:read').isChecked()).toBe(true);
+    await page.dialog.getByLabel(/^Full access/).uncheck();
+    await page.dialog.getByLabel('users:read').check();
+    await page.dialog.getByLabel('groups:read read groups').check();
     await page.field('Allowed networks').fill('10.0.0.0/99');
     await page.button('Create key').click();
-    await dialog()
+    await page.dialog
       .getByText(/Allowed networks|Networks/)
       .last()
       .waitFor();
@@ -78,7 +72,7 @@ describeConsole('daily work in the console', (service) => {
     await page.field('Current password').fill(ADMIN_PASSWORD);
     await page.button('Confirm').click();
     await page.button('I have copied it').waitFor();
-    const key = (await dialog().locator('code').textContent()) ?? '';
+    const key = (await page.dialog.locator('code').textContent()) ?? '';
     expect(key).toMatch(/^rollcall_[0-9a-f]{12}_/);
     const asKey = service.key.with({ 'x-api-key': key });
     expect((await asKey.get('/users/search')).status).toBe(200);
@@ -93,7 +87,7 @@ describeConsole('daily work in the console', (service) => {
     expect(await page.page.content()).not.toContain(key);
     await page.button('Revoke').first().click();
     await page.waitForText(/are rejected immediately/);
-    await dialog().getByRole('button', { name: 'Revoke' }).click();
+    await page.dialog.getByRole('button', { name: 'Revoke' }).click();
     await page.waitForText(`${MARKUP} was revoked.`);
     expect((await asKey.get('/users/search')).status).toBe(401);
   });
@@ -121,7 +115,7 @@ describeConsole('daily work in the console', (service) => {
     await row.getByText('ExternalId').waitFor();
     await row.getByRole('button', { name: 'Delete' }).click();
     await page.waitForText(/Files that match old-\*\.csv will be read without this profile/);
-    await dialog().getByRole('button', { name: 'Delete' }).click();
+    await page.dialog.getByRole('button', { name: 'Delete' }).click();
     await page.waitForText('Profile old deleted.');
     expect((await service.key.get('/import_profiles/old')).status).toBe(404);
   });

@@ -15,7 +15,6 @@ import { PAGE_URL } from '../support/browser/swagger-page.js';
 describeConsole('the console when a request fails', (service) => {
   let page: ConsolePage;
 
-  const dialog = () => page.page.getByRole('dialog');
   const abort = (route: Route) => route.abort();
   const answerBadGateway = (route: Route) => route.fulfill({ status: 502, body: 'Bad gateway' });
   /** Sends the first matching request to the service, and drops the response. */
@@ -43,16 +42,12 @@ describeConsole('the console when a request fails', (service) => {
     await page.button('Create key').click();
     await page.waitForText(message);
     await page.button('Create key').click();
-    await dialog()
-      .getByText(/^rollcall_/)
-      .waitFor();
+    await page.dialog.getByText(/^rollcall_/).waitFor();
     const keys = (await service.key.get('/api_keys?limit=100')).body.Results as { name: string }[];
     expect(keys.filter((key) => key.name === name)).toHaveLength(1);
     // Only the button closes the dialog.
     await page.page.keyboard.press('Escape');
-    await dialog()
-      .getByText(/^rollcall_/)
-      .waitFor();
+    await page.dialog.getByText(/^rollcall_/).waitFor();
     await page.button('I have copied it').click();
   });
 
@@ -115,11 +110,11 @@ describeConsole('the console when a request fails', (service) => {
     await page.waitForText('Missing, to be blocked');
     await page.button('Apply the plan').click();
     await page.waitForText(/^10 users will be blocked\. 1 row of the file has errors and will be left out\./);
-    await dialog().getByRole('button', { name: 'Cancel' }).click();
+    await page.dialog.getByRole('button', { name: 'Cancel' }).click();
     const decided = await service.key.post(`/imports/${run.id}/reject`);
     expect(decided.status).toBe(202);
     await page.button('Apply the plan').click();
-    await dialog().getByRole('button', { name: 'Apply' }).click();
+    await page.dialog.getByRole('button', { name: 'Apply' }).click();
     await page.page.locator('h1', { hasText: 'Rejected' }).waitFor();
   });
 

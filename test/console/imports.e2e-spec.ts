@@ -27,7 +27,6 @@ describeConsole('imports in the console', (service) => {
     expect(run.state).toBe('needs_approval');
     return run;
   };
-  const dialog = () => page.page.getByRole('dialog');
 
   test('the import page explains each guard with five example rows', async () => {
     const run = await parkRun('why');
@@ -64,12 +63,12 @@ describeConsole('imports in the console', (service) => {
     page = await service.openAsAdmin(`/console/imports/${run.id}`);
     await page.button('Approve').click();
     await page.waitForText(/^8 users will be updated\. A new plan is created first/);
-    await dialog().getByRole('button', { name: 'Approve' }).click();
+    await page.dialog.getByRole('button', { name: 'Approve' }).click();
     await page.page.locator('h1', { hasText: 'Completed' }).waitFor();
     expect((await awaitRun(service.key, run.id)).state).toBe('completed');
     await page.button('Revert').click();
     await page.waitForText(/reverts this import\. 8 users will be restored to their previous values\./);
-    await dialog().getByRole('button', { name: 'Revert' }).click();
+    await page.dialog.getByRole('button', { name: 'Revert' }).click();
     await page.waitForTitle(/^Revert of/);
     await page.page.locator('h1', { hasText: 'Completed' }).waitFor();
     const { body } = await service.key.get('/users/search?external_id=approved-0');
@@ -81,7 +80,7 @@ describeConsole('imports in the console', (service) => {
     page = await service.openAsAdmin(`/console/imports/${run.id}`);
     await page.button('Reject').click();
     await page.waitForText(/This file will not be applied\. 8 users will stay unchanged\./);
-    await dialog().getByRole('button', { name: 'Reject' }).click();
+    await page.dialog.getByRole('button', { name: 'Reject' }).click();
     await page.page.locator('h1', { hasText: 'Rejected' }).waitFor();
     expect(await page.button('Approve').count()).toBe(0);
   });
@@ -91,8 +90,8 @@ describeConsole('imports in the console', (service) => {
     page = await service.openAsAdmin(`/console/imports/${run.id}`);
     await page.button('Approve').click();
     await service.key.post(`/imports/${run.id}/reject`);
-    await dialog().getByRole('button', { name: 'Approve' }).click();
-    const alert = dialog().getByRole('alert');
+    await page.dialog.getByRole('button', { name: 'Approve' }).click();
+    const alert = page.dialog.getByRole('alert');
     await alert.waitFor();
     expect(await alert.innerText()).toMatch(/is rejected\. It must be planned or needs_approval/);
     expect(await alert.getByRole('button', { name: 'Copy request id' }).count()).toBe(1);

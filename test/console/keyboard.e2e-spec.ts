@@ -60,6 +60,10 @@ describeConsole('keyboard access to the console', (service) => {
     }
     throw new Error(`${String(name)} is not reached; passed: ${passed.join(' | ')}`);
   }
+  async function activate(name: string | RegExp): Promise<void> {
+    await reach(name);
+    await press('Enter');
+  }
   async function open(path: string): Promise<void> {
     page = await service.openAsAdmin(path);
     await page.waitUntilLoaded();
@@ -81,21 +85,19 @@ describeConsole('keyboard access to the console', (service) => {
     const run = await runImport(service.key, buildFile('example.net'));
     expect(run.state).toBe('needs_approval');
     await open('/console');
-    await reach('upload.csv');
-    await press('Enter');
+    await activate('upload.csv');
     await page.page.locator('h1', { hasText: 'Needs approval' }).waitFor();
-    await reach('Approve');
-    await press('Enter');
-    await page.page.getByRole('dialog').waitFor();
+    await activate('Approve');
+    await page.dialog.waitFor();
     // Enter on the first focused button of the dialog only closes it.
     await press('Enter');
-    await page.page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.dialog.waitFor({ state: 'detached' });
     expect((await getFocused()).name).toBe('Approve');
     expect((await service.key.get(`/imports/${run.id}`)).body.state).toBe('needs_approval');
     await press('Enter');
-    await page.page.getByRole('dialog').waitFor();
+    await page.dialog.waitFor();
     await press('Escape');
-    await page.page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.dialog.waitFor({ state: 'detached' });
     await press('Enter');
     await reach(/^Reason/);
     await type('announced on Monday');
@@ -105,11 +107,9 @@ describeConsole('keyboard access to the console', (service) => {
     await page.page.locator('h1', { hasText: 'Completed' }).waitFor();
     const approved = (await service.key.get(`/audit?target=${run.id}&action=import.approved`)).body.Results;
     expect(approved[0].reason).toBe('announced on Monday');
-    await reach('Revert');
-    await press('Enter');
+    await activate('Revert');
     await reach(/^Reason/);
-    await reach('Revert');
-    await press('Enter');
+    await activate('Revert');
     await page.waitForTitle(/^Revert of/);
     await page.page.locator('h1', { hasText: 'Completed' }).waitFor();
     const ada = (await service.key.get('/users/search?username=ada')).body.Results[0];
@@ -121,20 +121,16 @@ describeConsole('keyboard access to the console', (service) => {
     await reach('Search');
     await type('cleo');
     await page.waitForText('1 user');
-    await reach('cleo');
-    await press('Enter');
+    await activate('cleo');
     await page.waitForTitle(/^cleo/);
-    await reach('Edit');
-    await press('Enter');
+    await activate('Edit');
     await reach('Phone');
     await type('+49 30 1234');
     await press('Enter');
     await page.waitForText('+49 30 1234');
-    await reach('Block');
-    await press('Enter');
+    await activate('Block');
     await reach(/^Reason/);
-    await reach('Block');
-    await press('Enter');
+    await activate('Block');
     await page.waitForText('cleo is blocked.');
     const { status, phone } = (await service.key.get('/users/search?username=cleo')).body.Results[0];
     expect({ status, phone }).toEqual({ status: 'Blocked', phone: '+49 30 1234' });
@@ -145,41 +141,32 @@ describeConsole('keyboard access to the console', (service) => {
     const path = join(service.folder, 'keyboard.csv');
     writeFileSync(path, buildFile('example.com'));
     const chooser = page.page.waitForEvent('filechooser');
-    await reach(/^Choose a file/);
-    await press('Enter');
+    await activate(/^Choose a file/);
     await (await chooser).setFiles(path);
     await page.page.getByRole('region', { name: 'First rows' }).waitFor();
-    await reach('Create plan');
-    await press('Enter');
+    await activate('Create plan');
     await page.waitForTitle(/^keyboard\.csv/);
-    await reach('Reject');
-    await press('Enter');
+    await activate('Reject');
     await reach(/^Reason/);
-    await reach('Reject');
-    await press('Enter');
+    await activate('Reject');
     await page.page.locator('h1', { hasText: 'Rejected' }).waitFor();
   });
 
   test('the keyboard is enough to create and revoke an API key', async () => {
     await open('/console/keys');
-    await reach('New key');
-    await press('Enter');
+    await activate('New key');
     await reach('Purpose');
     await type('keyboard');
-    await reach('Create key');
-    await press('Enter');
+    await activate('Create key');
     await page.page
       .getByRole('dialog')
       .getByText(/^rollcall_/)
       .waitFor();
-    await reach('I have copied it');
-    await press('Enter');
+    await activate('I have copied it');
     await page.page.getByRole('row').filter({ hasText: 'keyboard' }).waitFor();
-    await reach('Revoke');
-    await press('Enter');
+    await activate('Revoke');
     await reach(/^Reason/);
-    await reach('Revoke');
-    await press('Enter');
+    await activate('Revoke');
     await page.waitForText('keyboard was revoked.');
   });
 });

@@ -58,11 +58,11 @@ describeConsole('new imports in the console', (service) => {
     expect((await service.key.get('/users/search?managed_by=payroll')).body.Count).toBe(0);
     await page.button('Apply the plan').click();
     await page.waitForText(/^5 users will be created\. /);
-    await page.page.getByRole('dialog').getByRole('button', { name: 'Apply' }).click();
+    await page.dialog.getByRole('button', { name: 'Apply' }).click();
     await page.page.locator('h1', { hasText: 'Completed' }).waitFor();
     expect((await service.key.get('/users/search?managed_by=payroll')).body.Count).toBe(5);
     await page.button('Revert').click();
-    await page.page.getByRole('dialog').getByRole('button', { name: 'Revert' }).click();
+    await page.dialog.getByRole('button', { name: 'Revert' }).click();
     await page.waitForTitle(/^Revert of/);
     await page.page.locator('h1', { hasText: 'Completed' }).waitFor();
     expect((await service.key.get('/users/search?managed_by=payroll&status=Active')).body.Count).toBe(0);

@@ -70,10 +70,10 @@ describeConsole('plans in the console', (service) => {
     expect(await page.hasOverflow()).toBe(false);
     expect(await page.findViolations()).toEqual([]);
     await page.button('Approve').click();
-    await page.page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click();
+    await page.dialog.getByRole('button', { name: 'Approve' }).click();
     await page.page.locator('h1', { hasText: 'Completed' }).waitFor();
     await page.button('Revert').click();
-    await page.page.getByRole('dialog').getByRole('button', { name: 'Revert' }).click();
+    await page.dialog.getByRole('button', { name: 'Revert' }).click();
     await page.waitForTitle(/^Revert of/);
     await page.page.locator('h1', { hasText: 'Completed' }).waitFor();
     await page.goto(`/console/imports/${run.id}`);

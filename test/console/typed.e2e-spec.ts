@@ -15,15 +15,14 @@ describeConsole('unsaved input in the console', (service) => {
     await page.waitForTitle(/Ada Typed/);
   });
 
-  const dialog = () => page.page.getByRole('dialog');
   const idOf = async (username: string): Promise<string> =>
     (await service.key.get(`/users/search?username=${username}`)).body.Results[0].uuid;
   const endSessions = async (): Promise<unknown> =>
     service.key.delete(`/users/${await idOf('admin')}/sessions`);
   const signInAgain = async (): Promise<void> => {
     await page.waitForText('Your session has ended');
-    await dialog().getByLabel('Password', { exact: true }).fill(ADMIN_PASSWORD);
-    await dialog().getByRole('button', { name: 'Sign in' }).click();
+    await page.dialog.getByLabel('Password', { exact: true }).fill(ADMIN_PASSWORD);
+    await page.dialog.getByRole('button', { name: 'Sign in' }).click();
     await page.page.getByText('Your session has ended').waitFor({ state: 'detached' });
   };
   const readPhone = async (): Promise<string> => (await service.key.get(`/users/${user.uuid}`)).body.phone;
@@ -52,10 +51,10 @@ describeConsole('unsaved input in the console', (service) => {
     await page.button('Block').click();
     await page.field('Reason (optional)').fill('left on Monday');
     await endSessions();
-    await dialog().getByRole('button', { name: 'Block' }).click();
+    await page.dialog.getByRole('button', { name: 'Block' }).click();
     await signInAgain();
     expect(await page.field('Reason (optional)').inputValue()).toBe('left on Monday');
-    await dialog().getByRole('button', { name: 'Block' }).click();
+    await page.dialog.getByRole('button', { name: 'Block' }).click();
     await page.page.locator('h1', { hasText: 'Blocked' }).waitFor();
     await page.goto('/console/keys');
     await page.button('New key').click();
@@ -74,9 +73,9 @@ describeConsole('unsaved input in the console', (service) => {
     await endSessions();
     await page.button('Save').click();
     await page.waitForText('Your session has ended');
-    await dialog().getByLabel('Username or e-mail').fill(username);
-    await dialog().getByLabel('Password', { exact: true }).fill(ADMIN_PASSWORD);
-    await dialog().getByRole('button', { name: 'Sign in' }).click();
+    await page.dialog.getByLabel('Username or e-mail').fill(username);
+    await page.dialog.getByLabel('Password', { exact: true }).fill(ADMIN_PASSWORD);
+    await page.dialog.getByRole('button', { name: 'Sign in' }).click();
     await page.waitForText(username);
     expect(await page.page.getByLabel('Phone', { exact: true }).count()).toBe(0);
   });
@@ -155,10 +154,10 @@ describeConsole('unsaved input in the console', (service) => {
     await page.field('Webmaster').uncheck();
     await page.button('Save').click();
     await page.waitForText(/Only another Webmaster can restore it/);
-    await dialog().getByRole('button', { name: 'Cancel' }).click();
+    await page.dialog.getByRole('button', { name: 'Cancel' }).click();
     expect((await service.key.get(`/users/${own.uuid}`)).body.roles).toContain('Webmaster');
     await page.button('Save').click();
-    await dialog().getByRole('button', { name: 'Save' }).click();
+    await page.dialog.getByRole('button', { name: 'Save' }).click();
     await page.waitForText('Profile saved.');
     expect((await service.key.get(`/users/${own.uuid}`)).body.roles).not.toContain('Webmaster');
   });

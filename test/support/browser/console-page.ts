@@ -89,6 +89,10 @@ export class ConsolePage {
     await this.page.getByRole('heading', { level: 1, name }).waitFor();
   }
 
+  get dialog(): Locator {
+    return this.page.getByRole('dialog');
+  }
+
   field(label: string): Locator {
     return this.page.getByLabel(label, { exact: true });
   }
