@@ -81,12 +81,6 @@ describe.each(TARGETS)('rollcall on the %s', (target) => {
       options: { dataset: name },
       file: { name: `Ärger ${target}.csv` },
     });
-    const some = writeFile(
-      app.database,
-      'some.csv',
-      rows((n) => (n === 0 ? 'no address' : `${name}${n}@example.org`)),
-    );
-    expect((await run(['import', some, '--dataset', name])).code).toBe(1);
     const moved = writeFile(
       app.database,
       'moved.csv',
