@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { setUpApp } from '../support/app/app.js';
-import type { Client, Json } from '../support/app/client.js';
+import type { Json } from '../support/app/client.js';
 import { aKey } from '../support/app/credentials.js';
 import { UNKNOWN, create } from '../support/data/factories.js';
 import { aGroup } from '../support/app/groups.js';
@@ -11,17 +11,13 @@ import { seedUsers, seededUuid, seededUuids } from '../support/app/seed.js';
 
 const SIZE = 1100;
 const app = setUpApp();
-let key: Client;
-beforeAll(async () => {
-  ({ key } = app);
-  await seedUsers(app, 0, SIZE);
-});
+beforeAll(() => seedUsers(app, 0, SIZE));
 
 describe('GET /groups', () => {
   let groups: { uuid: string; display_name: string }[];
   let jane: Json;
   beforeAll(async () => {
-    jane = await create(key);
+    jane = await create(app.key);
     groups = [];
     for (const [n, display_name] of ['ä-list', 'B-list', 'a-list', 'c-list'].entries())
       groups.push(
@@ -33,10 +29,10 @@ describe('GET /groups', () => {
       );
   });
   const readNames = async (query: string) =>
-    (await key.get(`/groups?${query}`)).body.Results.map(({ display_name }: Json) => display_name);
+    (await app.key.get(`/groups?${query}`)).body.Results.map(({ display_name }: Json) => display_name);
 
   test('lists all groups by name but omits members', async () => {
-    const { body } = await key.get('/groups');
+    const { body } = await app.key.get('/groups');
     expect(body.Count).toBe(4);
     expect(await readNames('')).toEqual(['a-list', 'B-list', 'c-list', 'ä-list']);
     expect(Object.keys(body.Results[0]).join()).toBe('uuid,display_name,external_id,roles,created,updated');
@@ -66,7 +62,7 @@ describe('GET /groups', () => {
         const all = await readNames(`sort=${sort}&order=${order}`);
         const walked: string[] = [];
         for (let next: string | undefined = `/groups?limit=1&sort=${sort}&order=${order}`; next;) {
-          const answer = await key.get(next);
+          const answer = await app.key.get(next);
           expect(answer.body.Count).toBe(4);
           walked.push(answer.body.Results[0].display_name);
           next = nextOf(answer);
@@ -79,27 +75,27 @@ describe('GET /groups', () => {
   test.each(['after=x', 'limit=0', 'sort=roles', 'user_uuid=jane', 'name=x', 'display_name='])(
     'returns 400 for %s',
     async (query) => {
-      expect(problemOf(await key.get(`/groups?${query}`))).toEqual([400, 'invalid_parameter']);
+      expect(problemOf(await app.key.get(`/groups?${query}`))).toEqual([400, 'invalid_parameter']);
     },
   );
 
   test('returns 400 for a cursor with another sort order', async () => {
-    const next = nextOf(await key.get('/groups?limit=1'))!;
-    expect(problemOf(await key.get(`${next}&sort=created`))).toEqual([400, 'invalid_parameter']);
-    expect(problemOf(await key.get(`${next}&offset=1`))).toEqual([400, 'invalid_parameter']);
+    const next = nextOf(await app.key.get('/groups?limit=1'))!;
+    expect(problemOf(await app.key.get(`${next}&sort=created`))).toEqual([400, 'invalid_parameter']);
+    expect(problemOf(await app.key.get(`${next}&offset=1`))).toEqual([400, 'invalid_parameter']);
   });
 });
 
 describe('GET /groups/{group_id}', () => {
   test('returns the members in pages', async () => {
     const group = await aGroup(app, { members: seededUuids(0, SIZE) });
-    const first = await key.get(`/groups/${group.uuid.toUpperCase()}`);
+    const first = await app.key.get(`/groups/${group.uuid.toUpperCase()}`);
     expect(first.body).toMatchObject({ uuid: group.uuid, member_count: SIZE, roles: [], external_id: '' });
     expect(first.body.members).toEqual(seededUuids(0, 1000));
-    const second = await key.get(nextOf(first)!);
+    const second = await app.key.get(nextOf(first)!);
     expect(second.body.members).toEqual(seededUuids(1000, SIZE));
     expect(nextOf(second)).toBeUndefined();
-    const few = await key.get(`/groups/${group.uuid}?limit=2&after=${seededUuid(4)}`);
+    const few = await app.key.get(`/groups/${group.uuid}?limit=2&after=${seededUuid(4)}`);
     expect(few.body.members).toEqual(seededUuids(5, 7));
   });
 });
@@ -109,16 +105,16 @@ describe('PUT /groups/{group_id}', () => {
 
   test('accepts roles in upper or lower case', async () => {
     const group = await aGroup(app);
-    const { body, headers } = await key.put(pathOf(group), { roles: ['EDITOR', 'author'] });
+    const { body, headers } = await app.key.put(pathOf(group), { roles: ['EDITOR', 'author'] });
     expect(body).toMatchObject({ uuid: group.uuid, roles: ['Author', 'Editor'] });
     expect(headers['etag']).toBe('W/"2"');
-    const again = await key.put(pathOf(group), { roles: ['Author', 'Editor'] });
+    const again = await app.key.put(pathOf(group), { roles: ['Author', 'Editor'] });
     expect([again.body, again.headers['etag']]).toEqual([body, 'W/"2"']);
-    expect(await listEvents(key, group)).toMatchObject([
+    expect(await listEvents(app.key, group)).toMatchObject([
       { action: 'group.created' },
       { action: 'group.updated', changes: [{ field: 'roles', old: null, new: ['Author', 'Editor'] }] },
     ]);
-    expect((await key.put(pathOf(group), { roles: null })).body.roles).toEqual([]);
+    expect((await app.key.put(pathOf(group), { roles: null })).body.roles).toEqual([]);
   });
 
   test('accepts the response of GET as its body', async () => {
@@ -127,11 +123,11 @@ describe('PUT /groups/{group_id}', () => {
       external_id: 'as-read',
       members: seededUuids(30, 32),
     });
-    const { body } = await key.get(pathOf(group));
-    const answer = await key.put(pathOf(group), body);
+    const { body } = await app.key.get(pathOf(group));
+    const answer = await app.key.put(pathOf(group), body);
     const { members: _m, member_count: _c, ...rest } = body;
     expect([answer.status, answer.body]).toEqual([200, rest]);
-    expect((await key.get(pathOf(group))).body).toEqual(body);
+    expect((await app.key.get(pathOf(group))).body).toEqual(body);
   });
 
   test.each<[object, string, string]>([
@@ -145,13 +141,14 @@ describe('PUT /groups/{group_id}', () => {
     [{ roles: [], display_name: 'another' }, 'display_name', 'invalid_value'],
     [{ roles: [], external_id: 'another' }, 'external_id', 'invalid_value'],
   ])('returns 422 for %j', async (body, field, code) => {
-    const answer = await key.put(pathOf(await aGroup(app)), body);
+    const answer = await app.key.put(pathOf(await aGroup(app)), body);
     expect([answer.status, ...fieldErrorsOf(answer)]).toEqual([422, [field, code]]);
   });
 
   test('returns 412 unless If-Match has the current ETag', async () => {
     const group = await aGroup(app);
-    const put = (tag: string, role: string) => key.put(pathOf(group), { roles: [role] }, { 'if-match': tag });
+    const put = (tag: string, role: string) =>
+      app.key.put(pathOf(group), { roles: [role] }, { 'if-match': tag });
     expect((await put('W/"1"', 'Editor')).status).toBe(200);
     expect(problemOf(await put('W/"1"', 'Author'))).toEqual([412, 'precondition_failed']);
     expect((await put('"2"', 'Author')).status).toBe(200);
@@ -176,15 +173,15 @@ describe('PUT /groups/{group_id}', () => {
 
   test('reports an unknown group before an invalid body', async () => {
     const group = await aGroup(app);
-    expect(problemOf(await key.put(`/groups/${UNKNOWN}`, { roles: 5 }, { 'if-match': '"9"' }))).toEqual([
+    expect(problemOf(await app.key.put(`/groups/${UNKNOWN}`, { roles: 5 }, { 'if-match': '"9"' }))).toEqual([
       404,
       'not_found',
     ]);
-    expect(problemOf(await key.put(pathOf(group), { roles: 5 }, { 'if-match': '"9"' }))).toEqual([
+    expect(problemOf(await app.key.put(pathOf(group), { roles: 5 }, { 'if-match': '"9"' }))).toEqual([
       422,
       'validation_failed',
     ]);
-    expect(problemOf(await key.put(pathOf(group), { roles: [] }, { 'if-match': '"9"' }))).toEqual([
+    expect(problemOf(await app.key.put(pathOf(group), { roles: [] }, { 'if-match': '"9"' }))).toEqual([
       412,
       'precondition_failed',
     ]);

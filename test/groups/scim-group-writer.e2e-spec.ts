@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { MAX_MEMBERS_PER_EVENT } from '../../src/groups/group-writer.service.js';
 import { setUpApp } from '../support/app/app.js';
-import type { Client, Json } from '../support/app/client.js';
+import type { Json } from '../support/app/client.js';
 import { SYSTEM, aGroup, groupsOf, editMembers } from '../support/app/groups.js';
 import { listEvents } from '../support/app/audit-rows.js';
 import { seedUsers, seededUuid, seededUuids } from '../support/app/seed.js';
@@ -10,13 +10,9 @@ import { seedUsers, seededUuid, seededUuids } from '../support/app/seed.js';
 const SIZE = 1100;
 const UNKNOWN = '00000000-0000-4000-8000-00000000dead';
 const app = setUpApp();
-let key: Client;
-beforeAll(async () => {
-  ({ key } = app);
-  await seedUsers(app, 0, SIZE);
-});
+beforeAll(() => seedUsers(app, 0, SIZE));
 
-const readEvents = (target: { uuid: string }): Promise<Json[]> => listEvents(key, target);
+const readEvents = (target: { uuid: string }): Promise<Json[]> => listEvents(app.key, target);
 
 describe('the group audit', () => {
   test('shows removed members as old and added members as new', async () => {
