@@ -1,12 +1,16 @@
 /** Milliseconds of one monotonic clock. All clients run in one process, so the order of times is reliable. */
 export type Millis = number;
 
-/** One HTTP request. Its id is the `X-Request-Id`, which audit rows contain. */
-export interface Attempt {
-  id: string;
+/** Instance that answered, and the time of the requests. */
+interface Span {
   instance: number;
   begin: Millis;
   end: Millis;
+}
+
+/** One HTTP request. Its id is the `X-Request-Id`, which audit rows contain. */
+export interface Attempt extends Span {
+  id: string;
   /** Status of the response, 0 without a response. */
   status: number;
   /** Code of the problem or of the connection error. */
@@ -51,32 +55,23 @@ export interface Change {
   seen?: { fields: Fields; begin: Millis };
 }
 
-export interface Read {
+export interface Read extends Span {
   kind: 'read';
   user: string;
-  instance: number;
-  begin: Millis;
-  end: Millis;
   /** Fields of the user, undefined for a 404. */
   fields: Fields | undefined;
 }
 
-interface Counted {
+interface Counted extends Span {
   kind: 'count';
-  instance: number;
-  begin: Millis;
-  end: Millis;
   /** Status filter, empty for all users. */
   status: string;
   count: number;
 }
 
-interface Walk {
+interface Walk extends Span {
   kind: 'walk';
   how: 'cursor' | 'offset';
-  instance: number;
-  begin: Millis;
-  end: Millis;
   users: string[];
 }
 
@@ -99,12 +94,9 @@ export interface End {
   owner: string | undefined;
 }
 
-export interface Use {
+export interface Use extends Span {
   kind: 'use';
   credential: string;
-  instance: number;
-  begin: Millis;
-  end: Millis;
   accepted: boolean;
 }
 
