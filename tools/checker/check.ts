@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createRandom } from '../../test/support/data/random.js';
-import { createBlockedLogin, createKeyUser, createSessionUser } from './clients/credentials.js';
+import { createBlockedLogin, createSessionUser, useNewKey } from './clients/credentials.js';
 import { ENDED, createImporter } from './clients/importer.js';
 import * as users from './clients/users.js';
 import type { Fault } from './faults.js';
@@ -82,23 +82,27 @@ async function createClients(newWorld: () => ClientContext): Promise<users.Step[
   const toggled = await group(3);
   const pair = await group(2, { roles: ['Webmaster'] });
   await demoteOthers(setup, pair);
+  const bind = (step: users.UserStep, list: readonly string[] = []): users.Step => {
+    const world = newWorld();
+    return () => step(world, list);
+  };
   return [
-    users.creator(newWorld()),
-    users.creator(newWorld()),
-    users.counter(newWorld(), hot),
-    users.counter(newWorld(), hot),
-    users.counter(newWorld(), hot),
-    users.overwriter(newWorld(), hot),
-    users.nameTaker(newWorld(), named),
-    users.swapper(newWorld(), named),
-    users.managerCircle(newWorld(), managed),
-    users.statusChanger(newWorld(), toggled),
-    users.webmasterDuel(newWorld(), pair),
+    bind(users.createUser),
+    bind(users.createUser),
+    bind(users.countUp, hot),
+    bind(users.countUp, hot),
+    bind(users.countUp, hot),
+    bind(users.overwrite, hot),
+    bind(users.takeName, named),
+    bind(users.swapName, named),
+    bind(users.closeManagerCircle, managed),
+    bind(users.changeStatus, toggled),
+    bind(users.startWebmasterDuel, pair),
     createSessionUser(newWorld()),
     createBlockedLogin(newWorld()),
-    createKeyUser(newWorld()),
-    users.reader(newWorld(), [...hot, ...toggled, ...managed]),
-    users.walker(newWorld()),
+    bind(useNewKey),
+    bind(users.readUsers, [...hot, ...toggled, ...managed]),
+    bind(users.walkUsers),
     createImporter(newWorld()),
   ];
 }

@@ -99,19 +99,17 @@ export const createBlockedLogin = (world: ClientContext): Step => {
 };
 
 /** Creates an API key, uses it, revokes it, and uses it again on every instance. */
-export const createKeyUser =
-  (world: ClientContext): Step =>
-  async () => {
-    const body = { name: world.createToken() };
-    const { answer, call } = await world.call({ method: 'POST', path: `${API}/api_keys`, body });
-    const { id, key } = answer.body;
-    const credential = textOf(id) || world.createToken();
-    world.history.add({ kind: 'issue', call, credential, owner: '', ...body });
-    if (!isDone(call) || typeof key !== 'string') return;
-    const headers = { 'x-api-key': key };
-    await Promise.all([world.use(credential, headers), world.use(credential, headers)]);
-    const path = `${API}/api_keys/${credential}`;
-    const { call: revoking } = await world.call({ method: 'DELETE', path });
-    world.history.add({ kind: 'end', call: revoking, credential, owner: undefined });
-    await world.useEverywhere(credential, headers);
-  };
+export async function useNewKey(world: ClientContext): Promise<void> {
+  const body = { name: world.createToken() };
+  const { answer, call } = await world.call({ method: 'POST', path: `${API}/api_keys`, body });
+  const { id, key } = answer.body;
+  const credential = textOf(id) || world.createToken();
+  world.history.add({ kind: 'issue', call, credential, owner: '', ...body });
+  if (!isDone(call) || typeof key !== 'string') return;
+  const headers = { 'x-api-key': key };
+  await Promise.all([world.use(credential, headers), world.use(credential, headers)]);
+  const path = `${API}/api_keys/${credential}`;
+  const { call: revoking } = await world.call({ method: 'DELETE', path });
+  world.history.add({ kind: 'end', call: revoking, credential, owner: undefined });
+  await world.useEverywhere(credential, headers);
+}
