@@ -112,11 +112,8 @@ async function runLookups(sender: Sender, users: InstanceState['users']): Promis
   const roles = new Set(users.flatMap(({ fields }) => fields['roles'] as string[]));
   for (const role of [...roles].filter((one) => one !== 'Organisational user')) {
     const holders = users.filter(({ fields }) => (fields['roles'] as string[]).includes(role));
-    await search(
-      `role=${encodeURIComponent(role)}`,
-      holders.map(({ uuid }) => uuid),
-      true,
-    );
+    const expected = holders.map(({ uuid }) => uuid);
+    await search(`role=${encodeURIComponent(role)}`, expected, true);
   }
   return found;
 }

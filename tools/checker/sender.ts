@@ -129,7 +129,7 @@ function parseBody(text: string): Json {
  * Returns the effect of a request by its response. 503 `unavailable` promises that nothing happened. 500 and 503
  * `outcome_unknown` leave the effect open.
  */
-function effectOf({ status, code }: Answer): Effect {
+function effectOf({ status, code }: Pick<Answer, 'status' | 'code'>): Effect {
   if (status === 0) return NOT_SENT.includes(code) ? 'none' : 'unknown';
   if (status >= 500) return code === 'unavailable' ? 'none' : 'unknown';
   return status < 400 ? 'done' : 'none';
@@ -140,8 +140,5 @@ function effectOf({ status, code }: Answer): Effect {
  */
 function combineEffects(last: Effect, attempts: readonly Attempt[]): Effect {
   if (last !== 'none') return last;
-  const hasUnknown = attempts.some(
-    ({ status, code }) => effectOf({ status, code, headers: {}, body: {} }) === 'unknown',
-  );
-  return hasUnknown ? 'unknown' : 'none';
+  return attempts.some((attempt) => effectOf(attempt) === 'unknown') ? 'unknown' : 'none';
 }

@@ -36,16 +36,10 @@ export function checkCounts(history: History, final: FinalState, timelines: Time
     let least = 0;
     let most = 0;
     for (const life of all) {
-      const isCertain = life.end < begin;
-      const isPossible = life.begin <= end;
-      if (status === '') {
-        least += Number(isCertain);
-        most += Number(isPossible);
-        continue;
-      }
-      const values = timelines.users.get(life.user)?.get('status')?.valuesDuring(begin, end) ?? [];
-      least += Number(isCertain && values.every((value) => value === status));
-      most += Number(isPossible && values.includes(status));
+      const known = timelines.users.get(life.user)?.get('status')?.valuesDuring(begin, end) ?? [];
+      const values = status === '' ? [status] : known; // all users are counted without a filter
+      least += Number(life.end < begin && values.every((value) => value === status));
+      most += Number(life.begin <= end && values.includes(status));
     }
     if (count < least || count > most)
       add(
