@@ -25,10 +25,7 @@ test.each(['1', 'loopback'])('with TRUST_PROXY=%s, an invalid X-Forwarded-For re
 });
 
 test.each([
-  ['203.0.113.7', '203.0.113.7'],
   ['::FFFF:203.0.113.7', '203.0.113.7'],
-  ['2001:0DB8:0:0:0:0:0:1', '2001:db8::1'],
-  ['203.0.113.7:4711', '203.0.113.7'],
   ['junk, 203.0.113.8', '203.0.113.8'], // an address that the client claims is ignored
 ])('the forwarded IP address %s is recorded as %s', async (sent, address) => {
   app = await TestApp.start({ TRUST_PROXY: '1' });
