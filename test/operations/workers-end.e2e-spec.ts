@@ -29,6 +29,7 @@ const start = (more?: Record<string, string>) => Process.startService(settings({
 /** Opens a new connection for each request, because a connection stays with its instance. */
 const CLOSE = { connection: 'close' };
 const PATH = '/api/0.3/status';
+const UNREACHABLE = 'mysql://root@127.0.0.1:1/rollcall';
 
 /** Sends requests until both instances have answered, and returns their process ids. */
 async function waitForPids(service: Process): Promise<number[]> {
@@ -47,35 +48,25 @@ onSqlite('WORKERS=2 is rejected on SQLite with the reason and a solution (SQLite
 });
 
 onMariadb('two instances (MariaDB only)', () => {
-  test.each<[string, () => Promise<[Record<string, string>, () => Promise<void>]>, RegExp]>([
-    ['an invalid setting', async () => [{ PORT: 'x' }, async () => undefined], /PORT must be/],
-    [
-      'a port in use',
-      async () => {
-        const { port, release } = await occupyPort();
-        return [{ PORT: String(port) }, release];
-      },
-      /already in use 127\.0\.0\.1:\d+\n$/,
-    ],
-    [
-      'an unreachable database',
-      async () => [{ DATABASE_URL: 'mysql://root@127.0.0.1:1/rollcall' }, async () => undefined],
-      /127\.0\.0\.1:1\n$/,
-    ],
+  test.each<[string, (taken: string) => Record<string, string>, RegExp]>([
+    ['an invalid setting', () => ({ PORT: 'x' }), /PORT must be/],
+    ['a port in use', (PORT) => ({ PORT }), /already in use 127\.0\.0\.1:\d+\n$/],
+    ['an unreachable database', () => ({ DATABASE_URL: UNREACHABLE }), /127\.0\.0\.1:1\n$/],
     [
       'pending migrations with MIGRATE_ON_START=false',
-      async () => [{ MIGRATE_ON_START: 'false' }, async () => undefined],
+      () => ({ MIGRATE_ON_START: 'false' }),
       /MIGRATE_ON_START=true\.\n$/,
     ],
-  ])('with %s, two instances fail in the same way as one instance', async (_what, arrange, reason) => {
-    const [wrong, undo] = await arrange();
+  ])('with %s, two instances fail in the same way as one instance', async (_what, build, reason) => {
+    const { port, release } = await occupyPort();
+    const wrong = build(String(port));
     const [one, two] = await Promise.all(
       ['1', '2'].map(async (WORKERS) => {
         const run = new Process('dist/main.js', settings({ ...wrong, WORKERS }));
         return { exit: await run.exit, out: run.out, err: run.err };
       }),
     );
-    await undo();
+    await release();
     expect(two?.err).toMatch(reason);
     expect(two).toEqual({ ...one, exit: { code: 1, signal: null }, out: '' });
   });

@@ -9,6 +9,7 @@ import {
 
 const post = (bulkId: string, data: object = {}, path = '/Users') => ({ method: 'POST', path, bulkId, data });
 const readPlan = (...Operations: unknown[]) => readBulkRequest({ Operations });
+const createOnes = (count: number) => Array<number>(count).fill(1);
 const repeat = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i));
 const manager = (bulkId: string) => ({ manager: { value: `bulkId:${bulkId}` } });
@@ -67,22 +68,8 @@ test.each<[string, unknown, string]>([
   ['a numeric version is refused', { method: 'DELETE', path: '/Users/1', version: 1 }, 'invalid_value'],
   ['a version of 65 characters is refused', { ...post('x'), version: 'x'.repeat(65) }, 'invalid_value'],
   ['a path of 1,001 characters is refused', post('x', {}, '/'.padEnd(1001, 'x')), 'invalid_value'],
-  [
-    '20,001 JSON values are refused',
-    post(
-      'x',
-      repeat(19_996, () => 1),
-    ),
-    'invalid_value',
-  ],
-  [
-    '20,000 JSON values are accepted',
-    post(
-      'x',
-      repeat(19_995, () => 1),
-    ),
-    'good',
-  ],
+  ['20,001 JSON values are refused', post('x', createOnes(19_996)), 'invalid_value'],
+  ['20,000 JSON values are accepted', post('x', createOnes(19_995)), 'good'],
   ['an operation that is not an object is refused', null, 'invalid_value'],
 ])('in a Bulk request, %s', async (_, operation, code) => {
   expect(await codesIn(operation)).toEqual([code]);
