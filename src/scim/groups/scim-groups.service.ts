@@ -136,11 +136,7 @@ export class ScimGroups {
    * @throws ProblemError `validation_failed`
    */
   private validate({ displayName, externalId, roles }: SentGroup, wrong: readonly FieldError[]): GroupFields {
-    const { value, errors } = readInput(ScimGroupInput, {
-      ...(displayName !== undefined && { displayName }),
-      ...(externalId !== undefined && { externalId }),
-      ...(roles && { roles }),
-    });
+    const { value, errors } = readInput(ScimGroupInput, { displayName, externalId, roles });
     const valid = this.groups.validateRoles(value, errors);
     const all = [...wrong, ...errors, ...valid.errors];
     if (all.length > 0) throw createValidationError(all);
