@@ -18,8 +18,6 @@ export interface MemberDelta {
   removed: readonly string[];
 }
 
-export const NO_DELTA: MemberDelta = { added: [], removed: [] };
-
 /** Number of users whose roles one step changes. The user writer handles them without a pause. */
 const ROLES_BATCH_SIZE = 100;
 
@@ -48,7 +46,8 @@ export class GroupMembers {
    * Computes which users a change adds and removes, and locks the users to add. Ignores unknown user ids.
    * @throws ProblemError `validation_failed` if a member to add is a group.
    */
-  async resolveDelta(tx: Sql, group: string, change: MemberChange): Promise<MemberDelta> {
+  async resolveDelta(tx: Sql, group: string, change?: MemberChange): Promise<MemberDelta> {
+    if (!change) return { added: [], removed: [] };
     const { added, removed } = change;
     const isChangeable = (uuid: string): boolean => !change.ignoredUsers.has(uuid);
     const members = change.isReplacement

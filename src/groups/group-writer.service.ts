@@ -9,7 +9,7 @@ import { ProblemError } from '../platform/common/errors.js';
 import { now } from '../platform/common/time.js';
 import { type Sql, chunkValues } from '../platform/database/engine/sql.js';
 import type { Versions } from '../platform/http/entity-tags.js';
-import { GroupMembers, type MemberDelta, NO_DELTA } from './group-members.service.js';
+import { GroupMembers, type MemberDelta } from './group-members.service.js';
 import { GroupRepository } from './group.repository.js';
 import { type Group, type GroupFields, diffGroups, toGroupRow } from './group.js';
 import type { MemberChange } from './member-change.js';
@@ -43,7 +43,7 @@ export class GroupWriter {
   ): Promise<Group> {
     const time = now();
     const group = { uuid, display_name, external_id, roles, created: time, updated: time, version: 1 };
-    const delta = members ? await this.members.resolveDelta(tx, uuid, members) : NO_DELTA;
+    const delta = await this.members.resolveDelta(tx, uuid, members);
     if (roles.length > 0) assertMaySetRoles(caller, [], roles);
     await this.assertUnique(tx, undefined, group);
     await this.repository.insert(tx, group);
@@ -61,9 +61,7 @@ export class GroupWriter {
     const { toFields, toMembers, ifVersions } = change;
     const before = await this.lock(tx, uuid);
     const after = { ...before, ...toFields(before) };
-    const delta = toMembers
-      ? await this.members.resolveDelta(tx, uuid, await toMembers(tx, before))
-      : NO_DELTA;
+    const delta = await this.members.resolveDelta(tx, uuid, await toMembers?.(tx, before));
     const changes = diffGroups(before, after);
     const changesRoles = changes.some(({ field }) => field === 'roles');
     const isChanged = changes.length + delta.added.length + delta.removed.length > 0;
