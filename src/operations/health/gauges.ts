@@ -25,61 +25,59 @@ export class Gauges implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    const { metrics, passwords, imports, sealer, fuse, readiness, database } = this;
-    metrics.addGauge(
-      'rollcall_not_ready',
-      '1 if the instance is not ready for this reason, otherwise 0.',
-      'max',
-      async () => {
-        const found: readonly string[] = await readiness.findReasons();
-        return Object.keys(NOT_READY).map((reason) => ({ reason, value: Number(found.includes(reason)) }));
-      },
-    );
-    metrics.addGauge(
+    const { passwords, imports, sealer, fuse, readiness, database } = this;
+    const addSum = this.createAdder('sum');
+    const addMax = this.createAdder('max');
+    addMax('rollcall_not_ready', '1 if the instance is not ready for this reason, otherwise 0.', async () => {
+      const found: readonly string[] = await readiness.findReasons();
+      return Object.keys(NOT_READY).map((reason) => ({ reason, value: Number(found.includes(reason)) }));
+    });
+    addSum(
       'rollcall_database_connections_in_use',
       'Database connections in use.',
-      'sum',
       () => database.usage.inUse,
     );
-    metrics.addGauge(
+    addSum(
       'rollcall_database_requests_waiting',
       'Database statements waiting for a connection.',
-      'sum',
       () => database.usage.waiting,
     );
-    metrics.addGauge(
+    addSum(
       'rollcall_password_hashes_waiting',
       'Password hashes waiting for a free CPU core.',
-      'sum',
       () => passwords.waiting,
     );
-    metrics.addGauge(
+    addMax(
       'rollcall_api_key_fuses_blown',
       'API keys whose fuse has blown within the last hour and was not reset.',
-      'max',
       () => fuse.countBlownFuses(),
     );
-    metrics.addGauge('rollcall_imports_parked', 'Imports waiting for approval.', 'max', () =>
-      imports.countParkedRuns(),
-    );
-    metrics.addGauge(
+    addMax('rollcall_imports_parked', 'Imports waiting for approval.', () => imports.countParkedRuns());
+    addMax(
       'rollcall_import_last_completed_timestamp_seconds',
       'Unix time of the last completed import in seconds, 0 if there is none.',
-      'max',
       async () => toSeconds(await imports.findLastCompleted()),
     );
-    metrics.addGauge(
+    addMax(
       'rollcall_audit_last_seal_timestamp_seconds',
       'Unix time of the newest audit seal in seconds, 0 if there is none.',
-      'max',
       async () => toSeconds(await sealer.findLastSealTime()),
     );
-    metrics.addGauge(
+    addMax(
       'rollcall_import_overdue',
       '1 if no import completed within IMPORT_OVERDUE_HOURS or a part of a data set is overdue, otherwise 0.',
-      'max',
       async () => Number((await imports.readOverdue())?.isOverdue ?? false),
     );
+  }
+
+  /**
+   * Returns a function that registers a gauge.
+   * @param aggregator combination of the values of several instances.
+   */
+  private createAdder(aggregator: 'sum' | 'max') {
+    return (name: string, help: string, read: Parameters<Metrics['addGauge']>[3]): void => {
+      this.metrics.addGauge(name, help, aggregator, read);
+    };
   }
 }
 
