@@ -24,8 +24,9 @@ const buildSearchStep = (filter: string, answer: Json, title: string): Step =>
  */
 const buildChangeStep = (title: string, operations: Json[], after: Json, path = user): Step =>
   buildPatchStep(title, path, operations, { status: 204, after });
-const buildMembersStep = (title: string, operation: Json, after: Json): Step =>
-  buildChangeStep(title, [operation], { members: after }, group);
+/** Creates a step that changes the members of the group. The path of the operation is `members` by default. */
+const buildMembersStep = (title: string, operation: { readonly [key: string]: Json }, after: Json): Step =>
+  buildChangeStep(title, [{ path: 'members', ...operation }], { members: after }, group);
 const MEMBER = { value: '{user}' };
 const RENAMED = { displayName: '{name}.b' };
 
@@ -144,22 +145,14 @@ export const ENTRA: readonly Step[] = [
     },
     { displayName: '{name}', members: null },
   ),
-  buildMembersStep(
-    'group: Add a member',
-    { op: 'Add', path: 'members', value: [{ $ref: null, ...MEMBER }] },
-    [MEMBER],
-  ),
+  buildMembersStep('group: Add a member', { op: 'Add', value: [{ $ref: null, ...MEMBER }] }, [MEMBER]),
   buildReadStep(
     'group: check that a user is a member',
     '/Groups?attributes=id&filter=id eq "{group}" and members eq "{user}"',
     GROUP_FOUND,
   ),
-  buildMembersStep(
-    'group: Remove a member by value',
-    { op: 'Remove', path: 'members', value: [MEMBER] },
-    null,
-  ),
-  buildMembersStep('group: add a member again', { op: 'add', path: 'members', value: [MEMBER] }, [MEMBER]),
+  buildMembersStep('group: Remove a member by value', { op: 'Remove', value: [MEMBER] }, null),
+  buildMembersStep('group: add a member again', { op: 'add', value: [MEMBER] }, [MEMBER]),
   buildMembersStep(
     'group: remove a member by filter',
     { op: 'remove', path: 'members[value eq "{user}"]' },
