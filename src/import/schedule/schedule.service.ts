@@ -22,7 +22,7 @@ import { assertSchedulable, readScheduleOptions, getRawOptions } from './schedul
 const MAX_NAMES = 100;
 
 /** Logs skipped files of a folder that is read repeatedly. Logs the same file with the same reason only once. */
-export class SkippedFileLog {
+class SkippedFileLog {
   private logged: ReadonlyMap<string, string> = new Map();
   private current = new Map<string, string>();
   private unlisted = 0;
