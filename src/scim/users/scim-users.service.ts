@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../access/actor.js';
 import { GroupMembers } from '../../groups/group-members.service.js';
 import { ProblemError } from '../../platform/common/errors.js';
-import { isUuid } from '../../platform/common/uuid.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { type Failure, getTakenErrorCode, toFailureProblem } from '../../users/rules/failure.js';
 import type { PendingChange } from '../../users/writer/change-set.js';
@@ -27,8 +26,7 @@ export class ScimUsers {
 
   /** @throws ProblemError `not_found`, also for an invalid id and for a user whom the key must not see. */
   async get(id: string, caller: Caller): Promise<User> {
-    const user = isUuid(id) ? await this.users.find(id.toLowerCase()) : undefined;
-    return assertVisible(user, id, caller);
+    return assertVisible(await this.users.find(this.resources.user.parseId(id)), id, caller);
   }
 
   /** Writes a change of one user. @returns the user after the change, or before a deletion. */
