@@ -41,12 +41,8 @@ export class PurgeService implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   async purgeAll(): Promise<void> {
-    await this.sessions.purge();
-    await this.throttle.purge();
-    await this.fuse.purge();
-    await this.idempotency.purge();
-    await this.imports.purge();
-    await this.deletedUsers.purge();
-    await this.audit.purge();
+    const { sessions, throttle, fuse, idempotency, imports, deletedUsers, audit } = this;
+    for (const each of [sessions, throttle, fuse, idempotency, imports, deletedUsers, audit])
+      await each.purge();
   }
 }
