@@ -57,5 +57,5 @@ void runProgram('The import worker cannot start.', async () => {
     { module: WorkerModule, imports },
     { logger: false, abortOnError: false },
   );
-  (await starting).get(RunEvents).setListener((id) => void service.notify(id));
+  (await starting).get(RunEvents).listener = (id) => void service.notify(id);
 });

@@ -28,7 +28,8 @@ export class RunEvents implements BeforeApplicationShutdown {
   private stopping = false;
   /** Emits an event when the worker stops executing a run. The name of the event is the id of the run. */
   private readonly stopEvents = new EventEmitter().setMaxListeners(0);
-  private notifyListener: (id: string) => void = () => undefined;
+  /** Called for each notification. The import worker uses it to pass notifications to the process with the clients. */
+  listener: (id: string) => void = () => undefined;
 
   private watcherCount = 0;
 
@@ -46,15 +47,7 @@ export class RunEvents implements BeforeApplicationShutdown {
   /** Makes all watchers of a run read it immediately. Call this when the worker stops executing the run. */
   notify(id: string): void {
     this.stopEvents.emit(id);
-    this.notifyListener(id);
-  }
-
-  /**
-   * Sets the listener for notifications. The import worker uses it to pass notifications to the process with the
-   * clients.
-   */
-  setListener(listener: (id: string) => void): void {
-    this.notifyListener = listener;
+    this.listener(id);
   }
 
   /** Yields the run now and after every change, until the run ends or waits for an operator, or the service stops. */
