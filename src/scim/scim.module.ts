@@ -1,4 +1,4 @@
-import { Module, type OnModuleInit } from '@nestjs/common';
+import { Module } from '@nestjs/common';
 import { ApiKeysModule } from '../api-keys/api-keys.module.js';
 import { ErrorFilter } from '../platform/http/error.filter.js';
 import { HttpModule } from '../platform/http/http.module.js';
@@ -47,10 +47,8 @@ import { ScimUsers } from './users/scim-users.service.js';
     BulkSets,
   ],
 })
-export class ScimModule implements OnModuleInit {
-  constructor(private readonly errors: ErrorFilter) {}
-
-  onModuleInit(): void {
-    this.errors.formats.push(SCIM_ERRORS);
+export class ScimModule {
+  constructor(errors: ErrorFilter) {
+    errors.formats.push(SCIM_ERRORS);
   }
 }
