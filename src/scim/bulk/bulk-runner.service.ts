@@ -123,9 +123,8 @@ export class BulkRunner {
       next: item.position + 1,
       answers: [[item.position, state.buildResponse(item, result)]],
     });
-    const idOf = (bulkId: string) => state.idOf(bulkId);
     const changeGroup = async () =>
-      toPart(await executeOperation<Group | undefined>(this.groups, item, idOf, caller));
+      toPart(await executeOperation<Group | undefined>(this.groups, item, state.idOf, caller));
     try {
       return await (caller.repeatable ? caller.repeatable.runOnce(changeGroup) : changeGroup());
     } catch (error) {

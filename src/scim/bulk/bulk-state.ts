@@ -52,9 +52,7 @@ export class BulkState {
    * Returns the id of the resource of the operation with this `bulkId`, or undefined if the operation has not
    * succeeded.
    */
-  idOf(bulkId: string): string | undefined {
-    return this.ids.get(bulkId);
-  }
+  readonly idOf = (bulkId: string): string | undefined => this.ids.get(bulkId);
 
   /** Adds an operation to the failed operations, with all operations that depend on it and therefore fail too. */
   addFailed(operation: BulkOperation, failed: Set<BulkOperation>): void {
