@@ -282,7 +282,7 @@ test('a request that cannot store its response does not affect requests that rea
     await delay(30);
     return list(uuids, sql);
   });
-  const scim = new ScimClient(app.key);
+  const scim = new ScimClient(() => app.key);
   const answers = await Promise.all(
     users.map(({ uuid, username: userName }, n) => {
       const headers = { 'idempotency-key': randomUUID() };
