@@ -8,6 +8,8 @@ import type { Fill, Replay, Row } from './replay.js';
 export function createSqliteReplay(file: string, statements: readonly Statement[]): Replay {
   const connection = new DatabaseSync(file);
   connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 5000;');
+  // The service would mistake the checkpoint of another process for damage.
+  connection.exec('PRAGMA wal_autocheckpoint = 0');
   type Step = (fill: Fill, found: Row[][]) => void;
   const steps = statements.map(({ sql, params }): Step => {
     if (sql === 'BEGIN' || sql === 'COMMIT')
@@ -16,7 +18,7 @@ export function createSqliteReplay(file: string, statements: readonly Statement[
       };
     const prepared = connection.prepare(sql);
     if (!/^\s*(SELECT|WITH)/i.test(sql)) return (fill) => prepared.run(...fill(params));
-    const single = /WHERE (uuid|key_hash) = \?$/.test(sql);
+    const single = /WHERE (uuid|key_hash) (= \?|IN \(\?\))$/.test(sql);
     return (fill, found) => {
       found.push((single ? [prepared.get(...fill(params))] : prepared.all(...fill(params))) as Row[]);
     };
