@@ -33,8 +33,8 @@ void runProgram('Rollcall cannot start.', async () => {
 });
 
 /**
- * Begins to open the installation, and waits until the migrator is running. The migrator then works while this process
- * loads the application.
+ * Starts to open the installation, and waits only until the migrator is running. This process can then load the
+ * application while the migrator works.
  * @returns a function that creates the application when the installation is open.
  */
 async function openInstallation(env: Env): Promise<CreateApp> {
@@ -45,7 +45,7 @@ async function openInstallation(env: Env): Promise<CreateApp> {
     isMigrating.resolve();
     return migration;
   });
-  await Promise.race([isMigrating.promise, lock.catch(() => undefined)]); // `createApp` reports an error
+  await Promise.race([isMigrating.promise, lock.catch(() => undefined)]); // `createApp` reports the error
   return async () => {
     const application = await import('./create-app.js');
     return application.createApp(env, { programs: WORKER_PROGRAMS, lock: await lock });

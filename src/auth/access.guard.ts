@@ -62,8 +62,8 @@ function createLimiter(keyPrefix: string, points: number): Limiter | undefined {
 }
 
 /**
- * Runs a Passport strategy and sets the actor of the request. Nest's `AuthGuard` would do the same with more objects and
- * promises for each request.
+ * Runs a Passport strategy and sets the actor of the request. Nest's `AuthGuard` does the same, but creates more
+ * objects and promises per request.
  * @throws ProblemError `unauthenticated` with `hint`, and the errors of the strategy.
  */
 function runStrategy(strategy: string, hint: string, request: Request, response: Response): Promise<void> {

@@ -16,7 +16,7 @@ import { SessionEntity } from './session.entity.js';
 
 export type SessionTimes = Pick<SessionEntity, 'created' | 'expires' | 'absolute_expires'>;
 
-/** A session with the columns of its user that authenticate a request. */
+/** A session with the columns of its user that authentication needs. */
 export interface SessionWithUser extends Omit<SessionEntity, 'ip'> {
   username: string;
   status: string;

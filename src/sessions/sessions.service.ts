@@ -60,8 +60,8 @@ export class SessionsService {
   /**
    * Finds the valid session for a cookie value. The session is extended only if half of its idle time has passed, so
    * that most requests do not write.
-   * @returns the session and its user, with `renewed` true if it has just been extended. `confirmed` is the time at which its
-   * password was last verified.
+   * @returns the session and its user, with `renewed` true if the session has just been extended. `confirmed` is the
+   * time at which the password was last verified.
    */
   async find(token: string) {
     const hash = sha256(token);

@@ -97,7 +97,7 @@ test('parallel requests with one API key share the statements that find the key 
   expect(statements.length).toBeLessThan(60); // instead of 120
 });
 
-test('a revoked API key is rejected from the acknowledgement on, also among parallel requests', async () => {
+test('an API key is rejected as soon as its revocation is acknowledged, even in parallel requests', async () => {
   const { body } = await app.key.post('/api_keys', { name: 'short-lived' });
   let isRevoked = false;
   const sendUntilRejected = async (): Promise<number> => {

@@ -52,7 +52,7 @@ const TABLE: [string, string, Send, (number | undefined)[]][] = [
 ];
 /** Statuses of routes for Webmasters and API keys only, who get the given status. */
 const admins = (status: number) => [401, 401, 401, 403, 403, status, status];
-/** Statuses of routes for every user and API key. */
+/** Statuses of routes that every user and API key may use. */
 const callers = (status: number) => [401, 401, 401, status, status, status, status];
 const UNKNOWN_ID = '00000000-0000-4000-8000-00000000dead';
 const UNKNOWN_IMPORT = `/imports/${UNKNOWN_ID}`;

@@ -104,18 +104,21 @@ interface Layer {
 }
 
 const VALUES = [UNKNOWN, 'A.b', 'me', 'ME', 'Users', 'search', '.search', '%41', 'a:b', ''];
-test.each(OPERATIONS)('the index finds $method $path exactly like Express', ({ method, path }) => {
-  const adapter = app.app.getHttpAdapter() as FastExpressAdapter;
-  const layers = adapter.getInstance<Express>().router.stack as unknown as Layer[];
-  for (const value of VALUES) {
-    const url = path.replace(/\{\w+\}/, value);
-    const found = adapter.findRoute({ method, url: `${url}?a=/b` } as Request);
-    const layer = layers.find((each) => each.route?.methods[method.toLowerCase()] && each.match(url));
-    const { params } = layer?.match(url) || { params: {} };
-    if (found) expect([url, found]).toEqual([url, { route: layer?.route, params: { ...params } }]);
-    else expect(value).not.toBe(UNKNOWN);
-  }
-});
+test.each(OPERATIONS)(
+  'the route index finds the same route as Express: $method $path',
+  ({ method, path }) => {
+    const adapter = app.app.getHttpAdapter() as FastExpressAdapter;
+    const layers = adapter.getInstance<Express>().router.stack as unknown as Layer[];
+    for (const value of VALUES) {
+      const url = path.replace(/\{\w+\}/, value);
+      const found = adapter.findRoute({ method, url: `${url}?a=/b` } as Request);
+      const layer = layers.find((each) => each.route?.methods[method.toLowerCase()] && each.match(url));
+      const { params } = layer?.match(url) || { params: {} };
+      if (found) expect([url, found]).toEqual([url, { route: layer?.route, params: { ...params } }]);
+      else expect(value).not.toBe(UNKNOWN);
+    }
+  },
+);
 
 const ALL = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'PURGE'];
 describe.each(METHODS)('%s', (path, methods) => {

@@ -20,7 +20,7 @@ const JSON_TYPE = 'Content-Type: application/json\r\n';
 const buildChunked = (chunks: string) =>
   `POST /api/0.3/users HTTP/1.1\r\n${HOST}${KEY}${JSON_TYPE}Transfer-Encoding: chunked\r\n\r\n${chunks}`;
 
-/** A request with the path that the server could read of it, and its problem: by default 400 `malformed_request`. */
+/** A request, the path that the server can read from it, and its problem (by default 400 `malformed_request`). */
 type Case = [what: string, bytes: string, path: string, status?: number, code?: string];
 const STATUS = '/api/0.3/status';
 const USERS = '/api/0.3/users';

@@ -94,7 +94,7 @@ describe('a request', () => {
   });
 });
 
-// This test is the last one, because each application replaces the global strategies of Passport.
+// This test must be the last one, because each application replaces the global strategies of Passport.
 test('SESSION_IDLE_MINUTES and SESSION_ABSOLUTE_MINUTES set the lifetime of a session', async () => {
   const other = await TestApp.start({ SESSION_IDLE_MINUTES: '10', SESSION_ABSOLUTE_MINUTES: '15' });
   const { created, expires, absolute_expires } = await readSession(await other.login(), other);

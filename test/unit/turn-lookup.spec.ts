@@ -11,7 +11,7 @@ interface Row {
 
 const KEYS = Array.from({ length: 70 }, (_, number) => `key ${number}`);
 
-/** A database that reads rows a random time after a statement was sent, and that answers a random time later. */
+/** A database that waits a random time before it reads the rows of a statement, and again before it returns them. */
 class SlowDatabase {
   readonly dialect = 'mysql';
   readonly statements: (readonly SqlValue[])[] = [];
@@ -27,7 +27,7 @@ class SlowDatabase {
 
   readonly find = (key: string): Promise<Row | undefined> => this.lookup.find(key);
 
-  /** Changes a row, or deletes or creates it again. */
+  /** Changes, deletes or recreates a row. */
   change(key: string): void {
     const from = ++this.time;
     this.history.get(key)?.push({ from, version: this.random(2) ? `${key} at ${from}` : undefined });
@@ -73,7 +73,7 @@ test.each([1, 2, 3, 4, 5])('a row is never older than its look-up (seed %i)', as
   expect(database.statements.length).toBeLessThan(1500); // for 3,000 look-ups
 });
 
-test('the look-ups of one turn share statements of at most 64 keys, and repeat a key to fill a statement', async () => {
+test('look-ups in one turn of the event loop share statements, padded to a power of two, at most 64 keys', async () => {
   const database = new SlowDatabase(1);
   await Promise.all(['key 1', 'key 2', 'key 1', 'key 5'].map(database.find));
   await Promise.all(KEYS.map(database.find));
@@ -81,7 +81,7 @@ test('the look-ups of one turn share statements of at most 64 keys, and repeat a
   expect(database.statements).toEqual([['key 1', 'key 2', 'key 5', 'key 5'], ...sizes]);
 });
 
-test('an error of a statement rejects its look-ups, but no look-up of the next turn', async () => {
+test('a failed statement rejects all its look-ups, but no look-up of the next turn of the event loop', async () => {
   const database = new SlowDatabase(1);
   database.failures = 1;
   const results = await Promise.allSettled(['key 1', 'key 2', 'key 1'].map(database.find));

@@ -30,13 +30,13 @@ interface Person {
 }
 type World = ReadonlyMap<string, Person>;
 
-/** A change of one user. `user` and `manager` are positions in the list of users, or undefined for no user. */
+/** A change of one user. `user` and `manager` are positions in the list of users, undefined for no manager. */
 interface Change {
   kind: 'username' | 'phone' | 'manager' | 'status' | 'create' | 'delete';
   user: number;
   manager: number | undefined;
   username: string;
-  /** Adds `If-Match`, with the version at the start plus this number. */
+  /** The version in `If-Match`, relative to the version at the start. Undefined for no `If-Match`. */
   match: number | undefined;
   isIdempotent: boolean;
 }
@@ -60,7 +60,7 @@ async function readWorld(): Promise<World> {
   return new Map(rows.map(({ uuid, ...person }) => [uuid, { ...person }]));
 }
 
-/** The outcome of one change of a world: the response, and the world after the change. */
+/** The expected result of one change: the response, and the world after the change. */
 interface Step {
   answer: string;
   after: World;
@@ -75,7 +75,7 @@ const toBody = ({ kind, username, manager }: Change, uuids: string[], before: Pe
   return { status: before?.status === 'Active' ? 'Blocked' : 'Active' };
 };
 
-/** Applies one change to a world by the rules of the interface. */
+/** Applies one change to a world according to the rules of the interface. */
 function applyToWorld(world: World, start: World, change: Change, uuids: string[], created: string): Step {
   const uuid = change.kind === 'create' ? created : (uuids[change.user] ?? UNKNOWN);
   const before = world.get(uuid);
@@ -121,21 +121,21 @@ async function send(change: Change, start: World, uuids: string[], client: Clien
   return client.put(`/users/${uuid}`, body, headers);
 }
 
-/** Describes a response as `applyToWorld` does. */
-function describe({ status, body, headers }: Answer): string {
+/** Describes a response in the format of `applyToWorld`. */
+function describeAnswer({ status, body, headers }: Answer): string {
   if (status !== 200) return String(status);
   const { username, phone, manager_uuid, status: state } = body;
   const version = Number(/\d+/.exec(headers['etag'] ?? '')?.[0]);
   return `200 ${JSON.stringify({ username, phone, manager_uuid, status: state, version })}`;
 }
 
-/** Returns true if the changes, applied one by one in some order, give these answers and this last world. */
+/** Returns true if applying the changes one by one in some order gives the same answers and the same last world. */
 function hasOrder(rest: readonly (readonly [Change, Answer])[], world: World, facts: Facts): boolean {
   if (rest.length === 0) return isSameWorld(world, facts.last);
   return rest.some(([change, answer]) => {
     const created = String(answer.body?.uuid ?? randomUUID());
     const step = applyToWorld(world, facts.start, change, facts.uuids, created);
-    if (step.answer !== describe(answer)) return false;
+    if (step.answer !== describeAnswer(answer)) return false;
     return hasOrder(
       rest.filter(([other]) => other !== change),
       step.after,
@@ -152,7 +152,7 @@ const isSameWorld = (one: World, other: World): boolean =>
   JSON.stringify([...one].sort(byUuid)) === JSON.stringify([...other].sort(byUuid));
 const byUuid = ([one]: [string, Person], [other]: [string, Person]): number => (one < other ? -1 : 1);
 
-test('concurrent changes have the result of some order of single changes', async () => {
+test('concurrent changes have the same result as applying them one by one in some order', async () => {
   for (const username of ['name 0', 'name 1', 'name 2']) await create(app.key, { ...WEBMASTER, username });
   const admin = (await app.key.get('/users/search?username=admin')).body.Results[0].uuid as string;
   await app.key.put(`/users/${admin}`, { status: 'Blocked' });
@@ -168,7 +168,7 @@ test('concurrent changes have the result of some order of single changes', async
     const answers = await Promise.all(list.map((each, n) => send(each, start, uuids, client(n))));
     const results = list.map((each, index) => [each, answers[index] as Answer] as const);
     const last = await readWorld();
-    const texts = results.map(([each, answer]) => [each, describe(answer)]);
+    const texts = results.map(([each, answer]) => [each, describeAnswer(answer)]);
     if (!hasOrder(results, start, { start, last, uuids }))
       throw new Error(`no order explains ${JSON.stringify({ start: [...start], texts, last: [...last] })}`);
   };
@@ -221,7 +221,7 @@ function failNextCommit(error: Error): void {
   });
 }
 
-test('after a lost commit, all changes of the set answer outcome_unknown', async () => {
+test('if the response to the commit is lost, all changes of the set return outcome_unknown', async () => {
   const users = await createMany(4);
   failNextCommit(new DatabaseError('unknown', new Error('lost')));
   const codes = (await changeAll(users, '2')).map(({ body }) => String(body.code ?? 'applied'));
@@ -271,7 +271,7 @@ test('a request whose statement the database refuses does not affect other reque
   expect(answers.map(({ status }) => status).toSorted()).toEqual([...Array(7).fill(200), 500]);
 });
 
-test('a request that cannot store its response does not affect requests that read in the transaction', async () => {
+test('a request that cannot store its response does not affect requests that still use the transaction', async () => {
   const users = await createMany(12);
   for (let n = 0; n < 4; n++) await changeAll(users, `6${n}`); // each set can be twice as large as the previous set
   const failing = jest.spyOn(app.app.get(IdempotencyRepository), 'insert');
@@ -297,7 +297,7 @@ test('a request that cannot store its response does not affect requests that rea
   expect(answers.map(({ status, text }) => (status === 200 ? 200 : text))).toEqual(Array(12).fill(200));
 });
 
-test('a transaction that begins slowly does not delay the changes of other requests', async () => {
+test('a transaction that cannot begin does not delay the changes of other requests', async () => {
   const [slow, ...others] = await createMany(9);
   const begin = database.begin.bind(database);
   const end = Promise.withResolvers<undefined>();

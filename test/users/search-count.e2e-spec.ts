@@ -105,7 +105,7 @@ test('search Count includes writes of another instance', async () => {
   expect((await readCounts()).slice(0, 3)).toEqual((await readCounts(other.key)).slice(0, 3));
 });
 
-test('search Count of a word includes every change of a matching user, on each instance', async () => {
+test('search Count of a word reflects every change of a matching user on all instances', async () => {
   const { client } = await aPerson(app);
   const { uuid } = await create(app.key, { email: 'quagga@example.org' });
   const readWordCounts = async (): Promise<number[]> => {

@@ -34,7 +34,7 @@ const buildPeople = (beginning: string, count: number): UserChange[] =>
 const idsOf = (outcomes: ChangeOutcome[]): string[] =>
   outcomes.map((outcome) => (outcome.outcome === 'error' ? '' : outcome.user.uuid));
 
-/** Shortens the statements that write users: an UPDATE of each user in SQLite, an upsert of several users in MariaDB. */
+/** Replaces consecutive statements that write users with `users`, because only SQLite needs one UPDATE per user. */
 const shorten = (statements: string[]): string[] =>
   statements
     .map((statement) => statement.replace(/^(UPDATE|INSERT INTO) users\b[^]*/, 'users'))

@@ -33,7 +33,7 @@ const MAX_ROW_CHARACTERS = 512 * 1024;
  */
 const MAX_PENDING = 4 * MAX_ROW_CHARACTERS;
 
-/** Maximum length of the text that waits for the end of its first record. csv-parse reads longer and invalid text. */
+/** Maximum length of text whose first record is incomplete or invalid. csv-parse takes over when the text is longer. */
 const MAX_WAITING = 64 * 1024;
 
 /** A file is rejected if at least `least` rows, and more than the fraction `share` of all rows, are mismatched. */
@@ -46,7 +46,7 @@ const LIMITS = { least: 5, share: 0.1 };
 export class RecordParser {
   private readonly splitter = new RecordSplitter(this.delimiter);
   private readonly parser = new CallbackParser(this.delimiter, this.addRecord.bind(this));
-  /** Text that waits for the end of its first record, or undefined after csv-parse has taken over. */
+  /** Text whose first record is incomplete or invalid. Undefined after csv-parse has taken over. */
   private waiting: string | undefined = '';
   private splitLines = 0;
   private records: CsvRecord[] = [];

@@ -57,7 +57,10 @@ export class RecordSplitter {
   }
 }
 
-/** Finds the next line end. Returns undefined without a line end, or if a line feed may follow a CR at the end of the text. */
+/**
+ * Finds the next line end. Returns undefined if the text has none, or if it ends with a CR that a line feed may still
+ * follow.
+ */
 function findLineEnd(text: string, from: number): { index: number; next: number } | undefined {
   NEXT_LINE_END.lastIndex = from;
   const match = NEXT_LINE_END.exec(text);

@@ -30,7 +30,7 @@ export class FoundRows implements Found {
 
   add(example: () => Example): void {
     this.count++;
-    // Copies the texts, because a part of a text would keep the whole text in memory.
+    // Copy the strings, because a substring would keep the string that it was cut from in memory.
     if (this.examples.length < KEPT) this.examples.push(structuredClone(example()));
   }
 
@@ -250,7 +250,7 @@ export class ColumnShape {
     if (typeof now !== 'boolean' && isFilled(this.field, now)) this.news.remove(textOf(now), line);
   }
 
-  /** Returns the counters of rows for a change of a value. */
+  /** Returns the row counters to update for a changed value. */
   private selectRows(old: unknown, now: unknown): FoundRows[] {
     if (typeof now === 'boolean') return [now ? this.changes : this.clearings];
     if (!isFilled(this.field, old)) return [];

@@ -28,7 +28,7 @@ export class RunEvents implements BeforeApplicationShutdown {
   private stopping = false;
   /** Emits an event when the worker stops executing a run. The name of the event is the id of the run. */
   private readonly stopEvents = new EventEmitter().setMaxListeners(0);
-  /** Called for each notification. The import worker uses it to pass notifications to the process with the clients. */
+  /** Called for each notification. The import worker uses it to notify the process that serves the clients. */
   listener: (id: string) => void = () => undefined;
 
   private watcherCount = 0;

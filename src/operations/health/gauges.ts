@@ -72,7 +72,7 @@ export class Gauges implements OnModuleInit {
 
   /**
    * Returns a function that registers a gauge.
-   * @param aggregator combination of the values of several instances.
+   * @param aggregator how to combine the values of several instances.
    */
   private createAdder(aggregator: 'sum' | 'max') {
     return (name: string, help: string, read: Parameters<Metrics['addGauge']>[3]): void => {

@@ -17,7 +17,7 @@ export interface KeyRange {
   holds?: 'time' | 'number';
   /** A condition on the key that all rows of the range meet. */
   test?: 'IS NOT NULL' | "> ''";
-  /** The key of all rows of the range: an empty key or a number. Undefined if the rows have different keys. */
+  /** The key that all rows of the range have: empty or a number. Undefined if the rows have different keys. */
   only?: '' | null | number;
   /** True if every row has a different key. */
   unique: boolean;

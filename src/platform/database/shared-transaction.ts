@@ -15,8 +15,9 @@ export interface HeldTransaction {
 }
 
 /**
- * A transaction that contains the changes of several requests. A request with an `Idempotency-Key` holds it until its
- * response is stored. If one of these requests rolls back, the changes of all requests are rolled back.
+ * A transaction that contains the changes of several requests. A request with an `Idempotency-Key` holds the
+ * transaction open until its response is stored. If one of these requests rolls back, the changes of all requests are
+ * rolled back.
  */
 export class SharedTransaction {
   private holders = 0;
@@ -26,7 +27,7 @@ export class SharedTransaction {
   private failure: DatabaseError | undefined;
 
   constructor(readonly sql: Sql) {
-    // The requests that hold the transaction handle these errors, if there are any.
+    // Prevent unhandled rejections if no request holds the transaction.
     this.ready.promise.catch(() => undefined);
     this.end.promise.catch(() => undefined);
   }
@@ -53,14 +54,14 @@ export class SharedTransaction {
     if (this.holders > 0) await this.ready.promise;
   }
 
-  /** Ends the wait of the requests that hold the transaction, after the commit. */
+  /** Reports the commit to the requests that hold the transaction. */
   confirm(): void {
     this.end.resolve(undefined);
   }
 
   /**
-   * Fails the requests that hold the transaction, unless it has ended. They run again, unless the error is a
-   * `DatabaseError` that forbids this.
+   * Rejects the requests that hold the transaction, unless the transaction has ended. The requests run again, unless
+   * the error is a `DatabaseError` that does not allow a retry.
    */
   fail(cause: unknown): void {
     const isKnown = cause instanceof DatabaseError;
@@ -73,9 +74,9 @@ export class SharedTransaction {
   }
 
   /**
-   * Creates an `Sql` that runs the statements of all requests one after the other, and none after an error or a rollback.
-   * The database would commit such a statement at once, because the transaction has ended. Only the request whose
-   * statement failed gets the error of this statement.
+   * Creates an `Sql` that runs the statements of all requests one after the other. It runs no statement after an error
+   * or a rollback, because the database would immediately commit a statement outside the transaction. Only the request
+   * whose statement failed receives the error of this statement.
    */
   private createSerialSql(): Sql {
     const { sql } = this;

@@ -55,9 +55,9 @@ export class TransactionRunner {
   }
 
   /**
-   * Runs `work` once in a transaction that several requests share. Commits the transaction when all requests that hold it
-   * are ready.
-   * @param onCommit called before the commit, when nothing more is written.
+   * Runs `work` once in a transaction that several requests share. Commits the transaction when all requests that hold
+   * it are ready.
+   * @param onCommit called after the last write, directly before the commit.
    * @throws the error of `work` or of the commit, or DatabaseError `race` if one of the requests rolled back.
    */
   async runShared(
@@ -142,8 +142,8 @@ interface BatchTarget {
 
 /**
  * Targets of imports and SCIM bulk requests. On SQLite one writer may hold the database for 50 ms (interface §9). Small
- * transactions write more pages per row, so they are used only while other writers wait. On MariaDB and MySQL, a request
- * must not wait longer than 100 ms for the row locks of a transaction.
+ * transactions write more pages per row, so they are used only while other writers wait. On MariaDB and MySQL, a
+ * request must not wait longer than 100 ms for the row locks of a transaction.
  */
 export const BATCH_TARGETS: Readonly<Record<Dialect, BatchTarget>> = {
   sqlite: { shared: 12, alone: 36, least: 1, most: 40 },

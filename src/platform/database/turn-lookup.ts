@@ -42,7 +42,7 @@ export class TurnLookup<T extends object> {
       const toSql = (list: string) => `${this.select} WHERE ${this.column} IN (${list})`;
       const rows = await selectWhereIn<T>(this.database, [...lookups.keys()], toSql);
       for (const row of rows) lookups.get(String(row[this.column]))?.resolve(row);
-      for (const { resolve } of lookups.values()) resolve(undefined); // has no effect on the keys that were found
+      for (const { resolve } of lookups.values()) resolve(undefined); // has no effect on resolved keys
     } catch (error) {
       for (const { reject } of lookups.values()) reject(error);
     }

@@ -159,7 +159,10 @@ export class FastExpressAdapter extends ExpressAdapter {
     this.localServer.requestTimeout = 0; // 0 turns the limit off, because a command may send a file that it reads slowly from standard input
   }
 
-  /** Runs the route of a request. Sets the properties of Express that this service uses, unless Express finds the route. */
+  /**
+   * Runs the route of a request, and sets the Express properties that this service uses. Passes a request that the
+   * index does not find to Express.
+   */
   private route(request: Request, response: Response): void {
     const found = this.findRoute(request);
     if (!found) return void this.getInstance<Express>()(request, response);
@@ -253,13 +256,14 @@ const toPattern = (path: string): string =>
 
 type RouteFinder = (request: Request) => { route: Route; params: Record<string, string> } | undefined;
 
-/** Pattern of a path that needs no decoding. No route has more segments. */
+/** Matches a path that needs no decoding. No route has more than eight segments. */
 const PLAIN_PATH = /^(?:\/[\w.~-]+){1,8}(?=\?|$)/;
 
 /**
- * Creates an index of the routes, because Express compares each request with most routes. Requests that it does not find
- * are left to Express, such as HEAD requests, encoded paths and parameters that equal a literal segment of any route.
- * Call it after `prioritizeLiteralRoutes` and before middleware is added, because it knows no middleware.
+ * Creates an index of the routes, because Express compares each request with most routes. Express handles requests that
+ * the index does not find: HEAD requests, encoded paths, and parameters that equal a literal segment of any route.
+ * Must be called after `prioritizeLiteralRoutes` and before middleware is added, because the index contains only
+ * routes.
  */
 export function indexRoutes({ router }: Express): RouteFinder {
   const literals = new Set<string>();

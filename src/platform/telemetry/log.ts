@@ -153,7 +153,7 @@ export function ignoreOutputErrors(): void {
 export class Log implements RequestObserver {
   private readonly pino: Logger;
   private readonly format: Env['LOG_FORMAT'];
-  /** JSON of the fields of every line: the process id if there are several instances. */
+  /** JSON of the fields that every line contains: the process id if there are several instances. */
   private readonly baseFields: string;
   private output = new LogOutput(process.stdout.fd);
   private isTerminal = process.stdout.isTTY;
@@ -245,7 +245,7 @@ function toRequestFields(req: Request, ms: number, outcome: RequestResult) {
   return {
     request_id: req.requestId,
     method: req.method,
-    path: replaceHidden(maskSecrets(getPath(req))), // the only field with text of the client
+    path: replaceHidden(maskSecrets(getPath(req))), // the only field with text from the client
     ...result,
     ms: Math.round(ms * 10) / 10,
     ...getSenderFields(req),

@@ -68,7 +68,7 @@ export class ScimListDto {
   nextCursor?: string;
 }
 
-/** Returns the class of a list response whose `Resources` are of a resource type. */
+/** Creates the class of a list response for one resource type. */
 export function ScimListOf<T>(type: Type<T>, maxItems = MAX_COUNT) {
   class TypedListDto extends ScimListDto {
     @ApiProperty({ type: [type], maxItems }) Resources!: T[];

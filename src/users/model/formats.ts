@@ -26,7 +26,7 @@ export type UserStatus = (typeof STATUSES)[number];
 export const NETWORKS = ['facebook', 'linkedin', 'twitter'] as const;
 export type Network = (typeof NETWORKS)[number];
 
-/** Matches usual e-mail addresses with a top-level domain. class-validator takes ten times as long for these. */
+/** Matches common e-mail addresses with a top-level domain. class-validator takes ten times as long to check them. */
 const USUAL_EMAIL = /^[a-z\d]+(?:[._-][a-z\d]+)*@[a-z\d]+(?:[.-][a-z\d]+)*\.[a-z]{2,}$/i;
 
 /**

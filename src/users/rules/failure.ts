@@ -37,7 +37,7 @@ export const STALE_VERSION: Failure = {
   message: 'The user has changed since it was read. Read it again and repeat the change',
 };
 
-/** The failure of a change that must be applied after an earlier change of its set. Clients never see it. */
+/** The failure of a change that must wait because it depends on an earlier change of its set. Clients never see it. */
 export const DEPENDENT_CHANGE: Failure = createFailure('', 'unavailable', 'depends on another change');
 
 export const createNotFoundFailure = (uuid: string, kind: 'user' | 'deleted user' = 'user'): Failure =>

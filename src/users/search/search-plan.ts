@@ -30,7 +30,7 @@ export interface Condition extends Clause {
 /** SQL for the rows of `user_words` that match one word of the search term. */
 export interface WordMatch extends Clause {
   text: string;
-  /** False for the beginning of a word. */
+  /** False if `text` is only the beginning of a word. */
   isWhole: boolean;
 }
 
@@ -92,13 +92,14 @@ export function getCostDriver({ words, tests }: UserFilter): 'nothing' | 'words'
   return keys.length === 0 || (keys.length === 1 && keys[0] === 'unique') ? 'nothing' : undefined;
 }
 
-/** Returns true if whole words and the status alone determine the matches. `toWordSet` then reads them. */
+/** Returns true for a word search: only whole words and the status determine the matches. */
 export const isWordSearch = ({ words, tests }: UserFilter): boolean =>
   words.length > 0 && words.every(({ isWhole }) => isWhole) && tests.every(({ key }) => key === undefined);
 
 /**
- * Builds the matches of a word search. Read from the rows of the first word, the matches are sorted by uuid.
- * @param join operator of a join that keeps the order of its tables.
+ * Builds the set of users that match a word search. It begins with the rows of the first word, so the matches are read
+ * in the order of their uuids.
+ * @param join join operator that keeps the order of the tables.
  * @param hasUsers true if the set must include the columns of `users u`.
  */
 export function toWordSet({ words, tests, weight }: UserFilter, join: string, hasUsers: boolean): UserSet {
@@ -114,11 +115,11 @@ export function toWordSet({ words, tests, weight }: UserFilter, join: string, ha
   };
 }
 
-/** Returns the SQL expression for the score in the matches of a word search. */
+/** Returns the SQL expression for the score of a match in the set that `toWordSet` builds. */
 export const toScore = ({ words, weight }: UserFilter): string =>
   words.map((_, index) => `w${index}.${weight}`).join(' + ');
 
-/** Builds the users that match a word search, for reading users in the order of a sort field. */
+/** Builds the set of users that match a word search, for pages in the order of a sort field. */
 export function toTestedUsers({ words, tests, weight }: UserFilter): UserSet {
   const test = `(SELECT COUNT(*) FROM user_words w WHERE w.word = ? AND w.user_uuid = u.uuid AND w.${weight} > 0) > 0`;
   return { tests: [...words.map(({ params }) => toClause(test, ...params)), ...tests] };

@@ -45,7 +45,7 @@ interface Search {
   sort: Sort;
   order: Direction;
   place: PageWindow;
-  /** Undefined if the search is not a word search. */
+  /** Cached counts of a word search. Undefined for other searches. */
   wordCounts: WordCounts | undefined;
 }
 
@@ -60,13 +60,13 @@ const READ_AT_ONCE = 500;
 const MAX_NARROW_MATCHES = 500;
 /** Maximum number of matches to count for each word or condition. */
 const MAX_COUNTED_MATCHES = 10_000;
-/** Maximum number of word searches whose counts are kept. */
+/** Maximum number of word searches whose counts are cached. */
 const MAX_KEPT_COUNTS = 500;
 
-/** Maximum age of kept counts, as for every cache. The version alone keeps the counts exact. */
+/** Maximum age of cached counts, as in every cache. `version` alone keeps the counts exact. */
 const MAX_KEPT_MILLIS = 60_000;
 
-/** Numbers of a word search, valid until `version` changes. They are filled in by the first such search. */
+/** Cached counts of a word search, valid until `version` changes. The first search fills them in. */
 interface WordCounts {
   version: number;
   expires: number;
@@ -160,7 +160,7 @@ export class UserSearch {
     return toWordSet(filter, orderedJoinOperatorOf(this.database), isSorted);
   }
 
-  /** Returns the kept numbers of a word search, without numbers if a word or a status has changed since. */
+  /** Returns the cached counts of a word search, or empty counts if a search word or a status has changed since. */
   private getWordCounts({ words, tests, weight }: UserFilter, version: number): WordCounts {
     const id = JSON.stringify([weight, words.map(({ text }) => text), tests]);
     const kept = this.wordCounts.get(id);

@@ -7,8 +7,8 @@ interface Candidate {
 }
 
 /**
- * Finds the changes that write data which an earlier change of the set reads or writes, or read data which an earlier
- * change writes. Without these changes, the set has the same result in any order.
+ * Finds the changes that write data that an earlier change of the set reads or writes, or that read data that an
+ * earlier change writes. Without these changes, the set has the same result in any order.
  * @param managers maps users to their managers, for all direct and indirect managers that the changes assign.
  * @returns the positions of the changes in the set, from 0.
  */
@@ -42,7 +42,7 @@ function listWrites({ uuid, constraint }: Candidate): string[] {
   return [toUserItem(uuid), ...identifiers, ...(webmaster ? ['webmasters'] : [])];
 }
 
-/** Lists a manager and all managers of this manager. Ends at a user who is listed already. */
+/** Lists a manager and all direct and indirect managers of this manager. Stops at a cycle. */
 function listChain(manager: string | null, managers: ReadonlyMap<string, string | null>): Set<string> {
   const chain = new Set<string>();
   for (let next = manager; next !== null && !chain.has(toUserItem(next)); next = managers.get(next) ?? null)

@@ -19,7 +19,7 @@ interface SubmittedChange {
   toError: ToError;
 }
 
-/** A change whose request waits for its set. */
+/** A submitted change whose request waits for the result. */
 interface Submission extends SubmittedChange {
   resolve: (user: User) => void;
   reject: (error: unknown) => void;
@@ -27,7 +27,10 @@ interface Submission extends SubmittedChange {
 
 /** A transaction of a set holds the database for at most 50 ms, apart from the sync of its commit (interface §9). */
 const SET_TARGET = { shared: 50, alone: 50, least: 1, most: 64 };
-/** Time after which the next set no longer waits for a set, for example because a row is locked or a server hangs. */
+/**
+ * Time after which the next set starts although the current set still runs, for example because it waits for a row lock
+ * or a server does not respond.
+ */
 const MAX_SET_MILLIS = 50;
 /** Time after which no more changes are built for a set. Large SCIM changes take several milliseconds each. */
 const MAX_BUILD_MILLIS = 20;
@@ -53,8 +56,8 @@ export class UserChangeQueue {
   /**
    * Applies a change together with the changes of other requests.
    * @returns the user after the change, or before a deletion.
-   * @throws the error of `buildChange`, the error that `toError` creates from the failures of the change, FuseBlownError,
-   * or an error of `TransactionRunner.run`.
+   * @throws the error of `buildChange`, the error that `toError` creates from the failures of the change,
+   * FuseBlownError, or an error of `TransactionRunner.run`.
    */
   async write(change: PendingChange, caller: Caller, toError: ToError = toFailureProblem): Promise<User> {
     const submitted = { change, caller, toError };
@@ -99,7 +102,7 @@ export class UserChangeQueue {
       await this.transactions.runShared(fillSet, startNextSet);
       for (const [{ resolve }, user] of users) resolve(user);
     } catch (error) {
-      // Without a transaction, all waiting changes fail or start alone at once, and do not wait for further attempts.
+      // If no transaction began, all waiting changes fail or start alone now, without waiting for further attempts.
       if (!set) this.unfilledSets--;
       this.handleFailure(set ?? new Set(this.waiting.splice(0)), error);
     }
@@ -122,8 +125,8 @@ export class UserChangeQueue {
   }
 
   /**
-   * Applies a set, apart from changes that must wait or cannot be applied. Removes changes from the set when their
-   * requests have a result or the changes are applied otherwise.
+   * Applies the changes of a set, except changes that are invalid or must wait for a later set. Afterwards, the set
+   * contains only the changes whose requests wait for the commit.
    * @param users receives the user of each applied change whose request must wait for the commit.
    */
   private async applyTogether(
@@ -191,7 +194,7 @@ export class UserChangeQueue {
     return built;
   }
 
-  /** Handles the failure of a set. Its changes are applied alone if this may help. */
+  /** Applies each change of a failed set alone if a retry may succeed. Otherwise, rejects all changes. */
   private handleFailure(set: ReadonlySet<Submission>, error: unknown): void {
     const isRetryable =
       error instanceof DatabaseError
@@ -222,7 +225,7 @@ export class UserChangeQueue {
   }
 }
 
-/** Returns true for a change that also changes other users or groups, and therefore shares no transaction. */
+/** Returns true for a change that also changes other users or groups, and therefore needs its own transaction. */
 const affectsOthers = ({ kind }: PendingChange): boolean => kind === 'delete' || kind === 'restore';
 
 const isUpdate = ({ kind }: PendingChange): boolean => kind === 'update' || kind === 'delete';

@@ -188,7 +188,7 @@ function sumCountDeltas(stored: readonly StoredChange[]): Map<CounterName, numbe
   return deltas;
 }
 
-/** Returns true if a change can affect the matches of search words, whose search also depends on the status. */
+/** Returns true if a change can affect the matches of search words. The matches also depend on the status. */
 const hasWordChange = (before: User | undefined, after: User | undefined): boolean =>
   !before || !after || before.status !== after.status || !hasSameWords(before, after);
 

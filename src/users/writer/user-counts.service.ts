@@ -59,7 +59,7 @@ export class UserCounts implements OnApplicationBootstrap, BeforeApplicationShut
 
   /**
    * Counts the users with one of the statuses, and all users.
-   * @returns also `wordVersion`, which differs after every change that can affect the matches of search words.
+   * @returns the counts and `wordVersion`, which every change that can affect the matches of search words increases.
    */
   async countUsers(
     statuses: readonly string[],

@@ -78,8 +78,8 @@ export class UserWriteRepository {
   }
 
   /**
-   * Stores new and changed users. For a single changed user, and for all users in SQLite, writes only the changed columns,
-   * because an upsert in SQLite rewrites all indexes.
+   * Stores new and changed users. For a single changed user, and for all users in SQLite, writes only the changed
+   * columns, because an upsert in SQLite rewrites all indexes.
    */
   async saveUsers(
     tx: Sql,

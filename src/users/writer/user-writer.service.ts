@@ -216,7 +216,7 @@ export class UserWriter {
   }
 }
 
-/** A change in the course of its validation. */
+/** A change that is being validated. */
 type ChangeState = CheckedChange & { change: UserChange };
 
 function toConstraint(
@@ -240,7 +240,7 @@ function postponeDependentChanges(
   }
 }
 
-/** Returns true for a change that counts for the fuse of an API key. */
+/** Returns true for a change that counts towards the fuse of an API key. */
 function isBlocking({ before, after }: CheckedChange, outcome: ChangeOutcome | undefined): boolean {
   const isBlocked =
     before?.status === 'Active' && after.status !== 'Active' && outcome?.outcome === 'updated';

@@ -69,7 +69,7 @@ export async function runLoad(
   };
 }
 
-/** Starts a measurement of the database server. The returned function ends it, and divides by the number of requests. */
+/** Starts measuring the database server. The returned function ends the measurement and returns values per request. */
 function measureDatabase(engine: BenchEngine) {
   const statements = engine.countStatements() ?? 0;
   const cpu = readCpu(engine.pids);

@@ -37,7 +37,7 @@ export function checkCounts(history: History, final: FinalState, timelines: Time
     let most = 0;
     for (const life of all) {
       const known = timelines.users.get(life.user)?.get('status')?.valuesDuring(begin, end) ?? [];
-      const values = status === '' ? [status] : known; // all users are counted without a filter
+      const values = status === '' ? [status] : known; // without a filter, all users count
       least += Number(life.end < begin && values.every((value) => value === status));
       most += Number(life.begin <= end && values.includes(status));
     }

@@ -91,9 +91,9 @@ export async function changeStatus(world: ClientContext, users: readonly string[
  * refused.
  */
 export async function startWebmasterDuel(world: ClientContext, pair: readonly string[]): Promise<void> {
-  const told = [];
-  for (const user of pair) told.push(await world.change(user, { roles: ['Webmaster'], status: 'Active' }));
-  if (!told.every(({ call }) => isDone(call))) return;
+  const changes = [];
+  for (const user of pair) changes.push(await world.change(user, { roles: ['Webmaster'], status: 'Active' }));
+  if (!changes.every(({ call }) => isDone(call))) return;
   const first = world.pickInstance();
   await Promise.all(
     pair.map((user, index) => {

@@ -198,7 +198,7 @@ export async function selectWhereIn<T extends object>(
   return rows;
 }
 
-/** Repeats the last value until their number is a power of two, so that few different statements are prepared. */
+/** Repeats the last value until the list length is a power of two, so that few different statements are prepared. */
 function padValues<T>(values: readonly T[]): readonly T[] {
   const [last] = values.slice(-1);
   const missing = 2 ** Math.ceil(Math.log2(values.length)) - values.length;
@@ -206,7 +206,7 @@ function padValues<T>(values: readonly T[]): readonly T[] {
     ? values
     : [...values, ...Array<T>(missing).fill(last)];
 }
-/** Maximum number of values that are padded. Longer statements are not prepared. */
+/** Maximum length of a list that is padded. Statements with longer lists are not prepared. */
 const MAX_PADDED = 512;
 
 export async function insertRows<E extends Row<E>>(sql: Sql, entity: new () => E, rows: readonly E[]) {
