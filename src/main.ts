@@ -39,10 +39,10 @@ void runProgram('Rollcall cannot start.', async () => {
  */
 async function openInstallation(env: Env): Promise<CreateApp> {
   const start = await import('./operations/start/open-installation.js');
-  const isMigrating = Promise.withResolvers<void>();
+  const isMigrating = Promise.withResolvers<undefined>();
   const lock = start.openInstallation(env, () => {
     const migration = runMigrator(MIGRATOR);
-    isMigrating.resolve();
+    isMigrating.resolve(undefined);
     return migration;
   });
   await Promise.race([isMigrating.promise, lock.catch(() => undefined)]); // `createApp` reports the error

@@ -19,7 +19,9 @@ class SlowDatabase {
   readonly random = createRandom(this.seed);
   private time = 0;
   /** Times and versions of each key, oldest first. A deleted row has no version. */
-  private readonly history = new Map(KEYS.map((id) => [id, [{ from: 0, version: id as Row['version'] }]]));
+  private readonly history = new Map<string, { from: number; version: Row['version'] }[]>(
+    KEYS.map((id) => [id, [{ from: 0, version: id }]]),
+  );
   readonly query = (_: string, keys: readonly SqlValue[] = []) => this.load(keys) as Promise<never[]>;
   private readonly lookup = new TurnLookup<Row>(this, 'id', 'SELECT id FROM rows');
 
