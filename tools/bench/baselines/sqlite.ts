@@ -8,8 +8,6 @@ import type { Fill, Replay, Row } from './replay.js';
 export function createSqliteReplay(file: string, statements: readonly Statement[]): Replay {
   const connection = new DatabaseSync(file);
   connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 5000;');
-  // The service would mistake the checkpoint of another process for damage.
-  connection.exec('PRAGMA wal_autocheckpoint = 0');
   type Step = (fill: Fill, found: Row[][]) => void;
   const steps = statements.map(({ sql, params }): Step => {
     if (sql === 'BEGIN' || sql === 'COMMIT')

@@ -94,11 +94,16 @@ export const REQUEST_CASES: Readonly<Record<string, RequestCase>> = {
 let created = CREATED;
 let serial = FIRST_SERIAL + 500_000;
 
-/** Compares the service with servers that only send the same statements. */
-async function compareRequests(id: string, service: Service, context: Context): Promise<Comparison> {
+/** Compares the service with servers that only send the same statements to the database at `url`. */
+async function compareRequests(
+  id: string,
+  service: Service,
+  context: Context,
+  url: string,
+): Promise<Comparison> {
   const spec = REQUEST_CASES[id];
   if (!spec) throw new Error(`unknown case ${id}`);
-  const { engine, cores, effort, url, users, log } = context;
+  const { engine, cores, effort, users, log } = context;
   const { requestOf, about, answer } = spec;
   const next = {
     user: () => Math.floor(Math.random() * users),
@@ -116,7 +121,8 @@ async function compareRequests(id: string, service: Service, context: Context): 
     ),
   );
   try {
-    for (const baseline of baselines) await assertSameWork(service, baseline, requestOf(next(), serial++));
+    for (const baseline of baselines)
+      await assertSameWork(service, baseline, requestOf(next(), serial++), url);
     const contender: Contender = { name: 'service', url: service.url, pid: service.pid };
     const contenders = [
       contender,
@@ -143,10 +149,11 @@ async function compareRequests(id: string, service: Service, context: Context): 
 /** Runs several cases on one service. */
 export async function compareAllRequests(ids: readonly string[], context: Context): Promise<Outcome> {
   const settings = { DATABASE_URL: context.url, LOG_LEVEL: 'info' };
+  const url = context.engine.copyForBaselines(context.url);
   const service = await Service.create(settings, undefined, context.cores.server);
   try {
     const comparisons = [];
-    for (const id of ids) comparisons.push(await compareRequests(id, service, context));
+    for (const id of ids) comparisons.push(await compareRequests(id, service, context, url));
     return { comparisons, peak: readMemory(service.pid).peak };
   } finally {
     await service.remove();

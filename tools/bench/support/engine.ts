@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -17,6 +17,11 @@ export interface BenchEngine {
   create(name: string): string;
   /** Runs statements on the database server. @throws Error for SQLite. */
   runSql(statements: string): string[];
+  /**
+   * Returns the URL of the database for programs that write alongside the service. It is a copy of a SQLite database,
+   * because the service ends if another program writes to its file. The service must not be running.
+   */
+  copyForBaselines(url: string): string;
   /** Returns the number of statements that the server has run so far, or undefined for SQLite. */
   countStatements(): number | undefined;
   remove(): Promise<void>;
@@ -42,6 +47,10 @@ function startSqlite(): BenchEngine {
     runSql: () => {
       throw new Error('SQLite has no server');
     },
+    copyForBaselines: (url) => {
+      copyFileSync(url.slice('sqlite:'.length), join(folder, 'baselines.sqlite'));
+      return `sqlite:${join(folder, 'baselines.sqlite')}`;
+    },
     countStatements: () => undefined,
     remove: () => {
       rmSync(folder, { recursive: true, maxRetries: 5, retryDelay: 100 }); // a worker of a killed service may still write
@@ -61,6 +70,7 @@ function useMariadb(server: MariaDb): BenchEngine {
       return server.urlOf(database);
     },
     runSql: (statements) => server.sql(statements),
+    copyForBaselines: (url) => url,
     countStatements: () => Number(server.sql("SHOW GLOBAL STATUS LIKE 'Questions'")[0]?.split('\t')[1]),
     remove: () => server.remove(),
   };
