@@ -161,7 +161,7 @@ test('a request with two Content-Type headers returns 415', async () => {
   const connection = await RawConnection.open(app.url);
   const types = `${JSON_TYPE}Content-Type: text/csv\r\n`;
   connection.socket.write(
-    `POST /api/0.3/users HTTP/1.1\r\n${HOST}${KEY}${types}Content-Length: 2\r\n\r\n{}`,
+    `POST /api/0.3/users HTTP/1.1\r\n${HOST}${KEY}${types}Connection: close\r\nContent-Length: 2\r\n\r\n{}`,
     'latin1',
   );
   const answer = parseLastResponse(await connection.ended);
