@@ -112,7 +112,8 @@ describe('a deleted user', () => {
     expect(rest).toEqual({ ...had, group_roles: [] });
     expect((await app.key.get('/users/search?fulltext_search=zaphod')).body.Count).toBe(1);
     expect(await countRows(user.uuid)).toMatchObject({ user_roles: 1, user_values: 3, group_members: 0 });
-    expect(await app.app.get(UserCounts).countUsers(['Active'])).toEqual(counts);
+    const { matching, all } = counts;
+    expect(await app.app.get(UserCounts).countUsers(['Active'])).toMatchObject({ matching, all });
     expect((await app.login(user.username, PASSWORD)).headers['cookie']).toBeDefined();
     const { Results } = (await app.key.get(`/audit?target=${user.uuid}&action=user.restored`)).body;
     expect(Results).toMatchObject([{ actor: { kind: 'key' } }]);
