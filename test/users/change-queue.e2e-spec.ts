@@ -207,6 +207,33 @@ test('a change that the database refuses does not affect other changes of its se
   for (const { uuid } of users.slice(1)) expect(await readAuditRows(app, uuid)).toHaveLength(2);
 });
 
+test('a set contains few large changes, even after sets of many small changes', async () => {
+  const users = await createMany(40);
+  for (let round = 0; round < 8; round++) await changeAll(users, String(round));
+  const sizes: number[] = [];
+  const writer = app.app.get(UserWriter);
+  const applyIndependent = writer.applyIndependent.bind(writer);
+  const together = jest.spyOn(writer, 'applyIndependent').mockImplementation((tx, changes) => {
+    sizes.push(changes.length);
+    return applyIndependent(tx, changes);
+  });
+  const methods = Array.from({ length: 8 }, (_, n) => `method-${n}`);
+  const toBody = (user: number) => ({
+    authname: Object.fromEntries(
+      methods.map((method) => [
+        method,
+        Array.from({ length: 20 }, (_, n) => `${user}-${n}-`.padEnd(200, 'x')),
+      ]),
+    ),
+  });
+  const answers = await Promise.all(
+    users.map(({ uuid }, index) => app.key.put(`/users/${uuid}`, toBody(index))),
+  );
+  together.mockRestore();
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(3);
+});
+
 /** Fails the next commit on the first instance with an error. */
 function failNextCommit(error: Error): void {
   const begin = database.begin.bind(database);
