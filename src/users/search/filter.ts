@@ -30,17 +30,18 @@ export function toUserFilter(query: UserQuery, actor: Actor, roles: RoleCatalogu
   const seesAll = isWebmaster(actor);
   if (!seesAll) assertNoHiddenFields(query);
   const weight = seesAll ? 'weight' : 'public_weight';
-  const { from, score, words, isEmpty } = buildWordJoins(query.fulltext_search, weight);
+  const { from, words } = buildWordJoins(query.fulltext_search, weight);
   const statuses = seesAll ? query.status : (query.status ?? STATUSES).filter((name) => name === 'Active');
   const tests = [
     ...buildFieldConditions(query, roles),
     ...(seesAll || query.email === undefined ? [] : [buildVisibleEmailCondition(actor)]),
-    ...(isEmpty ? [NO_MATCH] : []),
+    // A term without words, such as `-`, finds no users.
+    ...(query.fulltext_search !== undefined && words.length === 0 ? [NO_MATCH] : []),
   ];
   const isUnfiltered = words.length === 0 && tests.length === 0;
   const countedStatuses = isUnfiltered ? [...new Set(statuses ?? STATUSES)] : undefined;
   if (statuses) tests.push(...buildStatusConditions(statuses, resolveSort(query)));
-  return { from, tests, score, words, weight, countedStatuses };
+  return { from, tests, words, weight, countedStatuses };
 }
 
 const STATUSES: readonly string[] = ['Active', 'Blocked'];
@@ -119,16 +120,8 @@ function buildRoleCondition(names: readonly string[], roles: RoleCatalogue): Con
   return { ...buildCondition(sql, ...known), many, key: 'some', parameter: 'role' };
 }
 
-/**
- * Builds one join for each word of a search term, because a user must match every word. `isEmpty` is true for a term
- * without words, such as `-`.
- */
-function buildWordJoins(
-  term: string | undefined,
-  weight: string,
-): Pick<UserFilter, 'from' | 'words' | 'score'> & { isEmpty: boolean } {
-  const none = { words: [], score: 'u.updated' };
-  if (term === undefined) return { ...none, isEmpty: false };
+/** Builds one join for each word of a search term, because a user must match every word. */
+function buildWordJoins(term = '', weight: string): Pick<UserFilter, 'from' | 'words'> {
   const terms = [...new Set(term.split(/\s+/u))];
   if (terms.some((word) => /^\*+$/.test(word)))
     throw createParameterError('fulltext_search: put * after the start of a word, as in jan*.');
@@ -144,14 +137,12 @@ function buildWordJoins(
     throw createParameterError(
       `fulltext_search: put * after at least ${MIN_PREFIX} characters, not ${short.folded}*.`,
     );
-  if (parts.length === 0) return { ...none, isEmpty: true };
+  if (parts.length === 0) return { words: [] };
   const words = parts.map(({ folded, prefix }) => buildWordMatch(folded, prefix));
   const joins = words.map(({ sql }, index) => buildWordJoin(`w${index}`, sql, weight));
   return {
     from: { sql: `users u ${joins.join(' ')}`, params: words.flatMap(({ params }) => params) },
     words,
-    score: words.map((_, index) => `w${index}.weight`).join(' + '),
-    isEmpty: false,
   };
 }
 
@@ -164,6 +155,6 @@ function buildWordMatch(word: string, prefix: boolean): WordMatch {
 }
 
 function buildWordJoin(alias: string, words: string, weight: string): string {
-  const matches = `SELECT user_uuid, MAX(${weight}) AS weight FROM ${words} AND ${weight} > 0 GROUP BY user_uuid`;
+  const matches = `SELECT user_uuid, MAX(${weight}) AS ${weight} FROM ${words} AND ${weight} > 0 GROUP BY user_uuid`;
   return `JOIN (${matches}) ${alias} ON ${alias}.user_uuid = u.uuid`;
 }

@@ -42,8 +42,6 @@ export interface UserFilter extends UserSet {
    * search with other conditions.
    */
   countedStatuses: readonly string[] | undefined;
-  /** SQL expression for the sum of the weights of the matched words. */
-  score: string;
   words: readonly WordMatch[];
   /** Column of `user_words` with the weights that the caller may see. */
   weight: string;
@@ -115,9 +113,9 @@ export function toWordSet({ words, tests, weight }: UserFilter, join: string, ha
   };
 }
 
-/** Returns the SQL expression for the score of a match in the set that `toWordSet` builds. */
+/** Returns the SQL expression for the score of a match: the sum of the weights of the words. */
 export const toScore = ({ words, weight }: UserFilter): string =>
-  words.map((_, index) => `w${index}.${weight}`).join(' + ');
+  words.length === 0 ? 'u.updated' : words.map((_, index) => `w${index}.${weight}`).join(' + ');
 
 /** Builds the set of users that match a word search, for pages in the order of a sort field. */
 export function toTestedUsers({ words, tests, weight }: UserFilter): UserSet {

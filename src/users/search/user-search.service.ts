@@ -107,7 +107,7 @@ export class UserSearch {
     const filter = { ...parsed, words: sortByMatches(parsed.words, matches) };
     const { order = 'desc' } = query;
     const sort = resolveSort(query);
-    const { ranges } = buildUserOrder(sort, order, filter.score, 'many');
+    const { ranges } = buildUserOrder(sort, order, toScore(filter), 'many');
     const place = parsePageWindow(query, [sort, order], ranges);
     const search = { filter, sort, order, place, wordCounts };
     const isBroad =
@@ -145,7 +145,7 @@ export class UserSearch {
         : await this.pages.count(filter, signal);
     if (!place.after && place.offset >= count) return { count, users: [], next: undefined };
     const form = (await this.pages.isLookUpFaster(count, totals?.all)) ? 'few' : 'many';
-    const cursorOrder = buildUserOrder(sort, order, filter.score, form);
+    const cursorOrder = buildUserOrder(sort, order, toScore(filter), form);
     const byScore = scores && sort === 'relevance' ? scores.map(({ value }) => value) : undefined;
     if (byScore && place.after) byScore.push(Number(place.after.key));
     const users = scores ? this.toWordMatches(filter, form, byScore === undefined) : toUserSet(filter, form);
