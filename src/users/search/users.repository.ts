@@ -48,7 +48,6 @@ export class UsersRepository {
   }
 
   async isEmpty(): Promise<boolean> {
-    const rows = await this.database.query('SELECT uuid FROM users LIMIT 1');
-    return rows.length === 0;
+    return (await this.database.queryOne('SELECT uuid FROM users LIMIT 1')) === undefined;
   }
 }
