@@ -120,15 +120,13 @@ export class UserWriter {
       ...validated.map((change) =>
         isValidChange(change, 'update') ? { ...change, after: clearManager(change.after, deleted) } : change,
       ),
-      ...others.map((before) => {
-        return {
-          kind: 'update' as const,
-          caller,
-          before,
-          after: clearManager(before, deleted),
-          failures: [],
-        };
-      }),
+      ...others.map((before) => ({
+        kind: 'update' as const,
+        caller,
+        before,
+        after: clearManager(before, deleted),
+        failures: [],
+      })),
     ];
   }
 
