@@ -12,7 +12,7 @@ import { truncate } from '../platform/common/text.js';
 import { now, addSeconds, isUntrusted, toIso, toMillis } from '../platform/common/time.js';
 import type { Sql } from '../platform/database/engine/sql.js';
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
-import { toProblemError } from '../platform/http/problem.js';
+import { createFaultLogger } from '../platform/http/problem.js';
 import { Log } from '../platform/telemetry/log.js';
 import type { ApiKeyEntity } from './api-key.entity.js';
 import type { ApiKeyInput } from './api-key.input.js';
@@ -34,6 +34,7 @@ const MAX_ADDRESSES = 10_000;
 export class ApiKeysService {
   private readonly pendingUses = new Set<string>();
   private readonly recordedAddresses = new Set<string>();
+  private readonly logFault = createFaultLogger(this.log, 'api keys');
 
   constructor(
     private readonly repository: ApiKeyRepository,
@@ -65,13 +66,9 @@ export class ApiKeysService {
   /** Stores the time and address of a use. An error is only logged. */
   private async storeLastUse(id: string, ip: string): Promise<void> {
     this.pendingUses.add(id);
-    try {
-      await this.repository.updateLastUse(id, now(), truncate(ip, MAX_ADDRESS_LENGTH));
-    } catch (error) {
-      this.log.logFault('api keys', toProblemError(error).code, error);
-    } finally {
-      this.pendingUses.delete(id);
-    }
+    const storing = this.repository.updateLastUse(id, now(), truncate(ip, MAX_ADDRESS_LENGTH));
+    await storing.catch(this.logFault);
+    this.pendingUses.delete(id);
   }
 
   /** Records the first use of a key from an address in the audit. After an error, the next request tries again. */
@@ -84,7 +81,7 @@ export class ApiKeysService {
       await this.audit.recordAddress(id, ip);
     } catch (error) {
       this.recordedAddresses.delete(use);
-      this.log.logFault('api keys', toProblemError(error).code, error);
+      this.logFault(error);
     }
   }
 
