@@ -4,6 +4,7 @@ import { recordEvents } from '../../audit/audit.service.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import {
   type DbTime,
+  HOUR_SECONDS,
   computeLatestTrustedTime,
   now,
   addSeconds,
@@ -17,9 +18,6 @@ import { createFaultLogger } from '../../platform/http/problem.js';
 import { Log } from '../../platform/telemetry/log.js';
 import { ApiKeyRepository } from '../api-key.repository.js';
 import { KeyFuseRepository } from './key-fuse.repository.js';
-
-/** Period over which blocked users are counted, and for which a reset suspends a fuse. */
-const HOUR_SECONDS = 60 * 60;
 
 /** Number of users that a key has blocked since `since`, which is at most an hour ago, and the limit of the key. */
 export interface FuseLoad {
