@@ -137,9 +137,7 @@ export class FastExpressAdapter extends ExpressAdapter {
       const [request, response] = [incoming as Request, outgoing as Response];
       for (const prepare of this.preparations) prepare(request, response);
       if (incoming instanceof Incoming) incoming.address = this.getAddress(request);
-      const error = rejection ?? this.checkForwarded?.(request);
-      if (error) refuse(error, request, response);
-      else routeRequest(request, response);
+      routeOrRefuse(request, response, rejection ?? this.checkForwarded?.(request));
     };
     const serveLocalRequest: typeof serve = (incoming, outgoing, rejection) => {
       const [request, response] = [incoming as Request, outgoing as Response];
@@ -147,11 +145,11 @@ export class FastExpressAdapter extends ExpressAdapter {
       request.isLocal = true;
       if (incoming instanceof Incoming) incoming.address = toUnixAddress(request.headers[LOCAL_USER_HEADER]);
       response.setHeader('Connection', 'close'); // closes the connection of a command after the response, because an idle connection would delay the shutdown
-      if (rejection) refuse(rejection, request, response);
-      else routeRequest(request, response);
+      routeOrRefuse(request, response, rejection);
     };
-    const routeRequest = (request: Request, response: Response): void => {
-      if (this.startup) void this.startup.then(this.route.bind(this, request, response));
+    const routeOrRefuse = (request: Request, response: Response, error: ProblemError | undefined): void => {
+      if (error) refuse(error, request, response);
+      else if (this.startup) void this.startup.then(this.route.bind(this, request, response));
       else this.route(request, response);
     };
     this.httpServer = createLimitedServer(options.httpsOptions, classes, serve, refuse);
