@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type Caller, toDatasetScope } from '../../access/actor.js';
 import { assertConfirmed, assertScope } from '../../access/policy.js';
 import { AuditService } from '../../audit/audit.service.js';
-import { type FieldError, ProblemError, createUnavailableError } from '../../platform/common/errors.js';
+import { ProblemError, createUnavailableError } from '../../platform/common/errors.js';
 import { truncate } from '../../platform/common/text.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
 import { UserSettings } from '../../users/rules/user-settings.js';
@@ -10,7 +10,7 @@ import { ImportFilesRepository } from '../file/import-files.repository.js';
 import { type FileReceiver, FileStore, type StoredFile, storeForm } from '../file/file-store.js';
 import type { Request } from 'express';
 import { sendContinue } from '../../platform/http/body-reader.js';
-import { isMultipart } from '../../platform/http/input.guard.js';
+import { createParameterError, isMultipart } from '../../platform/http/input.guard.js';
 import { fieldsOf } from '../../platform/common/fields.js';
 import {
   type NamedProfile,
@@ -108,7 +108,7 @@ export class RunQueue {
    */
   async readOptions(sent: JsonObject, caller: Caller, document?: string): Promise<ImportRequest> {
     const { value, errors } = readInput(RequestedOptions, sent);
-    if (errors.length > 0) throw createOptionsError(errors);
+    if (errors.length > 0) throw createParameterError(errors, 'is not an import option');
     const { profile: name } = value;
     let profile: NamedProfile | null = null;
     if (document !== undefined) profile = this.profiles.parseUnsaved(name ?? 'file', parseDocument(document));
@@ -179,13 +179,6 @@ export class RunQueue {
 function applyProfile(profile: NamedProfile | null, sent: JsonObject): ImportOptions {
   const { profile: _, ...others } = sent;
   return readInput(ImportOptions, { ...(profile && optionsOf(profile)), ...others }).value;
-}
-
-function createOptionsError(errors: readonly FieldError[]): ProblemError {
-  const detail = errors.map(({ field, code, message }) =>
-    code === 'unknown_field' ? `${field} is not an import option` : `${field} ${message}`,
-  );
-  return new ProblemError('invalid_parameter', `${detail.join('; ')}.`);
 }
 
 function parseDocument(text: string): JsonObject {

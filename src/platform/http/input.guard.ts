@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable, createParamDecorator } from '@nestjs/common';
 import { type ReflectableDecorator, Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
-import { ProblemError } from '../common/errors.js';
+import { type FieldError, ProblemError } from '../common/errors.js';
 import type { InputClass } from '../common/fields.js';
 import { readInput } from '../input/read-input.js';
 import { toCanonicalUuid } from '../common/uuid.js';
@@ -95,10 +95,15 @@ export class InputGuard implements CanActivate {
 function readQuery(type: InputClass<object>, query: Request['query']): object {
   const { value, errors } = readInput(type, query);
   if (errors.length === 0) return value;
-  const detail = errors.map(({ field, code, message }) =>
-    code === 'unknown_field' ? `${field} is an unknown query parameter` : `${field} ${message}`,
-  );
-  throw new ProblemError('invalid_parameter', `${detail.join('; ')}.`);
+  throw createParameterError(errors, 'is an unknown query parameter');
+}
+
+/** @param unknown message for an unknown parameter. */
+export function createParameterError(errors: readonly FieldError[], unknown: string): ProblemError {
+  const faults = errors.map(({ field, code, message }) => {
+    return `${field} ${code === 'unknown_field' ? unknown : message}`;
+  });
+  return new ProblemError('invalid_parameter', `${faults.join('; ')}.`);
 }
 
 export interface FileRules {
