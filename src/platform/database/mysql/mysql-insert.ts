@@ -116,7 +116,6 @@ export function* buildMultiRowInserts(
     const values = (row + SEPARATOR).repeat(params.length / columns).slice(0, -SEPARATOR.length);
     return { sql: `${head}${values}${tail}`, params };
   };
-  const sizes = rows.map(sizeOf);
   const preparedLength = MAX_PREPARED_LENGTH - head.length - tail.length;
   const maxPreparedRows = isWide(rows)
     ? Math.floor(preparedLength / (row.length + SEPARATOR.length))
@@ -124,8 +123,8 @@ export function* buildMultiRowInserts(
   const maxParams = columns * Math.max(1, Math.min(maxPreparedRows, Math.floor(MAX_PARAMS / columns)));
   let params: SqlValue[] = [];
   let length = 0;
-  for (const [index, values] of rows.entries()) {
-    const size = sizes[index] ?? 0;
+  for (const values of rows) {
+    const size = sizeOf(values);
     if (params.length > 0 && (params.length >= maxParams || length + size > MAX_CHARACTERS)) {
       yield buildStatement(params);
       params = [];
