@@ -141,7 +141,7 @@ export function splitList(cell: string): string[] {
   return values.filter((value) => !isBlank(value)).map((value) => value.trim());
 }
 
-const isBlank = (text: string): boolean => text.trim() === '';
+export const isBlank = (text: string): boolean => text.trim() === '';
 
 const PASSWORD_WORDS = (
   'password passwd passwort passphrase passcode pwd kennwort motdepasse contraseña contrasena wachtwoord lösenord salasana ' +

@@ -1,4 +1,5 @@
 import { CsvError, Parser } from 'csv-parse';
+import { isBlank } from './columns.js';
 import { FileError, type FileErrorCode } from './file-error.js';
 import { RecordSplitter } from './record-splitter.js';
 
@@ -204,13 +205,8 @@ class CallbackParser extends Parser {
   }
 }
 
-const isBlank = (cell: string): boolean => cell.trim() === '';
-
-function isTooLong(cells: readonly string[]): boolean {
-  let characters = 0;
-  for (const cell of cells) characters += cell.length;
-  return characters > MAX_ROW_CHARACTERS;
-}
+const isTooLong = (cells: readonly string[]): boolean =>
+  cells.reduce((characters, cell) => characters + cell.length, 0) > MAX_ROW_CHARACTERS;
 
 /** Calls `act` and resolves with the error that its callback receives, or with undefined. */
 function captureError(act: (done: (error?: Error | null) => void) => void): Promise<Error | undefined> {
