@@ -50,6 +50,8 @@ interface RowSet {
 
 export type FailedRow = StagedRow & { cells: string[] };
 
+type RowIndex = 'batch' | 'code' | 'external_id' | 'outcome';
+
 const PAGE_SIZE = 1000;
 
 const toLinesSql = (lines: readonly number[]): string =>
@@ -64,7 +66,7 @@ export class ImportRowsRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
   /** Returns the table name with the hint to use an index. */
-  private toTableSql(index: 'batch' | 'code' | 'external_id' | 'outcome'): string {
+  private toTableSql(index: RowIndex): string {
     return `import_rows${indexHintOf(this.database, `ix_import_rows_${index}`)}`;
   }
 
@@ -85,13 +87,9 @@ export class ImportRowsRepository {
    */
   async deleteAll(
     runId: string,
-    runChunk: (chunk: (sql: Sql) => Promise<void>) => Promise<void> = (chunk) => chunk(this.database),
+    runChunk: (chunk: (sql: Sql) => Promise<boolean>) => Promise<boolean> = (chunk) => chunk(this.database),
   ): Promise<void> {
-    const left = { some: true };
-    while (left.some)
-      await runChunk(async (sql) => {
-        left.some = await this.deleteChunk(sql, runId);
-      });
+    while (await runChunk((sql) => this.deleteChunk(sql, runId)));
   }
 
   /** Deletes a chunk of rows. @returns false if no rows were left. */
@@ -197,14 +195,12 @@ export class ImportRowsRepository {
   }
 
   async listProblemRows(runId: string, limit: number, sql: Sql = this.database): Promise<StagedRow[]> {
-    const failures = ['error', 'missing'].map((outcome): RowSet => {
-      const where = `run_id = ? AND outcome = '${outcome}' AND code <> ''`;
-      return { from: this.toTableSql('outcome'), where, params: [runId] };
-    });
-    const warnings = WARNINGS.map((code): RowSet => {
-      const where = "run_id = ? AND code = ? AND outcome NOT IN ('error', 'missing')";
-      return { from: this.toTableSql('code'), where, params: [runId, code] };
-    });
+    const failures = ['error', 'missing'].map((outcome) =>
+      this.createSet(runId, 'outcome', `outcome = '${outcome}' AND code <> ''`),
+    );
+    const warnings = WARNINGS.map((code) =>
+      this.createSet(runId, 'code', "code = ? AND outcome NOT IN ('error', 'missing')", code),
+    );
     return this.mergePage(runId, [...failures, ...warnings], { after: MIN_LINE, offset: 0, limit }, sql);
   }
 
@@ -232,26 +228,23 @@ export class ImportRowsRepository {
     if (externalIds !== undefined) {
       const coded = code === undefined ? '' : ' AND code = ?';
       const inFile = isInFile ? ' AND line > 0' : '';
-      const where = `run_id = ? AND external_id = ? AND ${listed}${coded}${inFile}`;
+      const test = `external_id = ? AND ${listed}${coded}${inFile}`;
       const rest = [...wanted, ...(code === undefined ? [] : [code])];
-      return [...new Set(externalIds)].map((external_id) => {
-        return { from: this.toTableSql('external_id'), where, params: [runId, external_id, ...rest] };
-      });
+      return [...new Set(externalIds)].map((id) => this.createSet(runId, 'external_id', test, id, ...rest));
     }
-    if (code !== undefined) {
-      const where = `run_id = ? AND code = ? AND ${listed}`;
-      return [{ from: this.toTableSql('code'), where, params: [runId, code, ...wanted] }];
-    }
-    return wanted.flatMap((outcome): RowSet[] => {
-      if (outcome !== 'unchanged')
-        return [
-          { from: this.toTableSql('outcome'), where: 'run_id = ? AND outcome = ?', params: [runId, outcome] },
-        ];
+    if (code !== undefined) return [this.createSet(runId, 'code', `code = ? AND ${listed}`, code, ...wanted)];
+    return wanted.flatMap((outcome) => {
+      if (outcome !== 'unchanged') return [this.createSet(runId, 'outcome', 'outcome = ?', outcome)];
       // List only unchanged rows with a warning. Other unchanged rows are stored only because the data set starts to
       // manage their user.
-      const where = "run_id = ? AND code = ? AND outcome = 'unchanged'";
-      return WARNINGS.map((warning) => ({ from: this.toTableSql('code'), where, params: [runId, warning] }));
+      const test = "code = ? AND outcome = 'unchanged'";
+      return WARNINGS.map((warning) => this.createSet(runId, 'code', test, warning));
     });
+  }
+
+  /** Returns the rows of a run that meet a condition. Reads them from an index. */
+  private createSet(runId: string, index: RowIndex, test: string, ...params: SqlValue[]): RowSet {
+    return { from: this.toTableSql(index), where: `run_id = ? AND ${test}`, params: [runId, ...params] };
   }
 
   /**
