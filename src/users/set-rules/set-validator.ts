@@ -36,10 +36,6 @@ class Dependencies {
     return this.collectDependents(start, failed);
   }
 
-  findDependents(changes: Iterable<number>): Set<number> {
-    return new Set(this.collectDependents(changes, new Set()));
-  }
-
   *listBroken(failed: ChangeNumbers): Generator<[dependent: number, tag: number]> {
     for (let link = 0; link < this.dependents.length; link++) {
       if (failed.has(this.providers.at(link))) yield [this.dependents.at(link), this.tags.at(link)];
@@ -54,7 +50,7 @@ class Dependencies {
   }
 
   /** Adds all direct and indirect dependents of the changes in `start` to `known`, and returns them. */
-  private collectDependents(start: Iterable<number>, known: ChangeNumbers): number[] {
+  collectDependents(start: Iterable<number>, known: ChangeNumbers): number[] {
     const added: number[] = [];
     const queue = [...start];
     if (queue.length === 0 || this.providers.length === 0) return added;
@@ -236,10 +232,9 @@ export class SetValidator {
       this.identifiers.findClashes(this.failed).map((assignments) => this.toConflict(assignments)),
     ];
     const all = conflicts.flat();
-    const later =
-      isOrdered && all.length > 1
-        ? this.links.findDependents(all.flatMap((conflict) => conflict.map(([change]) => change)))
-        : new Set<number>();
+    const later = new Set<number>();
+    const conflicting = all.flatMap((conflict) => conflict.map(([change]) => change));
+    if (isOrdered && all.length > 1) this.links.collectDependents(conflicting, later);
     const isFirst = (conflict: Conflict): boolean => !conflict.some(([change]) => later.has(change));
     const first = conflicts.map((kind) => kind.filter(isFirst)).find((kind) => kind.length > 0);
     const failing = first ?? conflicts.find((kind) => kind.length > 0) ?? [];
