@@ -21,7 +21,7 @@ export function findDependentChanges(
   const read = new Set<string>();
   for (const [index, candidate] of candidates.entries()) {
     const writes = listWrites(candidate);
-    const reads = [...listChain(candidate.constraint?.manager?.after ?? null, managers)];
+    const reads = [...listChain(candidate.constraint?.manager?.after ?? null, managers, read)];
     if (
       writes.some((item) => written.has(item) || read.has(item)) ||
       reads.some((item) => written.has(item))
@@ -42,10 +42,18 @@ function listWrites({ uuid, constraint }: Candidate): string[] {
   return [toUserItem(uuid), ...identifiers, ...(webmaster ? ['webmasters'] : [])];
 }
 
-/** Lists a manager and all direct and indirect managers of this manager. Stops at a cycle. */
-function listChain(manager: string | null, managers: ReadonlyMap<string, string | null>): Set<string> {
+/**
+ * Lists a manager and all direct and indirect managers of this manager. Stops at a cycle, and at a manager whom an earlier
+ * change reads, because that change also reads the managers of this manager.
+ */
+function listChain(
+  manager: string | null,
+  managers: ReadonlyMap<string, string | null>,
+  read: ReadonlySet<string>,
+): Set<string> {
   const chain = new Set<string>();
-  for (let next = manager; next !== null && !chain.has(toUserItem(next)); next = managers.get(next) ?? null)
+  const isListed = (user: string): boolean => chain.has(toUserItem(user)) || read.has(toUserItem(user));
+  for (let next = manager; next !== null && !isListed(next); next = managers.get(next) ?? null)
     chain.add(toUserItem(next));
   return chain;
 }
