@@ -45,7 +45,8 @@ async function openInstallation(env: Env): Promise<CreateApp> {
     isMigrating.resolve(undefined);
     return migration;
   });
-  await Promise.race([isMigrating.promise, lock.catch(() => undefined)]); // `createApp` reports the error
+  // The returned function awaits `lock` and reports its error.
+  await Promise.race([isMigrating.promise, lock.catch(() => undefined)]);
   return async () => {
     const application = await import('./create-app.js');
     return application.createApp(env, { programs: WORKER_PROGRAMS, lock: await lock });

@@ -43,8 +43,8 @@ function listWrites({ uuid, constraint }: Candidate): string[] {
 }
 
 /**
- * Lists a manager and all direct and indirect managers of this manager. Stops at a cycle, and at a manager whom an earlier
- * change reads, because that change also reads the managers of this manager.
+ * Lists a manager and all direct and indirect managers of this manager. Stops at a cycle, and at a manager who is already
+ * in `read`, because all managers of that manager are in `read` too.
  */
 function listChain(
   manager: string | null,

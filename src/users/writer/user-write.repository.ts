@@ -34,7 +34,7 @@ const WORD_KEY = ['word', 'user_uuid'] as const;
 export class UserWriteRepository {
   /**
    * Locks users in the order of their uuids, to avoid deadlocks.
-   * @param skipsLocked true to omit users whom another transaction has locked, instead of waiting for them.
+   * @param skipsLocked true to omit users that another transaction has locked, instead of waiting for these locks.
    */
   async lock(tx: Sql, uuids: readonly string[], skipsLocked = false): Promise<Map<string, User>> {
     const clause = lockClauseOf(tx) + (skipsLocked && tx.dialect === 'mysql' ? ' SKIP LOCKED' : '');
