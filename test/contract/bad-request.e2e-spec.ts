@@ -108,7 +108,8 @@ test.each(OPERATIONS)(
   'the route index finds the same route as Express: $method $path',
   ({ method, path }) => {
     const adapter = app.app.getHttpAdapter() as FastExpressAdapter;
-    const layers = adapter.getInstance<Express>().router.stack as unknown as Layer[];
+    const stack: unknown[] = adapter.getInstance<Express>().router.stack;
+    const layers = stack as Layer[];
     for (const value of VALUES) {
       const url = path.replace(/\{\w+\}/, value);
       const found = adapter.findRoute({ method, url: `${url}?a=/b` } as Request);

@@ -62,5 +62,5 @@ function readUsers(file: string, externalId: string): User[] {
   const database = new DatabaseSync(file);
   const users = database.prepare('SELECT uuid, phone FROM users WHERE external_id = ?').all(externalId);
   database.close();
-  return users as unknown as User[];
+  return users.map(({ uuid, phone }) => ({ uuid: String(uuid), phone: String(phone) }));
 }
