@@ -17,7 +17,7 @@ export function formatSummary(run: ImportRunDto): string {
   const { reported, blocked } = run.missing;
   if (reported > 0) parts.push(`Users missing from the file: ${reported}, newly blocked: ${blocked}\n`);
   const hits = run.guards.filter(({ hit }) => hit);
-  if (hits.length > 0) parts.push('Guards that tripped:\n', ...hits.map(formatGuard));
+  if (hits.length > 0) parts.push('Guards that tripped:\n', ...formatGuards(hits));
   const problems = run.problems.slice(0, run.state === 'failed' ? undefined : MAX_PROBLEMS);
   parts.push(...formatProblems(problems), ...formatNextSteps(run, problems.length));
   return parts.join('\n');
@@ -29,13 +29,22 @@ function formatProblems(problems: ImportRunDto['problems'] | Preview['problems']
   return ['Problems:\n', toTable([['Line', 'Field', 'Code', 'Message'], ...rows])];
 }
 
-function formatGuard({ name, field, value, limit, hint, examples }: ImportRunDto['guards'][number]): string {
-  const head = `${name}${field === null ? '' : ` (${field})`}: ${value}, limit ${limit}. ${hint}\n`;
-  if (examples.length === 0) return head;
-  const rows = examples.map(({ line, external_id: externalId, old, new: value }) => {
-    return [String(line ?? ''), externalId, formatValue(old), formatValue(value)];
-  });
-  return head + toTable([['Line', 'ExternalId', 'Before', 'After'], ...rows]);
+/** Formats each guard that explains an accident, and lists the other guards in one line. */
+function formatGuards(hits: ImportRunDto['guards']): string[] {
+  const headOf = ({ name, field, value, limit }: ImportRunDto['guards'][number]): string =>
+    `${name}${field === null ? '' : ` (${field})`}: ${value}, limit ${limit}`;
+  const texts = hits
+    .filter(({ hint }) => hint !== '')
+    .map((guard) => {
+      const rows = guard.examples.map(({ line, external_id: externalId, name, old, new: value }) => {
+        return [String(line ?? ''), externalId, name, formatValue(old), formatValue(value)];
+      });
+      const table =
+        rows.length === 0 ? '' : toTable([['Line', 'ExternalId', 'Name', 'Before', 'After'], ...rows]);
+      return `${headOf(guard)}. ${guard.hint}\n${table}`;
+    });
+  const others = hits.filter(({ hint }) => hint === '').map(headOf);
+  return others.length === 0 ? texts : [...texts, `Also over their limits: ${others.join('; ')}\n`];
 }
 
 function formatValue(value: unknown): string {
@@ -131,7 +140,8 @@ export function formatPreview(preview: Preview): string {
 
 function formatLimits(limits: NonNullable<Preview['guard_limits']>): string {
   const texts = Object.entries(limits).map(([name, own]) => {
-    const numbers = Object.entries<number>(own).map(([limit, value]) => `${limit} ${value}`);
+    if (typeof own === 'string') return `${name} ${own}`;
+    const numbers = Object.entries(own).map(([limit, value]) => `${limit} ${value}`);
     return `${name} ${numbers.join(', ')}`;
   });
   return texts.join('; ');

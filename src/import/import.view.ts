@@ -2,7 +2,7 @@ import { findUserNames } from '../audit/audit-names.service.js';
 import { now, toIso, toMillis } from '../platform/common/time.js';
 import { ImportOptions } from './runs/import-options.js';
 import { type ImportRun, fileOf, missingCountsOf } from './runs/import-run.js';
-import { NO_COUNTS, type StagedRow } from './runs/import-row.js';
+import { NO_COUNTS, type StagedRow, displayNameOf } from './runs/import-row.js';
 import type { User } from '../users/model/user.js';
 import type { ImportRowDto, ImportRunDto } from './imports.dto.js';
 import { type Visibility, hideInGuard, hideInRow, listReasons } from './runs/visible-values.js';
@@ -19,7 +19,7 @@ export function presentRow(stored: StagedRow, people: People, visibility: Visibi
     outcome: row.outcome,
     external_id: row.external_id,
     uuid: row.user_uuid,
-    name: rowDisplayNameOf(row, users),
+    name: displayNameOf(row, users.get(row.user_uuid ?? '')),
     errors: row.errors,
     changes: row.changes.list.map((change) => ({
       field: change.field,
@@ -28,17 +28,6 @@ export function presentRow(stored: StagedRow, people: People, visibility: Visibi
       ...(users.size > 0 && findUserNames(change, (uuid) => users.get(uuid)?.username ?? '')),
     })),
   };
-}
-
-function rowDisplayNameOf({ user_uuid, changes, version }: StagedRow, users: People): string {
-  const user = users.get(user_uuid ?? '');
-  const values: Readonly<Record<string, unknown>> = user ? { ...user } : version === 0 ? changes.values : {};
-  const getFieldText = (field: string): string => {
-    const value = values[field];
-    return typeof value === 'string' ? value : '';
-  };
-  const name = `${getFieldText('known_as') || getFieldText('firstname')} ${getFieldText('surname')}`;
-  return name.trim() || getFieldText('username');
 }
 
 /**

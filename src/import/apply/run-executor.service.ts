@@ -14,7 +14,7 @@ import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { RunRights } from '../runs/run-rights.service.js';
 import { type ImportRun, type RunChange, callerOf, userScopeOf } from '../runs/import-run.js';
-import type { Guard } from '../runs/guard-limits.js';
+import type { Guard } from '../runs/import-guard.js';
 import {
   LeaseLostError,
   RunTransitions,

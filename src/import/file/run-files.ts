@@ -6,6 +6,7 @@ import { ImportFilesRepository } from './import-files.repository.js';
 import type { CsvRecord } from './record-parser.js';
 import { CsvReader } from './csv-reader.js';
 import type { ImportOptions, NamedProfile } from '../runs/import-options.js';
+import { UnlistedWords } from '../mapping/unlisted-words.js';
 import { RecordMapper, createColumnTest, quote } from '../mapping/record-mapper.js';
 
 const MAX_HEADER_ERRORS = 100;
@@ -41,7 +42,8 @@ export class RunFiles {
     if (profile) return openMappedFile(reader, names, options, profile);
     const header = readHeader(names, options, reader.headerLine);
     const uses = usesOf(names, (index) => header[index] !== undefined);
-    return { reader, readRecords: (batchSize: number) => reader.readRecords(batchSize), names, header, uses };
+    const readRecords = (batchSize: number) => reader.readRecords(batchSize);
+    return { reader, readRecords, names, header, uses, words: new UnlistedWords() };
   }
 
   /** Yields the bytes of a file. @throws FileError `file_lost` at the end if bytes are missing. */
@@ -64,7 +66,7 @@ function openMappedFile(reader: CsvReader, names: string[], options: ImportOptio
     for await (const records of reader.readRecords(batchSize))
       yield records.map((record) => mapRecord(mapper, record));
   }
-  return { reader, readRecords, names, header, uses };
+  return { reader, readRecords, names, header, uses, words: mapper.words };
 }
 
 const usesOf = (names: readonly string[], isRead: (index: number) => boolean): SourceUse[] =>
@@ -153,10 +155,11 @@ export function createCsvReader(
  */
 function mapRecord(mapper: RecordMapper, record: CsvRecord): CsvRecord {
   const { cells, expectedCells } = record;
-  if (expectedCells === undefined) return { ...record, cells: mapper.mapCells(cells), sourceCells: cells };
+  if (expectedCells === undefined)
+    return { ...record, cells: mapper.mapCells(cells, record.line), sourceCells: cells };
   const surplus = cells.length - expectedCells;
   const fromRight = surplus > 0 ? cells.slice(surplus) : [...Array<string>(-surplus).fill(''), ...cells];
-  const readings = [cells, fromRight].map((each) => mapper.mapCells(each));
+  const readings = [cells, fromRight].map((each) => mapper.mapCells(each, record.line));
   // The first import column is ExternalId.
   const externalId = readings[0]?.[0] ?? '';
   return {

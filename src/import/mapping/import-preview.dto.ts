@@ -1,6 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { FIELD_VALUE } from '../../platform/openapi/shared-schemas.js';
-import { type GuardOverrides, buildLimitSchemas } from '../runs/guard-limits.js';
+import { buildLimitSchemas } from '../guards/guard-limits.js';
+import { type GuardOverrides } from '../runs/import-guard.js';
 import { MAX_COLUMNS } from './profile.input.js';
 import { ROW_OUTCOMES, RowErrorDto } from '../runs/import-row.js';
 

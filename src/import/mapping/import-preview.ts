@@ -177,7 +177,7 @@ function mapColumns(
     addFaults(mapper.errors);
     return {
       header: mapper.columns,
-      mapCells: (record) => ({ ...record, cells: mapper.mapCells(record.cells) }),
+      mapCells: (record) => ({ ...record, cells: mapper.mapCells(record.cells, record.line) }),
       useOf: (index) =>
         mapper.inputs.has(index) && !mapper.targets.has(index)
           ? { column: null, use: 'template' }

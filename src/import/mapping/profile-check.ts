@@ -10,7 +10,7 @@ import { COLUMNS, type Column, findColumn, toHeaderKey, isPasswordHeader } from 
 import { readRow } from '../file/file-row.js';
 import { IGNORED, type ImportProfile, listSupervisedOptions } from '../runs/import-options.js';
 import { toValueKey } from './record-mapper.js';
-import { validateLimits } from '../runs/guard-limits.js';
+import { validateLimits } from '../guards/guard-limits.js';
 import { MAX_COLUMNS, MAX_VALUE_LENGTH, MAX_TRANSLATIONS, ProfileInput } from './profile.input.js';
 import { TemplateError, sourcesOf, isConstant, parseTemplate } from './template.js';
 

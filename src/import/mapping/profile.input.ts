@@ -4,7 +4,8 @@ import { IsDefined, IsObject, IsString, Matches, MaxLength } from 'class-validat
 import { NoControlCharacters, Rule, LimitSize } from '../../platform/input/field-rules.js';
 import { countCharacters } from '../../platform/common/text.js';
 import { ImportOptions } from '../runs/import-options.js';
-import { type GuardOverrides, buildLimitSchemas } from '../runs/guard-limits.js';
+import { buildLimitSchemas } from '../guards/guard-limits.js';
+import { type GuardOverrides } from '../runs/import-guard.js';
 import { MAX_TEMPLATE } from './template.js';
 
 export const MAX_COLUMNS = 200;
@@ -101,10 +102,10 @@ export class ProfileInput extends ImportOptions {
   @ApiPropertyOptional({
     type: 'object',
     properties: buildLimitSchemas(),
-    example: { deactivations: { rows: 20 }, changed_field: { percent: 40 } },
+    example: { preset: 'relaxed', deactivations: { rows: 20 } },
     description:
-      'Guard limits that override the limits from the settings. `changed_logins`: limit of the guard `changed_field` for ' +
-      'username, email, authname and roles. `same_file`: limit of the guard `old_file` for a file that was already imported.',
+      'Preset and single limits of the guards. They override the settings. `rows` and `percent` form one limit, and the ' +
+      'greater of the two applies.',
   })
   @IsObject()
   guards?: GuardOverrides;

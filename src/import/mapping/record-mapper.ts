@@ -3,6 +3,7 @@ import { replaceHidden, truncate } from '../../platform/common/text.js';
 import { COLUMNS, type Column, findColumn, toHeaderKey, isPasswordHeader } from '../file/columns.js';
 import type { FileErrorCode, FileErrorDetails } from '../file/file-error.js';
 import { type ImportOptions, IGNORED, type NamedProfile } from '../runs/import-options.js';
+import { UnlistedWords } from './unlisted-words.js';
 import { FUNCTION_NAMES, splitOffFunction, sourcesOf, parseTemplate, renderTemplate } from './template.js';
 
 /** Source value that stands for all unlisted values except blank ones. */
@@ -18,11 +19,26 @@ function toTranslations(words: Readonly<Record<string, string>>): Translations {
   return new Map(Object.entries(words).map(([word, meaning]) => [toValueKey(word), meaning]));
 }
 
-/** Translates a cell, or each role in a list of roles. Values without a translation stay unchanged. */
-function translate(cell: string, values: Translations, { kind }: Column): string {
+export const hasAnyOther = (profile: NamedProfile | null): boolean =>
+  Object.values(profile?.values ?? {}).some((words) => ANY_OTHER in words);
+
+/**
+ * Translates a cell, or each role in a list of roles. Values without a translation stay unchanged.
+ * @param onAnyOther receives the key of each word that only `*` matches.
+ */
+function translate(
+  cell: string,
+  values: Translations,
+  { kind }: Column,
+  onAnyOther: (word: string) => void,
+): string {
   const translateWord = (word: string): string => {
     const key = toValueKey(word);
-    return values.get(key) ?? (key === '' ? undefined : values.get(ANY_OTHER)) ?? word;
+    const listed = values.get(key);
+    if (listed !== undefined || key === '') return listed ?? word;
+    const other = values.get(ANY_OTHER);
+    if (other !== undefined) onAnyOther(key);
+    return other ?? word;
   };
   return kind === 'roles' ? cell.split(/[;|]/).map(translateWord).join(';') : translateWord(cell);
 }
@@ -79,7 +95,8 @@ export class RecordMapper {
   private readonly indexes: ReadonlyMap<string, readonly number[]>;
   private readonly values: ReadonlyMap<string, Translations>;
   private readonly builders: readonly CellBuilder[];
-  readonly mapCells = (cells: readonly string[]): string[] => this.builders.map((build) => build(cells));
+  readonly words = new UnlistedWords();
+  private line = 0;
 
   /** @param ignoresUnknown true to allow unknown columns. Overrides the profile. */
   constructor(
@@ -97,6 +114,12 @@ export class RecordMapper {
     this.builders = this.columns.flatMap((column) => builders.get(column) ?? []);
     this.ignored = this.findIgnoredColumns();
     this.checkHeader(ignoresUnknown);
+  }
+
+  /** @param line line of the row, for `words`. */
+  mapCells(cells: readonly string[], line: number): string[] {
+    this.line = line;
+    return this.builders.map((build) => build(cells));
   }
 
   private createColumnBuilders(): [Column, CellBuilder][] {
@@ -159,7 +182,7 @@ export class RecordMapper {
     const values = this.values.get(toHeaderKey(column.name));
     return (cells) => {
       const made = renderTemplate(template, bound, (index) => toPlainCell(this.profile, cells[index] ?? ''));
-      return escapeFormula(values ? translate(made, values, column) : made);
+      return escapeFormula(values ? translate(made, values, column, this.toRecorder(column.name)) : made);
     };
   }
 
@@ -202,10 +225,16 @@ export class RecordMapper {
     const { profile } = this;
     const values = this.values.get(toHeaderKey(name)) ?? this.values.get(toHeaderKey(column.name));
     if (values) {
-      return (cells) => escapeFormula(translate(toPlainCell(profile, cells[index] ?? ''), values, column));
+      const record = this.toRecorder(name);
+      return (cells) =>
+        escapeFormula(translate(toPlainCell(profile, cells[index] ?? ''), values, column, record));
     }
     if (profile.strip_prefix === undefined) return (cells) => cells[index] ?? '';
     return (cells) => escapeFormula(toPlainCell(profile, cells[index] ?? ''));
+  }
+
+  private toRecorder(column: string): (word: string) => void {
+    return (word) => this.words.add(column, word, this.line);
   }
 
   private addError(code: FileErrorCode, message: string): void {

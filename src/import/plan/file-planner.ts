@@ -15,6 +15,8 @@ import { type Header, RunFiles } from '../file/run-files.js';
 import { type ImportRun, callerOf, userScopeOf } from '../runs/import-run.js';
 import { type StagedRow, EMPTY_ROW } from '../runs/import-row.js';
 import { type Adoptions, type RowUsers, RowUserLookup } from './row-user-lookup.js';
+import { MatchedUsers } from '../guards/matched-users.js';
+import type { Past } from '../guards/plan.js';
 import { createUuidGenerator } from './external-ids.js';
 import { ROWS_AT_ONCE, type PlanBuilder } from './plan-builder.js';
 import {
@@ -60,10 +62,10 @@ export class FilePlanner {
   /**
    * Plans the rows of a file.
    * @param lastRun last completed run of the data set, to detect a truncated file.
-   * @returns true if the last line of the file has a line ending.
+   * @returns the facts for the guards, and true in `lineEnded` if the last line of the file has a line ending.
    * @throws FileError if the whole file is rejected.
    */
-  async plan(run: ImportRun, builder: PlanBuilder, lastRun: ImportRun | undefined): Promise<boolean> {
+  async plan(run: ImportRun, builder: PlanBuilder, lastRun: Past['last']) {
     const { options } = run;
     const { adopt, expected_rows: expected } = options;
     const passes = adopt === 'none' ? 1 : 2;
@@ -78,6 +80,7 @@ export class FilePlanner {
     const { settings } = this;
     const initiator = callerOf(run).actor;
     const planning = { options, scope, settings, initiator, header, adopted, builder, toUuid };
+    const users = new MatchedUsers(header, scope, run.created);
     const hasManagers = header.some((column) => column?.kind === 'manager');
     const stage = async (planned: readonly PlannedRow[], bytes: number): Promise<void> => {
       await builder.addConstraints(planned, hasManagers);
@@ -89,6 +92,7 @@ export class FilePlanner {
     let staging = Promise.resolve();
     const addChunk = async (chunk: Chunk): Promise<void> => {
       const planned = await this.planRows(chunk, planning);
+      for (const row of planned) users.add(row);
       await staging;
       // Stage these rows while the next rows are planned.
       staging = stage(planned, chunk.bytes);
@@ -115,7 +119,7 @@ export class FilePlanner {
       const message = `The file has ${rows} rows, but expected_rows is ${expected}. Check that the file is complete, or correct expected_rows.`;
       throw new FileError('unexpected_rows', message);
     }
-    return reader.endsWithLineEnd;
+    return { lineEnded: reader.endsWithLineEnd, users, words: file.words };
   }
 
   private lookUpUsers(
@@ -149,7 +153,7 @@ export class FilePlanner {
     const key = toExactKey(keys.externalId);
     const before = users.get(key);
     const isRepeated = key !== '' && !builder.externalIds.add(keys.line, key, record.cells);
-    if (before && !isRepeated) builder.tally.countListed(before, scope, keys.line);
+    if (before && !isRepeated) builder.tally.countListed(before, scope);
     const namedManager = keys.manager ? managers.get(keys.manager) : undefined;
     const manager = keys.manager && (namedManager?.uuid ?? createUuid(keys.manager, planning));
     const isUsual =

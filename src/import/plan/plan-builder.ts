@@ -8,8 +8,8 @@ import type { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import type { RunProgress } from '../runs/import-run.js';
 import { NumberSet } from '../../users/set-rules/number-collections.js';
 import { ExternalIds, formatLine, FailedRowNames } from './external-ids.js';
-import { PlanTally } from '../guards/plan-tally.js';
 import type { PlannedRow } from './row-rules.js';
+import { PlanTally } from './plan-tally.js';
 
 /** Number of rows that are looked up and staged together. */
 export const ROWS_AT_ONCE = 500;
@@ -43,7 +43,7 @@ export class PlanBuilder {
    * @param percent percentage of the planning that is done.
    */
   async add(planned: readonly PlannedRow[], managed: ReadonlySet<number>, percent: number): Promise<void> {
-    for (const row of planned) this.tally.add(row);
+    for (const { row } of planned) this.tally.add(row);
     const changesNothing = ({ outcome, line }: StagedRow): boolean =>
       outcome === 'unchanged' && !managed.has(line);
     const rows = planned.map(({ row }) => row);
@@ -63,18 +63,7 @@ export class PlanBuilder {
     const owners = await this.directory.findOwners(
       constraints.flatMap(({ taken }) => taken.map(({ identifier }) => identifier)),
     );
-    for (const constraint of constraints) {
-      this.setRules.add(constraint, owners);
-      const linked = constraint.taken.filter(
-        ({ identifier }) => (owners.get(identifier)?.external_id ?? '') !== '',
-      );
-      if (constraint.creates) this.tally.clashes += linked.length;
-      const moved = constraint.taken.find(({ identifier, field }) => {
-        const owner = owners.get(identifier);
-        return field !== 'external_id' && owner !== undefined && owner.uuid !== constraint.user;
-      });
-      if (moved) this.tally.shape.takeLogin(constraint.change, moved.field);
-    }
+    for (const constraint of constraints) this.setRules.add(constraint, owners);
   }
 
   /**
@@ -95,7 +84,6 @@ export class PlanBuilder {
     progress: { rows_done: number; percent: number },
     hasOnlyWarnings: (row: StagedRow) => boolean = () => false,
   ): Promise<void> {
-    for (const row of rows) if (row.outcome === 'missing') this.tally.addMissing(row);
     for (const row of rows)
       if (isWritten(row) && !hasOnlyWarnings(row))
         row.batch = 1 + Math.floor(this.changeCount++ / BATCH_ROWS);
@@ -162,7 +150,6 @@ export class PlanBuilder {
         const row = known.get(line);
         // Until now, this row was counted as unchanged.
         if (!row || row.outcome === 'unchanged') this.tally.unchanged--;
-        if (row) this.tally.withdraw(row);
         // Record only changed names. Unchanged names belong to the user of this row, who does not count as missing
         // anyway.
         const { username, email } = row?.changes.values ?? {};

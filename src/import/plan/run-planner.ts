@@ -5,8 +5,8 @@ import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { type ImportRun, RunProgress, callerOf, userScopeOf } from '../runs/import-run.js';
 import type { Checkpoint } from '../runs/run-transitions.service.js';
+import { hasAnyOther } from '../mapping/record-mapper.js';
 import { FilePlanner } from './file-planner.js';
-import { PlannedChanges } from './compact-collections.js';
 import { PlanGuards } from '../guards/plan-guards.service.js';
 import { PlanBuilder } from './plan-builder.js';
 import { RevertPlanner } from './revert-planner.js';
@@ -15,12 +15,6 @@ import { isInScope } from '../../users/search/user-scope.js';
 import { type StagedRow, EMPTY_ROW } from '../runs/import-row.js';
 
 const PAGE_SIZE = 1000;
-
-/** Number of active users in each part of the data set who are not in the file. The empty string stands for no part. */
-type UnlistedCounts = ReadonlyMap<string, number>;
-
-const sumCounts = (unlisted: UnlistedCounts): number =>
-  [...unlisted.values()].reduce((sum, count) => sum + count, 0);
 
 /** Plans a run and stages its rows. Deletes the staged rows of an earlier attempt. Does not change users. */
 @Injectable()
@@ -51,46 +45,48 @@ export class RunPlanner {
   private async planRevert(run: ImportRun, original: ImportRun, builder: PlanBuilder) {
     await this.reverts.plan(original, run.rows_total ?? 0, builder, callerOf(run).actor);
     await builder.finalize();
-    const none = { missing_reported: 0, missing_blocked: 0, guards: [], line_ended: null };
+    const none = { missing_reported: 0, missing_blocked: 0, guards: [], line_ended: null, words: null };
     return { ...(await builder.summarize()), ...none };
   }
 
   private async planFile(run: ImportRun, builder: PlanBuilder) {
-    const past = await this.guards.past(run);
-    if (past.lastChanging || past.reverts.length > 0) builder.tally.changes = new PlannedChanges();
-    const lineEnded = await this.files.plan(run, builder, past.last);
+    const past = await this.guards.findPast(run);
+    const { lineEnded, users, words } = await this.files.plan(run, builder, past.last);
     await builder.finalize();
     const { tally } = builder;
     // The count reads all users of the data set. No guard needs it for a plan that changes no user.
     const isUnchanged = run.options.missing === 'keep' && tally.unchanged === tally.rows;
-    const left: UnlistedCounts = isUnchanged ? new Map() : await this.countUnlisted(run, builder);
-    const missing = await this.planMissing(run, left, builder);
-    const elsewhere =
-      run.options.part === undefined ? 0 : sumCounts(left) - (left.get(run.options.part) ?? 0);
+    const unlisted = isUnchanged ? 0 : await this.countUnlisted(run, builder);
+    const missing = await this.planMissing(run, unlisted, builder);
     const summary = await builder.summarize();
-    const { counts } = summary;
     const { missing: mode } = run.options;
+    const scope = { users: users.count + unlisted, active: users.active + unlisted };
     return {
       ...summary,
       missing_reported: mode === 'keep' ? 0 : missing,
       missing_blocked: mode === 'block' ? missing : 0,
-      guards: await this.guards.evaluate(run, past, { counts, missing, elsewhere, tally: builder.tally }),
+      guards: await this.guards.evaluate(run, { rows: tally.rows, users, scope, words, past }),
       line_ended: lineEnded,
+      words: hasAnyOther(run.profile) ? words.mergeInto(past.knownWords ?? {}) : null,
     };
   }
 
-  private async countUnlisted({ dataset }: ImportRun, { tally }: PlanBuilder): Promise<UnlistedCounts> {
+  /** Counts the active users of the data set and part who are not in the file. */
+  private async countUnlisted(
+    { dataset, options: { part } }: ImportRun,
+    { tally }: PlanBuilder,
+  ): Promise<number> {
     const managed = await this.directory.countByPart(dataset);
-    return new Map(
-      [...managed].map(([part, count]) => [part, Math.max(0, count - (tally.listed.get(part) ?? 0))]),
-    );
+    let count = 0;
+    for (const [name, users] of managed)
+      if (part === undefined || name === part) count += Math.max(0, users - (tally.listed.get(name) ?? 0));
+    return count;
   }
 
   /** Counts the missing users. Also stages them if the options report or block missing users. */
-  private async planMissing(run: ImportRun, unlisted: UnlistedCounts, builder: PlanBuilder): Promise<number> {
-    const { part, missing } = run.options;
-    const fewer = part === undefined ? sumCounts(unlisted) : (unlisted.get(part) ?? 0);
-    if (fewer === 0 || missing === 'keep') return fewer;
+  private async planMissing(run: ImportRun, unlisted: number, builder: PlanBuilder): Promise<number> {
+    const { missing } = run.options;
+    if (unlisted === 0 || missing === 'keep') return unlisted;
     const scope = userScopeOf(run);
     let count = 0;
     const readUsers = (after: string) => this.directory.listManaged(scope, after, PAGE_SIZE);

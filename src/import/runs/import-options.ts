@@ -12,7 +12,7 @@ import { isWithin } from '../../platform/common/text.js';
 import { Normalize, Rule } from '../../platform/input/field-rules.js';
 import { MANAGED_BY_SCIM } from '../../users/model/formats.js';
 import { fieldsOf } from '../../platform/common/fields.js';
-import type { GuardOverrides } from './guard-limits.js';
+import type { GuardOverrides } from './import-guard.js';
 
 export const MODES = ['upsert', 'create_only', 'update_only'] as const;
 export const MISSING_MODES = ['keep', 'report', 'block'] as const;

@@ -1,4 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import type { User } from '../../users/model/user.js';
 import { type Changes, NO_CHANGES } from '../../platform/common/field-changes.js';
 
 /** Outcomes of a row. Their counts add up to the number of rows of the file. */
@@ -83,6 +84,17 @@ export const isWritten = ({ outcome, changes }: Pick<StagedRow, 'outcome' | 'cha
 
 export const isApplied = (row: StagedRow, appliedBatches: number): boolean =>
   isWritten(row) && row.batch > 0 && row.batch <= appliedBatches;
+
+/** Returns the name to show for a row: of its user, or of the user that the row creates. */
+export function displayNameOf({ changes, version }: StagedRow, user: User | undefined): string {
+  const values: Readonly<Record<string, unknown>> = user ? { ...user } : version === 0 ? changes.values : {};
+  const getText = (field: string): string => {
+    const value = values[field];
+    return typeof value === 'string' ? value : '';
+  };
+  const name = `${getText('known_as') || getText('firstname')} ${getText('surname')}`;
+  return name.trim() || getText('username');
+}
 
 export const lineOf = ({ line }: StagedRow): number => line;
 

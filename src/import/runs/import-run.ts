@@ -3,12 +3,12 @@ import { type JsonText, fromJson, toJson } from '../../platform/common/json.js';
 import { now } from '../../platform/common/time.js';
 import type { SqlValue } from '../../platform/database/engine/sql.js';
 import type { UserScope } from '../../users/search/user-scope.js';
-import type { Guard } from './guard-limits.js';
+import type { Guard } from './import-guard.js';
 import type { ImportOptions, NamedProfile } from './import-options.js';
 import { ImportRunEntity } from './import.entity.js';
 
 /** Columns that contain JSON in the database, and decoded values in a run. */
-const JSON_COLUMNS = ['options', 'profile', 'counts', 'guards', 'reason', 'header'] as const;
+const JSON_COLUMNS = ['options', 'profile', 'counts', 'guards', 'reason', 'header', 'words'] as const;
 /** Columns that contain 0 or 1 in the database, and booleans in a run. */
 const FLAGS = ['dry_run', 'line_ended', 'approved', 'cancel'] as const;
 

@@ -24,7 +24,6 @@ import {
   toRunRow,
   toRun,
 } from './import-run.js';
-import { NO_COUNTS } from './import-row.js';
 import { COMPLETED, RUNNABLE, RUN_STATES, type RunState, WAITING } from './run-states.js';
 
 export interface RunFilter {
@@ -112,24 +111,22 @@ export class ImportRunsRepository {
   }
 
   /**
-   * Counts the users whom the runs of a data set have blocked or reactivated since the given time. Approved runs,
-   * reverts and reverted runs do not count.
-   * @param excludedId id of another run that does not count.
+   * Returns the runs of a data set and part that have changed users since the given time, newest first. Omits reverts
+   * and reverted runs.
+   * @param excludedId id of another run to omit.
    */
-  async countAccessChangesSince(dataset: string, time: string, excludedId: string) {
-    const rows = await this.database.query<Pick<ImportRunEntity, 'counts' | 'missing_blocked'>>(
-      `SELECT counts, missing_blocked FROM import_runs WHERE dataset = ? AND finished >= ? AND id <> ?
-       AND reverts IS NULL AND approved = 0 AND applied_batches > 0
-       AND id NOT IN (SELECT reverts FROM import_runs WHERE dataset = ? AND reverts IS NOT NULL AND applied_batches > 0)`,
-      [dataset, time, excludedId, dataset],
+  async listAppliedSince({ dataset, part }: UserScope, time: string, excludedId: string) {
+    const rows = await this.database.query<Pick<ImportRunEntity, 'guards' | 'approved'>>(
+      `SELECT guards, approved FROM import_runs
+       WHERE dataset = ? AND COALESCE(part, '') = ? AND finished >= ? AND id <> ? AND reverts IS NULL AND applied_batches > 0
+       AND id NOT IN (SELECT reverts FROM import_runs WHERE dataset = ? AND reverts IS NOT NULL AND applied_batches > 0)
+       ORDER BY id DESC`,
+      [dataset, part ?? '', time, excludedId, dataset],
     );
-    const sum = { deactivations: 0, reactivations: 0 };
-    for (const { counts, missing_blocked: missing } of rows) {
-      const rowsOf = counts ? fromJson(counts) : NO_COUNTS;
-      sum.deactivations += rowsOf.blocked + missing;
-      sum.reactivations += rowsOf.reactivated;
-    }
-    return sum;
+    return rows.map(({ guards, approved }) => ({
+      approved: approved === 1,
+      guards: guards === null ? [] : fromJson(guards),
+    }));
   }
 
   async hasFile({ dataset, part }: UserScope, sha256: string, states: readonly RunState[]): Promise<boolean> {

@@ -4,7 +4,7 @@ import { ascii, bool, int, longText, text, time, uuid } from '../../platform/dat
 import type { ChangesText } from '../../platform/common/field-changes.js';
 import { ImportOptions, type NamedProfile } from './import-options.js';
 import type { Counts, RowError, StagedOutcome } from './import-row.js';
-import type { Guard } from './guard-limits.js';
+import type { Guard } from './import-guard.js';
 import type { Reason, RunState } from './run-states.js';
 
 /** An import run: one file, one plan, one result. Its id is a UUID of version 7, and newer runs have greater ids. */
@@ -59,6 +59,12 @@ export class ImportRunEntity {
   @Column({ ...int(), nullable: true, default: null }) line_ended: number | null = null;
   /** SHA-256 hash of the plan. It reveals a different plan if the run is planned again. */
   @Column({ ...ascii(64), nullable: true }) plan_hash: string | null = null;
+
+  /**
+   * Words of this file and of earlier files that only `*` of the profile's values matches, by source column. Null if the
+   * profile has no `*`.
+   */
+  @Column({ ...longText(), nullable: true }) words: JsonText<Record<string, readonly string[]>> | null = null;
 
   @Column(int()) batches = 0;
   @Column(int()) applied_batches = 0;

@@ -2,7 +2,7 @@ import { type Actor, isSameActor } from '../../access/actor.js';
 import { hasScope } from '../../access/policy.js';
 import { Changes } from '../../platform/common/field-changes.js';
 import { isObject } from '../../platform/common/json.js';
-import type { Guard } from './guard-limits.js';
+import type { Guard } from './import-guard.js';
 import type { RowError, StagedRow } from './import-row.js';
 import type { ImportRun } from './import-run.js';
 import type { Reason } from './run-states.js';
@@ -50,7 +50,13 @@ function hideInError(error: RowError, isSent: boolean): RowError {
 /** Removes the values of the examples of a guard. Their lines remain. */
 export function hideInGuard(guard: Guard, visibility: Visibility): Guard {
   if (visibility === 'all') return guard;
-  const examples = guard.examples.map(({ line }) => ({ line, external_id: '', old: null, new: null }));
+  const examples = guard.examples.map(({ line }) => ({
+    line,
+    external_id: '',
+    name: '',
+    old: null,
+    new: null,
+  }));
   return { ...guard, examples };
 }
 

@@ -15,11 +15,8 @@ const LOOPBACK_OF: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', 
 /** Prefixes of cookie names that browsers accept only over HTTPS (RFC 6265bis). */
 const SECURE_PREFIX = /^__(?:Host|Secure|Http|Host-Http)-/i;
 
-const REMOVED: Readonly<Record<string, string>> = {
-  IMPORT_MAX_COLUMN: 'IMPORT_MAX_CHANGED, IMPORT_MAX_CHANGED_LOGINS and IMPORT_MAX_EMPTIED',
-  IMPORT_MAX_COLUMN_PERCENT:
-    'IMPORT_MAX_CHANGED_PERCENT, IMPORT_MAX_CHANGED_LOGINS_PERCENT and IMPORT_MAX_EMPTIED_PERCENT',
-};
+/** Limits of import guards, current and removed ones. The importer knows and checks their names. */
+const GUARD_LIMIT = /^IMPORT_(GUARD_|MAX_|MIN_SIZE|WEEK_FACTOR|SMALL_DATASET)/;
 
 /** Names of all settings, with the `_FILE` twins of secrets. */
 const NAMES = Object.entries(SETTINGS).flatMap(([name, { isSecret }]) =>
@@ -43,6 +40,9 @@ class MutableSettings {
 
 /** The settings of this process, with values derived from them. */
 export class Env extends (MutableSettings as new () => MutableSettings & SettingValues) {
+  /** Texts of the variables that set limits of import guards, such as `IMPORT_GUARD_ERRORS_ROWS`. */
+  readonly guardLimits = new Map<string, string>();
+
   /** Value of `TRUST_PROXY` for Express's setting `trust proxy`. */
   get trustProxy(): number | string | false {
     if (this.TRUST_PROXY === undefined) return false;
@@ -87,13 +87,10 @@ export class EnvError extends Error {}
  * @throws EnvError that lists every invalid variable.
  */
 export function loadEnv(variables: NodeJS.ProcessEnv = process.env, fileNames: readonly string[] = []): Env {
-  throwIfInvalid(
-    Object.entries(REMOVED).flatMap(([name, others]) =>
-      variables[name] ? `${name} is no longer supported. Set ${others} instead` : [],
-    ),
-  );
   const env = new Env();
-  const faults = describeUnknownNames(fileNames.filter((name) => !FOREIGN.test(name)));
+  const faults = describeUnknownNames(
+    fileNames.filter((name) => !FOREIGN.test(name) && !GUARD_LIMIT.test(name)),
+  );
   for (const [name, { parse, isSecret }] of Object.entries(SETTINGS)) {
     const text = (isSecret && readSecretFile(name, variables, faults)) || variables[name];
     if (!text) continue;
@@ -101,6 +98,8 @@ export function loadEnv(variables: NodeJS.ProcessEnv = process.env, fileNames: r
     if (value !== undefined) env.set(name, value);
     faults.push(...errors.map((error) => error.replace('$property', name)));
   }
+  for (const [name, text] of Object.entries(variables))
+    if (text && GUARD_LIMIT.test(name)) env.guardLimits.set(name, text);
   throwIfInvalid([...faults, ...findCrossSettingErrors(env)]);
   return env;
 }

@@ -172,93 +172,10 @@ export const SETTINGS = {
   SCIM_DELETED_DAYS: defineSetting(createCountType, 30),
 
   /**
-   * Number of users that one import may block. An import that exceeds this limit, or any of the limits down to
-   * IMPORT_SMALL_DATASET_ROWS, waits for approval (docs/imports.md).
+   * Limits of the guards, which stop an import that looks like an accident: `strict`, `normal` or `relaxed`. Profiles and
+   * IMPORT_GUARD_<guard>_<limit> override single limits (docs/imports.md).
    */
-  IMPORT_MAX_DEACTIVATIONS: defineSetting(createRowsType, 5),
-  /** IMPORT_MAX_DEACTIVATIONS as a percentage of the active users in scope. The higher of the two limits applies. */
-  IMPORT_MAX_DEACTIVATIONS_PERCENT: defineSetting(createPercentType, 10),
-  /** Upper bound for the limit that results from IMPORT_MAX_DEACTIVATIONS_PERCENT. */
-  IMPORT_MAX_DEACTIVATIONS_TOTAL: defineSetting(createRowsType, 200),
-  /** Number of users that one import may reactivate. */
-  IMPORT_MAX_REACTIVATIONS: defineSetting(createRowsType, 5),
-  /** IMPORT_MAX_REACTIVATIONS as a percentage of the active users in scope. The higher of the two limits applies. */
-  IMPORT_MAX_REACTIVATIONS_PERCENT: defineSetting(createPercentType, 10),
-  /** Upper bound for the limit that results from IMPORT_MAX_REACTIVATIONS_PERCENT. */
-  IMPORT_MAX_REACTIVATIONS_TOTAL: defineSetting(createRowsType, 200),
-  /**
-   * Factor for limits over seven days: the imports of a data set that ran without approval may together block or reactivate
-   * this many times the limit of one import.
-   */
-  IMPORT_WEEK_FACTOR: defineSetting(createIntegerType(1, 100), 2),
-  /** Number of users whose value in one column may change. */
-  IMPORT_MAX_CHANGED: defineSetting(createRowsType, 4),
-  /** IMPORT_MAX_CHANGED as a percentage of the matched users. The higher of the two limits applies. */
-  IMPORT_MAX_CHANGED_PERCENT: defineSetting(createPercentType, 20),
-  /** IMPORT_MAX_CHANGED for user names, email addresses, authnames and roles, which control logins and permissions. */
-  IMPORT_MAX_CHANGED_LOGINS: defineSetting(createRowsType, 2),
-  /** IMPORT_MAX_CHANGED_LOGINS as a percentage of the matched users. The higher of the two limits applies. */
-  IMPORT_MAX_CHANGED_LOGINS_PERCENT: defineSetting(createPercentType, 10),
-  /** Number of users whose value in one column may be emptied. */
-  IMPORT_MAX_EMPTIED: defineSetting(createRowsType, 4),
-  /** IMPORT_MAX_EMPTIED as a percentage of the matched users. The higher of the two limits applies. */
-  IMPORT_MAX_EMPTIED_PERCENT: defineSetting(createPercentType, 10),
-  /** Number of rows that may take over a user name, email address, authname or phone number from another row. */
-  IMPORT_MAX_MOVED: defineSetting(createRowsType, 3),
-  /** IMPORT_MAX_MOVED as a percentage of the matched users. The higher of the two limits applies. */
-  IMPORT_MAX_MOVED_PERCENT: defineSetting(createPercentType, 2),
-  /** Number of users who may get the same new value in a column that had more than ten different values. */
-  IMPORT_MAX_SAME: defineSetting(createRowsType, 9),
-  /**
-   * IMPORT_MAX_SAME as a percentage of the matched users (of the new users if the column contains names). The higher of
-   * the two limits applies.
-   */
-  IMPORT_MAX_SAME_PERCENT: defineSetting(createPercentType, 50),
-  /** Number of values that may lose their accents or be encoded twice. */
-  IMPORT_MAX_GARBLED: defineSetting(createRowsType, 3),
-  /** IMPORT_MAX_GARBLED as a percentage of the rows. The higher of the two limits applies. */
-  IMPORT_MAX_GARBLED_PERCENT: defineSetting(createPercentType, 1),
-  /**
-   * Number of rows that may have a new external id. The guard trips only if more users than this are also missing or in
-   * conflict. Both together suggest a changed key column.
-   */
-  IMPORT_MAX_NEW_KEYS: defineSetting(createRowsType, 5),
-  /** IMPORT_MAX_NEW_KEYS as a percentage of the linked users. The higher of the two limits applies. */
-  IMPORT_MAX_NEW_KEYS_PERCENT: defineSetting(createPercentType, 20),
-  /**
-   * Minimum number of rows in a file with missing=block, as a percentage of the rows of the data set's last completed
-   * import.
-   */
-  IMPORT_MIN_SIZE_PERCENT: defineSetting(createPercentType, 80),
-  /** Number of users changed by the last import whom the next import may change back. */
-  IMPORT_MAX_UNDONE: defineSetting(createRowsType, 4),
-  /** IMPORT_MAX_UNDONE as a percentage of the changes of the last import. The higher of the two limits applies. */
-  IMPORT_MAX_UNDONE_PERCENT: defineSetting(createPercentType, 50),
-  /**
-   * Number of users that an old file may change. A file is old if it was already imported before the last imported file.
-   */
-  IMPORT_MAX_OLD_FILE: defineSetting(createRowsType, 0),
-  /** Number of matched users that may belong to another data set. */
-  IMPORT_MAX_FOREIGN: defineSetting(createRowsType, 4),
-  /** IMPORT_MAX_FOREIGN as a percentage of the matched users. The higher of the two limits applies. */
-  IMPORT_MAX_FOREIGN_PERCENT: defineSetting(createPercentType, 10),
-  /** Number of rows that may fail. Rows that failed in the same way in the last import do not count. */
-  IMPORT_MAX_ERRORS: defineSetting(createRowsType, 4),
-  /** IMPORT_MAX_ERRORS as a percentage of the rows. The higher of the two limits applies. */
-  IMPORT_MAX_ERRORS_PERCENT: defineSetting(createPercentType, 10),
-  /** Number of users for whom an import may repeat a change that was reverted. */
-  IMPORT_MAX_REPEATED: defineSetting(createRowsType, 0),
-  /**
-   * Number of users in scope below which a data set is small. In a small data set, some fixed limits are lowered to
-   * IMPORT_SMALL_DATASET_ROWS. 0: no data set is small.
-   */
-  IMPORT_SMALL_DATASET: defineSetting(createRowsType, 50),
-  /**
-   * In a small data set, number of rows that may block users, move values or have new external ids. The limit for rows
-   * that change or empty values is one lower.
-   */
-  IMPORT_SMALL_DATASET_ROWS: defineSetting(createIntegerType(1, 1000), 3),
-
+  IMPORT_GUARDS: defineSetting(createEnumType('strict', 'normal', 'relaxed'), 'normal'),
   /** Drop folder for scheduled imports. Unset: no scheduled imports. */
   IMPORT_FOLDER: defineOptional(createPathType),
   /**

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
+import { type JsonText, fromJson } from '../../platform/common/json.js';
 import { WEBMASTER } from '../../access/roles.js';
 import { type Sql, lockClauseOf, toPlaceholders, selectWhereIn } from '../../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
@@ -15,9 +16,18 @@ export type { Owner };
 
 export interface ManagedUser extends Pick<
   UserEntity,
-  'uuid' | 'external_id' | 'username_key' | 'email_key' | 'status' | 'version' | 'managed_part'
+  | 'uuid'
+  | 'external_id'
+  | 'username_key'
+  | 'email_key'
+  | 'surname_sort'
+  | 'status'
+  | 'version'
+  | 'managed_part'
+  | 'manager_uuid'
 > {
   isWebmaster: boolean;
+  roles: readonly string[];
 }
 
 /** SQL condition for users with a role, directly or from a group (see `rolesOf`). */
@@ -133,14 +143,19 @@ export class UserDirectory {
    */
   async listManaged({ dataset }: UserScope, after: string, limit: number): Promise<ManagedUser[]> {
     const rows = await this.database.query<
-      Omit<ManagedUser, 'isWebmaster'> & { webmaster: number | boolean }
+      Omit<ManagedUser, 'isWebmaster' | 'roles'> & { webmaster: number | boolean; roles: JsonText<string[]> }
     >(
-      `SELECT uuid, external_id, username_key, email_key, status, ${HAS_ROLE} AS webmaster, version, managed_part
+      `SELECT uuid, external_id, username_key, email_key, surname_sort, status, ${HAS_ROLE} AS webmaster, version,
+         managed_part, manager_uuid, roles
        FROM users
        WHERE managed_by = ? AND uuid > ? ORDER BY uuid LIMIT ?`,
       [...WEBMASTER_PARAMS, dataset, after, limit],
     );
-    return rows.map(({ webmaster, ...user }) => ({ ...user, isWebmaster: Boolean(webmaster) }));
+    return rows.map(({ webmaster, roles, ...user }) => ({
+      ...user,
+      isWebmaster: Boolean(webmaster),
+      roles: fromJson(roles),
+    }));
   }
 
   /**

@@ -9,6 +9,7 @@ import { IdempotentRequests1795600006000 } from './1795600006000-idempotent-requ
 import { Leases1795600007000 } from './1795600007000-leases.js';
 import { Installation1795600008000 } from './1795600008000-installation.js';
 import { LoginDevices1795600009000 } from './1795600009000-login-devices.js';
+import { ImportWords1795600010000 } from './1795600010000-import-words.js';
 
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
   Users1795600000000,
@@ -21,4 +22,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   Leases1795600007000,
   Installation1795600008000,
   LoginDevices1795600009000,
+  ImportWords1795600010000,
 ];

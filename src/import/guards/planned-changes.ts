@@ -1,4 +1,6 @@
+import type { FieldChange } from '../../platform/common/field-changes.js';
 import { computeHash64 } from '../../users/set-rules/number-collections.js';
+import type { StagedRow } from '../runs/import-row.js';
 
 /** Maximum number of stored changes. Each change needs about 48 bytes. */
 const MAX_CHANGES = 2 ** 18;
@@ -8,6 +10,14 @@ const MAX_CHANGES = 2 ** 18;
  */
 const CHANGE_BITS = 21;
 
+const BOOKKEEPING: ReadonlySet<string> = new Set(['managed_by', 'managed_part', 'blocked_by']);
+
+/** Returns the changes of a row for a comparison with another run. Blocking a user undoes the creation of the user. */
+export const listChanges = ({ outcome, changes }: StagedRow): readonly FieldChange[] =>
+  outcome === 'created'
+    ? [{ field: 'status', old: 'Blocked', new: 'Active' }]
+    : changes.list.filter(({ field }) => !BOOKKEEPING.has(field));
+
 /**
  * Changes of a plan, for the comparison with earlier runs. Finds a change by its user, field and new value. Stores up
  * to 262,144 changes. For a larger plan, stores only the changes of a sample of users.
@@ -15,16 +25,23 @@ const CHANGE_BITS = 21;
 export class PlannedChanges {
   /** Maps the key of a change to the line of its row. */
   private readonly lines = new Map<number, number>();
+  private readonly foundKeys = new Set<number>();
   /** Number of low bits that must be 0 in the hash of a sampled user. Each further bit halves the sample. */
   private zeroBits = 0;
 
-  get isEmpty(): boolean {
-    return this.lines.size === 0;
+  get size(): number {
+    return this.lines.size;
   }
 
-  /** @param line line of the row, negative for a missing user. */
-  add(user: string, field: string, value: unknown, line: number): void {
-    if (this.isSampled(user)) this.lines.set(keyOf(user, field, value), line);
+  /** Number of changes that `findLine` has found. */
+  get found(): number {
+    return this.foundKeys.size;
+  }
+
+  addRow(row: StagedRow): void {
+    const user = row.user_uuid;
+    if (user === null || !this.isSampled(user)) return;
+    for (const { field, new: value } of listChanges(row)) this.lines.set(keyOf(user, field, value), row.line);
     while (this.lines.size > MAX_CHANGES) {
       this.zeroBits++;
       for (const key of this.lines.keys())
@@ -32,14 +49,12 @@ export class PlannedChanges {
     }
   }
 
-  /** Removes a change whose row has failed after it was added. */
-  remove(user: string, field: string, value: unknown): void {
-    this.lines.delete(keyOf(user, field, value));
-  }
-
   /** Returns the line of the row that sets a field of a user to this value, or undefined if no row does. */
   findLine(user: string, field: string, value: unknown): number | undefined {
-    return this.lines.get(keyOf(user, field, value));
+    const key = keyOf(user, field, value);
+    const line = this.lines.get(key);
+    if (line !== undefined) this.foundKeys.add(key);
+    return line;
   }
 
   isSampled(user: string): boolean {
@@ -54,4 +69,17 @@ export class PlannedChanges {
 function keyOf(user: string, field: string, value: unknown): number {
   const [change] = computeHash64(`${user} ${field} ${JSON.stringify(value ?? null)}`);
   return (computeHash64(user)[0] >>> 0) * 2 ** CHANGE_BITS + (change >>> (32 - CHANGE_BITS));
+}
+
+/** Returns a change of an earlier row that the plan undoes, with the line of the plan, or undefined. */
+export function findChangeBack(
+  row: StagedRow,
+  planned: PlannedChanges,
+): (FieldChange & { line: number }) | undefined {
+  let back: (FieldChange & { line: number }) | undefined;
+  for (const change of row.user_uuid === null ? [] : listChanges(row)) {
+    const line = planned.findLine(row.user_uuid ?? '', change.field, change.old);
+    if (line !== undefined) back ??= { ...change, line };
+  }
+  return back;
 }

@@ -1,0 +1,45 @@
+import type { FieldChange } from '../../platform/common/field-changes.js';
+import { isObject } from '../../platform/common/json.js';
+import type { StagedRow } from '../runs/import-row.js';
+
+/** Returns the value of a key. If the key has no value yet, creates the value and adds it to the map. */
+export function getOrCreate<Key, Value>(map: Map<Key, Value>, key: Key, create: () => Value): Value {
+  const value = map.get(key) ?? create();
+  map.set(key, value);
+  return value;
+}
+
+/** Fields that the importer itself sets, or that have no column. */
+const BOOKKEEPING = new Set(['managed_by', 'managed_part', 'blocked_by', 'external_id', 'password']);
+/** Columns with guards of their own, which the general column guards skip. */
+export const GUARDED_ELSEWHERE: ReadonlySet<string> = new Set(['status', 'roles']);
+export const LOGINS: readonly string[] = ['username', 'email', 'authname'];
+
+/** Returns the changed columns of an existing user in the file. Each social network is a separate column. */
+export function listChangedColumns({ outcome, changes }: StagedRow): readonly FieldChange[] {
+  if (outcome === 'created' || outcome === 'missing') return [];
+  return changes.list.flatMap((change) => {
+    if (BOOKKEEPING.has(change.field)) return [];
+    if (change.field !== 'social_media') return [change];
+    const [old, now] = [membersOf(change.old), membersOf(change.new)];
+    return [...new Set([...Object.keys(old), ...Object.keys(now)])]
+      .filter((member) => old[member] !== now[member])
+      .map((member) => ({ field: `social_media.${member}`, old: old[member] ?? '', new: now[member] ?? '' }));
+  });
+}
+
+const membersOf = (value: unknown): Record<string, unknown> => (isObject(value) ? value : {});
+
+export function isFilled(value: unknown): boolean {
+  if (value === '' || value === null || value === undefined) return false;
+  return typeof value !== 'object' || Object.keys(value).length > 0;
+}
+
+/** Returns true if a change replaces a value by another value, without a change from or to an empty value. */
+export const isReplaced = ({ old, new: now }: FieldChange): boolean =>
+  typeof now !== 'boolean' && isFilled(old) && isFilled(now);
+
+export const toText = (value: unknown): string =>
+  typeof value === 'string' ? value : JSON.stringify(value ?? '');
+
+export const isStringArray = (value: unknown): value is string[] => Array.isArray(value);

@@ -1,0 +1,47 @@
+import { isObject } from '../../platform/common/json.js';
+import { isFilled, toText } from './changed-columns.js';
+import { computeLimit, countByField, defineGuard } from './guard.js';
+import { formOf } from './value-form.js';
+
+/** Forms that fewer of the values in the column had are new. */
+const RARE_SHARE = 0.01;
+/** Columns with fewer values are not evaluated. */
+const MIN_VALUES = 20;
+
+/** Cells with a form that hardly any value of the column had. */
+export const changedForm = defineGuard({
+  name: 'changed_form',
+  /** `email_rows` replaces `rows` for e-mail addresses. */
+  limits: { rows: 3, percent: 1, email_rows: 8 },
+  explains: ['changed_logins_only', 'changed_logins', 'changed_field'],
+  hint: 'The values of this column have another form than before, such as another e-mail domain or another kind of value. The source may have changed its format or exchanged columns. Compare some rows with the source.',
+  start({ users, past }, { rows, percent, email_rows: emailRows }) {
+    const isNewForm = (field: string, value: unknown): boolean => {
+      const column = users.columns.get(field);
+      if (!column?.isText || column.filled < MIN_VALUES || typeof value !== 'string' || value === '')
+        return false;
+      return column.forms.getShare(formOf(value)) < RARE_SHARE;
+    };
+    const counter = countByField(
+      ({ field, new: now }) => (isNewForm(field, now) ? [field] : []),
+      (field) => computeLimit({ rows: field === 'email' ? emailRows : rows, percent }, users.count),
+    );
+    return {
+      add(row, changes) {
+        const isNew = row.outcome === 'created' && past.last;
+        counter.add?.(row, isNew ? listNewValues(row.changes.values) : changes);
+      },
+      finish: () => counter.finish(),
+    };
+  },
+});
+
+function listNewValues({ social_media: links, ...values }: Readonly<Record<string, unknown>>) {
+  const members = Object.entries(isObject(links) ? links : {}).map(([name, value]) => [
+    `social_media.${name}`,
+    value,
+  ]);
+  return [...Object.entries(values), ...(members as [string, unknown][])].flatMap(([field, value]) =>
+    isFilled(value) ? [{ field, old: null, new: toText(value) }] : [],
+  );
+}

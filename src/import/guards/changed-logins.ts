@@ -1,0 +1,23 @@
+import type { FieldChange } from '../../platform/common/field-changes.js';
+import { toLoginKey } from '../../users/model/comparison-keys.js';
+import { LOGINS, isReplaced } from './changed-columns.js';
+import { computeLimit, countByField, defineGuard } from './guard.js';
+
+/** Returns the column of a login that another login replaces. A change of case does not count. */
+export function listReplacedLogins(change: FieldChange): readonly string[] {
+  const { field, old, new: now } = change;
+  if (!LOGINS.includes(field) || !isReplaced(change)) return [];
+  const isSame = typeof old === 'string' && typeof now === 'string' && toLoginKey(old) === toLoginKey(now);
+  return isSame ? [] : [field];
+}
+
+/** Usernames, e-mail addresses and authnames that another value replaces. */
+export const changedLogins = defineGuard({
+  name: 'changed_logins',
+  limits: { rows: 3, percent: 10 },
+  isSummed: true,
+  explains: [],
+  hint: 'Many users would have to sign in with another name. The source may have changed how it builds this value. Ask the source before you approve, and tell these users.',
+  start: ({ users }, limits) =>
+    countByField(listReplacedLogins, (field) => computeLimit(limits, users.columns.get(field)?.filled ?? 0)),
+});

@@ -1,0 +1,16 @@
+import { computeLimit, countRows, defineGuard } from './guard.js';
+
+/** New users, except in the first file of the data set and part. */
+export const created = defineGuard({
+  name: 'created',
+  /** The limit covers all runs of 30 days. */
+  limits: { rows: 20, percent: 15 },
+  explains: [],
+  hint: 'Many users would be created. The external ids of known people may have changed, or the file may list people who need no account. Check some of them in the source before you approve.',
+  start: ({ past, scope }, limits) =>
+    countRows(
+      ({ outcome, changes }) =>
+        outcome === 'created' && past.last ? { old: null, new: changes.values['username'] } : undefined,
+      () => computeLimit(limits, scope.users),
+    ),
+});

@@ -1,0 +1,21 @@
+import { computeLimit, countRows, defineGuard } from './guard.js';
+import { losesAccess } from './plan.js';
+
+/** Users who lose access, because they are missing or by Status. */
+export const deactivations = defineGuard({
+  name: 'deactivations',
+  /** `cap_rows` and `cap_percent` form a second limit. The lower of the two limits applies. */
+  limits: { rows: 5, percent: 10, cap_rows: 200, cap_percent: 2 },
+  isSummed: true,
+  explains: ['changed_managers', 'role_holders'],
+  hint: 'Many users would lose access. The file may contain only part of the data set, or its Status column may be wrong. Compare the number of rows with the source. Approve only if these people have left.',
+  start: ({ scope }, limits) =>
+    countRows(
+      (row) => (losesAccess(row) ? { old: 'Active', new: 'Blocked' } : undefined),
+      () =>
+        Math.min(
+          computeLimit(limits, scope.active),
+          computeLimit({ rows: limits.cap_rows, percent: limits.cap_percent }, scope.active),
+        ),
+    ),
+});

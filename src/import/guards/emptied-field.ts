@@ -1,0 +1,19 @@
+import { GUARDED_ELSEWHERE, isFilled } from './changed-columns.js';
+import { computeLimit, countByField, defineGuard } from './guard.js';
+
+/** Values that are emptied, by column. */
+export const emptiedField = defineGuard({
+  name: 'emptied_field',
+  limits: { rows: 5, percent: 10 },
+  isSummed: true,
+  explains: [],
+  hint: 'Many users would lose their value in this column. The source has probably stopped sending it. Ask the source, or import with blank_cells=keep.',
+  start: ({ users }, limits) =>
+    countByField(
+      ({ field, old, new: now }) =>
+        !GUARDED_ELSEWHERE.has(field) && typeof now !== 'boolean' && isFilled(old) && !isFilled(now)
+          ? [field]
+          : [],
+      (field) => computeLimit(limits, users.columns.get(field)?.filled ?? 0),
+    ),
+});

@@ -1,0 +1,40 @@
+import { IntList, TextNumbers } from '../../users/set-rules/number-collections.js';
+import type { StagedRow } from '../runs/import-row.js';
+import { FoundRows } from './found-rows.js';
+import { computeLimit, defineGuard } from './guard.js';
+
+/** Failed rows, without rows that failed in the same way in the last completed run. */
+export const errors = defineGuard({
+  name: 'errors',
+  limits: { rows: 4, percent: 10 },
+  explains: [],
+  hint: 'Many rows fail with errors that the last file did not have. The format of the source has probably changed. Read the errors of the rows, and correct the source or the profile.',
+  start: (plan, limits) => ({
+    async finish() {
+      const known = new TextNumbers();
+      const left = new IntList();
+      const found = new FoundRows();
+      for await (const row of plan.readFailedRows()) {
+        if (found.count === 0 && known.last === 0 && plan.past.last)
+          await countFaults(plan.readFailedRows(plan.past.last));
+        const number = known.findNumber(faultOf(row));
+        if (number > 0 && left.at(number) > 0) left.set(number, left.at(number) - 1);
+        else found.add(row, { old: null, new: row.errors.map(formatError).join('; ') });
+      }
+      return [{ found, limit: computeLimit(limits, plan.rows) }];
+
+      async function countFaults(rows: AsyncIterable<StagedRow>): Promise<void> {
+        for await (const row of rows) {
+          const number = known.assignNumber(faultOf(row));
+          left.set(number, left.at(number) + 1);
+        }
+      }
+    },
+  }),
+});
+
+const formatError = ({ field, code }: StagedRow['errors'][number]): string => `${field}: ${code}`;
+
+/** Returns the same key for failed rows with the same ExternalId and the same errors. */
+const faultOf = ({ external_id, errors: faults }: StagedRow): string =>
+  `${external_id}\0${faults.map(formatError).join('\0')}`;

@@ -1,0 +1,18 @@
+import { computeLimit, defineGuard } from './guard.js';
+
+/** Users of another data set or part. */
+export const foreignDataset = defineGuard({
+  name: 'foreign_dataset',
+  limits: { rows: 5, percent: 10 },
+  explains: 'all',
+  hint: 'Many users in the file belong to another data set or part. The option dataset or part is probably wrong. Import the file again with the right data set and part.',
+  start: ({ users, past }, limits) => ({
+    finish() {
+      const usual = computeLimit(limits, users.count);
+      if (!past.last && users.fromOtherPart.count > 0) return [{ found: users.fromOtherPart, limit: 0 }];
+      // If the last run was over the limit, an operator has approved its users. Only additional users count.
+      const known = past.last?.guards.find(({ name }) => name === 'foreign_dataset')?.value ?? 0;
+      return [{ found: users.foreign, limit: known > usual ? known + usual : usual }];
+    },
+  }),
+});

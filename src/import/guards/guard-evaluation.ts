@@ -1,0 +1,75 @@
+import type { Guard } from '../runs/import-guard.js';
+import { listChangedColumns } from './changed-columns.js';
+import type { Finding, GuardDefinition } from './guard.js';
+import type { GuardLimits } from './guard-limits.js';
+import { GUARDS } from './guard-table.js';
+import type { Plan } from './plan.js';
+
+/** A guard that is evaluated, with its examples before the names of their users are known. */
+export interface EvaluatedGuard extends Omit<Guard, 'examples'> {
+  examples: Finding['found']['examples'];
+}
+
+/** Returns the sum of a guard and field in the runs of the last 30 days that were applied without an approval. */
+export type EarlierCounts = (guard: string, field: string | null) => number;
+
+/** A sum of 30 days may be this many times the limit of one run. */
+const SUM_FACTOR = 2;
+const LITTLE_BY_LITTLE = 'Together with the imports of the last 30 days, the number is over its limit.';
+
+/** Counts the staged rows of a plan, and compares the counts with the limits. @returns the guards, hits first. */
+export async function evaluateGuards(
+  plan: Plan,
+  limits: GuardLimits,
+  getEarlierCount: EarlierCounts,
+): Promise<EvaluatedGuard[]> {
+  const counters = GUARDS.map((guard) => ({
+    guard,
+    counter: guard.start(plan, limits[guard.name] ?? guard.limits),
+  }));
+  for await (const row of plan.readRows()) {
+    const changes = listChangedColumns(row);
+    for (const { counter } of counters) counter.add?.(row, changes);
+  }
+  const guards: EvaluatedGuard[] = [];
+  for (const { guard, counter } of counters)
+    for (const finding of await counter.finish()) guards.push(evaluate(guard, finding, getEarlierCount));
+  const hits = guards.filter(({ hit }) => hit);
+  return [...explainHits(hits), ...guards.filter(({ hit }) => !hit)];
+}
+
+function evaluate(
+  { name, isSummed, hint }: GuardDefinition,
+  { field = null, found: { count, examples }, limit, hit = count > limit, detail }: Finding,
+  getEarlierCount: EarlierCounts,
+): EvaluatedGuard {
+  const hasWindow = name === 'created';
+  const isAddedUp = count > 0 && !hit && (isSummed === true || hasWindow);
+  const sum = count + (isAddedUp ? getEarlierCount(name, field) : 0);
+  const sumLimit = hasWindow ? limit : SUM_FACTOR * limit;
+  if (isAddedUp && sum > sumLimit)
+    return {
+      name,
+      field,
+      value: sum,
+      limit: sumLimit,
+      hit: true,
+      examples,
+      hint: `${LITTLE_BY_LITTLE} ${hint}`,
+    };
+  const sentence = detail === undefined ? hint : `${detail} ${hint}`;
+  return { name, field, value: count, limit, hit, examples: hit ? examples : [], hint: hit ? sentence : '' };
+}
+
+/** Keeps one sentence for each accident: the sentences of guards that an earlier guard explains become empty. */
+function explainHits(hits: readonly EvaluatedGuard[]): EvaluatedGuard[] {
+  const told: GuardDefinition[] = [];
+  return hits.map((hit) => {
+    const definition = GUARDS.find(({ name }) => name === hit.name);
+    const isExplained = told.some(
+      ({ name, explains }) => name === hit.name || explains === 'all' || explains.includes(hit.name),
+    );
+    if (!isExplained && definition) told.push(definition);
+    return isExplained ? { ...hit, hint: '' } : hit;
+  });
+}

@@ -1,0 +1,45 @@
+import type { GuardDefinition } from './guard.js';
+import { afterRevert } from './after-revert.js';
+import { changedField } from './changed-field.js';
+import { changedForm } from './changed-form.js';
+import { changedLoginsOnly } from './changed-logins-only.js';
+import { changedLogins } from './changed-logins.js';
+import { changedManagers } from './changed-managers.js';
+import { created } from './created.js';
+import { deactivations } from './deactivations.js';
+import { emptiedField } from './emptied-field.js';
+import { errors } from './errors.js';
+import { exchangedValues } from './exchanged-values.js';
+import { foreignDataset } from './foreign-dataset.js';
+import { garbledText } from './garbled-text.js';
+import { lostTogether } from './lost-together.js';
+import { oldFile } from './old-file.js';
+import { otherPerson } from './other-person.js';
+import { reactivations } from './reactivations.js';
+import { roleHolders } from './role-holders.js';
+import { slidColumn } from './slid-column.js';
+import { unknownWord } from './unknown-word.js';
+
+/** All guards of imports (interface §6). The guard that says most about an accident comes first. */
+export const GUARDS: readonly GuardDefinition[] = [
+  oldFile,
+  afterRevert,
+  foreignDataset,
+  otherPerson,
+  slidColumn,
+  exchangedValues,
+  unknownWord,
+  garbledText,
+  changedForm,
+  lostTogether,
+  deactivations,
+  reactivations,
+  roleHolders,
+  changedLoginsOnly,
+  changedLogins,
+  changedManagers,
+  emptiedField,
+  changedField,
+  created,
+  errors,
+];

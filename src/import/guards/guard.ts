@@ -1,0 +1,82 @@
+import type { FieldChange } from '../../platform/common/field-changes.js';
+import type { StagedRow } from '../runs/import-row.js';
+import { getOrCreate } from './changed-columns.js';
+import { FoundRows } from './found-rows.js';
+import type { Plan } from './plan.js';
+
+/** Limits of a guard by name. Each number is the highest number that passes. */
+export type Limits = Readonly<Record<string, number>>;
+
+/** Number that a guard has counted, with its limit. By default, the guard hits if the number is over the limit. */
+export interface Finding {
+  field?: string | null;
+  found: Pick<FoundRows, 'count' | 'examples'>;
+  limit: number;
+  hit?: boolean;
+  /** What the found rows have in common. It precedes the hint of the guard. */
+  detail?: string;
+}
+
+/** Counts the staged rows of one plan for one guard. */
+export interface GuardCounter {
+  /**
+   * Counts a row that has not failed, or a missing user.
+   * @param changes changed columns of an existing user in the file. Each social network is a separate column.
+   */
+  add?(row: StagedRow, changes: readonly FieldChange[]): void;
+  finish(): readonly Finding[] | Promise<readonly Finding[]>;
+}
+
+/** A guard of imports (interface §6). The settings, profiles and documents derive from these definitions. */
+export interface GuardDefinition<L extends Limits = Limits> {
+  name: string;
+  /** Default limits. `rows` and `percent` form one limit, and the greater of the two applies. */
+  limits: L;
+  /** True if the counts of the last 30 days are added up ("Little by little"). */
+  isSummed?: true;
+  /** Guards that need no sentence of their own if this guard has hit, or `all`. */
+  explains: readonly string[] | 'all';
+  /** Usual reason why the guard hits, and what to do. */
+  hint: string;
+  start(plan: Plan, limits: L): GuardCounter;
+}
+
+export const defineGuard = <L extends Limits>(guard: GuardDefinition<L>): GuardDefinition<L> => guard;
+
+export const computeLimit = ({ rows, percent }: { rows: number; percent: number }, among: number): number =>
+  Math.floor(Math.max(rows, (among * percent) / 100));
+
+/** Creates a counter of rows. @param find returns the change to show as an example, or undefined to skip the row. */
+export function countRows(
+  find: (row: StagedRow, changes: readonly FieldChange[]) => Omit<FieldChange, 'field'> | undefined,
+  getLimit: () => number,
+): GuardCounter {
+  const found = new FoundRows();
+  return {
+    add(row, changes) {
+      const change = find(row, changes);
+      if (change) found.add(row, change);
+    },
+    finish: () => [{ found, limit: getLimit() }],
+  };
+}
+
+/**
+ * Creates a counter with a separate number for each field.
+ * @param listFields returns the fields for which a change counts.
+ */
+export function countByField(
+  listFields: (change: FieldChange, row: StagedRow, changes: readonly FieldChange[]) => readonly string[],
+  getLimit: (field: string) => number,
+): GuardCounter & { byField: ReadonlyMap<string, FoundRows> } {
+  const byField = new Map<string, FoundRows>();
+  return {
+    byField,
+    add(row, changes) {
+      for (const change of changes)
+        for (const field of listFields(change, row, changes))
+          getOrCreate(byField, field, () => new FoundRows()).add(row, change);
+    },
+    finish: () => [...byField].map(([field, found]) => ({ field, found, limit: getLimit(field) })),
+  };
+}

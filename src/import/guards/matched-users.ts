@@ -1,0 +1,206 @@
+import { toMillis, addSeconds } from '../../platform/common/time.js';
+import type { User } from '../../users/model/user.js';
+import { IntList, NumberSet, TextNumbers } from '../../users/set-rules/number-collections.js';
+import { type UserScope, isAssignedTo } from '../../users/search/user-scope.js';
+import type { Column } from '../file/columns.js';
+import { hasAccents } from '../plan/text-damage.js';
+import { areUnlike, isOtherName } from '../plan/name-likeness.js';
+import type { PlannedRow } from '../plan/row-rules.js';
+import { LOGINS, isFilled, toText } from './changed-columns.js';
+import { FoundRows } from './found-rows.js';
+import { FrequentTexts } from './frequent-texts.js';
+import { formOf } from './value-form.js';
+
+/** All of the first FIRST_SAMPLED users are sampled, then one of every SAMPLED_EACH users. */
+const FIRST_SAMPLED = 4096;
+const SAMPLED_EACH = 64;
+const MAX_FORMS = 1024;
+const MAX_COMMON_VALUES = 64;
+
+const NAMES: readonly string[] = ['firstname', 'surname', 'middle_name', 'known_as'];
+const RETURN_SECONDS = 14 * 24 * 3600;
+
+type ValueOf = (user: User) => unknown;
+
+/** A column of the file, with counts of the values that the matched users had in it before the run. */
+class ColumnValues {
+  filled = 0;
+  /** Matched users with `true` in a column of booleans. */
+  on = 0;
+  readonly forms = new FrequentTexts(MAX_FORMS);
+  readonly values = new FrequentTexts(MAX_COMMON_VALUES);
+  /** Lines of rows that get the value that the row before, or after, had in this column. */
+  readonly fromRowBefore = new NumberSet();
+  readonly fromRowAfter = new NumberSet();
+
+  constructor(
+    readonly field: string,
+    readonly isText: boolean,
+    readonly valueOf: ValueOf,
+  ) {}
+
+  sample(value: unknown, weight: number): void {
+    const text = toText(value);
+    this.values.add(text, weight);
+    if (this.isText) this.forms.add(formOf(text), weight);
+  }
+}
+
+function toColumnValues({ field, kind }: Column): ColumnValues[] {
+  if (field === 'status' || field === 'external_id') return [];
+  const isNetwork = kind === 'network';
+  const valueOf: ValueOf = isNetwork
+    ? ({ social_media: links }) => Reflect.get(links, field) ?? ''
+    : (user) => Reflect.get(user, field);
+  return [
+    new ColumnValues(isNetwork ? `social_media.${field}` : field, kind === 'text' || isNetwork, valueOf),
+  ];
+}
+
+type PlannedUpdate = PlannedRow & { before: User };
+
+/**
+ * Facts about the users whom a file lists, collected in the order of the file while its rows are planned. They concern
+ * the users before the run, and the lines of rows with a property that the staged row does not show. Rows that fail
+ * later need no correction. Memory use is a few bits for each row.
+ */
+export class MatchedUsers {
+  count = 0;
+  active = 0;
+  /** Names with letters outside ASCII. */
+  accents = 0;
+  readonly columns: ReadonlyMap<string, ColumnValues>;
+  readonly holders = new Map<string, number>();
+  /** Users of another data set or part. */
+  readonly foreign = new FoundRows();
+  /** Users of another part of the same data set. */
+  readonly fromOtherPart = new FoundRows();
+  /** Lines of rows that give a user a value that the same user had in another text column. */
+  readonly exchanged = new NumberSet();
+  /** Lines of rows that become another person. */
+  readonly otherPersons = new NumberSet();
+  /** Lines of users whom the file of this data set lacked within the last 14 days. */
+  readonly returners = new NumberSet();
+  private readonly managers = new TextNumbers();
+  private readonly teamSizes = new IntList();
+  private readonly textColumns: readonly ColumnValues[];
+  private readonly hasNames: boolean;
+  private readonly logins: readonly ColumnValues[];
+  private readonly returnSince: number;
+  private previous: PlannedRow | undefined;
+
+  /** @param created time of the run, from which the days of returning users count. */
+  constructor(
+    header: readonly (Column | undefined)[],
+    private readonly scope: UserScope,
+    created: string,
+  ) {
+    const columns = header.flatMap((column) => (column ? toColumnValues(column) : []));
+    this.columns = new Map(columns.map((column) => [column.field, column]));
+    this.textColumns = columns.filter(({ isText }) => isText);
+    this.hasNames = this.columns.has('firstname') && this.columns.has('surname');
+    this.logins = columns.filter(({ field }) => LOGINS.includes(field));
+    this.returnSince = toMillis(addSeconds(created, -RETURN_SECONDS));
+  }
+
+  add(planned: PlannedRow): void {
+    const { before, after, row } = planned;
+    if (before) {
+      this.countUser(before, row.line);
+      if (after && after !== before && row.outcome !== 'unchanged')
+        this.markChange(planned as PlannedUpdate, after);
+    }
+    this.markSlides(planned);
+    this.previous = planned;
+  }
+
+  /** Returns the number of matched users with this manager. */
+  getTeamSize(manager: string): number {
+    return this.teamSizes.at(this.managers.findNumber(manager));
+  }
+
+  private countUser(user: User, line: number): void {
+    this.count++;
+    if (user.status === 'Active') this.active++;
+    const weight = this.count <= FIRST_SAMPLED ? 1 : this.count % SAMPLED_EACH === 0 ? SAMPLED_EACH : 0;
+    for (const column of this.columns.values()) {
+      const value = column.valueOf(user);
+      if (value === true) column.on++;
+      if (!isFilled(value)) continue;
+      column.filled++;
+      if (weight > 0) column.sample(value, weight);
+    }
+    for (const role of user.roles) this.holders.set(role, (this.holders.get(role) ?? 0) + 1);
+    for (const field of NAMES)
+      if (this.columns.has(field) && hasAccents(toText(Reflect.get(user, field)))) this.accents++;
+    if (user.manager_uuid !== null && this.columns.has('manager_uuid')) {
+      const number = this.managers.assignNumber(user.manager_uuid);
+      this.teamSizes.set(number, this.teamSizes.at(number) + 1);
+    }
+    this.countForeign(user, line);
+  }
+
+  private countForeign(user: User, line: number): void {
+    const { managed_by: dataset, managed_part: part, external_id } = user;
+    if (dataset === null || isAssignedTo(this.scope, user)) return;
+    const isOtherPart = dataset === this.scope.dataset;
+    const change = isOtherPart
+      ? { old: part, new: this.scope.part }
+      : { old: dataset, new: this.scope.dataset };
+    this.foreign.add({ line, external_id }, change);
+    if (isOtherPart && part !== null) this.fromOtherPart.add({ line, external_id }, change);
+  }
+
+  private markChange({ before, row: { line } }: PlannedUpdate, after: User): void {
+    if (this.isExchanged(before, after)) this.exchanged.add(line);
+    if (this.isOtherPerson(before, after)) this.otherPersons.add(line);
+    const isOurBlock = before.blocked_by === this.scope.dataset && before.managed_by === null;
+    if (isOurBlock && toMillis(before.updated) >= this.returnSince) this.returners.add(line);
+  }
+
+  private isExchanged(before: User, after: User): boolean {
+    const changed = this.textColumns.filter((column) => column.valueOf(before) !== column.valueOf(after));
+    return changed.some((column) => {
+      const now = column.valueOf(after);
+      const isFromOther = (other: ColumnValues) => other !== column && other.valueOf(before) === now;
+      return (
+        isFilled(now) &&
+        (isFilled(column.valueOf(before)) || changed.length > 1) &&
+        this.textColumns.some(isFromOther)
+      );
+    });
+  }
+
+  private isOtherPerson(before: User, after: User): boolean {
+    if (this.hasNames) return isOtherName(before, after);
+    const compared = this.logins.filter(({ valueOf }) => isFilled(valueOf(before)));
+    const withoutDomain = (value: unknown) => toText(value).replace(/@.*/s, '');
+    return (
+      compared.length >= 2 &&
+      compared.every(({ valueOf }) =>
+        areUnlike(withoutDomain(valueOf(before)), withoutDomain(valueOf(after))),
+      )
+    );
+  }
+
+  /** Marks rows whose new value is the old value of the row before or after them. */
+  private markSlides(planned: PlannedRow): void {
+    const { previous } = this;
+    if (!previous?.before || !planned.before) return;
+    this.markTaken(planned, previous.before, ({ fromRowBefore }) => fromRowBefore);
+    this.markTaken(previous, planned.before, ({ fromRowAfter }) => fromRowAfter);
+  }
+
+  private markTaken(
+    { row, before, after }: PlannedRow,
+    neighbour: User,
+    linesOf: (column: ColumnValues) => NumberSet,
+  ): void {
+    if (!before || !after || before === after) return;
+    for (const column of this.columns.values()) {
+      const now = toText(column.valueOf(after));
+      if (now !== toText(column.valueOf(before)) && now === toText(column.valueOf(neighbour)))
+        linesOf(column).add(row.line);
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import type { StagedRow } from '../runs/import-row.js';
+import { FoundRows } from './found-rows.js';
+import { computeLimit, defineGuard } from './guard.js';
+import { PlannedChanges, findChangeBack, listChanges } from './planned-changes.js';
+import type { EarlierRun, Plan } from './plan.js';
+
+/** Share of the users of the last changing run whom an old file changes back. */
+const TAKEN_BACK_SHARE = 0.5;
+/** Share of the changes of an old file that give a user back an earlier value. */
+const KNOWN_SHARE = 0.99;
+
+/** Users whom a file changes back, if the file brings nothing new. */
+export const oldFile = defineGuard({
+  name: 'old_file',
+  limits: { rows: 5, percent: 1 },
+  explains: 'all',
+  hint: 'The file brings nothing new and takes back what the last import changed. It is probably older than the last file. Reject it and import the newest file.',
+  start(plan, limits) {
+    const changed = new FoundRows();
+    return {
+      add(row) {
+        if (!row.changes.isEmpty) changed.add(row);
+      },
+      async finish() {
+        const limit = computeLimit(limits, plan.scope.users);
+        const [last] = plan.past.changing;
+        // Reading earlier runs is slow. Usually the plan changes too few users to be an old file.
+        if (!last || changed.count <= limit) return [{ found: changed, limit, hit: false }];
+        return [{ found: changed, limit, hit: await takesBack(plan, last) }];
+      },
+    };
+  },
+});
+
+async function takesBack(plan: Plan, last: EarlierRun): Promise<boolean> {
+  const planned = new PlannedChanges();
+  for await (const row of plan.readRows()) planned.addRow(row);
+  const ofLast = await countTakenBack(plan.readAppliedRows(last), planned);
+  if (ofLast.takenBack < TAKEN_BACK_SHARE * ofLast.users) return false;
+  if (await plan.isKnownFile()) return true;
+  for (const run of plan.past.changing) await countTakenBack(plan.readAppliedRows(run), planned);
+  return planned.found >= KNOWN_SHARE * planned.size;
+}
+
+/** Counts the users of earlier rows, and the users whom the plan changes back. Marks the found changes of the plan. */
+async function countTakenBack(rows: AsyncIterable<StagedRow>, planned: PlannedChanges) {
+  const count = { users: 0, takenBack: 0 };
+  for await (const row of rows) {
+    if (row.user_uuid === null || !planned.isSampled(row.user_uuid) || listChanges(row).length === 0)
+      continue;
+    count.users++;
+    if (findChangeBack(row, planned)) count.takenBack++;
+  }
+  return count;
+}

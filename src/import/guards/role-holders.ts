@@ -1,0 +1,38 @@
+import { isStringArray, getOrCreate } from './changed-columns.js';
+import { FoundRows } from './found-rows.js';
+import { computeLimit, defineGuard } from './guard.js';
+
+/** Users who get or lose a role. Default roles are not counted when they are given. */
+export const roleHolders = defineGuard({
+  name: 'role_holders',
+  limits: { rows: 5, percent: 20 },
+  isSummed: true,
+  explains: [],
+  hint: 'Many users would get or lose this role, which changes what they may do. The Roles column may be wrong, or a word in it may have another meaning now. Check some of these users in the source before you approve.',
+  start({ users, defaultRoles, past }, limits) {
+    const byField = new Map<string, FoundRows>();
+    return {
+      add(row, changes) {
+        const isNew = row.outcome === 'created';
+        const change = changes.find(({ field }) => field === 'roles');
+        if (isNew ? !past.last : !change) return;
+        const old = isStringArray(change?.old) ? change.old : [];
+        const now: unknown = isNew ? row.changes.values['roles'] : change?.new;
+        const held = isStringArray(now) ? now : [];
+        const given = held.filter((role) => !old.includes(role) && !defaultRoles.includes(role));
+        const taken = old.filter((role) => !held.includes(role));
+        const fields = [
+          ...given.map((role) => `roles.${role}.given`),
+          ...taken.map((role) => `roles.${role}.taken`),
+        ];
+        for (const field of fields)
+          getOrCreate(byField, field, () => new FoundRows()).add(row, { old, new: held });
+      },
+      finish: () =>
+        [...byField].map(([field, found]) => {
+          const role = field.slice('roles.'.length, field.lastIndexOf('.'));
+          return { field, found, limit: computeLimit(limits, users.holders.get(role) ?? 0) };
+        }),
+    };
+  },
+});
