@@ -2,9 +2,10 @@ import { FoundRows } from './found-rows.js';
 import { defineGuard } from './guard.js';
 import { PlannedChanges, findChangeBack } from './planned-changes.js';
 
-/** Users to whom the plan gives a value again that a revert has removed. */
 export const afterRevert = defineGuard({
   name: 'after_revert',
+  counts: 'users who would get a value again that a revert removed',
+  among: '',
   limits: { rows: 0 },
   explains: 'all',
   hint: 'Changes that were reverted would be made again. The source still sends the wrong values. Correct the source. Approve only if the values are right now.',

@@ -3,9 +3,11 @@ import { computeLimit, countByField, defineGuard } from './guard.js';
 
 const SKIPPED: ReadonlySet<string> = new Set([...LOGINS, ...GUARDED_ELSEWHERE, 'manager_uuid']);
 
-/** Values that another value replaces, by column, and booleans that are switched on or off. */
 export const changedField = defineGuard({
   name: 'changed_field',
+  counts:
+    'users whose value is replaced, for each column. A yes/no column counts users for whom it is switched on or off',
+  among: 'the users who had a value, or for whom it was off or on',
   limits: { rows: 5, percent: 20 },
   isSummed: true,
   explains: [],

@@ -1,9 +1,10 @@
 import { listReplacedLogins } from './changed-logins.js';
 import { computeLimit, countByField, defineGuard } from './guard.js';
 
-/** Logins that another login replaces although the user keeps forename and surname. */
 export const changedLoginsOnly = defineGuard({
   name: 'changed_logins_only',
+  counts: 'the same users, if forename and surname stay',
+  among: 'the users who had a value',
   limits: { rows: 5, percent: 2 },
   explains: ['changed_logins'],
   hint: 'Many users would get another login although their names stay. The column may be shifted, sorted separately or built in another way. Compare some rows with the source before you approve.',

@@ -11,9 +11,10 @@ export function listReplacedLogins(change: FieldChange): readonly string[] {
   return isSame ? [] : [field];
 }
 
-/** Usernames, e-mail addresses and authnames that another value replaces. */
 export const changedLogins = defineGuard({
   name: 'changed_logins',
+  counts: 'users whose username, e-mail address or authname is replaced, without changes of case',
+  among: 'the users who had a value',
   limits: { rows: 3, percent: 10 },
   isSummed: true,
   explains: [],

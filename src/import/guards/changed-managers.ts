@@ -22,9 +22,11 @@ class TextCounters {
   }
 }
 
-/** Users with another manager. A whole team that gets a new manager counts as one. */
 export const changedManagers = defineGuard({
   name: 'changed_managers',
+  counts:
+    'users who get another manager. A team that goes to the same manager counts as one. `all_rows` and `all_percent` count each user',
+  among: 'the users who had a manager',
   /**
    * `rows` and `percent` limit teams and single users. `all_rows` and `all_percent` limit the users, with other
    * percentages for a scope of fewer than 400 or 100 users.

@@ -1,8 +1,9 @@
 import { computeLimit, countRows, defineGuard } from './guard.js';
 
-/** New users, except in the first file of the data set and part. */
 export const created = defineGuard({
   name: 'created',
+  counts: 'new users of this run and the unapproved runs of 30 days, except in the first file',
+  among: 'the scope',
   /** The limit covers all runs of 30 days. */
   limits: { rows: 20, percent: 15 },
   explains: [],

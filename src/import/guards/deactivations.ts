@@ -1,9 +1,10 @@
 import { computeLimit, countRows, defineGuard } from './guard.js';
 import { losesAccess } from './plan.js';
 
-/** Users who lose access, because they are missing or by Status. */
 export const deactivations = defineGuard({
   name: 'deactivations',
+  counts: 'users who lose access, by being missing or by Status',
+  among: 'the active users in scope',
   /** `cap_rows` and `cap_percent` form a second limit. The lower of the two limits applies. */
   limits: { rows: 5, percent: 10, cap_rows: 200, cap_percent: 2 },
   isSummed: true,

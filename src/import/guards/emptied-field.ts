@@ -1,9 +1,10 @@
 import { GUARDED_ELSEWHERE, isFilled } from './changed-columns.js';
 import { computeLimit, countByField, defineGuard } from './guard.js';
 
-/** Values that are emptied, by column. */
 export const emptiedField = defineGuard({
   name: 'emptied_field',
+  counts: 'users whose value is emptied, for each column',
+  among: 'the users who had a value',
   limits: { rows: 5, percent: 10 },
   isSummed: true,
   explains: [],

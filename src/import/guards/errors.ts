@@ -3,9 +3,10 @@ import type { StagedRow } from '../runs/import-row.js';
 import { FoundRows } from './found-rows.js';
 import { computeLimit, defineGuard } from './guard.js';
 
-/** Failed rows, without rows that failed in the same way in the last completed run. */
 export const errors = defineGuard({
   name: 'errors',
+  counts: 'failed rows, except rows that failed in the same way in the last completed run',
+  among: 'the rows',
   limits: { rows: 4, percent: 10 },
   explains: [],
   hint: 'Many rows fail with errors that the last file did not have. The format of the source has probably changed. Read the errors of the rows, and correct the source or the profile.',

@@ -1,8 +1,9 @@
 import { computeLimit, countRows, defineGuard } from './guard.js';
 
-/** Rows that give a user a value that the same user had in another text column (`MatchedUsers.exchanged`). */
 export const exchangedValues = defineGuard({
   name: 'exchanged_values',
+  counts: 'rows with a value that the same user had in another text column',
+  among: 'the matched rows',
   limits: { rows: 3, percent: 1 },
   explains: [
     'changed_form',

@@ -1,8 +1,10 @@
 import { computeLimit, defineGuard } from './guard.js';
 
-/** Users of another data set or part. */
 export const foreignDataset = defineGuard({
   name: 'foreign_dataset',
+  counts:
+    'users of another data set or part. A part that is imported for the first time takes no user of another part',
+  among: 'the matched users',
   limits: { rows: 5, percent: 10 },
   explains: 'all',
   hint: 'Many users in the file belong to another data set or part. The option dataset or part is probably wrong. Import the file again with the right data set and part.',

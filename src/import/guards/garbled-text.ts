@@ -3,9 +3,10 @@ import { computeLimit, countRows, defineGuard } from './guard.js';
 
 const NAMES: readonly string[] = ['firstname', 'surname', 'middle_name', 'known_as'];
 
-/** Names that lose their accents. */
 export const garbledText = defineGuard({
   name: 'garbled_text',
+  counts: 'names that lose their accents',
+  among: 'the names that had accents',
   limits: { rows: 5, percent: 10 },
   explains: ['changed_field'],
   hint: 'Many names would lose their accented letters. The export probably uses another encoding or only ASCII. Export the file again as UTF-8, or set the option encoding.',

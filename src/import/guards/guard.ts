@@ -30,6 +30,9 @@ export interface GuardCounter {
 /** A guard of imports (interface §6). The settings, profiles and documents derive from these definitions. */
 export interface GuardDefinition<L extends Limits = Limits> {
   name: string;
+  /** What the guard counts, and among which users, rows or values its percentage is a share. For the documents. */
+  counts: string;
+  among: string;
   /** Default limits. `rows` and `percent` form one limit, and the greater of the two applies. */
   limits: L;
   /** True if the counts of the last 30 days are added up ("Little by little"). */

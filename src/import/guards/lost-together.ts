@@ -6,9 +6,10 @@ import { UserSample } from './user-sample.js';
 import { losesAccess } from './plan.js';
 import type { ManagedUser } from '../../users/search/user-directory.service.js';
 
-/** Users who lose access and have something in common. */
 export const lostTogether = defineGuard({
   name: 'lost_together',
+  counts: 'users who lose access and stand together in the sorted file, share a value, or are whole groups',
+  among: 'the scope',
   limits: { rows: 10, percent: 2 },
   explains: ['deactivations', 'changed_managers', 'role_holders', 'errors'],
   hint: 'The file probably lacks a part of the source, such as one site, one team or its last pages. Compare the number of rows with the source, and export it again. Approve only if all these people have left.',

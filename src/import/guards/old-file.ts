@@ -9,9 +9,10 @@ const TAKEN_BACK_SHARE = 0.5;
 /** Share of the changes of an old file that give a user back an earlier value. */
 const KNOWN_SHARE = 0.99;
 
-/** Users whom a file changes back, if the file brings nothing new. */
 export const oldFile = defineGuard({
   name: 'old_file',
+  counts: 'changed users, if the file brings nothing new and takes back half of the last changes',
+  among: 'the scope',
   limits: { rows: 5, percent: 1 },
   explains: 'all',
   hint: 'The file brings nothing new and takes back what the last import changed. It is probably older than the last file. Reject it and import the newest file.',

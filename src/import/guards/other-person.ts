@@ -1,8 +1,9 @@
 import { computeLimit, countRows, defineGuard } from './guard.js';
 
-/** Rows that become another person (`MatchedUsers.otherPersons`). */
 export const otherPerson = defineGuard({
   name: 'other_person',
+  counts: 'rows that become another person: both names, or without names all logins, are unlike the old ones',
+  among: 'the matched rows',
   limits: { rows: 3, percent: 0.5 },
   isSummed: true,
   explains: [

@@ -1,8 +1,9 @@
 import { computeLimit, countRows, defineGuard } from './guard.js';
 
-/** Blocked users who become active, without users whom the file lacked only for a few days. */
 export const reactivations = defineGuard({
   name: 'reactivations',
+  counts: 'blocked users who become active, except users whom the file lacked within the last 14 days',
+  among: 'the scope',
   limits: { rows: 5, percent: 2 },
   isSummed: true,
   explains: [],

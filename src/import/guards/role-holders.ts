@@ -2,9 +2,10 @@ import { isStringArray, getOrCreate } from './changed-columns.js';
 import { FoundRows } from './found-rows.js';
 import { computeLimit, defineGuard } from './guard.js';
 
-/** Users who get or lose a role. Default roles are not counted when they are given. */
 export const roleHolders = defineGuard({
   name: 'role_holders',
+  counts: 'users who get or lose a role, for each role, without default roles',
+  among: 'the holders of the role',
   limits: { rows: 5, percent: 20 },
   isSummed: true,
   explains: [],

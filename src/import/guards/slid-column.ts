@@ -16,9 +16,10 @@ class Slide {
   hasTwoValues = false;
 }
 
-/** Columns whose values moved by one row. */
 export const slidColumn = defineGuard({
   name: 'slid_column',
+  counts: 'rows that get the value of the row before or after them, for each column',
+  among: 'the matched rows',
   limits: { rows: 5, percent: 0.5 },
   explains: [
     ...[

@@ -4,6 +4,8 @@ import { computeLimit, defineGuard } from './guard.js';
 /** Rows with a word that no completed run had, and that only `*` of the profile's values matches. */
 export const unknownWord = defineGuard({
   name: 'unknown_word',
+  counts: "rows with a new word that only `*` of the profile's values matches",
+  among: 'the rows',
   limits: { rows: 3, percent: 1 },
   explains: ['lost_together', 'deactivations', 'reactivations', 'role_holders', 'changed_field'],
   hint: 'The file contains words that the profile does not list, and that no earlier file had. The profile translates them with *. Add these words to the values of the profile, and import the file again.',
