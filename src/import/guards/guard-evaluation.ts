@@ -40,9 +40,10 @@ export async function evaluateGuards(
 
 function evaluate(
   { name, isSummed, hint }: GuardDefinition,
-  { field = null, found: { count, examples }, limit, hit = count > limit, detail }: Finding,
+  { field = null, found: { count, examples }, limit, detail }: Finding,
   getEarlierCount: EarlierCounts,
 ): EvaluatedGuard {
+  const hit = count > limit;
   const hasWindow = name === 'created';
   const isAddedUp = count > 0 && !hit && (isSummed === true || hasWindow);
   const sum = count + (isAddedUp ? getEarlierCount(name, field) : 0);

@@ -7,12 +7,11 @@ import type { Plan } from './plan.js';
 /** Limits of a guard by name. Each number is the highest number that passes. */
 export type Limits = Readonly<Record<string, number>>;
 
-/** Number that a guard has counted, with its limit. By default, the guard hits if the number is over the limit. */
+/** Number that a guard has counted, with its limit. The guard hits if the number is over the limit. */
 export interface Finding {
   field?: string | null;
   found: Pick<FoundRows, 'count' | 'examples'>;
   limit: number;
-  hit?: boolean;
   /** What the found rows have in common. It precedes the hint of the guard. */
   detail?: string;
 }

@@ -24,7 +24,7 @@ export const lostTogether = defineGuard({
       },
       async finish() {
         const limit = computeLimit(limits, scope.users);
-        if (found.count <= limit) return [{ found, limit }];
+        if (found.count <= limit) return [{ found: new FoundRows(), limit }];
         const users: ManagedUser[] = [];
         const isLost = new NumberSet();
         for await (const page of readScope())
@@ -34,14 +34,8 @@ export const lostTogether = defineGuard({
             users.push(user);
           }
         const common = findCommonality(users, (index) => isLost.has(index));
-        return [
-          {
-            found,
-            limit,
-            hit: common !== undefined,
-            ...(common && { detail: `${found.count} users: ${common}.` }),
-          },
-        ];
+        if (common === undefined) return [{ found: new FoundRows(), limit }];
+        return [{ found, limit, detail: `${found.count} users: ${common}.` }];
       },
     };
   },

@@ -26,8 +26,8 @@ export const oldFile = defineGuard({
         const limit = computeLimit(limits, plan.scope.users);
         const [last] = plan.past.changing;
         // Reading earlier runs is slow. Usually the plan changes too few users to be an old file.
-        if (!last || changed.count <= limit) return [{ found: changed, limit, hit: false }];
-        return [{ found: changed, limit, hit: await takesBack(plan, last) }];
+        const isOld = last !== undefined && changed.count > limit && (await takesBack(plan, last));
+        return [{ found: isOld ? changed : new FoundRows(), limit }];
       },
     };
   },

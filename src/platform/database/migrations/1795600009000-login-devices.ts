@@ -1,7 +1,7 @@
-import { type QueryRunner, TableColumn } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 import { ascii, time, uuid } from '../engine/columns.js';
 import { Sessions1795600002000 } from './1795600002000-sessions.js';
-import { TableMigration, defineColumn, key, optional } from './table-migration.js';
+import { TableMigration, addColumnOnce, defineColumn, key, optional } from './table-migration.js';
 
 /**
  * Replaces the addresses from which users have logged in with the devices of the users. Adds the time at which a
@@ -27,8 +27,7 @@ export class LoginDevices1795600009000 extends TableMigration {
   override async up(queryRunner: QueryRunner): Promise<void> {
     await super.up(queryRunner);
     await queryRunner.dropTable('login_addresses', true);
-    if (await queryRunner.hasColumn('sessions', 'confirmed')) return;
-    await queryRunner.addColumn('sessions', new TableColumn(defineColumn('confirmed', time(), optional)));
+    await addColumnOnce(queryRunner, 'sessions', defineColumn('confirmed', time(), optional));
   }
 
   override async down(queryRunner: QueryRunner): Promise<void> {

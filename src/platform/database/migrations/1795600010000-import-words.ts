@@ -1,12 +1,11 @@
-import { type MigrationInterface, type QueryRunner, TableColumn } from 'typeorm';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { longText } from '../engine/columns.js';
-import { defineColumn, optional } from './table-migration.js';
+import { addColumnOnce, defineColumn, optional } from './table-migration.js';
 
 /** Adds the words of earlier files to runs, for the guard `unknown_word`. */
 export class ImportWords1795600010000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
-    if (await queryRunner.hasColumn('import_runs', 'words')) return;
-    await queryRunner.addColumn('import_runs', new TableColumn(defineColumn('words', longText(), optional)));
+    await addColumnOnce(queryRunner, 'import_runs', defineColumn('words', longText(), optional));
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
