@@ -5,7 +5,7 @@ import { type ImportRun, fileOf, missingCountsOf } from './runs/import-run.js';
 import { NO_COUNTS, type StagedRow, displayNameOf } from './runs/import-row.js';
 import type { User } from '../users/model/user.js';
 import type { ImportRowDto, ImportRunDto } from './imports.dto.js';
-import { type Visibility, hideInGuard, hideInRow, listReasons } from './runs/visible-values.js';
+import { type Visibility, hideInRow, listReasons, presentGuard } from './runs/visible-values.js';
 
 /** Users that a row mentions, such as its manager, by UUID. */
 type People = ReadonlyMap<string, User>;
@@ -65,7 +65,7 @@ export function presentRun(
     },
     counts: run.counts ?? NO_COUNTS,
     missing: missingCountsOf(run),
-    guards: guards.map((guard) => hideInGuard(guard, visibility)),
+    guards: guards.map((guard) => presentGuard(guard, visibility)),
     problems: [
       ...listReasons(run.reason, visibility),
       ...problemRows

@@ -48,7 +48,7 @@ export class ImportGuardDto {
   })
   examples!: ImportGuardExampleDto[];
   @ApiProperty({
-    maxLength: 1000,
+    maxLength: 3000,
     example:
       'The values in this column moved by one row. Sort the source by ExternalId with all its columns, and export it again.',
     description:

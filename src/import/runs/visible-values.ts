@@ -47,9 +47,12 @@ function hideInError(error: RowError, isSent: boolean): RowError {
   return isSent && uuid === undefined ? error : { field, code, message: HIDDEN };
 }
 
-/** Removes the values of the examples of a guard. Their lines remain. */
-export function hideInGuard(guard: Guard, visibility: Visibility): Guard {
-  if (visibility === 'all') return guard;
+/**
+ * Adds the examples to the hint of a guard that has hit. For a caller who may not see the values, removes the values and
+ * the names from the examples. Their lines remain.
+ */
+export function presentGuard(guard: Guard, visibility: Visibility): Guard {
+  if (visibility === 'all') return { ...guard, hint: guard.hint && addExamples(guard) };
   const examples = guard.examples.map(({ line }) => ({
     line,
     external_id: '',
@@ -58,6 +61,13 @@ export function hideInGuard(guard: Guard, visibility: Visibility): Guard {
     new: null,
   }));
   return { ...guard, examples };
+}
+
+function addExamples({ hint, examples }: Guard): string {
+  const people = examples.map(({ line, name, external_id: id }) =>
+    [name || id, ...(line === null ? [] : [`(line ${line})`])].join(' ').trim(),
+  );
+  return people.length === 0 ? hint : `${hint} For example: ${people.join(', ')}.`;
 }
 
 /** Lists the reasons why a file was rejected. Their messages may quote the file. */
