@@ -82,3 +82,24 @@ test('an import accepts a spreadsheet error that the user already has', async ()
     ['mobile', 'spreadsheet_error'],
   ]);
 });
+
+test.each([
+  ['ForeName', 'firstname', 'Zoë', 'ZoÃ«'],
+  ['Surname', 'surname', 'Müller', 'M?ller'],
+  ['MiddleName', 'middle_name', 'Иван', ' ???? '],
+  ['KnownAs', 'known_as', 'Søren', 'S├©ren'],
+  ['AboutMe', 'about_me', 'Likes «Zürich».', 'Likes Â«ZÃ¼richÂ».'],
+  ['Authname', 'authname', 'jörg@idp', 'jÃ¶rg@idp'],
+])(
+  'an import rejects the column %s with the value of the user in a wrong encoding',
+  async (column, field, old, now) => {
+    const file = (cell: string) => csv(`${HEAD},${column}`, person('a', cell), person('b', now));
+    await runImport(app.key, file(old));
+    const run = await runImport(app.key, file(now), 'blank_cells=keep');
+    expect(countsOf(run)).toEqual({ unchanged: 1, error: 1 });
+    expect(await rowsOf(app.key, run.id, 'outcome=error')).toMatchObject([
+      { line: 2, errors: [{ field, code: 'broken_character', value: now }] },
+    ]);
+    expect(countsOf(await runImport(app.key, file(old)))).toEqual({ unchanged: 2 });
+  },
+);

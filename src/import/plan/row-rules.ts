@@ -1,6 +1,5 @@
 import type { Actor } from '../../access/actor.js';
 import { Changes, type FieldChange } from '../../platform/common/field-changes.js';
-import type { FieldError } from '../../platform/common/errors.js';
 import { unescapeFormula } from '../../platform/common/csv.js';
 import { readInput } from '../../platform/input/read-input.js';
 import { truncate } from '../../platform/common/text.js';
@@ -16,10 +15,12 @@ import { diffUsers, listFilledFields, type User } from '../../users/model/user.j
 import type { UserSettings } from '../../users/rules/user-settings.js';
 import { NewUserInput, UserInput } from '../../users/rules/user.input.js';
 import type { UserScope } from '../../users/search/user-scope.js';
+import { COLUMNS } from '../file/columns.js';
 import type { DamagedCell, FileRow, RowKeys } from '../file/file-row.js';
 import type { Header } from '../file/run-files.js';
 import type { ImportOptions } from '../runs/import-options.js';
 import { type RowOutcome, type RowError, type StagedRow, EMPTY_ROW } from '../runs/import-row.js';
+import { isBrokenForm } from './text-damage.js';
 
 export interface RowContext {
   options: ImportOptions;
@@ -43,6 +44,10 @@ export interface PlannedRow {
 }
 
 const MAX_VALUE = 200;
+const WRONG_ENCODING = {
+  code: 'broken_character',
+  message: 'is the value of the user in a wrong encoding; export the file again as UTF-8',
+};
 /** Warning for a user who stays blocked, because this data set did not block the user as missing. */
 const BLOCKED_ELSEWHERE: RowError = {
   field: 'status',
@@ -156,15 +161,26 @@ function findKeyErrors(row: FileRow, context: RowContext): RowError[] {
 }
 
 /** Returns the errors of damaged cells. A cell with the current value of the user is not an error. */
-function findDamageErrors(row: FileRow, { before, manager }: RowContext): RowError[] {
+function findDamageErrors(row: FileRow, context: RowContext): RowError[] {
+  const { before, manager } = context;
   const isCurrentValue = ({ column, cell }: DamagedCell): boolean => {
     if (!before) return false;
     return column.kind === 'manager' ? manager === before.manager_uuid : column.toCell(before, '') === cell;
   };
-  return row.damaged.filter((one) => !isCurrentValue(one)).map(({ error }) => error);
+  const damaged = row.damaged.filter((one) => !isCurrentValue(one)).map(({ error }) => error);
+  return before ? [...damaged, ...findBrokenForms(row, before)] : damaged;
 }
 
-function toRowError({ field, code, message }: FieldError, row: FileRow): RowError {
+/** Returns the errors of cells that contain a value of the user in a wrong encoding. */
+function findBrokenForms(row: FileRow, before: User): RowError[] {
+  const broken = COLUMNS.filter(({ kind, field, toCell }) => {
+    const cell = row.cells.get(field);
+    return cell !== undefined && kind !== 'manager' && isBrokenForm(toCell(before, ''), cell.trim());
+  });
+  return broken.map(({ field }) => toRowError({ field, ...WRONG_ENCODING }, row));
+}
+
+function toRowError({ field, code, message }: Omit<RowError, 'value' | 'uuid'>, row: FileRow): RowError {
   const value = row.cells.get(field.split('.')[0] ?? field);
   return { field, code, message, ...(value !== undefined && { value: truncate(value, MAX_VALUE) }) };
 }
