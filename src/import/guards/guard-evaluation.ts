@@ -11,7 +11,33 @@ export interface EvaluatedGuard extends Omit<Guard, 'examples'> {
 }
 
 /** Returns the sum of a guard and field in the runs of the last 30 days that were applied without an approval. */
-export type EarlierCounts = (guard: string, field: string | null) => number;
+type EarlierCounts = (guard: string, field: string | null) => number;
+
+/** Run of the last 30 days that has changed users. */
+interface CountedRun {
+  approved: boolean;
+  guards: readonly Pick<Guard, 'name' | 'field' | 'value' | 'hit'>[];
+}
+
+const toKey = (name: string, field: string | null): string => `${name} ${field ?? ''}`;
+
+/**
+ * Adds up the counts of the runs that were applied without an approval. An approval ends the earlier counts of the
+ * guards that had stopped the approved run.
+ * @param runs runs of the last 30 days, newest first.
+ */
+export function sumEarlierCounts(runs: Iterable<CountedRun>): EarlierCounts {
+  const sums = new Map<string, number>();
+  const ended = new Set<string>();
+  for (const { approved, guards } of runs) {
+    for (const { name, field, value, hit } of guards) {
+      const key = toKey(name, field);
+      if (approved && hit) ended.add(key);
+      if (!approved && !ended.has(key)) sums.set(key, (sums.get(key) ?? 0) + value);
+    }
+  }
+  return (name, field) => sums.get(toKey(name, field)) ?? 0;
+}
 
 /** A sum of 30 days may be this many times the limit of one run. */
 const SUM_FACTOR = 2;

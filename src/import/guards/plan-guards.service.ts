@@ -11,7 +11,7 @@ import { type ImportRun, userScopeOf } from '../runs/import-run.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { COMPLETED } from '../runs/run-states.js';
 import { LimitSettings } from './guard-limits.js';
-import { type EvaluatedGuard, evaluateGuards } from './guard-evaluation.js';
+import { type EvaluatedGuard, evaluateGuards, sumEarlierCounts } from './guard-evaluation.js';
 import type { EarlierRun, Past, Plan } from './plan.js';
 
 const MONTH_SECONDS = 30 * 24 * 3600;
@@ -70,33 +70,16 @@ export class PlanGuards {
         ),
     };
     const limits = this.limits.getLimits(file.scope.users, profile?.guards);
-    const earlier = await this.countEarlier(run);
-    const guards = await evaluateGuards(plan, limits, (name, field) => earlier.get(toKey(name, field)) ?? 0);
+    // Count back from the creation of the run, so that planning it again counts the same earlier runs.
+    const since = addSeconds(run.created, -MONTH_SECONDS);
+    const earlier = await this.runs.listAppliedSince(scope, since, run.id);
+    const guards = await evaluateGuards(plan, limits, sumEarlierCounts(earlier));
     return this.addNames(run.id, guards);
   }
 
   private readAppliedRows(run: EarlierRun): AsyncIterable<StagedRow> {
     const readPage = (after: number) => this.rows.listPage(run.id, after, PAGE_SIZE);
     return readRows(readPage, (row) => row.outcome !== 'unchanged' && isApplied(row, run.applied_batches));
-  }
-
-  /**
-   * Adds up the counts of the runs of the last 30 days that were applied without an approval. An approval ends the
-   * earlier counts of the guards that had stopped the approved run. Counts back from the creation of the run, so that
-   * planning it again counts the same runs.
-   */
-  private async countEarlier(run: ImportRun): Promise<ReadonlyMap<string, number>> {
-    const sums = new Map<string, number>();
-    const ended = new Set<string>();
-    const since = addSeconds(run.created, -MONTH_SECONDS);
-    for (const { approved, guards } of await this.runs.listAppliedSince(userScopeOf(run), since, run.id)) {
-      for (const { name, field, value, hit } of guards) {
-        const key = toKey(name, field);
-        if (approved && hit) ended.add(key);
-        if (!approved && !ended.has(key)) sums.set(key, (sums.get(key) ?? 0) + value);
-      }
-    }
-    return sums;
   }
 
   /** Adds the names of the users to the examples, and truncates their values. */
@@ -126,8 +109,6 @@ async function* readRows(
 ): AsyncGenerator<StagedRow> {
   for await (const page of readPages(MIN_LINE, lineOf, readPage)) yield* page.filter(test);
 }
-
-const toKey = (name: string, field: string | null): string => `${name} ${field ?? ''}`;
 
 function shorten(value: unknown): unknown {
   if (typeof value === 'string') return truncate(value, MAX_VALUE);
