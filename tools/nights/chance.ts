@@ -23,15 +23,11 @@ export class Chance {
     return pickOne(this.random, choices);
   }
 
-  pickWord(words: string): string {
-    return this.pick(words.split(' '));
-  }
-
   /** Returns how many independent events occur if `mean` are expected (Poisson distribution). */
   count(mean: number): number {
+    const draw = () => Math.log((1 + this.random(PRECISION - 1)) / PRECISION);
     let events = 0;
-    for (let rest = Math.log(this.between(1, PRECISION - 1) / PRECISION); rest > -mean; events++)
-      rest += Math.log(this.between(1, PRECISION - 1) / PRECISION);
+    for (let sum = draw(); sum > -mean; sum += draw()) events++;
     return events;
   }
 }

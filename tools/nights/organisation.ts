@@ -1,65 +1,72 @@
-import { ORGANISATIONAL_USER, WEBMASTER } from '../../src/access/roles.js';
-import { foldText } from '../../src/platform/common/text.js';
+import { DEFAULT_ROLES, EXTERNAL_USER } from '../../src/access/roles.js';
 import type { PlannedRow } from '../../src/import/plan/row-rules.js';
 import type { RowError } from '../../src/import/runs/import-row.js';
+import { foldText } from '../../src/platform/common/text.js';
+import { addSeconds } from '../../src/platform/common/time.js';
 import { EMPTY_USER, type User } from '../../src/users/model/user.js';
-import { CalendarNight } from './calendar.js';
 import { Chance } from './chance.js';
 
 export const DATASET = 'hr';
-
-const FORENAMES =
-  'Anna Ben Carla David Elif Finn Greta Hannes Ines Jan Karin Lukas Maria Nico Olga Paul Rosa Stefan Tina Uwe Vera ' +
-  'Willem Yusuf Zara Amélie André Björn Chloé Jörg José Zoë Søren Thomas Sabine Michael Andrea Peter Julia Martin Sarah';
-const SURNAMES =
-  'Abel Bauer Clarke Dietz Evans Fischer Gruber Hansen Ivanov Jansen Keller Lang Meyer Nowak Olsen Price Quandt Richter ' +
-  'Schmidt Turner Ulrich Vogel Wagner Young Ziegler Müller Schröder Köhler Núñez Lefèvre Sørensen Çelik Gärtner Weiß Kim';
-const DEPARTMENTS =
-  'Sales Finance Legal Research Support Logistics Training Purchasing Production Quality Marketing IT';
-/** Additional roles with the share of the users who have them. */
-const ROLES = { Author: 0.12, Editor: 0.05, Publisher: 0.02, 'Section manager': 0.03, Moderator: 0.01 };
-export const ROLE_NAMES = Object.keys(ROLES);
-export const CLASSES = '5a 5b 6a 6b 7a 7b 8a 8b 9a 9b 10a 10b 11a 11b 12a 12b'.split(' ');
-
 /** Average number of people in a team with its manager. */
 export const TEAM_SIZE = 9;
+const DEPARTMENT_SIZE = 40;
 const MAX_TEAM = 12;
 
-/** A person of the source, with the user as the last file left it. */
+const splitWords = (text: string): readonly string[] => text.split(' ');
+const FORENAMES = splitWords(
+  'Anna Ben Carla David Elif Finn Greta Hannes Ines Jan Karin Lukas Maria Nico Olga Paul Rosa Stefan Tina Uwe Vera Zoë ' +
+    'Willem Yusuf Zara Amélie André Björn Chloé Jörg José Søren Thomas Sabine Michael Andrea Peter Julia Martin Sarah',
+);
+const SURNAMES = splitWords(
+  'Abel Bauer Clarke Dietz Evans Fischer Gruber Hansen Ivanov Jansen Keller Lang Meyer Nowak Olsen Price Quandt Richter ' +
+    'Schmidt Turner Ulrich Vogel Wagner Young Ziegler Müller Schröder Köhler Núñez Lefèvre Sørensen Çelik Gärtner Weiß',
+);
+const DEPARTMENTS = splitWords(
+  'Sales Finance Legal Research Support Logistics Training Purchasing Production IT',
+);
+export const CLASSES = splitWords('5a 5b 6a 6b 7a 7b 8a 8b 9a 9b 10a 10b 11a 11b 12a 12b');
+export const ROLES = splitWords('Author Author Author Author Editor Editor Publisher Moderator');
+
+interface Site {
+  prefix: number;
+}
+
+interface Department {
+  name: string;
+  site: Site;
+}
+
+/** A person of the source, with the user as this night's file leaves it. */
 export interface Person {
+  /** The version is 0 until an import has created the user. */
   user: User;
   manager: Person | undefined;
-  reports: Set<Person>;
-  department: string;
-  site: number;
+  department: Department;
   isPupil: boolean;
   isListed: boolean;
-  /** False for a new person whose row has failed so far. */
-  isStored: boolean;
   /** Errors with which the row fails every night, until the source corrects it. */
   errors: RowError[];
   /** Planned row of a night without changes. */
   unchanged?: PlannedRow | undefined;
 }
 
-/** An organisation with its people, who form a tree of teams. Records what changes until the next file. */
+export const isActive = ({ isListed, user }: Person): boolean => isListed && user.status === 'Active';
+
+/** An organisation, which consists of teams. Records what changes until the next file. */
 export class Organisation {
   readonly chance: Chance;
   readonly isSchool: boolean;
-  /** Habits of the source that stay the same. */
-  readonly style;
-  /** People in the order of the file. */
-  file: Person[] = [];
-  readonly active: Person[] = [];
+  readonly people: Person[] = [];
+  readonly sites: readonly Site[];
+  readonly departments: readonly Department[];
   /** Users before the changes of this night. */
   readonly before = new Map<Person, User>();
   /** Numbers of events of this night by name. */
   readonly events = new Map<string, number>();
-  night = new CalendarNight(0);
-  private readonly positions = new Map<Person, number>();
+  /** Habits of the source. */
+  readonly style;
+  time = '2026-01-01 02:00:00.000';
   private readonly logins = new Map<string, number>();
-  private readonly prefixes: number[];
-  private people = 0;
 
   constructor(
     readonly size: number,
@@ -72,55 +79,67 @@ export class Organisation {
       blocksLeavers: chance.isTrue(0.5),
       emptiesLeavers: chance.isTrue(0.3),
       hasSeason: size >= 25 && !this.isSchool && chance.isTrue(0.3),
+      growth: chance.between(95, 120) / 100,
       username: chance.pick(['email', 'name', 'id'] as const),
-      phone: chance.pick(['+49 30 ', '030/', '']),
       hasAuthname: chance.isTrue(0.4),
+      formatPhone: chance.pick([
+        (prefix: number, number: number) => `+49 30 ${prefix}12-${number}`,
+        (prefix: number, number: number) => `030/${prefix}1${number}`,
+        (prefix: number, number: number) => `${prefix}${number}`,
+      ]),
       domains: chance.pick([
         ['acme.example'],
         ['acme.example', 'acme.example', 'acme.example', 'lab.example'],
       ]),
-      growth: chance.between(95, 120) / 100,
     };
-    this.prefixes = Array.from({ length: Math.ceil(size ** 0.4 / 2) }, () => chance.between(10, 99));
+    const createList = <T>(length: number, create: () => T) =>
+      Array.from({ length: Math.max(1, length) }, create);
+    this.sites = createList(size ** 0.4 / 2, () => ({ prefix: chance.between(10, 99) }));
+    this.departments = createList(size / DEPARTMENT_SIZE, () => ({
+      name: `${chance.pick(DEPARTMENTS)} ${chance.between(1, 99)}`,
+      site: chance.pick(this.sites),
+    }));
     const staff = this.isSchool ? Math.ceil(size / 8) : size;
-    const leads: Person[] = [this.hire({ isStored: true })];
-    for (const lead of leads)
-      for (let team = chance.between(5, 10); team > 0 && leads.length < staff / TEAM_SIZE; team--)
-        leads.push(this.hire({ manager: lead, isStored: true }));
-    while (this.people < staff) this.hire({ manager: chance.pick(leads), isStored: true });
-    while (this.people < size) this.hire({ isPupil: true, isStored: true });
-    for (const person of this.active.slice(0, Math.ceil(size / 1000)))
-      person.user = { ...person.user, roles: [ORGANISATIONAL_USER, WEBMASTER] };
-    const failing = chance.count(size / 300);
-    for (let i = 0; i < failing; i++)
-      chance.pick(this.active).errors = [{ field: 'phone', code: 'invalid_format', message: '' }];
-    this.shuffleFile();
+    const leads = Math.ceil(staff / TEAM_SIZE);
+    for (let i = 0; i < size; i++) {
+      const lead =
+        i === 0 || i >= staff
+          ? -1
+          : i < leads
+            ? Math.floor((i - 1) / TEAM_SIZE)
+            : chance.between(0, leads - 1);
+      const person = this.hire(this.people[lead], i >= staff, this.departments[i]);
+      person.user = { ...person.user, version: 1 };
+      if (chance.isTrue(0.003)) person.errors = [{ field: 'phone', code: 'invalid_format', message: '' }];
+    }
+    if (!this.style.sortsBySurname) this.people.sort(() => chance.between(0, 1) - 0.5);
   }
 
-  get sites(): number {
-    return this.prefixes.length;
-  }
-
-  /** Returns an active person whom an import may change, and whose row does not fail. */
+  /** Returns a person whom an import can change, because the user exists and the row does not fail. */
   pickPerson(isSuitable: (person: Person) => boolean = () => true): Person | undefined {
     for (let attempt = 0; attempt < 50; attempt++) {
-      const person = this.active.length > 0 ? this.chance.pick(this.active) : undefined;
-      const isFree = person?.isStored && person.errors.length === 0 && !person.user.roles.includes(WEBMASTER);
+      const person = this.chance.pick(this.people);
+      const isFree = isActive(person) && person.user.version > 0 && person.errors.length === 0;
       if (isFree && isSuitable(person)) return person;
     }
     return undefined;
   }
 
-  /** Returns a person who manages a team. */
-  pickLead(): Person | undefined {
-    return this.pickPerson(({ manager }) => manager !== undefined)?.manager;
-  }
+  pickStaff = (): Person | undefined => this.pickPerson(({ isPupil }) => !isPupil);
+  pickLead = (): Person | undefined => this.pickPerson(({ manager }) => manager !== undefined)?.manager;
 
   /** Returns a manager whose team is not large yet. */
-  pickTeam(): Person | undefined {
-    const isSmall = ({ manager }: Person) => manager !== undefined && manager.reports.size < MAX_TEAM;
-    return this.pickPerson(isSmall)?.manager;
+  pickSmallTeam(): Person | undefined {
+    for (let attempt = 0; attempt < 5; attempt++) {
+      const lead = this.pickLead();
+      if (lead && this.listTeam(lead).length < MAX_TEAM) return lead;
+    }
+    return this.pickLead();
   }
+
+  listTeam = (lead: Person): Person[] => this.people.filter((one) => one.manager === lead && isActive(one));
+  listMembers = (department: Department | undefined): Person[] =>
+    this.people.filter((one) => one.department === department && isActive(one) && !one.isPupil);
 
   note(event: string): void {
     this.events.set(event, (this.events.get(event) ?? 0) + 1);
@@ -128,131 +147,90 @@ export class Organisation {
 
   /** Changes the user of a person, unless the row of the person fails. */
   change(person: Person, patch: Partial<User>): void {
-    if (person.isStored && person.errors.length > 0) return;
-    if (person.isStored && !this.before.has(person)) this.before.set(person, person.user);
-    person.user = { ...person.user, ...patch, updated: this.night.time, version: person.user.version + 1 };
+    const { user } = person;
+    if (user.version > 0 && person.errors.length > 0) return;
+    if (user.version > 0 && !this.before.has(person)) this.before.set(person, user);
+    person.user = { ...user, ...patch, updated: this.time };
     person.unchanged = undefined;
   }
 
   setManager(person: Person, manager: Person | undefined): void {
-    if (person === manager || this.isManagedBy(manager, person)) return;
-    person.manager?.reports.delete(person);
-    manager?.reports.add(person);
+    if (person === manager) return;
     person.manager = manager;
     this.change(person, { manager_uuid: manager?.user.uuid ?? null });
   }
 
-  hire(options: Partial<Pick<Person, 'manager' | 'isPupil' | 'isStored' | 'errors'>> = {}): Person {
+  hire(
+    manager = this.people.length === 0 ? undefined : this.pickSmallTeam(),
+    isPupil = false,
+    department = manager?.department ?? this.chance.pick(this.departments),
+  ): Person {
     const { chance, style } = this;
-    const { manager, isPupil = false, isStored = false } = options;
-    const number = ++this.people;
-    const isHead = manager?.manager === undefined || (this.size > 400 && !manager.manager.manager);
-    const department = isHead
-      ? `${chance.pickWord(DEPARTMENTS)} ${chance.between(1, 9)}`
-      : manager.department;
-    const site = isHead || chance.isTrue(0.1) ? chance.between(0, this.sites - 1) : manager.site;
-    const [firstname, surname] = [chance.pickWord(FORENAMES), this.createSurname()];
-    const extra = ROLE_NAMES.filter((role) => !isPupil && chance.isTrue(Reflect.get(ROLES, role)));
+    const number = this.people.length + 1;
+    const [firstname, surname] = [chance.pick(FORENAMES), this.createSurname()];
     const user: User = {
       ...EMPTY_USER,
       uuid: `00000000-0000-4000-8000-${number.toString(16).padStart(12, '0')}`,
+      version: 0,
       external_id: `E${String(10_000 + number * 3).padStart(7, '0')}`,
       firstname,
       surname,
-      middle_name: chance.isTrue(0.1) ? chance.pickWord(FORENAMES) : '',
-      known_as: chance.isTrue(0.08) ? chance.pickWord(FORENAMES) : '',
-      roles: isPupil ? ['External user'] : [ORGANISATIONAL_USER, ...extra],
-      phone: isPupil ? '' : this.createPhone(site),
+      known_as: chance.isTrue(0.08) ? firstname.slice(0, 3) : '',
+      roles: isPupil
+        ? [EXTERNAL_USER]
+        : [...DEFAULT_ROLES, ...(chance.isTrue(0.2) ? [chance.pick(ROLES)] : [])],
+      phone: isPupil ? '' : this.createPhone(department),
       mobile: chance.isTrue(0.35) ? this.createMobile() : '',
-      manager_uuid: manager?.user.uuid ?? null,
-      about_me: isPupil ? `Class ${chance.pick(CLASSES)}` : department,
+      manager_uuid: isPupil ? null : (manager?.user.uuid ?? null),
+      about_me: isPupil ? `Class ${chance.pick(CLASSES)}` : department.name,
       hide_email: chance.isTrue(0.05),
-      hide_phone_numbers: chance.isTrue(0.03),
       social_media: chance.isTrue(0.06) ? { linkedin: `https://www.linkedin.com/in/p${number}` } : {},
       managed_by: DATASET,
       ...this.createLogins(firstname, surname, chance.pick(style.domains), number),
     };
-    const person: Person = {
-      ...{ user, manager, department, site, isPupil, isStored, isListed: true },
-      ...{ reports: new Set<Person>(), errors: options.errors ?? [] },
+    const person = {
+      user,
+      manager: isPupil ? undefined : manager,
+      department,
+      isPupil,
+      isListed: true,
+      errors: [],
     };
-    manager?.reports.add(person);
-    this.file.push(person);
-    this.activate(person);
+    this.people.push(person);
     return person;
   }
 
-  activate(person: Person): void {
-    this.positions.set(person, this.active.push(person) - 1);
-  }
-
-  deactivate(person: Person): void {
-    const position = this.positions.get(person);
-    const last = this.active.pop();
-    if (position === undefined || !last) return;
-    this.positions.delete(person);
-    if (last === person) return;
-    this.active[position] = last;
-    this.positions.set(last, position);
-  }
-
   createSurname(): string {
-    const surname = this.chance.pickWord(SURNAMES);
-    return this.chance.isTrue(0.6) ? surname : `${surname}-${this.chance.pickWord(SURNAMES)}`;
+    const surname = this.chance.pick(SURNAMES);
+    return this.chance.isTrue(0.6) ? surname : `${surname}-${this.chance.pick(SURNAMES)}`;
   }
 
-  createPhone(site: number): string {
-    const number = this.chance.between(100, 999);
-    return `${this.style.phone}${this.prefixes[site]}${this.style.phone === '' ? '' : '12-'}${number}`;
-  }
+  createPhone = ({ site }: Department): string =>
+    this.style.formatPhone(site.prefix, this.chance.between(100, 999));
+  createMobile = (): string => `+49 170 ${this.chance.between(1_000_000, 9_999_999)}`;
 
-  createMobile(): string {
-    return `+49 170 ${this.chance.between(1_000_000, 9_999_999)}`;
-  }
-
-  replacePrefix(site: number): void {
-    this.prefixes[site] = this.chance.between(10, 99);
-  }
-
-  /** Builds the logins of a name. A number makes them unique. */
+  /** Creates the logins for a name. A number makes them unique. */
   createLogins(firstname: string, surname: string, domain: string, number: number) {
     const name = foldText(`${firstname}.${surname}`);
     const count = (this.logins.get(name) ?? 0) + 1;
     this.logins.set(name, count);
     const login = count === 1 ? name : `${name}${count}`;
     const email = `${login}@${domain}`;
-    const username =
-      this.style.username === 'email' ? email : this.style.username === 'id' ? `u${number}` : login;
+    const username = { email, name: login, id: `u${number}` }[this.style.username];
     return { username, email, authname: this.style.hasAuthname ? { saml: [username] } : {} };
   }
 
-  /** Returns the people in the order of this night's file. */
-  listFile(): readonly Person[] {
-    this.file = this.file.filter(({ isListed }) => isListed);
-    if (this.style.sortsBySurname)
-      this.file.sort(({ user: { surname: a } }, { user: { surname: b } }) => (a < b ? -1 : a > b ? 1 : 0));
-    return this.file;
-  }
-
-  startNight(night: CalendarNight): void {
-    this.night = night;
+  startNight(night: number): void {
+    this.time = addSeconds('2026-01-01 02:00:00.000', night * 24 * 3600);
     this.before.clear();
     this.events.clear();
   }
 
-  /** External ids do not follow the tree of teams. */
-  private shuffleFile(): void {
-    const ids = this.file.map(({ user }) => user.external_id);
-    for (const [i, person] of this.file.entries()) {
-      const other = this.chance.between(i, this.size - 1);
-      [ids[i], ids[other]] = [ids[other] ?? '', ids[i] ?? ''];
-      person.user = { ...person.user, external_id: ids[i] ?? '' };
-    }
-    this.file.sort(({ user: { external_id: a } }, { user: { external_id: b } }) => (a < b ? -1 : 1));
-  }
-
-  private isManagedBy(person: Person | undefined, manager: Person): boolean {
-    for (let at = person; at; at = at.manager) if (at.manager === manager) return true;
-    return false;
+  /** Returns the people in the order of this night's file. */
+  listFile(): readonly Person[] {
+    const file = this.people.filter(({ isListed }) => isListed);
+    const compare = ({ user: { surname: a } }: Person, { user: { surname: b } }: Person) =>
+      a < b ? -1 : a > b ? 1 : 0;
+    return this.style.sortsBySurname ? file.sort(compare) : file;
   }
 }

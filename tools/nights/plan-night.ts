@@ -1,61 +1,52 @@
 import { COLUMNS } from '../../src/import/file/columns.js';
 import { MatchedUsers } from '../../src/import/guards/matched-users.js';
-import { createUnchangedRow, outcomeOf, type PlannedRow } from '../../src/import/plan/row-rules.js';
+import { type PlannedRow, createUnchangedRow, outcomeOf } from '../../src/import/plan/row-rules.js';
 import { EMPTY_ROW, type StagedRow } from '../../src/import/runs/import-row.js';
 import { Changes } from '../../src/platform/common/field-changes.js';
 import { type User, diffUsers, listFilledFields } from '../../src/users/model/user.js';
 import { DATASET, type Organisation, type Person } from './organisation.js';
 
-/** A night's file as the importer plans it: changed rows, failed rows and facts about the matched users. */
-export interface NightPlan {
-  rows: number;
-  users: MatchedUsers;
-  staged: StagedRow[];
-  failed: StagedRow[];
-  missing: number;
-}
-
 /** Plans the rows of this night's file as the importer does, without reading a file. */
-export function planNight(org: Organisation): NightPlan {
-  const { night, before } = org;
+export function planNight(org: Organisation) {
+  const users = new MatchedUsers(COLUMNS, { dataset: DATASET, part: null }, org.time);
   const file = org.listFile();
-  const users = new MatchedUsers(COLUMNS, { dataset: DATASET, part: null }, night.time);
-  const plan: NightPlan = { rows: file.length, users, staged: [], failed: [], missing: 0 };
+  const rows: StagedRow[] = [];
+  const failed: StagedRow[] = [];
   for (const [index, person] of file.entries()) {
-    const planned = planPerson(person, before.get(person), index + 2);
+    const planned = planPerson(person, org.before.get(person), index + 2);
     users.add(planned);
-    if (planned.row.outcome === 'error') plan.failed.push(planned.row);
-    else if (planned.row.outcome !== 'unchanged') plan.staged.push(planned.row);
+    if (planned.row.outcome === 'error') failed.push(planned.row);
+    else if (planned.row.outcome !== 'unchanged') rows.push(planned.row);
   }
-  for (const [person, user] of before)
-    if (!person.isListed && user.status === 'Active')
-      plan.staged.push(createRow(person, -++plan.missing, 'missing', user));
-  return plan;
+  let missing = 0;
+  for (const [{ isListed, user }, before] of org.before)
+    if (!isListed && before.status === 'Active') rows.push(createRow(user, -++missing, 'missing', before));
+  const scope = { users: users.count + missing, active: users.active + missing };
+  return { users, scope, rows, failed, count: file.length };
 }
 
 function planPerson(person: Person, before: User | undefined, line: number): PlannedRow {
-  const { user } = person;
-  if (person.errors.length > 0) {
-    const row = { ...createRow(person, line, 'error'), errors: person.errors };
-    return { row, before: person.isStored ? user : undefined, after: undefined };
+  const { user, errors } = person;
+  const isNew = user.version === 0;
+  if (errors.length > 0) {
+    const row = { ...createRow(user, line, 'error'), errors };
+    return { row, before: isNew ? undefined : user, after: undefined };
   }
-  if (!person.isStored) {
-    person.isStored = true;
-    return { row: createRow(person, line, 'created'), before: undefined, after: user };
+  if (isNew) {
+    person.user = { ...user, version: 1 };
+    return { row: createRow(user, line, 'created'), before: undefined, after: user };
   }
-  const row = before && createRow(person, line, outcomeOf(before, user), before);
+  const row = before && createRow(user, line, outcomeOf(before, user), before);
   if (row && !row.changes.isEmpty) return { row, before, after: user };
-  const unchanged = (person.unchanged ??= createUnchangedRow({ line, externalId: user.external_id }, user));
+  const keys = { line, externalId: user.external_id, manager: undefined };
+  const unchanged = (person.unchanged ??= createUnchangedRow(keys, user));
   unchanged.row.line = line;
   return unchanged;
 }
 
-function createRow({ user }: Person, line: number, outcome: StagedRow['outcome'], before?: User): StagedRow {
+function createRow(user: User, line: number, outcome: StagedRow['outcome'], before?: User): StagedRow {
   const { external_id, uuid: user_uuid, version } = user;
-  const changes = before
-    ? Changes.fromList(diffUsers(before, user))
-    : outcome === 'created'
-      ? listFilledFields(user)
-      : EMPTY_ROW.changes;
+  const ofNew = outcome === 'created' ? listFilledFields(user) : EMPTY_ROW.changes;
+  const changes = before ? Changes.fromList(diffUsers(before, user)) : ofNew;
   return { ...EMPTY_ROW, line, outcome, external_id, user_uuid, version, changes };
 }

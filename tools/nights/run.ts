@@ -1,11 +1,10 @@
 import { parseArgs } from 'node:util';
-import { GuardHistory } from './guard-history.js';
 import { Life } from './life.js';
+import { Operator } from './operator.js';
 import { Organisation } from './organisation.js';
-import { planNight } from './plan-night.js';
 
 /**
- * `npm run nights`: simulates organisations of several sizes for a year of nightly imports, and prints how often the
+ * `npm run nights`: simulates a year of nightly imports in organisations of several sizes, and prints how often the
  * guards ask. See tools/nights/README.md.
  */
 const { values: options } = parseArgs({
@@ -20,53 +19,47 @@ const { values: options } = parseArgs({
     explain: { type: 'boolean', default: false },
   },
 });
+const HEADER = ['Users', 'Nights', 'Nights that ask', 'Ratio', 'Extraordinary nights that ask', 'Guards'];
 
-/** Nights of one kind, and how many of them ask. */
-class Tally {
-  nights = 0;
-  asking = 0;
-  readonly guards = new Map<string, number>();
+const printRow = (cells: readonly unknown[]): void => void process.stdout.write(`| ${cells.join(' | ')} |\n`);
 
-  add(guards: readonly string[]): void {
-    this.nights++;
-    if (guards.length > 0) this.asking++;
-    for (const guard of new Set(guards)) this.guards.set(guard, (this.guards.get(guard) ?? 0) + 1);
-  }
-}
-
-const print = (line: string): void => void process.stdout.write(`${line}\n`);
-
-async function simulateSize(size: number): Promise<string> {
-  const [ordinary, extraordinary] = [new Tally(), new Tally()];
+async function simulateSize(size: number): Promise<void> {
+  const [ordinary, extraordinary] = [
+    { nights: 0, asking: 0 },
+    { nights: 0, asking: 0 },
+  ];
+  const guards = new Map<string, number>();
   for (let seed = 1; seed <= Number(options.seeds); seed++) {
     const org = new Organisation(size, seed);
-    const [life, history] = [new Life(org), new GuardHistory()];
+    const [life, operator] = [new Life(org), new Operator(org)];
     for (let night = 0; night < Number(options.nights); night++) {
       const isExtraordinary = life.live(night);
-      const hits = await history.evaluate(org, planNight(org));
-      (isExtraordinary ? extraordinary : ordinary).add(hits.map(({ name }) => name));
-      if (hits.length === 0 || !options.explain) continue;
-      const events = [...org.events].map(([event, count]) => `${count} × ${event}`).join(', ');
-      print(
-        `${size} users, seed ${seed}, ${org.night.day}${isExtraordinary ? ' (extraordinary)' : ''}: ${events}`,
-      );
+      const hits = await operator.importFile(night);
+      const kind = isExtraordinary ? extraordinary : ordinary;
+      kind.nights++;
+      if (hits.length === 0) continue;
+      kind.asking++;
+      if (!isExtraordinary) for (const { name } of hits) guards.set(name, (guards.get(name) ?? 0) + 1);
+      if (!options.explain) continue;
+      const events = [...org.events].map(([event, count]) => `${count} ${event}`).join(', ');
+      printRow([size, `seed ${seed}`, org.time.slice(0, 10), isExtraordinary ? 'extraordinary' : '', events]);
       for (const { name, field, value, limit, hint } of hits)
-        print(`  ${name} ${field ?? ''} ${value} > ${limit} ${hint.slice(0, 100)}`);
+        printRow([size, name, field, `${value} of at most ${limit}`, hint.slice(0, 120)]);
     }
   }
-  const guards = [...ordinary.guards].sort((a, b) => b[1] - a[1]).map(([name, count]) => `${name} ${count}`);
-  const once = ordinary.asking === 0 ? 'never' : `1 in ${Math.round(ordinary.nights / ordinary.asking)}`;
-  return [
-    ...[size, ordinary.nights, ordinary.asking, once],
+  const { nights, asking } = ordinary;
+  const ratio = asking === 0 ? 'none' : `1 in ${Math.floor(nights / asking)}`;
+  const counts = [...guards].sort(([, a], [, b]) => b - a).map(([name, count]) => `${name} ${count}`);
+  printRow([
+    size,
+    nights,
+    asking,
+    ratio,
     `${extraordinary.asking} of ${extraordinary.nights}`,
-    guards.join(', '),
-  ].join(' | ');
+    counts.join(', '),
+  ]);
 }
 
-const table: string[] = [];
-for (const size of options.size) table.push(await simulateSize(Number(size)));
-print(
-  '| Users | Ordinary nights | Nights that ask | Ratio | Extraordinary nights that ask | Guards on ordinary nights |',
-);
-print('| ---: | ---: | ---: | ---: | ---: | --- |');
-for (const row of table) print(`| ${row} |`);
+printRow(HEADER);
+printRow(HEADER.map(() => '---'));
+for (const size of options.size) await simulateSize(Number(size));
