@@ -39,11 +39,19 @@ export class RunFiles {
   async open({ id, options, profile, file_size: size }: StoredRun) {
     const reader = createCsvReader(this.readBytes(id, size), options, profile);
     const names = await reader.readHeader();
-    if (profile) return openMappedFile(reader, names, options, profile);
-    const header = readHeader(names, options, reader.headerLine);
-    const uses = usesOf(names, (index) => header[index] !== undefined);
-    const readRecords = (batchSize: number) => reader.readRecords(batchSize);
-    return { reader, readRecords, names, header, uses, words: new UnlistedWords() };
+    const mapping = mapHeader(names, options, profile);
+    assertNoFaults(mapping.errors, reader.headerLine);
+    async function* readRecords(batchSize: number): AsyncGenerator<CsvRecord[]> {
+      for await (const records of reader.readRecords(batchSize)) yield records.map(mapping.mapRecord);
+    }
+    return {
+      reader,
+      readRecords,
+      names,
+      header: mapping.columns,
+      uses: usesOf(names, mapping),
+      words: mapping.words,
+    };
   }
 
   /** Yields the bytes of a file. @throws FileError `file_lost` at the end if bytes are missing. */
@@ -57,35 +65,46 @@ export class RunFiles {
   }
 }
 
-function openMappedFile(reader: CsvReader, names: string[], options: ImportOptions, profile: NamedProfile) {
-  const mapper = new RecordMapper(profile, names, options);
-  assertNoFaults(mapper.errors, reader.headerLine);
-  const { columns: header, targets, inputs, ignored } = mapper;
-  const uses = usesOf(names, (index) => (targets.has(index) || inputs.has(index)) && !ignored.has(index));
-  async function* readRecords(batchSize: number): AsyncGenerator<CsvRecord[]> {
-    for await (const records of reader.readRecords(batchSize))
-      yield records.map((record) => mapRecord(mapper, record));
-  }
-  return { reader, readRecords, names, header, uses, words: mapper.words };
-}
-
-const usesOf = (names: readonly string[], isRead: (index: number) => boolean): SourceUse[] =>
-  names.map((name, index) => (name.trim().startsWith('_') ? 'added' : isRead(index) ? 'stored' : 'private'));
+/** Import columns of the source columns of a file, and the errors of its header. */
+type HeaderMapping = Pick<
+  RecordMapper,
+  'targets' | 'inputs' | 'ignored' | 'errors' | 'words' | 'mapRecord'
+> & {
+  columns: Header;
+};
 
 /**
  * Finds the import column of each column name in a header. Ignores names that begin with `_`, which `failed.csv` adds.
- * @param line the line of the header.
- * @throws FileError that lists all errors of the header: no ExternalId, and each password column,
- * unknown column and repeated column.
+ * If two columns mean the same import column, uses the first one.
+ * @returns the mapping with all errors of the header: no ExternalId, and each password column, unknown column and
+ * repeated column.
  */
-export function readHeader(names: readonly string[], options: HeaderOptions, line = 1): Header {
-  const header = findColumns(names);
-  assertNoFaults(findHeaderErrors(names, header, options), line);
-  return header;
+export function mapHeader(
+  names: readonly string[],
+  options: HeaderOptions,
+  profile: NamedProfile | null,
+): HeaderMapping {
+  if (profile) return new RecordMapper(profile, names, options);
+  const known = names.map((name) => (isAdded(name) ? undefined : findColumn(name)));
+  const columns = known.map((column, index) => (known.indexOf(column) === index ? column : undefined));
+  return {
+    columns,
+    targets: new Map(columns.flatMap((column, index) => (column ? [[index, column] as const] : []))),
+    inputs: new Set(),
+    ignored: new Set(names.flatMap((name, index) => (isAdded(name) ? [index] : []))),
+    errors: findHeaderErrors(names, known, options),
+    words: new UnlistedWords(),
+    mapRecord: (record) => record,
+  };
 }
 
-export const findColumns = (names: readonly string[]): Header =>
-  names.map((name) => (name.trim().startsWith('_') ? undefined : findColumn(name)));
+const isAdded = (name: string): boolean => name.trim().startsWith('_');
+
+const usesOf = (names: readonly string[], { targets, inputs, ignored }: HeaderMapping): SourceUse[] =>
+  names.map((name, index) => {
+    if (isAdded(name)) return 'added';
+    return (targets.has(index) || inputs.has(index)) && !ignored.has(index) ? 'stored' : 'private';
+  });
 
 /** @throws FileError that lists all errors and has the code of the first one. */
 function assertNoFaults(faults: readonly FileErrorDetails[], line: number): void {
@@ -93,7 +112,7 @@ function assertNoFaults(faults: readonly FileErrorDetails[], line: number): void
   if (first) throw new FileError(first.code, first.message, line, others);
 }
 
-export function findHeaderErrors(
+function findHeaderErrors(
   names: readonly string[],
   header: Header,
   { ignore_unknown_columns: ignoresUnknown }: HeaderOptions,
@@ -106,7 +125,7 @@ export function findHeaderErrors(
   for (const [index, name] of names.entries()) {
     const column = header[index];
     const first = column ? header.indexOf(column) : -1;
-    if (first === index || name.trim().startsWith('_')) continue;
+    if (first === index || isAdded(name)) continue;
     const fault = toHeaderError(name, column, names[first] ?? '');
     if (fault.code !== 'unknown_column' || !ignoresUnknown) faults.push(fault);
   }
@@ -147,25 +166,4 @@ export function createCsvReader(
     isKnownColumn: profile ? createColumnTest(profile) : isKnown,
     ...((first > 0 || last > 0) && { skipped: { first, last } }),
   });
-}
-
-/**
- * Maps a record to the import columns. In a mismatched record, only the ExternalId is mapped, and `alignments` contains
- * the two possible mappings.
- */
-function mapRecord(mapper: RecordMapper, record: CsvRecord): CsvRecord {
-  const { cells, expectedCells } = record;
-  if (expectedCells === undefined)
-    return { ...record, cells: mapper.mapCells(cells, record.line), sourceCells: cells };
-  const surplus = cells.length - expectedCells;
-  const fromRight = surplus > 0 ? cells.slice(surplus) : [...Array<string>(-surplus).fill(''), ...cells];
-  const readings = [cells, fromRight].map((each) => mapper.mapCells(each, record.line));
-  // The first import column is ExternalId.
-  const externalId = readings[0]?.[0] ?? '';
-  return {
-    ...record,
-    cells: cells.map((_, at) => (at === 0 ? externalId : '')),
-    alignments: readings,
-    sourceCells: cells,
-  };
 }

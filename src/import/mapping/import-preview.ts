@@ -5,12 +5,11 @@ import { isObject } from '../../platform/common/json.js';
 import { truncate } from '../../platform/common/text.js';
 import { UserSettings } from '../../users/rules/user-settings.js';
 import { toExactKey, toLoginKey } from '../../users/model/comparison-keys.js';
-import { type Column } from '../file/columns.js';
 import type { CsvReader } from '../file/csv-reader.js';
 import { type CsvRecord, formatCellCount } from '../file/record-parser.js';
 import { type FilePrefix, PrefixEndError } from '../file/file-store.js';
 import { type FileRow, readRow } from '../file/file-row.js';
-import { type Header, findColumns, findHeaderErrors, createCsvReader } from '../file/run-files.js';
+import { createCsvReader, mapHeader } from '../file/run-files.js';
 import { RowUserLookup } from '../plan/row-user-lookup.js';
 import { planRow } from '../plan/row-rules.js';
 import { getVisibility, hideInRow } from '../runs/visible-values.js';
@@ -22,9 +21,9 @@ import {
   type PreviewProblemDto,
 } from './import-preview.dto.js';
 import { isCommonColumnName, suggestColumns } from './column-suggestion.js';
-import { RecordMapper, toPlainCell } from './record-mapper.js';
+import { toPlainCell } from './record-mapper.js';
 import type { ImportRequest } from '../runs/import-options.js';
-import { FileError, type FileErrorDetails } from '../file/file-error.js';
+import { FileError } from '../file/file-error.js';
 
 const MAX_TEXT = 255;
 const MAX_LISTED = 32;
@@ -33,14 +32,6 @@ export type Preview = Omit<ImportPreviewDto, 'file' | 'profile'>;
 
 const HEADER_TOO_LONG =
   'The header does not end within the first MiB of the file. Check the delimiter, the quotes and the line endings.';
-
-type ColumnUse = Pick<PreviewColumnDto, 'column' | 'use'>;
-
-interface ColumnMapping {
-  header: Header;
-  mapCells: (record: CsvRecord) => CsvRecord;
-  useOf: (index: number) => ColumnUse;
-}
 
 /** Previews the first rows of a file. Reports all errors at once and creates no run. */
 @Injectable()
@@ -56,13 +47,27 @@ export class ImportPreview {
     const { reader, names: read } = await openWithHeader(head, requested, problems);
     if (!read && problems.length === 0) problems.push(toFileProblem(1, 'row_too_long', HEADER_TOO_LONG));
     const names = read ?? [];
-    const { header, mapCells, useOf } = mapColumns(names, requested, reader.headerLine, problems);
+    const {
+      columns: header,
+      targets,
+      inputs,
+      ignored,
+      errors,
+      mapRecord,
+    } = mapHeader(names, options, profile);
+    // Show the rows even if the header has errors.
+    if (read || profile)
+      problems.push(...errors.map(({ code, message }) => toFileProblem(reader.headerLine, code, message)));
     const records = read ? await readFirstRecords(reader, problems) : [];
     const fit = records.filter(({ expectedCells }) => expectedCells === undefined);
     problems.push(...records.flatMap(findMismatchProblems));
-    const rows = fit.map((record) => readRow(mapCells(record), header, options.blank_cells));
+    const rows = fit.map((record) => readRow(mapRecord(record), header, options.blank_cells));
     const toPlain = (cell: string): string => (profile ? toPlainCell(profile, cell) : cell);
-    const columns = names.map((name, index) => ({ source: toPlain(name), ...useOf(index) }));
+    const columns = names.map((name, index): Omit<PreviewColumnDto, 'suggestion'> => {
+      const column = targets.get(index);
+      const unmapped = inputs.has(index) ? 'template' : ignored.has(index) ? 'ignored' : 'unknown';
+      return { source: toPlain(name), column: column?.name ?? null, use: column ? 'column' : unmapped };
+    });
     const found = suggestColumns(
       columns.map(({ source, use }, index) =>
         use === 'unknown'
@@ -157,42 +162,6 @@ async function readFirstRecords(reader: CsvReader, problems: PreviewProblemDto[]
     }
   });
   return records;
-}
-
-function mapColumns(
-  names: readonly string[],
-  { options, profile }: ImportRequest,
-  line: number,
-  problems: PreviewProblemDto[],
-): ColumnMapping {
-  const describeUse = (column: Column | undefined, isIgnored: boolean): ColumnUse => ({
-    column: column?.name ?? null,
-    use: column ? 'column' : isIgnored ? 'ignored' : 'unknown',
-  });
-  const addFaults = (faults: readonly FileErrorDetails[]): void => {
-    problems.push(...faults.map(({ code, message }) => toFileProblem(line, code, message)));
-  };
-  if (profile) {
-    const mapper = new RecordMapper(profile, names, options);
-    addFaults(mapper.errors);
-    return {
-      header: mapper.columns,
-      mapCells: (record) => ({ ...record, cells: mapper.mapCells(record.cells, record.line) }),
-      useOf: (index) =>
-        mapper.inputs.has(index) && !mapper.targets.has(index)
-          ? { column: null, use: 'template' }
-          : describeUse(mapper.targets.get(index), mapper.ignored.has(index)),
-    };
-  }
-  // Show the rows even if the header has errors. If two columns mean the same import column, use the first one.
-  const known = findColumns(names);
-  if (names.length > 0) addFaults(findHeaderErrors(names, known, options));
-  const header = known.map((column, index) => (known.indexOf(column) === index ? column : undefined));
-  return {
-    header,
-    mapCells: (record) => record,
-    useOf: (index) => describeUse(header[index], (names[index] ?? '').trim().startsWith('_')),
-  };
 }
 
 function toFileProblem(line: number | null, code: string, message: string): PreviewProblemDto {

@@ -2,6 +2,7 @@ import { escapeFormula, unescapeFormula } from '../../platform/common/csv.js';
 import { replaceHidden, truncate } from '../../platform/common/text.js';
 import { COLUMNS, type Column, findColumn, toHeaderKey, isPasswordHeader } from '../file/columns.js';
 import type { FileErrorCode, FileErrorDetails } from '../file/file-error.js';
+import type { CsvRecord } from '../file/record-parser.js';
 import { type ImportOptions, IGNORED, type NamedProfile } from '../runs/import-options.js';
 import { UnlistedWords } from './unlisted-words.js';
 import { FUNCTION_NAMES, splitOffFunction, sourcesOf, parseTemplate, renderTemplate } from './template.js';
@@ -96,6 +97,7 @@ export class RecordMapper {
   private readonly values: ReadonlyMap<string, Translations>;
   private readonly builders: readonly CellBuilder[];
   readonly words = new UnlistedWords();
+  /** Line of the record that is mapped, for `words`. */
   private line = 0;
 
   /** @param ignoresUnknown true to allow unknown columns. Overrides the profile. */
@@ -116,9 +118,29 @@ export class RecordMapper {
     this.checkHeader(ignoresUnknown);
   }
 
-  /** @param line line of the row, for `words`. */
-  mapCells(cells: readonly string[], line: number): string[] {
-    this.line = line;
+  /**
+   * Maps a record to the import columns. In a mismatched record, only the ExternalId is mapped, and `alignments` contains
+   * the two possible mappings.
+   */
+  readonly mapRecord = (record: CsvRecord): CsvRecord => {
+    this.line = record.line;
+    const { cells, expectedCells } = record;
+    this.line = record.line;
+    if (expectedCells === undefined) return { ...record, cells: this.mapCells(cells), sourceCells: cells };
+    const surplus = cells.length - expectedCells;
+    const fromRight = surplus > 0 ? cells.slice(surplus) : [...Array<string>(-surplus).fill(''), ...cells];
+    const alignments = [cells, fromRight].map((each) => this.mapCells(each));
+    // The first import column is ExternalId.
+    const externalId = alignments[0]?.[0] ?? '';
+    return {
+      ...record,
+      cells: cells.map((_, at) => (at === 0 ? externalId : '')),
+      alignments,
+      sourceCells: cells,
+    };
+  };
+
+  private mapCells(cells: readonly string[]): string[] {
     return this.builders.map((build) => build(cells));
   }
 
