@@ -9,7 +9,7 @@ import type { Checkpoint } from '../runs/run-transitions.service.js';
 import type { ImportRun } from '../runs/import-run.js';
 import { FINAL } from '../runs/run-states.js';
 import { ProblemError } from '../../platform/common/errors.js';
-import { type FailedRow, ImportRowsRepository } from '../runs/import-rows.repository.js';
+import { ImportRowsRepository, type StoredRow } from '../runs/import-rows.repository.js';
 import { type Visibility, hideInRow } from '../runs/visible-values.js';
 
 const BATCH = 500;
@@ -66,7 +66,7 @@ export class FailedRows {
   }
 
   private async isFileLost({ id, reason }: ImportRun): Promise<boolean> {
-    const first = await this.rows.listFailed(id, 0, BATCH);
+    const first = await this.rows.findRows(id, 'error', 0, BATCH);
     return (
       first.length > 0 && (reason?.code === 'file_lost' || first.some(({ cells }) => cells.length === 0))
     );
@@ -89,7 +89,7 @@ export class FailedRows {
     yield (
       BOM + title.repeat(above) + toDelimitedLine(isRevert ? CONFLICTS : [...run.header, ...ADDED], delimiter)
     );
-    const readRows = (after: number) => this.rows.listFailed(run.id, after, BATCH);
+    const readRows = (after: number) => this.rows.findRows(run.id, 'error', after, BATCH);
     for await (const stored of readPages(0, lineOf, readRows)) {
       const rows = stored.map((row) => hideInRow(row, visibility));
       const lines = isRevert
@@ -119,7 +119,7 @@ function pickCells({ cells, sourceCells, expectedCells }: CsvRecord, uses: reado
  * Returns a line of `failed.csv`: the cells of a failed row and the reasons of its failure. If the number of cells is
  * wrong, an extra cell makes the row fail again until a person corrects it.
  */
-function toFailedLine({ line, errors, cells }: FailedRow, width: number): string[] {
+function toFailedLine({ line, errors, cells }: StoredRow, width: number): string[] {
   const isMismatch = errors.some(({ code }) => code === 'wrong_cell_count');
   const extraCells = isMismatch
     ? [...cells.slice(width).filter((cell) => cell !== REPAIR_NOTE && cell.trim() !== ''), REPAIR_NOTE]
@@ -133,7 +133,7 @@ function toFailedLine({ line, errors, cells }: FailedRow, width: number): string
   ];
 }
 
-function toConflictLines({ line, external_id, user_uuid, errors }: FailedRow): string[][] {
+function toConflictLines({ line, external_id, user_uuid, errors }: StoredRow): string[][] {
   return errors.map(({ field, value, code, message }) => [
     external_id,
     user_uuid ?? '',

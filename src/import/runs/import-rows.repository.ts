@@ -48,7 +48,8 @@ interface RowSet {
   params: SqlValue[];
 }
 
-export type FailedRow = StagedRow & { cells: string[] };
+/** A staged row as it is stored. Only failed rows have original cells. */
+export type StoredRow = StagedRow & { cells: string[] };
 
 type RowIndex = 'batch' | 'code' | 'external_id' | 'outcome';
 
@@ -109,9 +110,9 @@ export class ImportRowsRepository {
     where: string,
     params: readonly SqlValue[],
     sql: Sql = this.database,
-  ): Promise<StagedRow[]> {
+  ): Promise<StoredRow[]> {
     const query = `SELECT ${ROW_COLUMNS} FROM ${from} WHERE ${where}`;
-    return (await sql.query<StagedColumns>(query, params)).map(toStagedRow);
+    return (await sql.query<StoredColumns>(query, params)).map(toStoredRow);
   }
 
   async findByLines(runId: string, numbers: readonly number[], sql?: Sql): Promise<StagedRow[]> {
@@ -138,7 +139,7 @@ export class ImportRowsRepository {
     return this.select('import_rows', where, [runId, after, limit]);
   }
 
-  async findRows(runId: string, outcome: StagedOutcome, after: number, limit: number): Promise<StagedRow[]> {
+  async findRows(runId: string, outcome: StagedOutcome, after: number, limit: number): Promise<StoredRow[]> {
     const where = 'run_id = ? AND outcome = ? AND line > ? ORDER BY line LIMIT ?';
     return this.select(this.toTableSql('outcome'), where, [runId, outcome, after, limit]);
   }
@@ -281,28 +282,16 @@ export class ImportRowsRepository {
   }
 
   async listFailedWithoutCells(runId: string, after: number, limit: number): Promise<number[]> {
-    const rows = await this.database.query<{ line: number }>(
-      `SELECT line FROM ${this.toTableSql('outcome')} WHERE run_id = ? AND outcome = 'error' AND cells IS NULL AND line > ?
-       ORDER BY line LIMIT ?`,
-      [runId, after, limit],
-    );
-    return rows.map(({ line }) => line);
-  }
-
-  async listFailed(runId: string, after: number, limit: number): Promise<FailedRow[]> {
-    const rows = await this.database.query<StagedColumns & Pick<ImportRowEntity, 'cells'>>(
-      `SELECT ${ROW_COLUMNS}, cells FROM ${this.toTableSql('outcome')}
-       WHERE run_id = ? AND outcome = 'error' AND line > ? ORDER BY line LIMIT ?`,
-      [runId, after, limit],
-    );
-    return rows.map(({ cells, ...row }) => ({ ...toStagedRow(row), cells: cells ? fromJson(cells) : [] }));
+    const where = "run_id = ? AND outcome = 'error' AND cells IS NULL AND line > ? ORDER BY line LIMIT ?";
+    const rows = await this.select(this.toTableSql('outcome'), where, [runId, after, limit]);
+    return rows.map(lineOf);
   }
 }
 
 const NO_ERRORS = toJson<RowError[]>([]);
 
-type StagedColumns = Omit<ImportRowEntity, 'run_id' | 'code' | 'cells'>;
-const ROW_COLUMNS = 'line, outcome, external_id, user_uuid, version, batch, changes, errors';
+type StoredColumns = Omit<ImportRowEntity, 'run_id' | 'code'>;
+const ROW_COLUMNS = 'line, outcome, external_id, user_uuid, version, batch, changes, errors, cells';
 
 export function toEntity(runId: string, row: StagedRow): ImportRowEntity {
   const { changes, errors, ...columns } = row;
@@ -316,8 +305,9 @@ export function toEntity(runId: string, row: StagedRow): ImportRowEntity {
   };
 }
 
-const toStagedRow = ({ changes, errors, ...columns }: StagedColumns): StagedRow => ({
+const toStoredRow = ({ changes, errors, cells, ...columns }: StoredColumns): StoredRow => ({
   ...columns,
   changes: Changes.fromText(changes),
   errors: errors === NO_ERRORS ? [] : fromJson(errors),
+  cells: cells ? fromJson(cells) : [],
 });
