@@ -127,20 +127,15 @@ export function renderTemplate(
 ): string {
   let result = '';
   let filled = columnIndexes.length === 0;
-  let placeholder = 0;
+  const placeholders = columnIndexes.values();
   for (const part of template) {
-    if (typeof part === 'string') {
-      result += part;
-      continue;
-    }
-    for (const index of columnIndexes[placeholder] ?? []) {
-      const text = cell(index);
-      if (text.trim() === '') continue;
-      filled = true;
+    if (typeof part === 'string') result += part;
+    else {
+      const cells = (placeholders.next().value ?? []).map(cell);
+      const text = cells.find((each) => each.trim() !== '') ?? '';
+      filled ||= text !== '';
       result += part.functions.reduce((value, name) => FUNCTIONS.get(name)?.(value) ?? value, text);
-      break;
     }
-    placeholder++;
     if (result.length > MAX_RESULT) break;
   }
   return filled ? result : '';
