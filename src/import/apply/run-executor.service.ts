@@ -258,10 +258,5 @@ export class RunExecutor {
 function toReason(error: unknown): Reason {
   if (!(error instanceof FileError)) throw error;
   const { code, message, line, others } = error;
-  return {
-    code,
-    message,
-    ...(line !== undefined && { line }),
-    ...(others.length > 0 && { others: [...others] }),
-  };
+  return { code, message, line, others };
 }

@@ -85,6 +85,6 @@ export type TransitionName = keyof typeof TRANSITIONS;
 export interface Reason {
   code: string;
   message: string;
-  line?: number;
-  others?: { code: string; message: string; line?: number | undefined }[];
+  line?: number | undefined;
+  others?: readonly Omit<Reason, 'others'>[];
 }
