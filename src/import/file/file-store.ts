@@ -140,9 +140,7 @@ export async function storeForm(
   const fields = new Map<string, string>();
   const stored: Promise<StoredFile>[] = [];
   const failures: ProblemError[] = [];
-  const addFailure = (detail: string): void => {
-    failures.push(new ProblemError('invalid_parameter', detail));
-  };
+  const addFailure = (detail: string) => failures.push(new ProblemError('invalid_parameter', detail));
   const form = createFormParser(request);
   // Despite its types, Busboy passes undefined for a part without a name or with an empty name.
   form.on('field', (name: string | undefined, value, { valueTruncated }) => {
@@ -154,12 +152,8 @@ export async function storeForm(
     if (fields.has(name)) addFailure(`Field ${truncate(name, 100)} occurs more than once. Send it once.`);
     fields.set(name, value);
   });
-  form.on('filesLimit', () => {
-    addFailure('The form contains more than one file. Send one file per request.');
-  });
-  form.on('fieldsLimit', () => {
-    addFailure(`The form contains more than ${MAX_FIELDS} fields.`);
-  });
+  form.on('filesLimit', () => addFailure('The form contains more than one file. Send one file per request.'));
+  form.on('fieldsLimit', () => addFailure(`The form contains more than ${MAX_FIELDS} fields.`));
   const ended = new Promise<void>((resolve, reject) => {
     form.on('file', (_field, stream, { filename }) => {
       const storing = store.store(filename || 'upload.csv', stream);
