@@ -140,8 +140,7 @@ export class ImportProfilesController {
     @Headers() headers: TagHeaders,
     @CurrentCaller() caller: Caller,
   ): Promise<void> {
-    const found = await this.profiles.remove(name, caller, headers);
-    if (!found) throw new ProblemError('not_found', `There is no saved import profile ${name}.`);
+    await this.profiles.remove(name, caller, headers);
   }
 
   private presentWithETag(known: KnownProfile, response: Response): ImportProfileDto {

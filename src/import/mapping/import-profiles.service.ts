@@ -139,20 +139,18 @@ export class ImportProfiles {
 
   /**
    * Deletes a saved profile.
-   * @returns false if the profile does not exist.
-   * @throws ProblemError `precondition_failed` or `insufficient_scope`, as in `put`.
+   * @throws ProblemError `not_found` for an unknown name, or `precondition_failed` or `insufficient_scope`, as in `put`.
    */
-  async remove(name: string, caller: Caller, headers: TagHeaders): Promise<boolean> {
-    return this.transactions.run(async (tx) => {
+  async remove(name: string, caller: Caller, headers: TagHeaders): Promise<void> {
+    await this.transactions.run(async (tx) => {
       const before = await this.saved.lock(tx, name);
-      if (!before) return false;
+      if (!before) throw new ProblemError('not_found', `There is no saved import profile ${name}.`);
       this.assertMayImport(caller, name, before.profile);
       assertPreconditions(this.etagOf(before.profile), headers);
       await this.saved.delete(tx, name);
       const changes = [{ field: 'name', old: name }];
       const target = { kind: 'import_profile', id: before.id } as const;
       await recordEvents(tx, caller, [{ action: 'import_profile.deleted', target, changes }]);
-      return true;
     }, caller);
   }
 
