@@ -57,3 +57,28 @@ test('with adopt=email, a row that creates a manager cycle fails', async () => {
   );
   expect(run.problems.map(({ line, code }: Json) => [line, code])).toEqual([[2, 'cycle']]);
 });
+
+test('with adopt=email, a row of another person fails, and so does a row with that manager', async () => {
+  const names = { firstname: 'Anna', surname: 'Bell' };
+  const createAnna = async (id: string) =>
+    create(app.key, { ...names, username: id, email: `${id}@example.org` });
+  const users = await Promise.all(['n1', 'n2', 'n3', 'n4', 'n5'].map(createAnna));
+  const line = (id: string, ...cells: string[]) => [id, id, `${id}@example.org`, ...cells].join(',');
+  const file = csv(
+    `${HEAD},ForeName,Surname`,
+    line('n1', '', 'Bernd', 'Bell'),
+    line('n2', '', 'Anna', 'Cook'),
+    line('n3', 'n1', 'ANNA', 'Béll'),
+    line('n4', '', 'Bell', 'Anna'),
+    line('n5', '', '', 'Bell'),
+  );
+  const run = await runImport(app.key, file, 'adopt=email&blank_cells=keep');
+  expect(run.problems).toMatchObject([
+    { line: 2, field: 'email', code: 'unlinked_conflict', uuid: users[0]?.uuid },
+    { line: 3, field: 'email', code: 'unlinked_conflict', uuid: users[1]?.uuid },
+    { line: 4, field: 'manager_uuid', code: 'unknown_reference' },
+  ]);
+  expect(countsOf(run)).toEqual({ updated: 2, error: 3 });
+  const first = await app.key.get(`/users/${users[0]?.uuid}`);
+  expect(first.body).toMatchObject({ ...names, external_id: '' });
+});

@@ -40,6 +40,15 @@ export function isOtherName(a: FullName, b: FullName): boolean {
   );
 }
 
+/**
+ * Returns true if forename or surname is replaced by an unlike one. Stricter than `isOtherName`, for decisions that an
+ * operator can make by hand.
+ */
+export function hasUnlikeName(a: FullName, b: FullName): boolean {
+  const isExchanged = !areUnlike(a.firstname, b.surname) && !areUnlike(a.surname, b.firstname);
+  return !isExchanged && (areUnlike(a.firstname, b.firstname) || areUnlike(a.surname, b.surname));
+}
+
 const listWords = (text: string): string[] => foldText(text).match(WORD) ?? [];
 
 function listPairs(words: readonly string[]): string[] {

@@ -20,6 +20,7 @@ import type { DamagedCell, FileRow, RowKeys } from '../file/file-row.js';
 import type { Header } from '../file/run-files.js';
 import type { ImportOptions } from '../runs/import-options.js';
 import { type RowOutcome, type RowError, type StagedRow, EMPTY_ROW } from '../runs/import-row.js';
+import { hasUnlikeName } from './name-likeness.js';
 import { isBrokenForm } from './text-damage.js';
 
 export interface RowContext {
@@ -76,6 +77,9 @@ export function planRow(row: FileRow, context: RowContext): PlannedRow {
   if (!before && options.mode === 'update_only') return createPlannedRow(row, context, 'skipped', {});
   const sent = { ...row.raw };
   if (!before && sent['roles'] === undefined && options.default_roles) sent['roles'] = options.default_roles;
+  const conflict = before && findAdoptionConflict(row, before, options.adopt);
+  if (conflict)
+    return createPlannedRow(row, { ...context, before: undefined }, 'error', { errors: [conflict] });
   const { value, errors: broken } = readInput<UserInput>(before ? UserInput : NewUserInput, sent);
   const current = before ?? createEmptyUser(context.uuid, EPOCH);
   if (context.manager !== undefined) value.manager_uuid = context.manager;
@@ -178,6 +182,16 @@ function findBrokenForms(row: FileRow, before: User): RowError[] {
     return cell !== undefined && kind !== 'manager' && isBrokenForm(toCell(before, ''), cell.trim());
   });
   return broken.map(({ field }) => toRowError({ field, ...WRONG_ENCODING }, row));
+}
+
+/** Returns an error if the row would adopt a user with another name. */
+function findAdoptionConflict(row: FileRow, before: User, field: string): RowError | undefined {
+  const getName = (name: 'firstname' | 'surname'): string => row.cells.get(name) ?? '';
+  const names = { firstname: getName('firstname'), surname: getName('surname') };
+  if (before.external_id !== '' || !hasUnlikeName(before, names)) return undefined;
+  const { uuid } = before;
+  const message = `belongs to user ${uuid}, who has another name. If this is the same person, set the external_id of that user and import the row again`;
+  return { ...toRowError({ field, code: 'unlinked_conflict', message }, row), uuid };
 }
 
 function toRowError({ field, code, message }: Omit<RowError, 'value' | 'uuid'>, row: FileRow): RowError {
