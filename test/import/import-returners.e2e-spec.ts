@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import { setUpApp } from '../support/app/app.js';
 import { LAX_GUARDS } from '../support/app/guards.js';
 import { countsOf, csv, runImport, findUser } from '../support/app/imports.js';
+import { scimOf } from '../support/app/scim.js';
 import { HEAD, people as peopleOf, person } from '../support/data/user-file.js';
 
 /** Users who are missing from a file and return in a later file (interface §6, "Leavers and returners"). */
@@ -107,21 +108,78 @@ test('an import with too many returning users waits for approval', async () => {
   expect(await statusOf('many-0')).toBe('Blocked');
 });
 
+/** Builds a file with a Status column. @param states the first cells of the column. All other cells are blank. */
+const statusFile = (rows: readonly string[], ...states: string[]) =>
+  csv(`${COLUMNS},Status`, ...rows.map((row, i) => `${row},${states[i] ?? ''}`));
+
 test('only the status Active reactivates a user who returned as Blocked', async () => {
   const rows = await blockTwo('decided');
-  const blocked = csv(`${COLUMNS},Status`, ...rows.map((row, i) => `${row},${i === 0 ? 'Blocked' : ''}`));
-  const run = await runImport(app.key, blocked, 'dataset=decided');
+  const run = await runImport(app.key, statusFile(rows, 'Blocked'), 'dataset=decided');
   expect([run.state, countsOf(run)]).toEqual(['completed', { updated: 1, reactivated: 1, unchanged: 58 }]);
-  expect(countsOf(await runImport(app.key, blocked, 'dataset=decided'))).toEqual({ unchanged: 60 });
-  const back = await runImport(app.key, file(rows), 'dataset=decided');
-  expect([countsOf(back), problemsOf(back)]).toEqual([{ unchanged: 60 }, [['blocked_elsewhere', 2]]]);
-  expect(await statusOf('decided-0')).toBe('Blocked');
-  expect(await statusOf('decided-1')).toBe('Active');
-  const active = csv(`${COLUMNS},Status`, ...rows.map((row) => `${row},Active`));
-  expect(countsOf(await runImport(app.key, active, 'dataset=decided'))).toEqual({
+  for (const night of [statusFile(rows, 'Blocked'), file(rows), statusFile(rows)]) {
+    const same = await runImport(app.key, night, 'dataset=decided');
+    expect([countsOf(same), same.problems]).toEqual([{ unchanged: 60 }, []]);
+  }
+  expect(countsOf(await runImport(app.key, statusFile(rows, 'Active'), 'dataset=decided'))).toEqual({
     reactivated: 1,
     unchanged: 59,
   });
+});
+
+test('only the status Active of the same data set reactivates a user whom a file blocked by Status', async () => {
+  const rows = people('own', 4);
+  const [external_id, username, email] = (rows[1] ?? '').split(',');
+  await app.key.post('/users', { external_id, username, email, firstname: 'A', surname: 'Name1' });
+  await runImport(app.key, statusFile(rows, 'Blocked', 'Blocked'), 'dataset=own');
+  const same = await runImport(app.key, file(rows), 'dataset=own');
+  expect([countsOf(same), same.problems]).toEqual([{ unchanged: 4 }, []]);
+  const other = await runImport(app.key, statusFile(rows, 'Active', 'Active'), 'dataset=payroll');
+  expect(problemsOf(other)).toEqual([
+    ['blocked_elsewhere', 2],
+    ['blocked_elsewhere', 3],
+  ]);
+  const back = await runImport(app.key, statusFile(rows, 'Active', 'Active'), 'dataset=own');
+  expect([countsOf(back), back.problems]).toEqual([{ reactivated: 2, unchanged: 2 }, []]);
+});
+
+test.each(['hand', 'data set'])('no file lifts a block by another %s', async (kind) => {
+  const dataset = `foreign-${kind.slice(0, 4)}`;
+  const rows = people(dataset, 3);
+  await runImport(app.key, file(rows), `dataset=${dataset}`);
+  const { uuid } = await findUser(app.key, `${dataset}-0`);
+  if (kind === 'hand') await app.key.put(`/users/${uuid as string}`, { status: 'Blocked' });
+  else await runImport(app.key, statusFile(rows.slice(0, 1), 'Blocked'), 'dataset=payroll');
+  // The data set also calls the user Blocked, but does not take over the block.
+  const blocked = await runImport(app.key, statusFile(rows, 'Blocked'), `dataset=${dataset}`);
+  expect([countsOf(blocked), blocked.problems]).toEqual([{ unchanged: 3 }, []]);
+  const married = rows.with(0, person(`${dataset}-0`, 'Married'));
+  const active = await runImport(app.key, statusFile(married, 'Active'), `dataset=${dataset}`);
+  expect([countsOf(active), problemsOf(active)]).toEqual([
+    { updated: 1, unchanged: 2 },
+    [['blocked_elsewhere', 2]],
+  ]);
+  expect(await findUser(app.key, `${dataset}-0`)).toMatchObject({ status: 'Blocked', surname: 'Married' });
+});
+
+test('nights with returning=report, and updates by another source, keep a block as missing', async () => {
+  const rows = await blockTwo('nights');
+  const changed = rows.map((row) => `${row}2`);
+  await runImport(app.key, file(rows), 'dataset=nights&returning=report');
+  await runImport(app.key, file(changed), 'dataset=nights&returning=report');
+  await runImport(app.key, file(rows.slice(0, 1)), 'dataset=payroll');
+  const { uuid } = await findUser(app.key, 'nights-1');
+  await scimOf(app).patch(`/Users/${uuid as string}`, { op: 'replace', path: 'nickName', value: 'Ann' });
+  const back = await runImport(app.key, file(changed), 'dataset=nights');
+  expect([countsOf(back), back.problems]).toEqual([{ reactivated: 2, unchanged: 58 }, []]);
+});
+
+test('a user whom a revert blocked stays blocked', async () => {
+  const rows = people('undone', 3);
+  const { id } = await runImport(app.key, statusFile(rows, 'Blocked'), 'dataset=undone');
+  const revert = await app.key.post(`/imports/${id}/revert`);
+  await app.key.get(`/imports/${revert.body.id as string}/events`);
+  const run = await runImport(app.key, file(rows), 'dataset=undone');
+  expect(problemsOf(run).map(([code]) => code)).toEqual(rows.map(() => 'blocked_elsewhere'));
 });
 
 test.each(['reactivate', 'report'])(

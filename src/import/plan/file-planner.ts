@@ -22,6 +22,8 @@ import { ROWS_AT_ONCE, type PlanBuilder } from './plan-builder.js';
 import {
   type PlannedRow,
   type RowContext,
+  canManage,
+  isBlockedAsMissing,
   isUnchangedRow,
   planRow,
   createUnchangedRow,
@@ -160,7 +162,7 @@ export class FilePlanner {
       before &&
       !isRepeated &&
       options.mode !== 'create_only' &&
-      (before.status === 'Active' || !needsStatusRules(record.cells, header, before));
+      (before.status === 'Active' || !needsStatusRules(record.cells, planning, before));
     if (isUsual && isUnchangedRow(record.cells, header, before, manager, options.blank_cells))
       return createUnchangedRow(keys, before);
     const uuid = before?.uuid ?? createUuid(key, planning);
@@ -179,15 +181,14 @@ const createUuid = (externalId: string, { toUuid, builder }: PlanState): string 
   toUuid(builder.externalIds.assignNumber(externalId));
 
 function isNewlyManaged(scope: UserScope, user: User): boolean {
-  const isOurs = user.managed_by === null || user.managed_by === scope.dataset;
-  return isOurs && !isAssignedTo(scope, user);
+  return canManage(scope, user) && !isAssignedTo(scope, user);
 }
 
-/** Returns true if the row of a blocked user may change `status` or `blocked_by`. */
-function needsStatusRules(cells: readonly string[], header: Header, user: User): boolean {
-  if (user.blocked_by !== null) return true;
+/** Returns true if the row of a blocked user may change the user's block or cause a warning. */
+function needsStatusRules(cells: readonly string[], { header, scope }: PlanState, user: User): boolean {
+  if (isBlockedAsMissing(user)) return true;
   const at = header.findIndex((column) => column?.field === 'status');
-  return at < 0 || (cells[at] ?? '').trim() === '';
+  return user.blocked_by !== scope.dataset && (at < 0 || (cells[at] ?? '').trim() === '');
 }
 
 function hasManagerChange({ row }: PlannedRow): boolean {

@@ -63,8 +63,11 @@ function planUndo(row: StagedRow, user: User | undefined, initiator: Actor): Pla
 
 function planRestore(row: StagedRow, user: User | undefined): PlannedRow {
   if (!user) return createConflictRow(row, undefined, [USER_DELETED]);
-  if (row.outcome === 'created')
-    return createRestoredRow(row, user, applyPatch(user, { status: 'Blocked', managed_by: null }), []);
+  if (row.outcome === 'created') {
+    // Clears `blocked_by`, so that no import reactivates the user.
+    const after = applyPatch(user, { status: 'Blocked', managed_by: null, blocked_by: null });
+    return createRestoredRow(row, user, after, []);
+  }
   const now: Record<string, unknown> = { ...user };
   const untouched = row.changes.list.filter((change) => isEqual(now[change.field], change.new));
   // A value that already equals the value before the original run is not a conflict.

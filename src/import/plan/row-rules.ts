@@ -49,19 +49,18 @@ const WRONG_ENCODING = {
   code: 'broken_character',
   message: 'is the value of the user in a wrong encoding; export the file again as UTF-8',
 };
-/** Warning for a user who stays blocked, because this data set did not block the user as missing. */
+/** Warning for a user who stays blocked, because this data set did not block the user. */
 const BLOCKED_ELSEWHERE: RowError = {
   field: 'status',
   code: 'blocked_elsewhere',
   message:
-    'stays Blocked, because no import of this data set blocked the user for being missing. If this is wrong, reactivate the user manually',
+    'stays Blocked, because no import of this data set blocked the user. If the user should be active, reactivate the user manually',
 };
-/** Warning for a user who is no longer missing, but stays blocked because of the options. */
+/** Warning for a user whom the row would reactivate, but who stays blocked because of the options. */
 const RETURNED: RowError = {
   field: 'status',
   code: 'returned',
-  message:
-    'stays Blocked although the user is no longer missing: returning=report and mode=create_only do not reactivate users',
+  message: 'stays Blocked, because imports with returning=report or mode=create_only do not reactivate users',
 };
 const EPOCH = '1970-01-01 00:00:00.000';
 
@@ -80,18 +79,20 @@ export function planRow(row: FileRow, context: RowContext): PlannedRow {
   const conflict = before && findAdoptionConflict(row, before, options.adopt);
   if (conflict)
     return createPlannedRow(row, { ...context, before: undefined }, 'error', { errors: [conflict] });
+  // The input never contains a password, because `columns.ts` defines no column for passwords.
   const { value, errors: broken } = readInput<UserInput>(before ? UserInput : NewUserInput, sent);
   const current = before ?? createEmptyUser(context.uuid, EPOCH);
   if (context.manager !== undefined) value.manager_uuid = context.manager;
-  // The input never contains a password, because `columns.ts` defines no column for passwords.
-  const input = before
-    ? value
-    : Object.assign(value, { managed_by: scope.dataset, managed_part: scope.part });
+  const managed = { managed_by: scope.dataset, managed_part: scope.part };
   const returned = before ? evaluateReturningUser(value.status, before, options) : [];
+  const isOwnBlock =
+    value.status === 'Blocked' && (before?.status !== 'Blocked' || before.blocked_by === scope.dataset);
+  if (isOwnBlock) Object.assign(value, { blocked_by: scope.dataset });
+  // A user without a data set would count as blocked as missing.
+  if (!before || (isOwnBlock && before.managed_by === null)) Object.assign(value, managed);
+  if (before?.status === 'Blocked') delete value.status;
   if (returned === 'reactivate') value.status = 'Active';
-  // The source itself blocks this user, so a later import without a status must not reactivate the user.
-  if (before?.status === 'Blocked' && value.status === 'Blocked') Object.assign(value, { blocked_by: null });
-  const { errors: all, after } = validateChange(current, { value: input, errors: broken }, context.settings);
+  const { errors: all, after } = validateChange(current, { value, errors: broken }, context.settings);
   const lost = findDamageErrors(row, context);
   const others = all.filter((error) => !lost.some(({ field }) => field === error.field));
   const errorsOfRow = [...lost, ...others.map((error) => toRowError(error, row))];
@@ -105,8 +106,7 @@ export function planRow(row: FileRow, context: RowContext): PlannedRow {
   const warnings = returned === 'reactivate' ? [] : returned;
   const changes = diffUsers(before, after);
   if (changes.length === 0) return createPlannedRow(row, context, 'unchanged', { after, errors: warnings });
-  const isOurs = before.managed_by === null || before.managed_by === scope.dataset;
-  const owned = isOurs ? { ...after, managed_by: scope.dataset, managed_part: scope.part } : after;
+  const owned = canManage(scope, after) ? { ...after, ...managed } : after;
   return createPlannedRow(row, context, outcomeOf(before, after), {
     after: owned,
     changes: Changes.fromList(diffUsers(before, owned)),
@@ -115,19 +115,33 @@ export function planRow(row: FileRow, context: RowContext): PlannedRow {
 }
 
 /**
- * Decides if a row without a status reactivates its blocked user (interface §6, "Leavers and returners"). Only a user
- * who was blocked as missing from this data set is reactivated.
- * @returns `reactivate`, or the warnings of the row: one if the user stays blocked, none if the user is active or the
- * row has a status.
+ * Returns true if the data set of an import may manage a user. A user who stays blocked as missing has no data set, which
+ * tells this block from a block by Status.
+ */
+export function canManage({ dataset }: UserScope, user: User): boolean {
+  return user.managed_by === dataset || (user.managed_by === null && !isBlockedAsMissing(user));
+}
+
+/** Returns true if an import blocked the user because its file lacked the user. */
+export function isBlockedAsMissing({ blocked_by, managed_by }: User): boolean {
+  return blocked_by !== null && managed_by === null;
+}
+
+/**
+ * Decides if a row reactivates its blocked user (interface §6, "Leavers and returners"). A file lifts only a block of its
+ * own data set. Without a status, it lifts the block only if the user was blocked as missing.
+ * @returns `reactivate`, or the warnings of the row if the user keeps the status.
  */
 function evaluateReturningUser(
   status: unknown,
   before: User,
   { dataset, mode, returning }: ImportOptions,
 ): 'reactivate' | RowError[] {
-  if (before.status === 'Active' || (status !== undefined && status !== null)) return [];
+  if (before.status === 'Active' || status === 'Blocked') return [];
   if (before.blocked_by !== dataset) return [BLOCKED_ELSEWHERE];
-  return returning === 'report' || mode === 'create_only' ? [RETURNED] : 'reactivate';
+  const isStated = status !== undefined && status !== null;
+  if (!isStated && !isBlockedAsMissing(before)) return [];
+  return mode === 'create_only' || (returning === 'report' && !isStated) ? [RETURNED] : 'reactivate';
 }
 
 export function createUnchangedRow({ line, externalId: external_id }: RowKeys, user: User): PlannedRow {

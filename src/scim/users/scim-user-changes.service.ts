@@ -133,8 +133,9 @@ export class ScimUserChanges {
       const valid = this.validateForUser(change, user);
       if (valid.errors.length > 0) throw createValidationError(valid.errors);
       const patch = await this.buildPatch(tx, valid, password_hash, caller, added);
-      const managed = user.managed_by === null && Object.keys(patch).length > 0;
-      if (managed) patch.managed_by = MANAGED_BY_SCIM;
+      // A user whom an import blocked as missing has no data set until the user is active again.
+      const isFree = user.managed_by === null && (user.blocked_by === null || patch.status === 'Active');
+      if (isFree && Object.keys(patch).length > 0) patch.managed_by = MANAGED_BY_SCIM;
       const update = { kind: 'update', uuid, patch, locked: user, byProvider: true } as const;
       return { ...update, ...(ifVersions && { ifVersions }) };
     };
