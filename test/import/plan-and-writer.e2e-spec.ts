@@ -42,11 +42,12 @@ async function clear(): Promise<void> {
 /** Replaces all users with the given people. */
 async function seed(people: readonly Person[]): Promise<Seeded[]> {
   await clear();
-  const users = people.map(({ external }, index): Seeded => ({
+  const users = people.map(({ external, status, dataset }, index): Seeded => ({
     uuid: uuidv7(),
     external: external ? `k${index}` : '',
     username: `n${index}`,
     email: `m${index}@x.example`,
+    blockedBy: status === 'Blocked' ? dataset : null,
   }));
   await restore(people, users);
   return users;
@@ -54,7 +55,7 @@ async function seed(people: readonly Person[]): Promise<Seeded[]> {
 
 async function restore(people: readonly Person[], users: readonly Seeded[]): Promise<void> {
   const changes = people.map((one, index): UserChange => {
-    const { uuid = '', external = '', username = '', email = '' } = users[index] ?? {};
+    const { uuid = '', external = '', username = '', email = '', blockedBy = null } = users[index] ?? {};
     const manager = one.manager < index ? users[one.manager]?.uuid : undefined;
     return {
       kind: 'create',
@@ -67,6 +68,7 @@ async function restore(people: readonly Person[], users: readonly Seeded[]): Pro
         roles: one.webmaster ? ['Webmaster'] : null,
         manager_uuid: manager ?? null,
         managed_by: one.dataset,
+        blocked_by: blockedBy,
       },
     };
   });

@@ -109,6 +109,8 @@ export interface Seeded {
   external: string;
   username: string;
   email: string;
+  /** Data set that blocked the user. Only its files lift the block. */
+  blockedBy: string | null;
 }
 
 /** Converts a row to the change that a request would contain. */
@@ -120,10 +122,11 @@ export function changeOf(
 ): UserChange {
   const clears = blank === 'clear';
   const manager = one.manager === '' ? (clears ? null : undefined) : uuidOf(one.manager);
+  const keepsBlock = user !== undefined && user.blockedBy !== null && user.blockedBy !== dataset;
   const patch = {
     ...(one.username !== '' && { username: one.username }),
     ...(one.email !== '' && { email: one.email }),
-    ...(one.status !== '' && { status: one.status as 'Active' | 'Blocked' }),
+    ...(one.status !== '' && !keepsBlock && { status: one.status as 'Active' | 'Blocked' }),
     ...(one.roles !== '' && { roles: one.roles.split(';') }),
     ...(managers && manager !== undefined && { manager_uuid: manager }),
     external_id: `k${one.id}`,
