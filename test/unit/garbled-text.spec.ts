@@ -4,74 +4,49 @@ import { hasAccents, isBrokenForm, losesAccents } from '../../src/import/plan/te
 import { isLinear } from '../support/data/growth.js';
 
 test.each([
-  ['Müller', 'MÃ¼ller'],
-  ['Müller', 'MÃƒÂ¼ller'],
-  ['MÃ¼ller', 'MÃƒÂ¼ller'],
-  ['Müller', 'M√ºller'],
-  ['Müller', 'M├╝ller'],
-  ['Müller', 'MГјller'],
-  ['Ágnes', 'Ãgnes'],
-  ['José', 'JoseÌ\x81'],
-  ['Voilà', 'VoilÃ'],
-  ['Иванов', 'Ð˜Ð²Ð°Ð½Ð¾Ð²'],
-  ['O’Brien', 'Oâ€™Brien'],
-  ['Müller', 'M?ller'],
-  ['Müller', 'M??ller'],
-  ['Böhm-Müller', 'B?hm-Müller'],
-  ['José', 'Jose?'],
-  ['Иванов', '??????'],
-  ['M?llér', 'M?ll?r'],
-])('%s is broken in %s', (old, now) => {
-  expect(isBrokenForm(old, now)).toBe(true);
-  expect(isBrokenForm(now, old)).toBe(false);
+  ['Müller', ['MÃ¼ller', 'MÃƒÂ¼ller', 'M√ºller', 'M├╝ller', 'MГјller', 'M?ller', 'M??ller']],
+  ['MÃ¼ller', ['MÃƒÂ¼ller']],
+  ['Ágnes', ['Ãgnes']],
+  ['José', ['JoseÌ\x81', 'Jose?']],
+  ['Voilà', ['VoilÃ']],
+  ['Иванов', ['Ð˜Ð²Ð°Ð½Ð¾Ð²', '??????']],
+  ['O’Brien', ['Oâ€™Brien']],
+  ['Böhm-Müller', ['B?hm-Müller']],
+  ['M?llér', ['M?ll?r']],
+])('%s is broken in %p, but not the other way round', (old, forms) => {
+  expect(forms.filter((now) => isBrokenForm(old, now) && !isBrokenForm(now, old))).toEqual(forms);
 });
 
 test.each([
-  ['Müller', 'Müller'],
-  ['M?ller', 'M?ller'],
-  ['Ann', 'Ann?'],
-  ['Zoë', 'Zoë?!'],
-  ['Müller', 'Muller'],
-  ['Müller', 'Möller?'],
-  ['Müller', 'Bell'],
-  ['José', ''],
-])('%s is not broken in %s', (old, now) => {
-  expect(isBrokenForm(old, now)).toBe(false);
+  ['Müller', ['Müller', 'Muller', 'Möller?', 'Bell', '']],
+  ['M?ller', ['M?ller']],
+  ['Ann', ['Ann?']],
+  ['Zoë', ['Zoë?!']],
+])('%s is not broken in %p', (old, forms) => {
+  expect(forms.filter((now) => isBrokenForm(old, now))).toEqual([]);
 });
 
 test.each([
-  ['Müller', 'Muller'],
-  ['Müller', 'Mller'],
-  ['Müller', 'M_ller'],
-  ['Müller', 'M&uuml;ller'],
-  ['Jose\u0301', 'Jose'],
-  ['Renée', 'Renee'],
-  ['Müller-Weiß', 'Muller-Weiss'],
-  ['Müller', 'MŸller'],
-  ['Kovač', 'Kovaè'],
-  ['Иванов', 'Èâàíîâ'],
-  ['Иванов', '______'],
-])('%s loses accents in %s', (old, now) => {
-  expect(losesAccents(old, now)).toBe(true);
-  expect(losesAccents(now, old)).toBe(now === 'MŸller' || now === 'Kovaè' || now === 'Èâàíîâ');
+  ['Müller', ['Muller', 'Mller', 'M_ller', 'M&uuml;ller', 'MULLER', 'MŸller']],
+  ['Jose\u0301', ['Jose']],
+  ['Renée', ['Renee']],
+  ['Müller-Weiß', ['Muller-Weiss']],
+  ['Kovač', ['Kovaè']],
+  ['Иванов', ['Èâàíîâ', '______']],
+])('%s loses accents in %p', (old, forms) => {
+  expect(forms.filter((now) => losesAccents(old, now))).toEqual(forms);
 });
 
 test.each([
-  ['Müller', 'Mueller'],
-  ['Weiß', 'Weiss'],
-  ['Åse', 'Aase'],
-  ['Müller', 'MÜLLER'],
-  ['Müller', 'Möller'],
-  ['Müller', 'Müller-Bell'],
-  ['Müller', 'Bell'],
-  ['Renée', 'René'],
-  ['Anne', 'Ann'],
-  ['Иванова', 'Иванов'],
-  ['Иванов', 'Ivanov'],
-  ['O’Brien', "O'Brien"],
-  ['Zoë', ''],
-])('%s keeps its accents in %s', (old, now) => {
-  expect(losesAccents(old, now)).toBe(false);
+  ['Müller', ['Mueller', 'MÜLLER', 'Möller', 'Müller-Bell', 'Bell', '']],
+  ['Muller', ['Müller', 'Mller']],
+  ['Weiß', ['Weiss']],
+  ['Åse', ['Aase']],
+  ['Renée', ['René']],
+  ['Иванова', ['Иванов', 'Ivanova']],
+  ['O’Brien', ["O'Brien"]],
+])('%s keeps its accents in %p', (old, forms) => {
+  expect(forms.filter((now) => losesAccents(old, now))).toEqual([]);
 });
 
 test('accents are found in letters only', () => {
