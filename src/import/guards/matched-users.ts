@@ -57,7 +57,11 @@ function toColumnValues({ field, kind }: Column): ColumnValues[] {
   ];
 }
 
-type PlannedUpdate = PlannedRow & { before: User };
+/** A row with the columns that it changes. */
+interface MatchedRow extends Pick<PlannedRow, 'before' | 'after'> {
+  line: number;
+  changed: readonly ColumnValues[];
+}
 
 /**
  * Facts about the users whom a file lists, collected in the order of the file while its rows are planned. They concern
@@ -83,11 +87,12 @@ export class MatchedUsers {
   readonly returners = new NumberSet();
   private readonly managers = new TextNumbers();
   private readonly teamSizes = new IntList();
+  private readonly listed: readonly ColumnValues[];
   private readonly textColumns: readonly ColumnValues[];
   private readonly hasNames: boolean;
   private readonly logins: readonly ColumnValues[];
   private readonly returnSince: number;
-  private previous: PlannedRow | undefined;
+  private previous: MatchedRow | undefined;
 
   /** @param created time of the run, from which the days of returning users count. */
   constructor(
@@ -96,6 +101,7 @@ export class MatchedUsers {
     created: string,
   ) {
     const columns = header.flatMap((column) => (column ? toColumnValues(column) : []));
+    this.listed = columns;
     this.columns = new Map(columns.map((column) => [column.field, column]));
     this.textColumns = columns.filter(({ isText }) => isText);
     this.hasNames = this.columns.has('firstname') && this.columns.has('surname');
@@ -105,13 +111,16 @@ export class MatchedUsers {
 
   add(planned: PlannedRow): void {
     const { before, after, row } = planned;
-    if (before) {
-      this.countUser(before, row.line);
-      if (after && after !== before && row.outcome !== 'unchanged')
-        this.markChange(planned as PlannedUpdate, after);
-    }
-    this.markSlides(planned);
-    this.previous = planned;
+    const changed =
+      before && after && before !== after
+        ? this.listed.filter(({ valueOf }) => !isSame(valueOf(before), valueOf(after)))
+        : [];
+    const current = { line: row.line, before, after, changed };
+    if (before) this.countUser(before, row.line);
+    if (before && after && changed.length > 0) this.markChange(row.line, before, after, changed);
+    if (this.previous?.before) markTaken(current, this.previous.before, ({ fromRowBefore }) => fromRowBefore);
+    if (this.previous && before) markTaken(this.previous, before, ({ fromRowAfter }) => fromRowAfter);
+    this.previous = current;
   }
 
   /** Returns the number of matched users with this manager. */
@@ -123,7 +132,7 @@ export class MatchedUsers {
     this.count++;
     if (user.status === 'Active') this.active++;
     const weight = this.count <= FIRST_SAMPLED ? 1 : this.count % SAMPLED_EACH === 0 ? SAMPLED_EACH : 0;
-    for (const column of this.columns.values()) {
+    for (const column of this.listed) {
       const value = column.valueOf(user);
       if (value === true) column.on++;
       if (!isFilled(value)) continue;
@@ -137,6 +146,8 @@ export class MatchedUsers {
       const number = this.managers.assignNumber(user.manager_uuid);
       this.teamSizes.set(number, this.teamSizes.at(number) + 1);
     }
+    const isOurBlock = user.blocked_by === this.scope.dataset && user.managed_by === null;
+    if (isOurBlock && toMillis(user.updated) >= this.returnSince) this.returners.add(line);
     this.countForeign(user, line);
   }
 
@@ -151,28 +162,28 @@ export class MatchedUsers {
     if (isOtherPart && part !== null) this.fromOtherPart.add({ line, external_id }, change);
   }
 
-  private markChange({ before, row: { line } }: PlannedUpdate, after: User): void {
-    if (this.isExchanged(before, after)) this.exchanged.add(line);
+  private markChange(line: number, before: User, after: User, changed: readonly ColumnValues[]): void {
+    if (this.isExchanged(before, after, changed)) this.exchanged.add(line);
     if (this.isOtherPerson(before, after)) this.otherPersons.add(line);
-    const isOurBlock = before.blocked_by === this.scope.dataset && before.managed_by === null;
-    if (isOurBlock && toMillis(before.updated) >= this.returnSince) this.returners.add(line);
   }
 
-  private isExchanged(before: User, after: User): boolean {
-    const changed = this.textColumns.filter((column) => column.valueOf(before) !== column.valueOf(after));
-    return changed.some((column) => {
-      const now = column.valueOf(after);
-      const isFromOther = (other: ColumnValues) => other !== column && other.valueOf(before) === now;
+  private isExchanged(before: User, after: User, changed: readonly ColumnValues[]): boolean {
+    const texts = changed.filter(({ isText }) => isText);
+    return texts.some(({ field, valueOf }) => {
+      const now = valueOf(after);
       return (
         isFilled(now) &&
-        (isFilled(column.valueOf(before)) || changed.length > 1) &&
-        this.textColumns.some(isFromOther)
+        (isFilled(valueOf(before)) || texts.length > 1) &&
+        this.textColumns.some((other) => other.field !== field && other.valueOf(before) === now)
       );
     });
   }
 
   private isOtherPerson(before: User, after: User): boolean {
-    if (this.hasNames) return isOtherName(before, after);
+    if (this.hasNames)
+      return (
+        before.firstname !== after.firstname && before.surname !== after.surname && isOtherName(before, after)
+      );
     const compared = this.logins.filter(({ valueOf }) => isFilled(valueOf(before)));
     const withoutDomain = (value: unknown) => toText(value).replace(/@.*/s, '');
     return (
@@ -182,25 +193,18 @@ export class MatchedUsers {
       )
     );
   }
+}
 
-  /** Marks rows whose new value is the old value of the row before or after them. */
-  private markSlides(planned: PlannedRow): void {
-    const { previous } = this;
-    if (!previous?.before || !planned.before) return;
-    this.markTaken(planned, previous.before, ({ fromRowBefore }) => fromRowBefore);
-    this.markTaken(previous, planned.before, ({ fromRowAfter }) => fromRowAfter);
-  }
+function isSame(a: unknown, b: unknown): boolean {
+  return a === b || (typeof a === 'object' && toText(a) === toText(b));
+}
 
-  private markTaken(
-    { row, before, after }: PlannedRow,
-    neighbour: User,
-    linesOf: (column: ColumnValues) => NumberSet,
-  ): void {
-    if (!before || !after || before === after) return;
-    for (const column of this.columns.values()) {
-      const now = toText(column.valueOf(after));
-      if (now !== toText(column.valueOf(before)) && now === toText(column.valueOf(neighbour)))
-        linesOf(column).add(row.line);
-    }
-  }
+/** Marks a row in the columns in which its new value is the old value of a neighbouring row. */
+function markTaken(
+  { line, after, changed }: MatchedRow,
+  neighbour: User,
+  linesOf: (column: ColumnValues) => NumberSet,
+): void {
+  for (const column of changed)
+    if (after && isSame(column.valueOf(after), column.valueOf(neighbour))) linesOf(column).add(line);
 }
