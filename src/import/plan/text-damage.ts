@@ -54,11 +54,17 @@ function hasLostCharacters(old: string, now: string): boolean {
 }
 
 function isReadWith(page: readonly string[], old: string, now: string): boolean {
-  if (!HAS_NON_ASCII.test(now)) return false;
   const remaining = now.replace(LOSABLE, '');
-  let text = old;
-  for (let times = 0; times < MAX_ENCODINGS && text.length <= 2 * now.length; times++) {
-    text = Array.from(Buffer.from(text), (byte) => page[byte]).join('');
+  const readAgain = (text: string): string => Array.from(Buffer.from(text), (byte) => page[byte]).join('');
+  const findFirst = (text: string): string => HAS_NON_ASCII.exec(text)?.[0] ?? '';
+  const wanted = findFirst(remaining);
+  let first = findFirst(old);
+  for (let times = 1; wanted !== '' && times <= MAX_ENCODINGS; times++) {
+    // Compares one character first, because reading long texts with every code page takes time.
+    first = readAgain(first).charAt(0);
+    if (first !== wanted) continue;
+    let text = old;
+    for (let read = 0; read < times && text.length <= 2 * now.length; read++) text = readAgain(text);
     if (text.replace(LOSABLE, '') === remaining) return true;
   }
   return false;
@@ -124,14 +130,17 @@ function buildDamagePattern(old: string, now: string): RegExp {
 /** Returns true if a letter is Latin. Other scripts have no base letters, so a missing letter is an ordinary change. */
 const isLatin = (letter: string): boolean => /[\p{Script=Latin}\p{M}]/u.test(letter);
 
+/** Letters that ASCII lacks of all code pages, by byte. */
+const LETTERS_OF_BYTES = BYTES.map((byte) =>
+  CODE_PAGES.map((page) => page[byte] ?? '')
+    .filter(hasAccents)
+    .join(''),
+);
+
 /** Lists the letter itself, its base letter, and the letters with the same byte in another code page. */
 function listForms(letter: string): string {
   const [base = ''] = toAscii(toNormalForm(letter, 'NFKD').charAt(0));
-  const misread = CODE_PAGES.flatMap((page) => {
-    const byte = page.indexOf(letter);
-    return byte < 0 ? [] : CODE_PAGES.map((other) => other[byte] ?? '');
-  });
-  const wrong = misread.filter(hasAccents);
+  const wrong = CODE_PAGES.map((page) => LETTERS_OF_BYTES[page.indexOf(letter)] ?? '');
   return `${listCases(hasAccents(base) ? letter : letter + base)}${wrong.join('')}`;
 }
 
