@@ -1,201 +1,283 @@
 import { describe, expect, test } from '@jest/globals';
-import { EnvError, loadEnv } from '../../src/platform/config/env.js';
-import { limitsOf } from '../../src/import/runs/guard-limits.js';
-import type { PlanNumbers } from '../../src/import/guards/guards.js';
-import type { ShapeTally } from '../../src/import/guards/plan-tally.js';
-import { tally, evaluate, findHits, change, clear, type Missing } from './guard-plans.js';
+import type { User } from '../../src/users/model/user.js';
+import {
+  type Edit,
+  type Night,
+  type PlannedNight,
+  createStaff,
+  edit,
+  listHits,
+  planNight,
+} from '../support/data/guard-plan.js';
 
-test('an import plan within all limits trips no guard', () => {
-  const all = evaluate(
-    { lastRows: 1000, undone: { ...tally(0), of: 10 }, repeated: tally(0), shape: change('phone', 1) },
-    'block',
-  );
-  expect(all.map(({ name }) => name)).toEqual([
-    'deactivations',
+type Build = (size: number, count: number) => Night | Promise<Night>;
+
+/** Plans changes of the first `count` users that `isEligible` returns true for. */
+const change =
+  (make: Edit, setUp: Edit = () => ({}), isEligible: (user: User) => boolean = () => true): Build =>
+  (size, count) => {
+    const before = edit(createStaff(size), setUp);
+    let changed = 0;
+    const file = edit(before, (user, i, all) =>
+      isEligible(user) && changed++ < count ? make(user, i, all) : {},
+    );
+    return { before, file };
+  };
+const isEditor = ({ roles }: User) => roles.includes('Editor');
+const setPhone: Edit = (_, i) => ({ phone: `+1 555 ${900_000 + i}` });
+const changeNames: Edit = (_, i) => ({ firstname: `Xw${i}`, surname: `Qkj${i}` });
+
+/** Guard, what is counted, sizes with their limits, and the plan. Limits follow from interface §6. */
+const CASES: readonly [guard: string, sizes: Readonly<Record<number, number>>, build: Build][] = [
+  ['deactivations', { 8: 3, 40: 4, 100: 10, 1000: 100, 20000: 400 }, change(() => ({ status: 'Blocked' }))],
+  [
     'reactivations',
-    'changed_keys',
-    'shrunken_file',
-    'changed_field',
-    'moved_values',
+    { 8: 3, 40: 3, 100: 5, 1000: 20, 20000: 400 },
+    change(
+      () => ({ status: 'Active' }),
+      () => ({ status: 'Blocked' }),
+    ),
+  ],
+  [
+    'created',
+    { 8: 20, 40: 20, 100: 20, 1000: 150 },
+    (size, count) => ({ before: createStaff(size), file: createStaff(size + count) }),
+  ],
+  [
+    'role_holders roles.Editor.given',
+    { 8: 3, 100: 5, 1000: 20 },
+    change(
+      () => ({ roles: ['Reader', 'Editor'] }),
+      undefined,
+      (user) => !isEditor(user),
+    ),
+  ],
+  [
+    'role_holders roles.Editor.taken',
+    { 40: 3, 100: 5, 1000: 20 },
+    change(() => ({ roles: ['Reader'] }), undefined, isEditor),
+  ],
+  ['changed_field phone', { 8: 3, 40: 8, 100: 20, 1000: 200 }, change(setPhone)],
+  [
+    'changed_field about_me',
+    { 100: 5, 1000: 5 },
+    change(
+      () => ({ about_me: 'b' }),
+      (_, i) => ({ about_me: i < 20 ? 'a' : '' }),
+    ),
+  ],
+  ['changed_field hide_email.on', { 8: 3, 100: 20 }, change(() => ({ hide_email: true }))],
+  [
+    'changed_field hide_email.off',
+    { 40: 4, 100: 5 },
+    change(
+      () => ({ hide_email: false }),
+      (_, i) => ({ hide_email: i < 20 }),
+    ),
+  ],
+  [
+    'changed_field social_media.twitter',
+    { 100: 20 },
+    change(
+      () => ({ social_media: { twitter: 'b' } }),
+      () => ({ social_media: { twitter: 'a' } }),
+    ),
+  ],
+  ...(['username', 'email'] as const).flatMap((field): (typeof CASES)[number][] => [
+    [
+      `changed_logins ${field}`,
+      { 8: 3, 40: 4, 100: 10, 1000: 100 },
+      change((user, i) => ({ surname: `${user.surname}-Lee`, [field]: `lee${i}@lake.example` })),
+    ],
+    [
+      `changed_logins_only ${field}`,
+      { 8: 3, 40: 3, 100: 5, 1000: 20 },
+      change((_, i) => ({ [field]: `new${i}@lake.example` })),
+    ],
+  ]),
+  ['changed_logins_only authname', { 100: 5 }, change((_, i) => ({ authname: { saml: [`new${i}`] } }))],
+  [
+    'changed_managers manager_uuid', // one of each team, so that no team moves
+    { 40: 4, 200: 20, 1000: 100 },
+    change(
+      (_, i) => ({ manager_uuid: `n${i}` }),
+      undefined,
+      ({ uuid }) => Number(uuid.slice(1)) % 8 < 4,
+    ),
+  ],
+  // Whole teams count once, so that the limit for all users is reached.
+  [
+    'changed_managers all',
+    { 64: 51, 200: 100, 1000: 300 },
+    change((user) => ({ manager_uuid: `n${user.manager_uuid}` })),
+  ],
+  ['emptied_field phone', { 8: 3, 40: 4, 100: 10, 1000: 100 }, change(() => ({ phone: '' }))],
+  ['emptied_field authname', { 100: 10 }, change(() => ({ authname: {} }))],
+  ['emptied_field manager_uuid', { 100: 10 }, change(() => ({ manager_uuid: null }))],
+  ['other_person', { 8: 3, 100: 3, 1000: 5, 20000: 100 }, change(changeNames)],
+  [
+    'slid_column phone',
+    { 8: 3, 100: 5, 1000: 5, 2000: 10 },
+    change(
+      (_, i, all) => ({ phone: all[i - 1]?.phone ?? '' }),
+      undefined,
+      ({ uuid }) => uuid !== 'u000000',
+    ),
+  ],
+  [
+    'exchanged_values',
+    { 8: 3, 100: 3, 1000: 10 },
+    change(({ firstname, surname }) => ({ firstname: surname, surname: firstname })),
+  ],
+  ['changed_form phone', { 40: 3, 100: 3, 1000: 10 }, change((_, i) => ({ phone: `room ${i}` }))],
+  [
+    'changed_form email', // e-mail addresses keep `email_rows`, which a small scope lowers too
+    { 40: 3, 100: 8, 1000: 10 },
+    change(({ username }) => ({ email: `${username}@sea.example` })),
+  ],
+  [
     'garbled_text',
+    { 8: 3, 40: 4, 100: 10 },
+    change(
+      ({ surname }) => ({ surname: surname.replaceAll('ü', 'u') }),
+      (_, i) => ({ firstname: 'Ann', surname: `Müller${i}` }),
+    ),
+  ],
+  [
+    'unknown_word',
+    { 8: 3, 100: 3, 1000: 10 },
+    (size, count) => ({
+      before: createStaff(size),
+      file: createStaff(size),
+      words: { known: 99, new: count },
+    }),
+  ],
+  [
     'old_file',
-    'foreign_dataset',
-    'after_revert',
-    'errors',
-  ]);
-  expect(all.filter(({ hit }) => hit)).toEqual([]);
-});
-
-describe.each(['deactivations', 'reactivations'] as const)('the guard on %s', (name) => {
-  test.each([
-    [50, 5, 'none'],
-    [50, 6, 5],
-    [60, 6, 'none'],
-    [60, 7, 6],
-    [1_000_000, 200, 'none'],
-    [1_000_000, 201, 200],
-  ])('with %d users and %d changes reports limit %s', (activeInScope, value, limit) => {
-    expect(findHits({ activeInScope, [name]: tally(value) })).toEqual(
-      limit === 'none' ? [] : [[name, value, limit]],
-    );
-  });
-  test.each<[number, number, number, number | 'none']>([
-    [5, 5, 50, 'none'],
-    [5, 6, 50, 10],
-    [0, 500, 50, 'none'], // a run without such changes is not checked
-    [200, 200, 1_000_000, 'none'],
-    [200, 201, 1_000_000, 400],
-  ])(
-    'with %d new and %d recent changes among %d users reports limit %s',
-    (value, before, activeInScope, limit) => {
-      const week = { deactivations: 0, reactivations: 0, [name]: before };
-      expect(findHits({ activeInScope, [name]: tally(value), week })).toEqual(
-        limit === 'none' ? [] : [[name, value + before, limit]],
-      );
+    { 8: 3, 100: 5, 1000: 10 },
+    async (size, count) => {
+      const last = await change(setPhone)(size, count);
+      return { before: last.file, file: last.before, past: [await planNight(last)] };
     },
-  );
-});
+  ],
+  [
+    'foreign_dataset',
+    { 8: 3, 40: 4, 100: 10 },
+    (size, count) => {
+      const before = edit(createStaff(size), (_, i) => (i < count ? { managed_by: 'other' } : {}));
+      return { before, file: before };
+    },
+  ],
+  [
+    'errors',
+    { 8: 4, 40: 4, 100: 10 },
+    (size, count) => ({
+      before: [],
+      file: createStaff(size),
+      fails: ({ uuid }) => Number(uuid.slice(1)) < count,
+    }),
+  ],
+  [
+    'after_revert',
+    { 8: 0, 100: 0 },
+    async (size, count) => {
+      const first = await change(setPhone)(size, count);
+      const revert = await planNight({ before: first.file, file: first.before });
+      return { ...first, reverts: [revert] };
+    },
+  ],
+  [
+    'lost_together',
+    { 40: 10, 100: 10, 1000: 20 },
+    (size, count) => ({ before: createStaff(size), file: createStaff(size - count) }),
+  ],
+];
 
-describe('a small data set', () => {
-  const small = (plan: Partial<PlanNumbers>) => ({
-    linked: 49,
-    activeInScope: 8,
-    matched: 8,
-    rows: 8,
-    ...plan,
+const find = ({ guards }: PlannedNight, name: string) =>
+  guards.find((guard) => name === guard.name || name === `${guard.name} ${guard.field}`) ??
+  guards.find((guard) => name.endsWith(' all') && name.startsWith(guard.name));
+const isHit = (night: PlannedNight, name: string): boolean => find(night, name)?.hit ?? false;
+
+describe.each(CASES)('the guard %s', (name, sizes, build) => {
+  test.each(Object.entries(sizes))('among %s users has the limit %d', async (text, limit) => {
+    const size = Number(text);
+    const at = await planNight(await build(size, limit));
+    const over = await planNight(await build(size, limit + 1));
+    expect([isHit(at, name), isHit(over, name)]).toEqual([false, true]);
+    expect(find(over, name)).toMatchObject({ value: limit + 1, limit });
   });
-  test.each<[number, string, (count: number) => Partial<PlanNumbers>]>([
-    [3, 'deactivations', (count) => ({ deactivations: tally(count) })],
-    [5, 'reactivations', (count) => ({ reactivations: tally(count) })],
-    [4, 'users of another data set', (count) => ({ foreign: { ...tally(count), known: 0 } })],
-    [2, 'changed phones', (count) => ({ shape: change('phone', count) })],
-    [2, 'emptied phones', (count) => ({ shape: clear('phone', count) })],
-    [2, 'changed roles', (count) => ({ shape: change('roles', count) })],
-    [3, 'new and lost external ids', (count) => ({ linked: 8, newKeys: tally(count), lostKeys: count })],
-  ])('allows at most %d %s', (most, _, plan) => {
-    expect(findHits(small(plan(most)))).toEqual([]);
-    expect(findHits(small(plan(most + 1)))).not.toEqual([]);
+});
+
+/** Plans a file that blocks `count` of 100 users, who have nothing in common. */
+const block = (count: number, night: Partial<Night> = {}) => planNight({ ...blockOf(100, count), ...night });
+const blockOf = change(() => ({ status: 'Blocked' })) as (size: number, count: number) => Night;
+const hasHit = async (count: number, night: Partial<Night>) =>
+  isHit(await block(count, night), 'deactivations');
+
+test.each<[string, number, Partial<Night>]>([
+  ['the preset strict', 5, { profile: { preset: 'strict' } }],
+  ['the preset relaxed', 20, { profile: { preset: 'relaxed' } }],
+  [
+    'the preset strict with a limit in the settings',
+    14,
+    { profile: { preset: 'strict' }, settings: { IMPORT_GUARD_DEACTIVATIONS_PERCENT: '14' } },
+  ],
+  ['a limit in the settings', 12, { settings: { IMPORT_GUARD_DEACTIVATIONS_ROWS: '12' } }],
+  [
+    'a limit in the profile, which beats the settings',
+    7,
+    { settings: { IMPORT_GUARD_DEACTIVATIONS_PERCENT: '90' }, profile: { deactivations: { percent: 7 } } },
+  ],
+  ['a lower cap', 1, { profile: { deactivations: { cap_rows: 1, cap_percent: 0 } } }],
+  ['a percentage with a decimal', 12, { profile: { deactivations: { percent: 12.9 } } }],
+])('%s allows %d of 100 users to lose access', async (_, limit, night) => {
+  expect([await hasHit(limit, night), await hasHit(limit + 1, night)]).toEqual([false, true]);
+});
+
+describe('the counts of 30 days', () => {
+  test('stop a sum over twice the limit of one run', async () => {
+    const past = [await block(8), await block(3)];
+    expect([await hasHit(9, { past }), await hasHit(10, { past })]).toEqual([false, true]);
+    expect(find(await block(10, { past }), 'deactivations')).toMatchObject({ value: 21, limit: 20 });
   });
-  test('has fewer than 50 linked users', () => {
-    expect(findHits(small({ linked: 50, deactivations: tally(5), shape: change('phone', 4) }))).toEqual([]);
+  test('do not stop a run whose own count is 0', async () => {
+    expect(await hasHit(0, { past: [await block(10), await block(10), await block(10)] })).toBe(false);
   });
-});
-
-test.each<[number, number, string]>([
-  [200, 200, 'pass'],
-  [201, 200, 'pass'],
-  [200, 201, 'pass'],
-  [201, 201, 'trip'],
-])('for 1000 users, %d new and %d lost external ids %s the guard', (count, lostKeys, outcome) => {
-  const hits = outcome === 'trip' ? [['changed_keys', count, 200]] : [];
-  expect(findHits({ newKeys: tally(count), lostKeys })).toEqual(hits);
-});
-
-test('the guard on shrunken files ignores the first file', () => {
-  expect(findHits({ lastRows: null, rows: 1 }, 'block')).toEqual([]);
-});
-
-test.each<[number, number, Missing, number | 'none']>([
-  [1000, 800, 'block', 'none'],
-  [1000, 799, 'block', 800],
-  [1000, 1, 'keep', 'none'],
-  [1000, 1, 'report', 'none'],
-  [3, 2, 'block', 'none'], // one missing user is always allowed
-  [3, 1, 'block', 2],
-  [8, 6, 'block', 7],
-])(
-  'shrinking a file from %d to %d rows with missing=%s exceeds limit %s',
-  (lastRows, rows, missing, limit) => {
-    expect(findHits({ lastRows, rows }, missing)).toEqual(
-      limit === 'none' ? [] : [['shrunken_file', rows, limit]],
+  test('end at an approval, but only for the guards that stopped the approved run', async () => {
+    const phones = await planNight(await change(setPhone)(100, 21));
+    const approved = { ...(await block(11)), isApproved: true };
+    const usual = await block(10);
+    const past = (middle: Partial<PlannedNight>) => [middle, usual, usual];
+    expect(await hasHit(10, { past: past(approved) })).toBe(false);
+    expect(await hasHit(10, { past: past({ ...phones, isApproved: true }) })).toBe(true);
+  });
+  test('do not contain the counts of approved runs', async () => {
+    expect(await hasHit(10, { past: [await block(10), { ...(await block(11)), isApproved: true }] })).toBe(
+      false,
     );
-  },
-);
-
-/** Guard, field, limit in percent, and minimum number of users. */
-test.each<[string, string, number, number, (field: string, rows: number) => ShapeTally]>([
-  ['changed_field', 'phone', 20, 5, change],
-  ['changed_field', 'manager_uuid', 20, 5, change],
-  ['changed_field', 'username', 10, 3, change],
-  ['changed_field', 'email', 10, 3, change],
-  ['changed_field', 'authname', 10, 3, change],
-  ['changed_field', 'roles', 10, 3, change],
-  ['emptied_field', 'phone', 10, 5, clear],
-  ['emptied_field', 'authname', 10, 5, clear],
-])('the guard %s on %s trips above %d %% of users (at least %d)', (name, field, percent, floor, shape) => {
-  const findGuard = (matched: number, rows: number) =>
-    evaluate({ matched, shape: shape(field, rows) }).filter((guard) => guard.name === name);
-  for (const [matched, rows, hit] of [
-    [1000, percent * 10, false],
-    [1000, percent * 10 + 1, true],
-    [floor, floor - 1, false],
-    [floor, floor, true],
-  ] as const)
-    expect({ matched, rows, hit: findGuard(matched, rows)[0]?.hit }).toEqual({ matched, rows, hit });
-  expect(findGuard(1000, 1)[0]).toMatchObject({ field, value: 1 });
-});
-
-test.each<[string, Partial<PlanNumbers>, [string, number, number] | undefined]>([
-  ['errors in 10 % of the rows pass', { errors: tally(100) }, undefined],
-  ['errors in over 10 % of the rows trip a guard', { errors: tally(101) }, ['errors', 101, 100]],
-  ['errors in four of five rows pass', { rows: 5, errors: tally(4) }, undefined],
-  ['errors in five of five rows trip a guard', { rows: 5, errors: tally(5) }, ['errors', 5, 4]],
-  ['10 % foreign users pass', { foreign: { ...tally(100), known: 0 } }, undefined],
-  [
-    'over 10 % foreign users trip a guard',
-    { foreign: { ...tally(101), known: 0 } },
-    ['foreign_dataset', 101, 100],
-  ],
-  ['approved foreign users pass', { foreign: { ...tally(500), known: 480 } }, undefined],
-  [
-    'more foreign users than were approved trip a guard',
-    { foreign: { ...tally(700), known: 480 } },
-    ['foreign_dataset', 700, 580],
-  ],
-  ['an earlier file without changes passes', { sameFile: 0 }, undefined],
-  ['an earlier file with changes trips a guard', { sameFile: 1 }, ['old_file', 1, 0]],
-  ['reverting half of the last run passes', { undone: { ...tally(10), of: 20 } }, undefined],
-  ['reverting over half of a run trips a guard', { undone: { ...tally(11), of: 20 } }, ['old_file', 11, 10]],
-  ['reverting four of four changes passes', { undone: { ...tally(4), of: 4 } }, undefined],
-  ['reverting five of five changes trips a guard', { undone: { ...tally(5), of: 5 } }, ['old_file', 5, 4]],
-  ['repeating a reverted change trips a guard', { repeated: tally(1) }, ['after_revert', 1, 0]],
-])('in an import plan, %s', (_, plan, hit) => {
-  expect(findHits(plan)).toEqual(hit ? [hit] : []);
-});
-
-test('a tripped guard has at most five examples', () => {
-  const examples = Array.from({ length: 8 }, (_, i) => ({
-    line: i - 1,
-    external_id: `e${i}`,
-    old: 'x'.repeat(500),
-    new: null,
-  }));
-  const [guard] = evaluate({ deactivations: { count: 101, examples } });
-  expect(guard?.examples).toHaveLength(5);
-  expect(guard?.examples[0]).toEqual({
-    line: null,
-    external_id: 'e0',
-    old: expect.stringMatching(/^x{100,200}/),
-    new: null,
   });
-  expect(evaluate({ deactivations: { count: 1, examples } })[0]?.examples).toEqual([]);
-});
-
-test('every limit of the guards has a setting', () => {
-  const numbers = Object.fromEntries(
-    Object.keys(loadEnv({}))
-      .filter((name) => /^IMPORT_(MAX|MIN_SIZE|WEEK|SMALL)/.test(name))
-      .map((name, i) => [name, i + 1]),
-  );
-  const env = Object.fromEntries(Object.entries(numbers).map(([name, value]) => [name, String(value)]));
-  const values = Object.values(limitsOf(loadEnv(env))).flatMap((limit: object) => Object.values(limit));
-  expect(values.sort()).toEqual(Object.values(numbers).sort());
-});
-
-test('the error for a retired setting names the new setting', () => {
-  expect(() => loadEnv({ IMPORT_MAX_COLUMN: '4711' })).toThrow(EnvError);
-  expect(() => loadEnv({ IMPORT_MAX_COLUMN: '4711' })).toThrow(
-    /IMPORT_MAX_COLUMN is no longer supported. Set IMPORT_MAX_CHANGED/,
-  );
-  expect(() => loadEnv({ IMPORT_MAX_COLUMN: '4711' })).not.toThrow(/4711/);
+  test('of created users stop at the limit of one run', async () => {
+    const create = (count: number, past: Partial<PlannedNight>[] = [{}]) =>
+      planNight({ before: createStaff(100), file: createStaff(100 + count), past });
+    const past = [await create(15), await create(4)];
+    expect(isHit(await create(1, past), 'created')).toBe(false);
+    expect(find(await create(2, past), 'created')).toMatchObject({ hit: true, value: 21, limit: 20 });
+    expect(isHit(await create(900, []), 'created')).toBe(false);
+  });
+  test.each([
+    'lost_together',
+    'changed_managers all',
+    'slid_column phone',
+    'changed_form phone',
+    'exchanged_values',
+    'garbled_text',
+  ])('do not concern %s', async (name) => {
+    const [, , build] = CASES.find(([guard]) => guard === name) ?? [];
+    const night = await build?.(200, 3);
+    if (!night) throw new Error(name);
+    const once = await planNight(night);
+    expect(isHit(await planNight({ ...night, past: Array.from({ length: 25 }, () => once) }), name)).toBe(
+      false,
+    );
+  });
 });
