@@ -1,5 +1,7 @@
+import type { FieldChange } from '../../platform/common/field-changes.js';
 import { losesAccents } from '../plan/text-damage.js';
-import { computeLimit, countRows, defineGuard } from './guard.js';
+import { FoundRows } from './found-rows.js';
+import { computeLimit, defineGuard } from './guard.js';
 
 const NAMES: readonly string[] = ['firstname', 'surname', 'middle_name', 'known_as'];
 
@@ -10,16 +12,16 @@ export const garbledText = defineGuard({
   limits: { rows: 5, percent: 10 },
   explains: ['changed_field'],
   hint: 'Many names would lose their accented letters. The export probably uses another encoding or only ASCII. Export the file again as UTF-8, or set the option encoding.',
-  start: ({ users }, limits) =>
-    countRows(
-      (_, changes) =>
-        changes.find(
-          ({ field, old, new: now }) =>
-            NAMES.includes(field) &&
-            typeof old === 'string' &&
-            typeof now === 'string' &&
-            losesAccents(old, now),
-        ),
-      () => computeLimit(limits, users.accents),
-    ),
+  start({ users }, limits) {
+    const found = new FoundRows();
+    return {
+      add(row, changes) {
+        for (const change of changes) if (isDamaged(change)) found.add(row, change);
+      },
+      finish: () => [{ found, limit: computeLimit(limits, users.accents) }],
+    };
+  },
 });
+
+const isDamaged = ({ field, old, new: now }: FieldChange): boolean =>
+  NAMES.includes(field) && typeof old === 'string' && typeof now === 'string' && losesAccents(old, now);
