@@ -3,7 +3,8 @@ import { truncate } from '../../platform/common/text.js';
 import { addSeconds } from '../../platform/common/time.js';
 import { Env } from '../../platform/config/env.js';
 import { readPages } from '../../platform/database/keyset-pages.js';
-import { UserDirectory } from '../../users/search/user-directory.service.js';
+import { type ManagedUser, UserDirectory } from '../../users/search/user-directory.service.js';
+import { type UserScope, isInScope } from '../../users/search/user-scope.js';
 import type { Guard } from '../runs/import-guard.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { MIN_LINE, type StagedRow, displayNameOf, isApplied, lineOf } from '../runs/import-row.js';
@@ -62,12 +63,7 @@ export class PlanGuards {
       readRows: () => readRows(readPlan, ({ outcome }) => !UNWRITTEN.has(outcome)),
       readFailedRows: ({ id } = run) => this.rows.readAll(id, 'error'),
       readAppliedRows: (earlier) => this.readAppliedRows(earlier),
-      readScope: () =>
-        readPages(
-          '',
-          ({ uuid }) => uuid,
-          (after: string) => this.directory.listManaged(scope, after, PAGE_SIZE),
-        ),
+      readScope: () => this.readActive(scope),
     };
     const limits = this.limits.getLimits(file.scope.users, profile?.guards);
     // Count back from the creation of the run, so that planning it again counts the same earlier runs.
@@ -75,6 +71,15 @@ export class PlanGuards {
     const earlier = await this.runs.listAppliedSince(scope, since, run.id);
     const guards = await evaluateGuards(plan, limits, sumEarlierCounts(earlier));
     return this.addNames(run.id, guards);
+  }
+
+  private async *readActive(scope: UserScope): AsyncGenerator<ManagedUser[]> {
+    const readPage = (after: string) => this.directory.listManaged(scope, after, PAGE_SIZE);
+    for await (const page of readPages('', ({ uuid }) => uuid, readPage))
+      yield page.filter(
+        ({ status, managed_part }) =>
+          status === 'Active' && isInScope(scope, { managed_by: scope.dataset, managed_part }),
+      );
   }
 
   private readAppliedRows(run: EarlierRun): AsyncIterable<StagedRow> {
