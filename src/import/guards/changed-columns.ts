@@ -42,4 +42,8 @@ export const isReplaced = ({ old, new: now }: FieldChange): boolean =>
 export const toText = (value: unknown): string =>
   typeof value === 'string' ? value : JSON.stringify(value ?? '');
 
+/** Returns the texts of a login. An authname has a list of texts for each provider. */
+export const listTexts = (value: unknown): unknown[] =>
+  isObject(value) ? Object.values(value).flat() : [value];
+
 export const isStringArray = (value: unknown): value is string[] => Array.isArray(value);

@@ -6,7 +6,7 @@ import type { Column } from '../file/columns.js';
 import { hasAccents } from '../plan/text-damage.js';
 import { areUnlike, isOtherName } from '../plan/name-likeness.js';
 import type { PlannedRow } from '../plan/row-rules.js';
-import { LOGINS, isFilled, toText } from './changed-columns.js';
+import { LOGINS, isFilled, listTexts, toText } from './changed-columns.js';
 import { FoundRows } from './found-rows.js';
 import { FrequentTexts } from './frequent-texts.js';
 import { formOf } from './value-form.js';
@@ -42,7 +42,7 @@ class ColumnValues {
   sample(value: unknown, weight: number): void {
     const text = toText(value);
     this.values.add(text, weight);
-    if (this.isText) this.forms.add(formOf(text), weight);
+    if (this.isText && text !== '') this.forms.add(formOf(text), weight);
   }
 }
 
@@ -135,8 +135,7 @@ export class MatchedUsers {
     for (const column of this.listed) {
       const value = column.valueOf(user);
       if (value === true) column.on++;
-      if (!isFilled(value)) continue;
-      column.filled++;
+      if (isFilled(value)) column.filled++;
       if (weight > 0) column.sample(value, weight);
     }
     for (const role of user.roles) this.holders.set(role, (this.holders.get(role) ?? 0) + 1);
@@ -185,7 +184,7 @@ export class MatchedUsers {
         before.firstname !== after.firstname && before.surname !== after.surname && isOtherName(before, after)
       );
     const compared = this.logins.filter(({ valueOf }) => isFilled(valueOf(before)));
-    const withoutDomain = (value: unknown) => toText(value).replace(/@.*/s, '');
+    const withoutDomain = (value: unknown) => listTexts(value).join(' ').replace(/@\S*/g, '');
     return (
       compared.length >= 2 &&
       compared.every(({ valueOf }) =>
