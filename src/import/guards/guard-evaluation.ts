@@ -1,3 +1,4 @@
+import { truncate } from '../../platform/common/text.js';
 import type { Guard } from '../runs/import-guard.js';
 import { listChangedColumns } from './changed-columns.js';
 import type { Finding, GuardDefinition } from './guard.js';
@@ -41,6 +42,8 @@ export function sumEarlierCounts(runs: Iterable<CountedRun>): EarlierCounts {
 
 /** A sum of 30 days may be this many times the limit of one run. */
 const SUM_FACTOR = 2;
+/** Maximum length of a detail, which may contain words of the file. A hint may have 1,000 characters. */
+const MAX_DETAIL = 500;
 const LITTLE_BY_LITTLE = 'Together with the imports of the last 30 days, the number is over its limit.';
 
 /** Counts the staged rows of a plan, and compares the counts with the limits. @returns the guards, hits first. */
@@ -84,7 +87,7 @@ function evaluate(
       examples,
       hint: `${LITTLE_BY_LITTLE} ${hint}`,
     };
-  const sentence = detail === undefined ? hint : `${detail} ${hint}`;
+  const sentence = detail === undefined ? hint : `${truncate(detail, MAX_DETAIL)} ${hint}`;
   return { name, field, value: count, limit, hit, examples: hit ? examples : [], hint: hit ? sentence : '' };
 }
 
