@@ -13,9 +13,10 @@ export const unknownWord = defineGuard({
     finish() {
       if (!knownWords) return [];
       const found = new FoundRows();
+      const known = new Map(Object.entries(knownWords));
       const news: string[] = [];
       for (const { column, word, rows: count, line } of words.list()) {
-        if (knownWords[column]?.includes(word)) continue;
+        if (known.get(column)?.includes(word)) continue;
         found.add({ line, external_id: '' }, { old: null, new: word });
         found.count += count - 1;
         news.push(`"${word}" in ${column} (${count} rows)`);

@@ -26,10 +26,10 @@ export class UnlistedWords {
 
   /** Returns the words of this file and of earlier files, for the next run. */
   mergeInto(earlier: KnownWords): KnownWords {
-    const all: Record<string, readonly string[]> = { ...earlier };
+    const all = new Map(Object.entries(earlier));
     for (const [column, words] of this.columns)
-      all[column] = [...new Set([...(earlier[column] ?? []), ...words.keys()])].slice(0, MAX_WORDS);
-    return all;
+      all.set(column, [...new Set([...(all.get(column) ?? []), ...words.keys()])].slice(0, MAX_WORDS));
+    return Object.fromEntries(all);
   }
 }
 
