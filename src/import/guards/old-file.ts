@@ -37,7 +37,7 @@ async function takesBack(plan: Plan, last: EarlierRun): Promise<boolean> {
   const planned = new PlannedChanges();
   for await (const row of plan.readRows()) planned.addRow(row);
   const ofLast = await countTakenBack(plan.readAppliedRows(last), planned);
-  if (ofLast.takenBack < TAKEN_BACK_SHARE * ofLast.users) return false;
+  if (ofLast.takenBack < Math.max(1, TAKEN_BACK_SHARE * ofLast.users)) return false;
   if (await plan.isKnownFile()) return true;
   for (const run of plan.past.changing) await countTakenBack(plan.readAppliedRows(run), planned);
   return planned.found >= KNOWN_SHARE * planned.size;
