@@ -17,6 +17,7 @@ const SMALL_FLOOR = 3;
 const KEPT_FLOORS: ReadonlySet<string> = new Set(['created', 'lost_together', 'errors']);
 
 const MAX_ROWS = 1_000_000;
+const DECIMAL = /^\d{1,7}(\.\d)?$/;
 
 export const isPercent = (limit: string): boolean => limit.includes('percent');
 export const maxOf = (limit: string): number => (isPercent(limit) ? 100 : MAX_ROWS);
@@ -81,7 +82,7 @@ export class LimitSettings {
     const faults: string[] = [];
     for (const [variable, text] of variables) {
       const limit = SETTINGS.get(variable);
-      const value = Number(text);
+      const value = DECIMAL.test(text) ? Number(text) : NaN;
       if (!limit) faults.push(`${variable} is no longer supported. ${formatReplacement(variable)}`);
       else if (!isValidLimit(limit.name, value))
         faults.push(`${variable} must be ${formatRange(limit.name)}`);
@@ -182,14 +183,7 @@ export function validateLimits(guards: readonly [string, unknown][]): FieldError
     }
     const guard = GUARDS.find((known) => known.name === name);
     if (!guard)
-      return [
-        toNameError(
-          field,
-          'is not a guard',
-          name,
-          GUARDS.map((known) => known.name),
-        ),
-      ];
+      return [toNameError(field, 'is not a guard', name, ['preset', ...GUARDS.map((known) => known.name)])];
     const names = Object.keys(guard.limits);
     if (!isObject(limits))
       return [{ field, code: 'invalid_type', message: `must be an object with ${names.join(', ')}` }];
@@ -203,7 +197,7 @@ export function validateLimits(guards: readonly [string, unknown][]): FieldError
 }
 
 function toNameError(field: string, message: string, name: string, known: readonly string[]): FieldError {
-  const replacement = REPLACED[name];
+  const replacement = known.find((one) => Object.hasOwn(REPLACED, name) && one === REPLACED[name]);
   const nearest = findNearest(name, known);
   const hint =
     replacement !== undefined
