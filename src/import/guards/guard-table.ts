@@ -34,12 +34,12 @@ export const GUARDS: readonly GuardDefinition[] = [
   lostTogether,
   deactivations,
   reactivations,
+  created,
   roleHolders,
   changedLoginsOnly,
   changedLogins,
   changedManagers,
   emptiedField,
   changedField,
-  created,
   errors,
 ];
