@@ -19,8 +19,8 @@ export const oldFile = defineGuard({
   start(plan, limits) {
     const changed = new FoundRows();
     return {
-      add(row) {
-        if (!row.changes.isEmpty) changed.add(row);
+      add(row, changes) {
+        if (!row.changes.isEmpty) changed.add(row, changes[0]);
       },
       async finish() {
         const limit = computeLimit(limits, plan.scope.users);
