@@ -158,7 +158,9 @@ export class MatchedUsers {
       ? { old: part, new: this.scope.part }
       : { old: dataset, new: this.scope.dataset };
     this.foreign.add({ line, external_id }, change);
-    if (isOtherPart && part !== null) this.fromOtherPart.add({ line, external_id }, change);
+    // A file without a part covers all parts of its data set.
+    if (isOtherPart && part !== null && this.scope.part !== null)
+      this.fromOtherPart.add({ line, external_id }, change);
   }
 
   private markChange(line: number, before: User, after: User, changed: readonly ColumnValues[]): void {
