@@ -111,8 +111,19 @@ export const block = (): Partial<Person> => ({ status: 'Blocked' });
 export const activate = (): Partial<Person> => ({ status: 'Active' });
 export const halfOf = (size: number): number => Math.ceil(size / 2);
 
-/** Blocks the last `count` people by their status. */
-export const blockLast = (count: (size: number) => number): Change => patchLast(count, block);
+/** Returns true for `count(size)` people who have nothing in common. The last person is one of them. */
+const isPicked = (count: (size: number) => number, i: number, size: number): boolean =>
+  ((i + 1) * 7) % size < count(size);
+
+/** Blocks `count` people by their status. They have nothing in common. */
+export const blockSome = (count: (size: number) => number): Change =>
+  patch((_, i, { length }) => (isPicked(count, i, length) ? block() : {}));
+
+/** Removes `count` people who have nothing in common. */
+export const dropSome =
+  (count: (size: number) => number): Change =>
+  (all) =>
+    all.filter((_, i) => !isPicked(count, i, all.length));
 
 /** Adds the next people of the source. */
 export const hire =

@@ -27,11 +27,11 @@ export const DISASTERS_OF_FILES = [
   ),
   stops(
     'UTF-8 with the option encoding=windows-1252',
-    ['garbled_text', 'changed_field surname'],
+    ['errors', 'rows broken_character'],
     (all) => toCsv(all),
     { options: `${NIGHTLY}&encoding=windows-1252` },
   ),
-  stops('a file encoded twice as UTF-8', ['garbled_text', 'changed_field surname'], (all) =>
+  stops('a file encoded twice as UTF-8', ['errors', 'rows broken_character'], (all) =>
     encodeTwice(toCsv(all)),
   ),
   stops('a missing header', 'failed', (all) => joinLines(linesOf(all).slice(1))),
@@ -56,13 +56,13 @@ export const DISASTERS_OF_FILES = [
   stops('one additional cell in every row', ['failed wrong_cell_count', 'errors'], (all) =>
     editRows(all, (line) => line.replace(',', ',x,')),
   ),
-  stops('cells shifted one column to the left', ['errors', 'changed_field username'], (all) =>
+  stops('cells shifted one column to the left', ['errors', 'exchanged_values'], (all) =>
     editRows(dropCommas(all), (line) => `${line.replace(/^([^,]*),[^,]*/, '$1')},`),
   ),
-  stops('cells shifted one column to the right', ['errors', 'changed_field username'], (all) =>
+  stops('cells shifted one column to the right', ['errors', 'exchanged_values'], (all) =>
     editRows(dropCommas(all), (line) => line.replace(',', ',x,').replace(/,[^,]*$/, '')),
   ),
-  stops('the headers of two columns swapped', ['changed_field firstname', 'changed_field surname'], (all) =>
+  stops('the headers of two columns swapped', 'exchanged_values', (all) =>
     editHeader(all, (line) => line.replace('ForeName,Surname', 'Surname,ForeName')),
   ),
   stops('all headers shifted one column to the left', 'failed', (all) =>

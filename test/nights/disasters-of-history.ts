@@ -1,4 +1,4 @@
-import { pick, patch, marry, changePhones, blockLast } from './changes.js';
+import { pick, patch, marry, changePhones, blockSome } from './changes.js';
 import { stops } from './disaster.js';
 import { toAscii, getNext, toCsv } from './people.js';
 import type { Before } from './stage.js';
@@ -6,17 +6,19 @@ import type { Before } from './stage.js';
 /** Files of earlier nights, and changes that an operator has reverted. */
 
 const blockOnNights = (...counts: ((size: number) => number)[]): Before[] =>
-  counts.map((count) => ({ file: blockLast(count) }));
+  counts.map((count) => ({ file: blockSome(count) }));
 const moveOffice = changePhones(pick(2, 3, 8, 60));
+const dropAccents = patch(({ surname }) => ({ surname: toAscii(surname) }));
 const marryFew = marry(pick(2, 2, 5, 30));
 
 export const DISASTERS_OF_HISTORY = [
   // Files of earlier nights.
   stops('the file of the night before last', 'old_file', (all) => all, {
-    before: [{ file: (all) => [...all, ...getNext(all, 1)] }],
+    before: [{ file: (all) => [...all, ...getNext(all, 6)] }],
   }),
   stops('the first file of the data set, sent again', 'old_file', (all) => all, {
     before: [{ file: marryFew }, { file: (all) => moveOffice(marryFew(all)) }],
+    sizes: [50, 400],
   }),
   stops('an older file saved again with quotes', 'old_file', (all) => toCsv(all, { quoteAll: true }), {
     before: [{ file: moveOffice }],
@@ -26,7 +28,7 @@ export const DISASTERS_OF_HISTORY = [
     'an older file with people whom the last file blocked',
     ['old_file', 'reactivations'],
     (all) => toCsv(all, { lineEnd: '\n' }),
-    { before: blockOnNights(pick(0, 0, 5, 30)), sizes: [50, 400] },
+    { before: blockOnNights(pick(0, 0, 4, 20), pick(0, 0, 8, 40)), sizes: [50, 400] },
   ),
 
   // Changes that an operator has reverted.
@@ -42,17 +44,13 @@ export const DISASTERS_OF_HISTORY = [
   stops(
     'the blocked people of a reverted run in a new file',
     'after_revert',
-    (all) => [...blockLast(() => 2)(all), ...getNext(all, 1)],
-    { before: [{ file: blockLast(() => 2), then: 'reverted' }] },
+    (all) => [...blockSome(() => 2)(all), ...getNext(all, 1)],
+    { before: [{ file: blockSome(() => 2), then: 'reverted' }] },
   ),
   stops(
     'a file with lost accents, sent again while its first run waits for approval',
-    ['garbled_text', 'changed_field surname'],
-    patch(({ surname }) => ({ surname: toAscii(surname).replace('u', '?') })),
-    {
-      before: [
-        { file: patch(({ surname }) => ({ surname: toAscii(surname).replace('u', '?') })), then: 'left' },
-      ],
-    },
+    'garbled_text',
+    dropAccents,
+    { before: [{ file: dropAccents, then: 'left' }], sizes: [19, 50, 400] },
   ),
 ];

@@ -6,7 +6,7 @@ import type { Before, Source } from './stage.js';
 /** Files with other external ids, or with other people. */
 
 const KEEP = 'missing=keep';
-const OTHER_IDS = ['errors', 'changed_keys', 'deactivations', 'rows'];
+const OTHER_IDS = ['errors', 'deactivations', 'rows'];
 const mapIds = (change: (key: string, i: number) => string): Change => mapCells('external_id', change);
 const writeFields =
   (fields: readonly Field[], change: Change): Source =>
@@ -43,13 +43,13 @@ export const DISASTERS_OF_KEYS = [
   ),
   stops(
     'external ids of a new system, with missing=keep',
-    ['errors', 'changed_keys', 'rows'],
+    ['errors', 'rows'],
     mapIds((key) => `hr-${key}`),
     { options: KEEP },
   ),
   stops(
     'external ids without their leading zeros, in a file without names',
-    ['errors', 'changed_keys', 'deactivations'],
+    ['errors', 'deactivations'],
     writeFields(
       ['external_id', 'phone', 'mobile'],
       mapIds((key) => key.replace(/^0+/, '')),
@@ -57,35 +57,32 @@ export const DISASTERS_OF_KEYS = [
   ),
   stops(
     'external ids with a prefix, with mode=update_only',
-    ['deactivations', 'changed_keys'],
+    'deactivations',
     mapIds((key) => `EMP${key}`),
     { options: 'missing=block&mode=update_only' },
   ),
-  stops(
-    'external ids exchanged between people',
-    ['changed_field username', 'errors', 'moved_values'],
-    (all) =>
-      all.map((person, i) => ({
-        ...all[(i + 3) % all.length]!,
-        external_id: person.external_id,
-        manager: person.manager,
-      })),
+  stops('external ids exchanged between people', ['other_person', 'errors'], (all) =>
+    all.map((person, i) => ({
+      ...all[(i + 3) % all.length]!,
+      external_id: person.external_id,
+      manager: person.manager,
+    })),
   ),
 
   // Files with other people.
   stops(
     'a file of a test system with the same external ids and fictional people',
-    ['changed_field surname', 'changed_field email'],
+    'other_person',
     (all, dataset) => toOthers(all, dataset, true),
   ),
-  stops('a file of another company', ['deactivations', 'changed_keys'], (all, dataset) =>
+  stops('a file of another company', ['deactivations', 'created'], (all, dataset) =>
     toOthers(all, dataset, false),
   ),
   stops(
     'a file of another company, with missing=keep',
-    'changed_keys',
+    ['created', 'role_holders'],
     (all, dataset) => toOthers(all, dataset, false),
-    { options: KEEP },
+    { options: KEEP, sizes: [19, 50, 400] },
   ),
   stops('a second row with another phone for each person', ['errors', 'rows duplicate'], (all) => [
     ...all,

@@ -7,62 +7,40 @@ import { FIELDS, type Field, toAscii } from './people.js';
 const NAMES: readonly Field[] = ['firstname', 'surname', 'middle_name', 'known_as'];
 const edit = (field: Field, change: (cell: string, i: number) => string) =>
   mapCells(field, (cell, i) => (cell === '' ? '' : change(cell, i)));
-/** Gives one surname in ten an accent. */
-const giveFewAccents = mapCells('surname', (cell, i) => (i % 10 === 3 ? `${toAscii(cell)}é` : toAscii(cell)));
-
-/** Surnames of more than six letters, which one person in eight gets. */
-const LONG = ['Featherstone', 'Montgomery', 'Abernathy', 'Castellano'];
-const shortenSurnames = mapCells('surname', (cell) => cell.slice(0, 6));
-const giveFewLong = mapCells('surname', (cell, i) => (i % 8 === 3 ? LONG[(i >> 3) % 4]! : cell.slice(0, 6)));
+/** Gives one surname in five an accent. */
+const giveFewAccents = mapCells('surname', (cell, i) => (i % 5 === 3 ? `${toAscii(cell)}é` : toAscii(cell)));
+const BROKEN = ['errors', 'rows broken_character'];
 
 export const DISASTERS_OF_TEXT = [
   // Wrongly encoded.
-  stops(
-    'names with ? in place of accents, one in ten with an accent',
-    'garbled_text',
-    mapText(NAMES, maskAccents),
-    { base: giveFewAccents, sizes: [50, 400] },
-  ),
-  stops('UTF-8 names encoded twice, one in ten with an accent', 'garbled_text', mapText(NAMES, encodeTwice), {
+  stops('names with ? in place of accents, one in five with an accent', BROKEN, mapText(NAMES, maskAccents), {
     base: giveFewAccents,
-    sizes: [50, 400],
+  }),
+  stops('UTF-8 names encoded twice, one in five with an accent', BROKEN, mapText(NAMES, encodeTwice), {
+    base: giveFewAccents,
   }),
   stops(
     'names with replacement characters in place of accents',
-    ['garbled_text', 'changed_field surname', 'errors', 'rows broken_character'],
+    BROKEN,
     mapText(NAMES, (cell) => cell.replaceAll(/[^\x20-\x7e]/g, '\uFFFD')),
   ),
-  stops('names without their accents', ['changed_field surname', 'garbled_text'], mapText(NAMES, toAscii)),
+  stops('names without their accents', 'garbled_text', mapText(NAMES, toAscii), { sizes: [19, 50, 400] }),
   stops(
-    'names with HTML escapes, one in ten with an accent',
+    'names with HTML escapes, one in five with an accent',
     'garbled_text',
     mapText(NAMES, (cell) => cell.replaceAll('é', '&eacute;')),
-    { base: giveFewAccents, sizes: [50, 400] },
+    { base: giveFewAccents, sizes: [19, 50, 400] },
   ),
-  stops('surnames cut after six characters, one in eight of them longer', 'garbled_text', shortenSurnames, {
-    base: giveFewLong,
-    sizes: [50, 400],
-  }),
 
   // Converted, cut off or anonymized.
   stops(
-    'e-mails in upper case',
-    'changed_field email',
-    mapCells('email', (cell) => cell.toUpperCase()),
-  ),
-  stops(
-    'usernames in upper case',
-    'changed_field username',
-    edit('username', (cell) => cell.toUpperCase()),
-  ),
-  stops(
     'logins of another provider',
-    'changed_field authname',
+    'changed_logins authname',
     edit('authname', (cell) => `${cell}.old`),
   ),
   stops(
     'all cells including external ids in upper case',
-    ['errors', 'changed_keys', 'deactivations', 'changed_field username'],
+    ['errors', 'deactivations'],
     mapText(
       FIELDS.filter((field) => field !== 'linkedin'),
       (cell) => cell.toUpperCase(),

@@ -6,25 +6,17 @@ import type { Field } from './people.js';
 
 const edit = (field: Field, change: (cell: string, i: number) => string) =>
   mapCells(field, (cell, i) => (cell === '' ? '' : change(cell, i)));
-const fillBlanks = (field: Field, value: string) => mapCells(field, (cell) => (cell === '' ? value : cell));
 
 export const DISASTERS_OF_VALUES = [
   // One value for all people.
-  stops('Webmaster role for all people', ['errors', 'changed_field roles'], fillAll('roles', 'Webmaster')),
+  stops('Webmaster role for all people', ['errors', 'role_holders'], fillAll('roles', 'Webmaster')),
   stops(
     'roles separated by commas',
     ['errors', 'rows'],
     edit('roles', (cell) => cell.replace(';', ',')),
   ),
-  stops(
-    'one phone for all people',
-    ['changed_field phone', 'same_value'],
-    fillAll('phone', '+44 113 496 0000'),
-  ),
+  stops('one phone for all people', 'changed_field phone', fillAll('phone', '+44 113 496 0000')),
   stops('one username for all people', ['errors', 'rows'], fillAll('username', 'user')),
-  stops('NULL in every blank middle name', 'same_value middle_name', fillBlanks('middle_name', 'NULL'), {
-    sizes: [50, 400],
-  }),
   stops('#N/A in every surname', ['errors', 'changed_field surname', 'rows'], fillAll('surname', '#N/A')),
 
   // Emptied columns.
@@ -39,9 +31,8 @@ export const DISASTERS_OF_VALUES = [
     base: patch((_, i) => ({ linkedin: `https://l.example/in/p${i}` })),
   }),
   stops('all logins emptied', 'emptied_field authname', fillAll('authname', '')),
-  stops(
-    'HideEmail set to no for all people',
-    ['emptied_field hide_email', 'changed_field hide_email'],
-    fillAll('hide_email', 'no'),
-  ),
+
+  // Switched flags.
+  stops('HideEmail set to no for all people', 'changed_field hide_email.off', fillAll('hide_email', 'no')),
+  stops('HideEmail set to yes for all people', 'changed_field hide_email.on', fillAll('hide_email', 'yes')),
 ];
