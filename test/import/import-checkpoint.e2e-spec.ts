@@ -7,13 +7,14 @@ import type {
   SqlValue,
 } from '../../src/platform/database/engine/sql.js';
 import { setUpApp } from '../support/app/app.js';
+import { LAX_GUARDS } from '../support/app/guards.js';
 import { csv, runImport, awaitRun } from '../support/app/imports.js';
 
 /**
  * After a crash a run continues at its checkpoint, so every write of a run must be committed together with the checkpoint
  * that counts it. Random kills rarely hit a gap between the two. This test checks every transaction.
  */
-const app = setUpApp({ IMPORT_SMALL_DATASET: '0', FUSE_MIN: '0' });
+const app = setUpApp({ ...LAX_GUARDS, FUSE_MIN: '0' });
 const committed: string[][] = [];
 beforeAll(async () => {
   const database = app.app.get<Engine>(DATABASE);

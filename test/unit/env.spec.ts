@@ -45,8 +45,7 @@ test.each<[keyof typeof SETTINGS, string, unknown]>([
   ['EMAIL_REQUIRE_TLD', 'false', false],
   ['EMAIL_REQUIRE_TLD', 'true', true],
   ['EXTRA_ROLES', ' Chef , Night watch,,', ['Chef', 'Night watch']],
-  ['IMPORT_MAX_DEACTIVATIONS', '1', 1],
-  ['IMPORT_MAX_ERRORS_PERCENT', '100', 100],
+  ['IMPORT_GUARDS', 'strict', 'strict'],
   ['IMPORT_CRON', '*/5 6-20 * * MON-FRI', '*/5 6-20 * * MON-FRI'],
   ['IMPORT_TIME_ZONE', 'Europe/London', 'Europe/London'],
   ['LOG_LEVEL', 'silent', 'silent'],
@@ -57,9 +56,7 @@ test.each<[keyof typeof SETTINGS, string, unknown]>([
 
 const INTEGERS = ['x9e9', '-1', '1.5', '1e3', '0x10', ' 5 5', '9'.repeat(10), 'NaN', 'Infinity'];
 const AT_LEAST_1 = [...INTEGERS, '0'];
-const AT_LEAST_0 = [...INTEGERS, '1000001'];
 const PERCENT = [...INTEGERS, '101'];
-const GUARD_LIMITS = Object.keys(SETTINGS).filter((name) => name.startsWith('IMPORT_MAX_'));
 const REFUSED: Record<string, string[]> = {
   HOST: ['h'.repeat(256)],
   PORT: [...INTEGERS, '65536'],
@@ -87,11 +84,7 @@ const REFUSED: Record<string, string[]> = {
   HASH_QUEUE_LIMIT: AT_LEAST_1,
   EMAIL_REQUIRE_TLD: ['no', '0', 'False'],
   EXTRA_ROLES: ['r'.repeat(65), `Chef,${'r'.repeat(65)}`],
-  ...Object.fromEntries(GUARD_LIMITS.map((name) => [name, name.endsWith('PERCENT') ? PERCENT : AT_LEAST_0])),
-  IMPORT_WEEK_FACTOR: AT_LEAST_1,
-  IMPORT_SMALL_DATASET: AT_LEAST_0,
-  IMPORT_SMALL_DATASET_ROWS: AT_LEAST_1,
-  IMPORT_MIN_SIZE_PERCENT: PERCENT,
+  IMPORT_GUARDS: ['lax', 'STRICT', 'true'],
   IMPORT_FOLDER: ['f'.repeat(4097)],
   IMPORT_WORK_FOLDER: ['f'.repeat(4097)],
   IMPORT_PATTERN: ['p'.repeat(256)],
