@@ -90,3 +90,14 @@ test('an import of a part supersedes only waiting imports of the part', async ()
   );
   expect(states).toEqual(['needs_approval', 'superseded']);
 });
+
+test('the deactivations guard adds up the missing users of each part separately', async () => {
+  const sendShort = async (part: string, from: number): Promise<string> => {
+    const run = await send(people(part, 40).slice(from), `dataset=slow&part=${part}&missing=block`);
+    return run.state as string;
+  };
+  // The limit of a night is four users, and that of 30 days is eight users.
+  for (const from of [0, 4, 8]) expect(await sendShort('slow-n', from)).toBe('completed');
+  for (const from of [0, 4, 8]) expect(await sendShort('slow-s', from)).toBe('completed');
+  expect(await sendShort('slow-n', 9)).toBe('needs_approval');
+});

@@ -2,16 +2,21 @@ import { afterEach, expect, jest, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { Applier } from '../../src/import/apply/applier.service.js';
 import { setUpApp } from '../support/app/app.js';
-import { LAX_GUARDS } from '../support/app/guards.js';
 import { readAuditRows } from '../support/app/audit-rows.js';
 import type { Client, Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
 import { aKey } from '../support/app/credentials.js';
+import { LAX_GUARDS } from '../support/app/guards.js';
 import { countsOf, csv, runImport, findUser, awaitRun } from '../support/app/imports.js';
 import { HEAD, people, person } from '../support/data/user-file.js';
 
 /** The fuse of an API key counts users whom its imports block, unless another credential has approved the run. */
-const app = setUpApp({ ...LAX_GUARDS, FUSE_MIN: '3', FUSE_PERCENT: '0' });
+const app = setUpApp({
+  FUSE_MIN: '3',
+  FUSE_PERCENT: '0',
+  ...LAX_GUARDS,
+  IMPORT_GUARD_DEACTIVATIONS_ROWS: '1000',
+});
 afterEach(() => void jest.restoreAllMocks());
 
 /** Returns a file of users, of which the first `blocked` have the status Blocked. */

@@ -18,11 +18,12 @@ interface Cells {
   mail?: string;
   surname?: string;
 }
-/** Returns a file of `count` users, with the cells that `change` replaces. */
-const fileOf = (count: number, change: (i: number) => Cells = () => ({})): string =>
+/** Returns a file of `count` users from number `from` on, with the cells that `change` replaces. */
+const fileOf = (count: number, change: (i: number) => Cells = () => ({}), from = 0): string =>
   csv(
     'ExternalId,Username,Email,Surname,Phone,Status',
-    ...Array.from({ length: count }, (_, i) => {
+    ...Array.from({ length: count }, (_, row) => {
+      const i = from + row;
       const id = `${dataset}-${i}`;
       const {
         phone = `+44 ${1000 + i}`,
@@ -49,53 +50,54 @@ const approve = async ({ id }: Json): Promise<Json> => {
 const revert = async ({ id }: Json): Promise<Json> => {
   return awaitRun(app.key, (await app.key.post(`/imports/${id as string}/revert`)).body.id as string);
 };
-const blockFirst = (to: number) => (i: number) => (i < to ? { status: 'Blocked' } : {});
 
-test('the deactivations guard ignores approved, reverted and old imports', async () => {
-  expectPassed(await send(50));
-  expect((await approve(await send(50, blockFirst(15)))).state).toBe('completed');
-  expectPassed(await send(50, blockFirst(17))); // a small run after a large approved run
-  const five = await send(50, blockFirst(20));
-  expectPassed(five);
-  expect((await revert(five)).state).toBe('completed');
-  await databaseOf(app).execute(
-    `UPDATE import_runs SET finished = '2020-01-01 00:00:00.000' WHERE dataset = ? AND reverts IS NULL`,
-    [dataset],
-  );
-  expectPassed(await send(50, (i) => (i < 17 || (i >= 30 && i < 33) ? { status: 'Blocked' } : {})));
-});
-
-test('the deactivations guard counts users blocked in the last seven days', async () => {
-  const finish = (days: number) =>
+test('the deactivations guard adds up 30 days without approved and reverted imports', async () => {
+  const finishAll = (days: number) =>
     databaseOf(app).execute(
       'UPDATE import_runs SET finished = ? WHERE dataset = ? AND finished IS NOT NULL',
       [toDbTime(new Date(Date.now() - days * DAY_MILLIS)), dataset],
     );
+  /** Blocks the first users, and users from the 30th on. */
+  const sendBlocked = async (first: number, more = 0): Promise<Json> =>
+    send(50, (i) => (i < first || (i >= 30 && i < 30 + more) ? { status: 'Blocked' } : {}));
   expectPassed(await send(50));
-  expectPassed(await send(50, blockFirst(4)));
-  expectPassed(await send(50, blockFirst(8)));
-  expectWaiting(await send(50, blockFirst(12)), 'deactivations');
-  await finish(6);
-  expectWaiting(await send(50, blockFirst(12)), 'deactivations');
-  await finish(8);
-  expectPassed(await send(50, blockFirst(12)));
+  expect((await approve(await sendBlocked(15))).state).toBe('completed');
+  expectPassed(await sendBlocked(20));
+  const last = await sendBlocked(25);
+  expectPassed(last);
+  expectWaiting(await sendBlocked(26), 'deactivations');
+  expect((await revert(last)).state).toBe('completed');
+  expectPassed(await sendBlocked(20, 5));
+  expectWaiting(await sendBlocked(20, 6), 'deactivations');
+  await finishAll(29);
+  expectWaiting(await sendBlocked(20, 6), 'deactivations');
+  await finishAll(31);
+  expectPassed(await sendBlocked(20, 6));
 });
 
-test('an import that reverses the latest changes hits the old_file guard', async () => {
+test('the old_file guard stops a file that only takes back the last changes', async () => {
+  const moveSix = (i: number) => (i < 6 ? { phone: `+49 ${1000 + i}` } : {});
   expectPassed(await send(60));
-  expectPassed(await send(62, (i) => (i < 6 ? { phone: `+49 ${i}` } : {})));
-  expectPassed(await send(62, (i) => (i < 6 ? { phone: `+49 ${i}` } : {}))); // no changes
-  const run = await importFile(fileOf(62, (i) => (i === 40 ? { phone: '+49 40' } : {})));
+  expectPassed(await send(62, moveSix));
+  expectPassed(await send(62, moveSix)); // no changes
+  const run = await send(62);
   expectWaiting(run, 'old_file');
   const guard = run.guards.find(({ name }: Json) => name === 'old_file');
-  expect(guard).toMatchObject({ value: 6, limit: 4 });
-  expect(guard.examples[0]).toEqual({ line: 2, external_id: `${dataset}-0`, old: '+49 0', new: '+44 1000' });
+  expect(guard).toMatchObject({ value: 6, limit: 5 });
+  expect(guard.examples[0]).toEqual({
+    line: 2,
+    external_id: `${dataset}-0`,
+    name: 'Sun0',
+    old: '+49 1000',
+    new: '+44 1000',
+  });
+  expectPassed(await send(62, (i) => (i === 40 ? { phone: '+49 1040' } : {}))); // a correction brings something new
 });
 
 test('the old_file guard counts missing users created by the last import', async () => {
   expectPassed(await send(60));
-  expectPassed(await send(65, undefined, '&missing=block'));
-  expectWaiting(await send(60, (i) => (i === 1 ? { phone: '+49 1' } : {}), '&missing=block'), 'old_file');
+  expectPassed(await send(66, undefined, '&missing=block'));
+  expectWaiting(await send(60, undefined, '&missing=block'), 'old_file');
 });
 
 test('importing users of another data set needs approval only once', async () => {
@@ -109,8 +111,21 @@ test('importing users of another data set needs approval only once', async () =>
     limit: 4,
   });
   expect((await approve(run)).state).toBe('completed');
-  expectPassed(await importOther((i) => (i < 2 ? { phone: '+49 1' } : {})));
-  expectPassed(await importOther((i) => (i < 3 ? { phone: '+49 1' } : {})));
+  expectPassed(await importOther((i) => (i < 2 ? { phone: '+49 1000' } : {})));
+  expectPassed(await importOther((i) => (i < 3 ? { phone: '+49 1000' } : {})));
+});
+
+test('the first file of a part needs approval once to take a user from another part', async () => {
+  const sendPart = async (part: string, from: number, to: number) =>
+    importFile(fileOf(to - from, undefined, from), `&part=${part}&missing=block`);
+  expectPassed(await sendPart('north', 0, 40));
+  const first = await sendPart('south', 39, 50);
+  expectWaiting(first, 'foreign_dataset');
+  expect(first.guards[0]).toMatchObject({ value: 1, limit: 0, examples: [{ old: 'north', new: 'south' }] });
+  expect(await findUser(app.key, `${dataset}-45`)).toBeUndefined();
+  expect((await approve(first)).state).toBe('completed');
+  expectPassed(await sendPart('south', 38, 50));
+  expectPassed(await sendPart('east', 50, 60)); // takes no user
 });
 
 test('the errors guard ignores errors repeated from the last import', async () => {
@@ -121,6 +136,7 @@ test('the errors guard ignores errors repeated from the last import', async () =
   expect(first.guards.find(({ name }: Json) => name === 'errors').examples[0]).toEqual({
     line: 2,
     external_id: `${dataset}-0`,
+    name: 'Sun0',
     old: null,
     new: 'email: invalid_format',
   });
@@ -138,13 +154,16 @@ test('an import needs approval if a revert has blocked its users', async () => {
   expect((await findUser(app.key, `${dataset}-60`)).status).toBe('Blocked');
   expectWaiting(await send(62), 'after_revert');
   expect((await revert(undo)).state).toBe('completed');
-  expectPassed(await send(62, (i) => (i === 60 ? { phone: '+49 1' } : {})));
+  expectPassed(await send(62, (i) => (i === 60 ? { phone: '+49 1000' } : {})));
 });
 
 test('a plan created again at the approval has the same guard results', async () => {
   expectPassed(await send(60));
-  expectPassed(await send(60, (i) => (i < 6 ? { phone: `+49 ${i}` } : {})));
-  const run = await send(60, (i) => ({ phone: `+33 ${(i + 1) % 60}`, surname: i < 30 ? 'Same' : `Sun${i}` }));
+  expectPassed(await send(60, (i) => (i < 6 ? { phone: `+49 ${1000 + i}` } : {})));
+  const run = await send(60, (i) => ({
+    phone: `+33 ${1000 + ((i + 1) % 60)}`,
+    surname: i < 30 ? 'Same' : `Sun${i}`,
+  }));
   expect(run.state).toBe('needs_approval');
   const done = await approve(run);
   expect([done.state, done.guards]).toEqual(['completed', run.guards]);

@@ -152,7 +152,7 @@ test.each<[string, (interrupt: () => Promise<never>) => void]>([
     await app.key.delete(`/api_keys/${starter.id}`);
     throw createUnavailableError('The database is unavailable.');
   });
-  const { id } = (await upload(starter.client, aFile(2999).file, PRIVILEGED)).body;
+  const { id } = (await upload(starter.client, aFile(2999).file, `${PRIVILEGED}&dataset=${phase}`)).body;
   const run = await awaitRun(app.key, id);
   expect(endOf(run)).toEqual(CANCELLED);
   const { created = 0, skipped = 0 } = countsOf(run);

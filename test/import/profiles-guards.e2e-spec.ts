@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
-import { csv, runImport } from '../support/app/imports.js';
+import { awaitRun, csv, runImport } from '../support/app/imports.js';
 import { databaseOf } from '../support/app/people.js';
 
 /** Guard limits that a profile sets. */
@@ -15,11 +15,8 @@ const file = (name: string, phone: (i: number) => string) =>
     'Nr,Login,Mail,Tel',
     ...Array.from({ length: 10 }, (_, i) => `${name}${i},${name}${i},${name}${i}@example.org,${phone(i)}`),
   );
-const guardOf = (run: Json, name: string) =>
-  (run.guards as { name: string; limit: number; hit: boolean; hint: string }[]).find(
-    (guard) => guard.name === name,
-  );
-/** Returns a file that changes seven of ten phones. The default limit is two. */
+const guardOf = (run: Json, name: string) => (run.guards as Json[]).find((guard) => guard.name === name);
+/** Returns a file that changes seven of ten phones. The default limit is three. */
 const changedFile = (name: string) => file(name, (i) => (i < 7 ? `2${i}` : `1${i}`));
 
 test('guard limits of an import profile override the service settings', async () => {
@@ -36,18 +33,60 @@ test('guard limits of an import profile override the service settings', async ()
   const runs = [];
   for (const name of ['usual', 'lax', 'strict'])
     runs.push(await runImport(app.key, changedFile(name), `profile=${name}`));
-  const [usual, lax, strict] = runs;
   expect(runs.map(({ state }) => state)).toEqual(['needs_approval', 'completed', 'needs_approval']);
-  expect(runs.map((run) => guardOf(run, 'changed_field')?.limit)).toEqual([2, 7, 6]);
+  expect(runs.map((run) => guardOf(run, 'changed_field')?.limit)).toEqual([3, 7, 6]);
   expect(runs.map((run) => run.guard_limits)).toEqual([
     null,
     { changed_field: { rows: 7 } },
     { changed_field: { rows: 6, percent: 60 } },
   ]);
-  expect(guardOf(usual ?? {}, 'changed_field')?.hint).not.toContain('profile');
-  expect(guardOf(lax ?? {}, 'changed_field')?.hint).toMatch(/ The profile lax sets the limit\.$/);
-  expect(guardOf(strict ?? {}, 'changed_field')?.hint).toMatch(/ The profile strict sets the limit\.$/);
-  expect(guardOf(strict ?? {}, 'errors')?.hint).not.toContain('profile');
+});
+
+test('the preset of an import profile replaces the preset of the service', async () => {
+  await save('preset', { preset: 'strict', errors: { rows: 9 } });
+  const send = async (changed: number) =>
+    runImport(
+      app.key,
+      file('preset', (i) => `0113 496 ${i < changed ? 2 : 1}00${i}`),
+      'profile=preset',
+    );
+  await send(0);
+  const run = await send(3);
+  expect([run.state, guardOf(run, 'changed_field')?.hit, guardOf(run, 'errors')?.limit]).toEqual([
+    'needs_approval',
+    true,
+    9,
+  ]);
+  await save('preset', { preset: 'normal' });
+  expect((await send(3)).state).toBe('completed');
+});
+
+test('a new word that only * matches needs approval once', async () => {
+  await app.key.put('/import_profiles/words', {
+    dataset: 'words',
+    columns: { ...COLUMNS, State: 'Status' },
+    values: { State: { a: 'Active', '*': 'Active' } },
+  });
+  const send = async (...words: string[]) => {
+    const rows = Array.from({ length: 10 }, (_, i) => {
+      const id = `words${i}`;
+      return `${id},${id},${id}@example.org,,${words[i] ?? 'a'}`;
+    });
+    return runImport(app.key, csv('Nr,Login,Mail,Tel,State', ...rows), 'profile=words');
+  };
+  expect((await send('b', 'b', 'b', 'b')).state).toBe('completed'); // the first file
+  expect((await send('b', 'b', 'b', 'b', 'b')).state).toBe('completed');
+  const few = await send('c', 'c', 'd');
+  expect([few.state, guardOf(few, 'unknown_word')?.value]).toEqual(['completed', 3]);
+  const run = await send('e', 'e', 'e', 'f', 'c');
+  expect([run.state, guardOf(run, 'unknown_word')]).toEqual([
+    'needs_approval',
+    expect.objectContaining({ value: 4, limit: 3, hit: true }),
+  ]);
+  expect(guardOf(run, 'unknown_word')?.hint).toContain('"e" in State (3 rows), "f" in State (1 rows)');
+  await app.key.post(`/imports/${run.id as string}/apply`);
+  expect((await awaitRun(app.key, run.id)).state).toBe('completed');
+  expect((await send('e', 'e', 'e', 'f', 'f', 'f')).state).toBe('completed');
 });
 
 test('previews and the audit show the guard limits of a profile', async () => {

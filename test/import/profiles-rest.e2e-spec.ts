@@ -126,13 +126,12 @@ describe('saving an import profile', () => {
     ['deactivation', { rows: 1 }, 'deactivation unknown_field'],
     ['constructor', {}, 'constructor unknown_field'],
     ['errors', { total: 1 }, 'errors.total unknown_field'],
-    ['week', { rows: 1 }, 'week.rows unknown_field'],
     ['old_file', [], 'old_file invalid_type'],
     ['errors', { rows: -1 }, 'errors.rows invalid_value'],
     ['errors', { percent: 101 }, 'errors.percent invalid_value'],
-    ['week', { factor: 0 }, 'week.factor invalid_value'],
-    ['moved_values', { rows: 1.5 }, 'moved_values.rows invalid_value'],
-    ['same_value', { rows: '9' }, 'same_value.rows invalid_value'],
+    ['week', { rows: 1 }, 'week unknown_field'],
+    ['slid_column', { rows: 1.5 }, 'slid_column.rows invalid_value'],
+    ['changed_field', { rows: '9' }, 'changed_field.rows invalid_value'],
     ['after_revert', { rows: 1_000_001 }, 'after_revert.rows invalid_value'],
     ['emptied_field', { rows: null }, 'emptied_field.rows invalid_value'],
   ])('with the guard %s and limits %j is refused', async (guard, limits, error) => {
@@ -145,9 +144,14 @@ describe('saving an import profile', () => {
       { columns: { ...COLUMNS, 'Given Name': 'Forname' } },
       'must be an import column or ignore; did you mean ForeName?',
     ],
-    ['guard', { guards: { deactivation: {} } }, 'is not a guard with limits; did you mean deactivations?'],
-    ['limit', { guards: { same_file: { row: 1 } } }, 'is not a limit of same_file; did you mean rows?'],
-    ['percentage', { guards: { errors: { percent: 200 } } }, 'must be an integer from 0 to 100'],
+    ['guard', { guards: { deactivation: {} } }, 'is not a guard; did you mean deactivations?'],
+    ['old guard', { guards: { week: { rows: 1 } } }, 'is not a guard; use deactivations instead'],
+    ['limit', { guards: { old_file: { row: 1 } } }, 'is not a limit of old_file; did you mean rows?'],
+    [
+      'percentage',
+      { guards: { errors: { percent: 200 } } },
+      'must be a percentage from 0 to 100, with at most one decimal',
+    ],
   ])('with an invalid %s explains the valid values', async (_, profile, message) => {
     const answer = await save('bad', { columns: COLUMNS, ...profile });
     expect(answer.body.errors.map((error: Json) => error.message)).toEqual([message]);
