@@ -96,8 +96,8 @@ test('the deactivations guard adds up the missing users of each part separately'
     const run = await send(people(part, 40).slice(from), `dataset=slow&part=${part}&missing=block`);
     return run.state as string;
   };
-  // The limit of a night is four users, and that of 30 days is eight users.
-  for (const from of [0, 4, 8]) expect(await sendShort('slow-n', from)).toBe('completed');
-  for (const from of [0, 4, 8]) expect(await sendShort('slow-s', from)).toBe('completed');
-  expect(await sendShort('slow-n', 9)).toBe('needs_approval');
+  // Three users may be missing in a run, and six users in the runs of 30 days.
+  for (const from of [0, 3, 6]) expect(await sendShort('slow-n', from)).toBe('completed');
+  for (const from of [0, 3, 6]) expect(await sendShort('slow-s', from)).toBe('completed');
+  expect(await sendShort('slow-n', 7)).toBe('needs_approval');
 });

@@ -16,6 +16,7 @@ const app = setUpApp({
   FUSE_PERCENT: '0',
   ...LAX_GUARDS,
   IMPORT_GUARD_DEACTIVATIONS_ROWS: '1000',
+  IMPORT_GUARD_REACTIVATIONS_ROWS: '1000',
 });
 afterEach(() => void jest.restoreAllMocks());
 

@@ -99,9 +99,13 @@ describe('an API key without users:read', () => {
     const conflicts = problems.map(({ line, code, uuid }: Json) => [line, code, uuid]);
     expect(conflicts).toContainEqual([11, 'username_taken', undefined]);
     expect(conflicts).toContainEqual([12, 'unlinked_conflict', undefined]);
-    expect(guards.flatMap(({ examples }: Json) => examples)).toContainEqual(
-      { line: 2, external_id: '', name: '', old: null, new: null },
-    );
+    expect(guards.flatMap(({ examples }: Json) => examples)).toContainEqual({
+      line: 2,
+      external_id: '',
+      name: '',
+      old: null,
+      new: null,
+    });
   });
 
   test('sees the values that it sent, but no stored values', async () => {

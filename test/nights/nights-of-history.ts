@@ -89,11 +89,11 @@ export const NIGHTS_OF_HISTORY = [
   }),
   passes(
     'a person who moved to a sister company',
-    { reactivated: 1 },
+    { updated: 1 },
     (all, dataset) => [...sisterOf(dataset), { ...all.at(-1)!, manager: '' }],
     {
       options: sisterOptions,
-      before: [{ file: (_, dataset) => sisterOf(dataset), options: sisterOptions }, { file: drop(() => 1) }],
+      before: [{ file: (_, dataset) => sisterOf(dataset), options: sisterOptions }],
     },
   ),
   passes(
