@@ -10,24 +10,16 @@ export class Chance {
     this.random = createRandom(seed);
   }
 
-  isTrue(probability: number): boolean {
-    return this.random(PRECISION) < probability * PRECISION;
-  }
-
+  isTrue = (probability: number): boolean => this.random(PRECISION) < probability * PRECISION;
   /** Returns an integer from `from` to `to`, both inclusive. */
-  between(from: number, to: number): number {
-    return from + this.random(to - from + 1);
-  }
-
-  pick<T>(choices: readonly T[]): T {
-    return pickOne(this.random, choices);
-  }
+  between = (from: number, to: number): number => from + this.random(to - from + 1);
+  pick = <T>(choices: readonly T[]): T => pickOne(this.random, choices);
 
   /** Returns how many independent events occur if `mean` are expected (Poisson distribution). */
   count(mean: number): number {
-    const draw = () => Math.log((1 + this.random(PRECISION - 1)) / PRECISION);
-    let events = 0;
-    for (let sum = draw(); sum > -mean; sum += draw()) events++;
+    let events = -1;
+    for (let sum = 0; sum > -mean || events < 0; events++)
+      sum += Math.log((1 + this.random(PRECISION - 1)) / PRECISION);
     return events;
   }
 }

@@ -1,5 +1,5 @@
 import { DEFAULT_ROLES } from '../../src/access/roles.js';
-import { localPartOf } from '../../src/users/model/formats.js';
+import { addSeconds } from '../../src/platform/common/time.js';
 import {
   CLASSES,
   DATASET,
@@ -11,299 +11,255 @@ import {
 } from './organisation.js';
 
 type Act = () => unknown;
-/** Contracts change mostly on the first of a month, data on office days. */
-type Timing = 'contract' | 'office';
 
 const OFFICE_DAYS = 245;
+/** Share of the changes of contracts that take effect on the first of a month. */
 const ON_FIRST = 0.6;
 
 /** Simulates what happens in an organisation from night to night. */
 export class Life {
-  /** What happens on later nights. */
-  private readonly agenda = new Map<number, Act[]>();
+  time = '';
+  /** Numbers of events of this night by name. */
+  readonly events = new Map<string, number>();
   private night = 0;
+  /** Events of later nights. */
+  private readonly agenda = new Map<number, Act[]>();
 
   constructor(private readonly org: Organisation) {}
 
   /** Changes the people as the source does before this night's file. Returns true for an extraordinary night. */
   live(night: number): boolean {
-    const { org } = this;
+    const { org, events } = this;
     this.night = night;
-    org.startNight(night);
+    this.time = addSeconds('2026-01-01 02:00:00.000', night * 24 * 3600);
+    org.before.clear();
+    events.clear();
     for (const act of this.agenda.get(night) ?? []) act();
-    this.agenda.delete(night);
-    const { size, chance, style } = org;
-    const shares = computeShares(org.time);
-    const repeat = (event: string, mean: number, act: Act): void => {
-      for (let times = chance.count(mean); times > 0; times--) {
-        org.note(event);
-        act();
-      }
-    };
-    for (const [event, timing, mean, act] of this.listYearlyEvents())
-      repeat(event, mean * shares[timing], act);
-    const day = org.time.slice(5, 10);
-    if (day === '09-01' && !org.isSchool) repeat('apprentice', size * 0.025, () => this.join());
-    if (day === '06-01' && style.hasSeason)
-      repeat('seasonal worker', size * 0.04, () => this.joinForSeason());
-    const isNewSchoolYear = day === '08-01' && org.isSchool;
+    for (const [event, mean, act] of this.listEvents()) {
+      const times = org.chance.count(mean);
+      if (times > 0) events.set(event, times);
+      for (let i = 0; i < times; i++) act();
+    }
+    const isNewSchoolYear = org.isSchool && this.time.slice(5, 10) === '08-01';
     if (isNewSchoolYear) this.startSchoolYear();
-    const hasNewDomain = chance.isTrue(0.03 / 365);
-    if (hasNewDomain) this.changeDomain();
-    return isNewSchoolYear || hasNewDomain;
+    return isNewSchoolYear;
   }
 
-  /** Lists events with the numbers that are expected in a year. */
-  private listYearlyEvents(): readonly (readonly [event: string, timing: Timing, mean: number, act: Act])[] {
-    const { org } = this;
-    const { size, chance, style } = org;
-    const pupils = org.isSchool ? 0.85 : 0;
-    const [teams, departments] = [(size / TEAM_SIZE) * (1 - pupils), org.departments.length * (1 - pupils)];
+  /** Lists events with the number that is expected on this night, from the numbers of a year. */
+  private listEvents(): readonly (readonly [event: string, mean: number, act: Act])[] {
+    const { org, time } = this;
+    const { size, staff, chance, style } = org;
+    const day = time.slice(5, 10);
+    const weekday = new Date(`${time.slice(0, 10)}T00:00:00Z`).getUTCDay();
+    const isFree = weekday % 6 === 0 || day === '01-01' || day >= '12-24';
+    const office = (isFree ? 0.03 : 1) / OFFICE_DAYS;
+    const contract = (1 - ON_FIRST) * office + (day.endsWith('-01') ? ON_FIRST / 12 : 0);
+    const reorganisation = (contract * staff) / TEAM_SIZE;
+    const apprentices = day === '09-01' && !org.isSchool ? 0.025 : 0;
+    const seasonWorkers = day === '06-01' && style.hasSeason ? 0.04 : 0;
     return [
       [
         'leaver',
-        'contract',
-        size * 0.12,
+        contract * size * 0.12,
         () => this.remove(style.blocksLeavers, chance.isTrue(0.05) ? 100 : 0),
       ],
-      ['joiner', 'contract', size * 0.12 * style.growth, () => this.join(chance.isTrue(pupils))],
-      [
-        'leave of absence',
-        'contract',
-        size * 0.03,
-        () => this.remove(chance.isTrue(0.7), chance.between(20, 300)),
-      ],
-      ['absence from the file', 'office', size * 0.005, () => this.remove(false, chance.between(1, 5))],
-      ['wedding', 'office', size * 0.015, () => this.marry()],
-      ['move to another team', 'contract', size * 0.05, () => this.transfer()],
-      ['new phone or mobile', 'office', size * 0.13, () => this.changePhone()],
-      ['other role', 'office', size * 0.065, () => this.changeRole(org.pickStaff(), chance.pick(ROLES))],
-      ['mistake or correction', 'office', size * 0.04, () => this.mistype()],
-      ['new text or flag', 'office', size * 0.04, () => this.changeProfile()],
-      ['row that fails', 'office', size * 0.005, () => this.failRow(org.pickPerson(), 'mobile', 60)],
-      ['new head of a team', 'contract', teams * 0.08, () => this.replaceLead(org.pickLead())],
-      ['split of a team', 'contract', teams * 0.05, () => this.splitTeam(org.pickLead())],
-      ['reorganised department', 'contract', departments * 0.06, () => this.mixDepartment()],
-      ['renamed department', 'contract', departments * 0.05, () => this.renameDepartment()],
-      ['course with a new role', 'office', departments * 0.03, () => this.trainGroup()],
-      ['new phone system of a site', 'office', org.sites.length * 0.1, () => this.changeSite()],
+      ['leave', contract * size * 0.03, () => this.remove(chance.isTrue(0.7), chance.between(20, 300))],
+      ['absence from the file', office * size * 0.005, () => this.remove(false, chance.between(1, 5))],
+      ['joiner', contract * size * 0.12 * style.growth, () => this.join(!chance.isTrue(staff / size))],
+      ['apprentice', size * apprentices, () => this.join()],
+      ['seasonal worker', size * seasonWorkers, () => this.joinForSeason()],
+      ['row that fails', office * size * 0.005, () => this.failRow(org.pickPerson(), 60)],
+      ['wedding', office * size * 0.015, () => this.marry()],
+      ['changed value', office * size * 0.2, () => this.changeValue()],
+      ['other role', office * staff * 0.065, () => this.changeRole(org.pickStaff(), chance.pick(ROLES))],
+      ['course', office * staff * 0.001, () => this.trainGroup()],
+      ['new phones of a site', office * 0.05 * size ** 0.4, () => this.changeSite()],
+      ['transfer', contract * staff * 0.05, () => this.transfer()],
+      ['new head of a team', reorganisation * 0.08, () => this.replaceLead(org.pickLead())],
+      ['split of a team', reorganisation * 0.05, () => this.splitTeam(org.pickLead())],
+      ['reorganised department', reorganisation * 0.015, () => this.mixDepartment()],
+      ['renamed department', reorganisation * 0.01, () => this.renameDepartment()],
     ];
   }
 
-  private schedule(days: number, act: Act): void {
-    const night = this.night + days;
-    if (days === 0) act();
-    else this.agenda.set(night, [...(this.agenda.get(night) ?? []), act]);
+  /** Lets something happen in some days. @param person person who must not have left by then. */
+  private schedule(days: number, act: Act, person?: Person): void {
+    const acts = this.agenda.get(this.night + days) ?? [];
+    this.agenda.set(this.night + days, [...acts, () => (!person || isActive(person)) && act()]);
   }
 
-  private changeLater(days: number, person: Person, act: Act): void {
-    this.schedule(days, () => isActive(person) && act());
+  /** Hires a person. The rows of some new people fail for some nights, until they have an e-mail address. */
+  private join(isPupil = false): undefined {
+    const person = this.org.hire(this.org.pickLead(), isPupil);
+    if (this.org.chance.isTrue(0.05)) this.failRow(person, 10);
   }
 
-  /** Hires a person. Some have no e-mail address at first, so that their rows fail for some nights. */
-  private join(isPupil = false): void {
-    const person = this.org.hire(undefined, isPupil);
-    if (this.org.chance.isTrue(0.05)) this.failRow(person, 'email', 10);
-  }
-
-  private failRow(person: Person | undefined, field: string, days: number): void {
+  private failRow(person: Person | undefined, maxDays: number): undefined {
     if (!person) return;
-    person.errors = [{ field, code: 'required', message: '' }];
-    this.schedule(this.org.chance.between(1, days), () => (person.errors = []));
+    person.errors = [{ field: 'email', code: 'required', message: '' }];
+    this.schedule(this.org.chance.between(1, maxDays), () => (person.errors = []));
   }
 
-  /** Seasonal workers begin and leave together. */
-  private joinForSeason(): void {
-    const { chance } = this.org;
-    this.schedule(chance.pick([0, 0, 0, 1, 2]), () => {
-      const person = this.org.hire();
-      this.changeLater(chance.pick([92, 92, 92, 85, 110]), person, () => {
-        this.org.note('end of season');
-        this.remove(this.org.style.blocksLeavers, 0, person);
-      });
-    });
+  /** Seasonal workers begin together, and most of them leave together. */
+  private joinForSeason(): undefined {
+    const { chance, style } = this.org;
+    const person = this.org.hire(this.org.pickLead());
+    this.schedule(
+      chance.pick([92, 92, 92, 85, 110]),
+      () => this.remove(style.blocksLeavers, 0, person),
+      person,
+    );
   }
 
   /**
    * Takes access from a person, by Status or because the file lacks the person.
    * @param days days until the person returns, or 0 for a leaver.
    */
-  private remove(byStatus: boolean, days: number, person = this.org.pickPerson()): void {
-    const { org } = this;
-    if (!person || person.errors.length > 0 || person.user.version === 0) return;
+  private remove(byStatus: boolean, days: number, person = this.org.pickPerson()): undefined {
+    const { org, time: updated } = this;
+    if (!person || person.errors.length > 0) return;
     this.replaceLead(person);
     const isEmptied = byStatus && days === 0 && org.style.emptiesLeavers;
-    const bookkeeping = byStatus ? {} : { managed_by: null, blocked_by: DATASET };
     org.change(person, {
       status: 'Blocked',
-      ...bookkeeping,
+      updated,
       ...(isEmptied && { phone: '', mobile: '', about_me: '' }),
     });
+    if (!byStatus) org.change(person, { managed_by: null, blocked_by: DATASET });
     person.isListed = byStatus;
-    if (days === 0) return;
-    this.schedule(days, () => {
-      org.note('return');
+    const takeBack = () => {
       person.isListed = true;
       org.change(person, { status: 'Active', managed_by: DATASET, blocked_by: null });
-      if (person.manager && !isActive(person.manager)) org.setManager(person, org.pickSmallTeam());
-    });
+      if (person.manager && !isActive(person.manager)) org.setManager(person, org.pickLead());
+    };
+    if (days > 0) this.schedule(days, takeBack);
   }
 
-  private transfer(): void {
+  private transfer(): undefined {
     const { org } = this;
-    const [person, lead] = [org.pickStaff(), org.pickSmallTeam()];
+    const [person, lead] = [org.pickStaff(), org.pickLead()];
     if (!person || !lead) return;
     org.setManager(person, lead);
     person.department = lead.department;
-    org.change(person, { about_me: person.department.name });
-    if (org.chance.isTrue(0.6)) org.change(person, { phone: org.createPhone(person.department) });
+    const phone = org.chance.isTrue(0.6) ? org.createPhone(person.department) : person.user.phone;
+    org.change(person, { about_me: person.department.name, phone });
   }
 
-  /** Gives a team another manager: a member, the next higher manager for some weeks, another lead or a new person. */
-  private replaceLead(lead: Person | undefined): void {
+  /** Gives a team another manager: a member, the next higher manager for two months, another lead or a new person. */
+  private replaceLead(lead: Person | undefined): undefined {
     const { org } = this;
-    const team = lead ? org.listTeam(lead) : [];
+    const team = lead ? org.listStaff(({ manager }) => manager === lead) : [];
     if (!lead || team.length === 0) return;
-    const way = org.chance.pick(['member', 'member', 'higher', 'other', 'new'] as const);
-    if (way === 'new') return this.moveTeam(team, org.hire(lead.manager, false, lead.department));
-    if (way === 'other') return this.moveTeam(team, org.pickSmallTeam());
-    if (way === 'member' || !lead.manager) return this.promote(team, lead.manager, lead);
     const { manager } = lead;
-    this.moveTeam(team, manager);
-    this.schedule(org.chance.between(20, 80), () => this.promote(team, manager, manager));
-  }
-
-  private moveTeam(team: readonly Person[], lead: Person | undefined): void {
-    for (const person of team) this.org.setManager(person, lead);
+    const way = org.chance.pick(['member', 'member', 'higher', 'other', 'new']);
+    if (way === 'member' || !manager) return this.promote(team, manager, lead);
+    const heir = way === 'higher' ? manager : way === 'other' ? org.pickLead() : org.hire(manager);
+    for (const person of team) org.setManager(person, heir);
+    if (way === 'higher') this.schedule(60, () => this.promote(team, manager, manager));
   }
 
   /** The first member who is present becomes the manager of the members who still report to `lead`. */
-  private promote(team: readonly Person[], higher: Person | undefined, lead: Person): void {
+  private promote(team: readonly Person[], higher: Person | undefined, lead: Person): undefined {
     const [heir, ...others] = team.filter((person) => person.manager === lead && isActive(person));
-    if (!heir) return;
-    this.org.note('promotion');
-    this.org.setManager(heir, higher);
-    this.moveTeam(others, heir);
+    if (heir) this.org.setManager(heir, higher);
+    for (const person of others) this.org.setManager(person, heir);
   }
 
-  private splitTeam(lead: Person | undefined): void {
-    const team = lead ? this.org.listTeam(lead) : [];
+  private splitTeam(lead: Person | undefined): undefined {
+    const team = lead ? this.org.listStaff(({ manager }) => manager === lead) : [];
     if (lead && team.length > 6) this.promote(team.slice(team.length / 2), lead, lead);
   }
 
-  private mixDepartment(): void {
-    const { org } = this;
-    const members = org.listMembers(org.pickStaff()?.department);
-    const leads = [...new Set(members.flatMap(({ manager }) => manager ?? []))];
-    for (const person of members) if (org.chance.isTrue(0.4)) org.setManager(person, org.chance.pick(leads));
+  private pickDepartment(): readonly Person[] {
+    const department = this.org.pickStaff()?.department;
+    return this.org.listStaff((person) => person.department === department);
   }
 
-  private renameDepartment(): void {
-    const { org } = this;
-    const department = org.pickStaff()?.department;
-    if (department) department.name += ' & Services';
-    for (const person of org.listMembers(department))
-      org.change(person, { about_me: person.department.name });
+  private mixDepartment(): undefined {
+    const members = this.pickDepartment().filter(() => this.org.chance.isTrue(0.4));
+    const leads = [...new Set(members.flatMap(({ manager }) => manager ?? []))];
+    for (const person of members) this.org.setManager(person, this.org.chance.pick(leads));
+  }
+
+  private renameDepartment(): undefined {
+    for (const person of this.pickDepartment())
+      this.org.change(person, { about_me: `${person.department.name} & Services` });
   }
 
   /** Several people of one department get the same role. */
-  private trainGroup(): void {
-    const { org } = this;
-    const [members, role] = [org.listMembers(org.pickStaff()?.department), org.chance.pick(ROLES)];
-    for (const person of members.slice(0, org.chance.between(3, 8)))
+  private trainGroup(): undefined {
+    const [members, role] = [this.pickDepartment(), this.org.chance.pick(ROLES)];
+    for (const person of members.slice(0, this.org.chance.between(3, 8)))
       if (!person.user.roles.includes(role)) this.changeRole(person, role);
   }
 
-  private changeRole(person: Person | undefined, role: string): void {
+  private changeRole(person: Person | undefined, role: string): undefined {
     const held = person?.user.roles.slice(1) ?? [];
     const roles =
       held.length > 0 && this.org.chance.isTrue(0.4) ? held.slice(1) : [...new Set([...held, role])];
-    if (person) this.org.change(person, { roles: [...DEFAULT_ROLES, ...roles] });
+    this.org.change(person, { roles: [...DEFAULT_ROLES, ...roles] });
   }
 
-  /** Gives a site another prefix of phone numbers, in one night or in weekly steps. */
-  private changeSite(): void {
+  /** Most people of a site get another phone, in one night or in weekly steps. */
+  private changeSite(): undefined {
     const { org } = this;
-    const [site, steps] = [org.chance.pick(org.sites), org.chance.pick([1, 1, 4])];
-    site.prefix = org.chance.between(10, 99);
-    for (const person of org.people)
-      if (person.department.site === site && person.user.phone !== '' && org.chance.isTrue(0.8))
-        this.changeLater(7 * org.chance.between(0, steps - 1), person, () =>
-          org.change(person, { phone: org.createPhone(person.department) }),
-        );
+    const [department, steps] = [org.chance.pick(org.departments), org.chance.pick([1, 1, 4])];
+    const prefix = org.chance.between(10, 99);
+    const people = org.listStaff(
+      (one) => one.department.prefix === department.prefix && org.chance.isTrue(0.8),
+    );
+    for (const person of people) {
+      const act = () => org.change(person, { phone: org.createPhone({ ...person.department, prefix }) });
+      this.schedule(1 + 7 * org.chance.between(0, steps - 1), act, person);
+    }
   }
 
-  private changePhone(): void {
-    const { org } = this;
-    const person = org.pickStaff();
-    if (!person) return;
-    if (org.chance.isTrue(0.6)) return org.change(person, { phone: org.createPhone(person.department) });
-    const isDropped = person.user.mobile !== '' && org.chance.isTrue(0.3);
-    org.change(person, { mobile: isDropped ? '' : org.createMobile() });
-  }
-
-  private marry(): void {
+  private marry(): undefined {
     const { org } = this;
     const person = org.pickPerson();
     if (!person) return;
-    const { surname: old, firstname, email, external_id: id } = person.user;
-    const surname = org.chance.isTrue(0.3) ? `${old}-${org.createSurname()}` : org.createSurname();
-    org.change(person, { surname });
-    const domain = email.slice(localPartOf(email).length + 1);
-    const { username, ...logins } = org.createLogins(firstname, surname, domain, Number(id.slice(1)));
-    const isRenamed =
-      org.style.username === 'email' || (org.style.username === 'name' && org.chance.isTrue(0.6));
-    const patch = isRenamed ? { username, ...logins } : { email: logins.email };
-    if (org.chance.isTrue(0.8))
-      this.changeLater(org.chance.pick([0, 0, 1, 5, 14]), person, () => org.change(person, patch));
+    org.change(person, { surname: org.createSurname() });
+    const logins = org.createLogins(person.user, person.user.email.replace(/.*@/, ''));
+    if (org.chance.isTrue(0.6)) org.change(person, logins);
+    else this.schedule(org.chance.between(1, 14), () => org.change(person, logins), person);
   }
 
-  /** Changes two letters of a value, which corrects the value or is corrected some nights later. */
-  private mistype(): void {
+  /** Changes a value of a person. Some changes are mistakes, which the source takes back some nights later. */
+  private changeValue(): undefined {
     const { org } = this;
     const person = org.pickPerson();
-    const field = org.chance.pick(['firstname', 'surname', 'phone', 'about_me', 'email'] as const);
-    const right = person?.user[field];
-    if (!person || !right) return;
-    org.change(person, { [field]: right.replace(/(..)(.)(.)/su, '$1$3$2') });
-    if (org.chance.isTrue(0.5))
-      this.changeLater(org.chance.between(1, 4), person, () => org.change(person, { [field]: right }));
-  }
-
-  private changeProfile(): void {
-    const { org } = this;
-    const person = org.pickStaff();
     if (!person) return;
-    if (org.chance.isTrue(0.3)) org.change(person, { hide_email: !person.user.hide_email });
-    else org.change(person, { about_me: `${person.department.name}, room ${org.chance.between(100, 499)}` });
+    const { user, department, isPupil } = person;
+    const swapLetters = (text: string) => text.replace(/(..)(.)(.)/su, '$1$3$2');
+    const patch = org.chance.pick([
+      { phone: isPupil ? '' : org.createPhone(department) },
+      { phone: isPupil ? '' : org.createPhone(department) },
+      { mobile: user.mobile !== '' && org.chance.isTrue(0.3) ? '' : org.createMobile() },
+      {
+        about_me: isPupil
+          ? org.chance.pick(CLASSES)
+          : `${department.name}, room ${org.chance.between(100, 499)}`,
+      },
+      { firstname: swapLetters(user.firstname) },
+      { surname: swapLetters(user.surname) },
+      { hide_email: !user.hide_email },
+    ]);
+    org.change(person, patch);
+    const old = Object.fromEntries(Object.entries(user).filter(([field]) => field in patch));
+    if (org.chance.isTrue(0.1))
+      this.schedule(org.chance.between(1, 5), () => org.change(person, old), person);
   }
 
   private startSchoolYear(): void {
-    const { org } = this;
-    org.note('new school year');
+    const { org, events } = this;
+    events.set('new school year', 1);
     for (const pupil of org.people.filter((one) => one.isPupil && isActive(one))) {
-      const next = CLASSES[CLASSES.indexOf(pupil.user.about_me.replace('Class ', '')) + 2];
-      if (next !== undefined) org.change(pupil, { about_me: `Class ${next}` });
-      else this.remove(org.style.blocksLeavers, 0, pupil);
+      const next = CLASSES[CLASSES.indexOf(pupil.user.about_me) + 2];
+      if (next === undefined) this.remove(org.style.blocksLeavers, 0, pupil);
+      else org.change(pupil, { about_me: next });
     }
     for (let i = 0; i < org.size / 10; i++)
-      this.schedule(org.chance.isTrue(0.8) ? 0 : org.chance.between(1, 40), () => this.join(true));
+      if (org.chance.isTrue(0.8)) this.join(true);
+      else this.schedule(org.chance.between(1, 40), () => this.join(true));
   }
-
-  private changeDomain(): void {
-    const { org } = this;
-    org.note('new e-mail domain');
-    org.style.domains = ['acme-group.example'];
-    for (const person of org.people.filter(isActive))
-      org.change(person, { email: `${localPartOf(person.user.email)}@acme-group.example` });
-  }
-}
-
-/** Returns the shares of a year's events on this night. Few happen on weekends and around Christmas. */
-function computeShares(time: string): Record<Timing, number> {
-  const date = new Date(`${time.slice(0, 10)}T00:00:00Z`);
-  const isFree = date.getUTCDay() % 6 === 0 || /-12-(2[4-9]|3)|-01-01/.test(time);
-  const office = (isFree ? 0.03 : 1) / OFFICE_DAYS;
-  const contract = (1 - ON_FIRST) * office + (date.getUTCDate() === 1 ? ON_FIRST / 12 : 0);
-  return { office, contract };
 }

@@ -4,22 +4,22 @@ import {
   sumEarlierCounts,
 } from '../../src/import/guards/guard-evaluation.js';
 import { LimitSettings } from '../../src/import/guards/guard-limits.js';
+import type { MatchedUsers } from '../../src/import/guards/matched-users.js';
 import { UnlistedWords } from '../../src/import/mapping/unlisted-words.js';
-import type { StagedRow } from '../../src/import/runs/import-row.js';
 import { toLoginKey, toNameSortKey } from '../../src/users/model/comparison-keys.js';
-import type { ManagedUser } from '../../src/users/search/user-directory.service.js';
 import type { Organisation } from './organisation.js';
 import { planNight } from './plan-night.js';
 
 const LIMITS = new LimitSettings('normal', new Map());
 const RUNS = 30;
 const DAYS = 30;
+/** Counting so many users takes most of the time of a night. Their values are counted once a week. */
+const MANY_USERS = 5000;
 
-interface Run {
+/** A run of an earlier night. */
+interface Run extends Pick<ReturnType<typeof planNight>, 'failed' | 'written'> {
   id: string;
   night: number;
-  rows: readonly StagedRow[];
-  failed: readonly StagedRow[];
   approved: boolean;
   guards: readonly EvaluatedGuard[];
   applied_batches: number;
@@ -30,64 +30,55 @@ interface Run {
 export class Operator {
   /** Earlier runs, newest first. */
   private runs: Run[] = [];
+  private counted: MatchedUsers | undefined;
 
   constructor(private readonly org: Organisation) {}
 
   /** Returns the guards that stop the run. */
-  async importFile(night: number): Promise<EvaluatedGuard[]> {
-    const { count, users, scope, rows, failed } = planNight(this.org);
+  async importFile(night: number, time: string): Promise<EvaluatedGuard[]> {
+    const isCounted = this.org.size < MANY_USERS || night % 7 === 0;
+    const { failed, written, ...facts } = planNight(this.org, time, isCounted ? undefined : this.counted);
+    this.counted = written.length < this.org.size / 50 ? facts.users : undefined;
     const { runs } = this;
-    const changing = runs.filter((run) => run.rows.length > 0);
-    const find = (id: string | undefined) => runs.find((run) => run.id === id);
+    const changing = runs.filter((run) => run.written.length > 0);
+    const find = ({ id }: { id: string }) => runs.find((run) => run.id === id);
     const plan = {
-      ...{ rows: count, users, scope, defaultRoles: [], words: new UnlistedWords() },
+      ...facts,
+      ...{ defaultRoles: [], words: new UnlistedWords(), isKnownFile: () => Promise.resolve(false) },
       past: {
         last: { id: runs[0]?.id ?? '', guards: [], line_ended: null },
-        knownWords: undefined,
-        changing: changing.slice(0, RUNS),
-        reverts: [],
+        ...{ knownWords: undefined, changing: changing.slice(0, RUNS), reverts: [] },
       },
-      isKnownFile: () => Promise.resolve(false),
-      readRows: () => iterate(rows),
-      readFailedRows: (run?: { id: string }) => iterate(run ? (find(run.id)?.failed ?? []) : failed),
-      readAppliedRows: (run: { id: string }) => iterate(find(run.id)?.rows ?? []),
+      readRows: () => iterate(written),
+      readFailedRows: (run?: { id: string }) => iterate(run ? (find(run)?.failed ?? []) : failed),
+      readAppliedRows: (run: { id: string }) => iterate(find(run)?.written ?? []),
       readScope: () => iterate([listActive(this.org)]),
     };
+    const limits = LIMITS.getLimits(facts.scope.users, undefined);
     const earlier = changing.filter((run) => run.night >= night - DAYS);
-    const guards = await evaluateGuards(
-      plan,
-      LIMITS.getLimits(scope.users, undefined),
-      sumEarlierCounts(earlier),
-    );
+    const guards = await evaluateGuards(plan, limits, sumEarlierCounts(earlier));
     const hits = guards.filter(({ hit }) => hit);
-    const approved = hits.length > 0;
-    const run = {
+    const details = {
       id: String(night),
       night,
-      rows,
-      failed,
-      approved,
-      guards,
+      approved: hits.length > 0,
       applied_batches: 1,
       file_sha256: '',
     };
-    this.runs = [run, ...runs.slice(0, 2 * DAYS)];
+    this.runs = [{ ...details, failed, written, guards }, ...runs.slice(0, 2 * DAYS)];
     return hits;
   }
 }
 
 /** Lists the active users before the changes of this night. */
-function listActive({ people, before }: Organisation): ManagedUser[] {
-  const users = people.map((person) => before.get(person) ?? person.user);
-  return users.flatMap(({ username, email, surname, ...user }) => {
-    const keys = {
-      username_key: toLoginKey(username),
-      email_key: toLoginKey(email),
-      surname_sort: toNameSortKey(surname),
-    };
-    return user.status === 'Active' ? [{ ...user, ...keys, isWebmaster: false }] : [];
-  });
-}
+const listActive = ({ people, before }: Organisation) =>
+  people
+    .map((person) => before.get(person) ?? person.user)
+    .filter(({ status }) => status === 'Active')
+    .map(({ username, email, surname, ...user }) => ({
+      ...{ ...user, isWebmaster: false, username_key: toLoginKey(username) },
+      ...{ email_key: toLoginKey(email), surname_sort: toNameSortKey(surname) },
+    }));
 
 async function* iterate<T>(items: readonly T[]): AsyncIterable<T> {
   yield* items;

@@ -6,23 +6,34 @@ import { Changes } from '../../src/platform/common/field-changes.js';
 import { type User, diffUsers, listFilledFields } from '../../src/users/model/user.js';
 import { DATASET, type Organisation, type Person } from './organisation.js';
 
-/** Plans the rows of this night's file as the importer does, without reading a file. */
-export function planNight(org: Organisation) {
-  const users = new MatchedUsers(COLUMNS, { dataset: DATASET, part: null }, org.time);
-  const file = org.listFile();
-  const rows: StagedRow[] = [];
-  const failed: StagedRow[] = [];
-  for (const [index, person] of file.entries()) {
-    const planned = planPerson(person, org.before.get(person), index + 2);
-    users.add(planned);
-    if (planned.row.outcome === 'error') failed.push(planned.row);
-    else if (planned.row.outcome !== 'unchanged') rows.push(planned.row);
-  }
+/**
+ * Plans the rows of this night's file as the importer does, without reading a file.
+ * @param counted facts about the users of an earlier night, to which only changed rows and their neighbours are added.
+ */
+export function planNight({ people, before }: Organisation, time: string, counted?: MatchedUsers) {
+  const users = counted ?? new MatchedUsers(COLUMNS, { dataset: DATASET, part: null }, time);
+  const file = people.filter(({ isListed }) => isListed);
+  const isChanged = (person: Person | undefined) =>
+    person !== undefined && (before.has(person) || person.user.version === 0 || person.errors.length > 0);
+  const staged: StagedRow[] = [];
   let missing = 0;
-  for (const [{ isListed, user }, before] of org.before)
-    if (!isListed && before.status === 'Active') rows.push(createRow(user, -++missing, 'missing', before));
+  for (const [index, person] of file.entries()) {
+    if (counted && ![file[index - 1], person, file[index + 1]].some(isChanged)) continue;
+    const planned = planPerson(person, before.get(person), index + 2);
+    users.add(planned);
+    if (planned.row.outcome !== 'unchanged') staged.push(planned.row);
+  }
+  for (const [{ isListed, user }, old] of before)
+    if (!isListed && old.status === 'Active') staged.push(createRow(user, -++missing, 'missing', old));
   const scope = { users: users.count + missing, active: users.active + missing };
-  return { users, scope, rows, failed, count: file.length };
+  const failed = staged.filter(({ outcome }) => outcome === 'error');
+  return {
+    rows: file.length,
+    users,
+    scope,
+    failed,
+    written: staged.filter(({ outcome }) => outcome !== 'error'),
+  };
 }
 
 function planPerson(person: Person, before: User | undefined, line: number): PlannedRow {
@@ -32,10 +43,8 @@ function planPerson(person: Person, before: User | undefined, line: number): Pla
     const row = { ...createRow(user, line, 'error'), errors };
     return { row, before: isNew ? undefined : user, after: undefined };
   }
-  if (isNew) {
-    person.user = { ...user, version: 1 };
-    return { row: createRow(user, line, 'created'), before: undefined, after: user };
-  }
+  if (isNew) person.user = { ...user, version: 1 };
+  if (isNew) return { row: createRow(user, line, 'created'), before: undefined, after: user };
   const row = before && createRow(user, line, outcomeOf(before, user), before);
   if (row && !row.changes.isEmpty) return { row, before, after: user };
   const keys = { line, externalId: user.external_id, manager: undefined };

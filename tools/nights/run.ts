@@ -24,40 +24,33 @@ const HEADER = ['Users', 'Nights', 'Nights that ask', 'Ratio', 'Extraordinary ni
 const printRow = (cells: readonly unknown[]): void => void process.stdout.write(`| ${cells.join(' | ')} |\n`);
 
 async function simulateSize(size: number): Promise<void> {
-  const [ordinary, extraordinary] = [
-    { nights: 0, asking: 0 },
-    { nights: 0, asking: 0 },
-  ];
-  const guards = new Map<string, number>();
+  const [ordinary, extraordinary] = [0, 0].map((nights) => ({ nights, asking: 0, guards: [] as string[] }));
   for (let seed = 1; seed <= Number(options.seeds); seed++) {
     const org = new Organisation(size, seed);
     const [life, operator] = [new Life(org), new Operator(org)];
     for (let night = 0; night < Number(options.nights); night++) {
-      const isExtraordinary = life.live(night);
-      const hits = await operator.importFile(night);
-      const kind = isExtraordinary ? extraordinary : ordinary;
+      const kind = life.live(night) ? extraordinary : ordinary;
+      const hits = await operator.importFile(night, life.time);
       kind.nights++;
-      if (hits.length === 0) continue;
-      kind.asking++;
-      if (!isExtraordinary) for (const { name } of hits) guards.set(name, (guards.get(name) ?? 0) + 1);
-      if (!options.explain) continue;
-      const events = [...org.events].map(([event, count]) => `${count} ${event}`).join(', ');
-      printRow([size, `seed ${seed}`, org.time.slice(0, 10), isExtraordinary ? 'extraordinary' : '', events]);
-      for (const { name, field, value, limit, hint } of hits)
-        printRow([size, name, field, `${value} of at most ${limit}`, hint.slice(0, 120)]);
+      kind.asking += Number(hits.length > 0);
+      kind.guards.push(...new Set(hits.map(({ name }) => name)));
+      if (hits.length === 0 || !options.explain) continue;
+      printRow([
+        size,
+        seed,
+        life.time.slice(0, 10),
+        kind === ordinary ? 'ordinary' : 'extraordinary',
+        ...life.events,
+      ]);
+      for (const { name, field, value, limit } of hits)
+        printRow([size, seed, name, field, `${value} of ${limit}`]);
     }
   }
-  const { nights, asking } = ordinary;
-  const ratio = asking === 0 ? 'none' : `1 in ${Math.floor(nights / asking)}`;
-  const counts = [...guards].sort(([, a], [, b]) => b - a).map(([name, count]) => `${name} ${count}`);
-  printRow([
-    size,
-    nights,
-    asking,
-    ratio,
-    `${extraordinary.asking} of ${extraordinary.nights}`,
-    counts.join(', '),
-  ]);
+  const counts = Map.groupBy(ordinary.guards, (name) => name);
+  const guards = [...counts].map(([name, { length }]) => `${name} ${length}`);
+  const ratio = ordinary.asking === 0 ? 'never' : `1 in ${Math.floor(ordinary.nights / ordinary.asking)}`;
+  const rest = `${extraordinary.asking} of ${extraordinary.nights}`;
+  printRow([size, ordinary.nights, ordinary.asking, ratio, rest, guards.join(', ')]);
 }
 
 printRow(HEADER);
