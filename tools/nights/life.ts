@@ -58,67 +58,64 @@ export class Life {
     const apprentices = day === '09-01' && !org.isSchool ? 0.025 : 0;
     const seasonWorkers = day === '06-01' && style.hasSeason ? 0.04 : 0;
     return [
-      [
-        'leaver',
-        contract * size * 0.12,
-        () => this.remove(style.blocksLeavers, chance.isTrue(0.05) ? 100 : 0),
-      ],
-      ['leave', contract * size * 0.03, () => this.remove(chance.isTrue(0.7), chance.between(20, 300))],
-      ['absence from the file', office * size * 0.005, () => this.remove(false, chance.between(1, 5))],
-      ['joiner', contract * size * 0.12 * style.growth, () => this.join(!chance.isTrue(staff / size))],
-      ['apprentice', size * apprentices, () => this.join()],
-      ['seasonal worker', size * seasonWorkers, () => this.joinForSeason()],
-      ['row that fails', office * size * 0.005, () => this.failRow(org.pickPerson(), 60)],
-      ['wedding', office * size * 0.015, () => this.marry()],
-      ['changed value', office * size * 0.2, () => this.changeValue()],
-      ['other role', office * staff * 0.065, () => this.changeRole(org.pickStaff(), chance.pick(ROLES))],
-      ['course', office * staff * 0.001, () => this.trainGroup()],
-      ['new phones of a site', office * 0.05 * size ** 0.4, () => this.changeSite()],
-      ['transfer', contract * staff * 0.05, () => this.transfer()],
-      ['new head of a team', reorganisation * 0.08, () => this.replaceLead(org.pickLead())],
-      ['split of a team', reorganisation * 0.05, () => this.splitTeam(org.pickLead())],
-      ['reorganised department', reorganisation * 0.015, () => this.mixDepartment()],
-      ['renamed department', reorganisation * 0.01, () => this.renameDepartment()],
+      ['leaver', contract * size * 0.12, this.remove],
+      ['leave', contract * size * 0.03, () => this.remove(chance.between(20, 300), chance.isTrue(0.7))],
+      ['absence from the file', office * size * 0.005, () => this.remove(chance.between(1, 5), false)],
+      ['joiner', contract * size * 0.12 * style.growth, this.join],
+      ['apprentice', size * apprentices, this.join],
+      ['seasonal worker', size * seasonWorkers, this.joinForSeason],
+      ['row that fails', office * size * 0.005, this.failRow],
+      ['wedding', office * size * 0.015, this.marry],
+      ['changed value', office * size * 0.2, this.changeValue],
+      ['other role', office * staff * 0.065, this.changeRole],
+      ['course', office * staff * 0.001, this.trainGroup],
+      ['new phones of a site', office * 0.05 * size ** 0.4, this.changeSite],
+      ['transfer', contract * staff * 0.05, this.transfer],
+      ['new head of a team', reorganisation * 0.03, this.replaceLead],
+      ['split of a team', reorganisation * 0.05, this.splitTeam],
+      ['reorganised department', reorganisation * 0.015, this.mixDepartment],
+      ['renamed department', reorganisation * 0.01, this.renameDepartment],
     ];
   }
 
-  /** Lets something happen in some days. @param person person who must not have left by then. */
+  /** Schedules an act. @param person person who must not have left by then. */
   private schedule(days: number, act: Act, person?: Person): void {
     const acts = this.agenda.get(this.night + days) ?? [];
     this.agenda.set(this.night + days, [...acts, () => (!person || isActive(person)) && act()]);
   }
 
   /** Hires a person. The rows of some new people fail for some nights, until they have an e-mail address. */
-  private join(isPupil = false): undefined {
+  private readonly join = (isPupil = !this.org.chance.isTrue(this.org.staff / this.org.size)): Person => {
     const person = this.org.hire(this.org.pickLead(), isPupil);
     if (this.org.chance.isTrue(0.05)) this.failRow(person, 10);
-  }
+    return person;
+  };
 
-  private failRow(person: Person | undefined, maxDays: number): undefined {
+  private readonly failRow = (person = this.org.pickPerson(), maxDays = 60): void => {
     if (!person) return;
     person.errors = [{ field: 'email', code: 'required', message: '' }];
     this.schedule(this.org.chance.between(1, maxDays), () => (person.errors = []));
-  }
+  };
 
   /** Seasonal workers begin together, and most of them leave together. */
-  private joinForSeason(): undefined {
-    const { chance, style } = this.org;
+  private readonly joinForSeason = (): void => {
+    const { chance } = this.org;
     const person = this.org.hire(this.org.pickLead());
-    this.schedule(
-      chance.pick([92, 92, 92, 85, 110]),
-      () => this.remove(style.blocksLeavers, 0, person),
-      person,
-    );
-  }
+    this.schedule(chance.pick([92, 92, 92, 85, 110]), () => this.remove(0, undefined, person), person);
+  };
 
   /**
    * Takes access from a person, by Status or because the file lacks the person.
    * @param days days until the person returns, or 0 for a leaver.
    */
-  private remove(byStatus: boolean, days: number, person = this.org.pickPerson()): undefined {
+  private readonly remove = (
+    days = this.org.chance.isTrue(0.05) ? 100 : 0,
+    byStatus = this.org.style.blocksLeavers,
+    person = this.org.pickPerson(),
+  ): Person | undefined => {
     const { org, time: updated } = this;
-    if (!person || person.errors.length > 0) return;
-    this.replaceLead(person);
+    if (!person || person.errors.length > 0) return undefined;
+    if (days === 0) this.replaceLead(person);
     const isEmptied = byStatus && days === 0 && org.style.emptiesLeavers;
     org.change(person, {
       status: 'Blocked',
@@ -133,9 +130,10 @@ export class Life {
       if (person.manager && !isActive(person.manager)) org.setManager(person, org.pickLead());
     };
     if (days > 0) this.schedule(days, takeBack);
-  }
+    return person;
+  };
 
-  private transfer(): undefined {
+  private readonly transfer = (): void => {
     const { org } = this;
     const [person, lead] = [org.pickStaff(), org.pickLead()];
     if (!person || !lead) return;
@@ -143,65 +141,69 @@ export class Life {
     person.department = lead.department;
     const phone = org.chance.isTrue(0.6) ? org.createPhone(person.department) : person.user.phone;
     org.change(person, { about_me: person.department.name, phone });
-  }
+  };
 
   /** Gives a team another manager: a member, the next higher manager for two months, another lead or a new person. */
-  private replaceLead(lead: Person | undefined): undefined {
+  private readonly replaceLead = (lead = this.org.pickLead()): void => {
     const { org } = this;
     const team = lead ? org.listStaff(({ manager }) => manager === lead) : [];
     if (!lead || team.length === 0) return;
     const { manager } = lead;
     const way = org.chance.pick(['member', 'member', 'higher', 'other', 'new']);
-    if (way === 'member' || !manager) return this.promote(team, manager, lead);
+    if (way === 'member' || !manager) {
+      this.promote(team, manager, lead);
+      return;
+    }
     const heir = way === 'higher' ? manager : way === 'other' ? org.pickLead() : org.hire(manager);
     for (const person of team) org.setManager(person, heir);
     if (way === 'higher') this.schedule(60, () => this.promote(team, manager, manager));
-  }
+  };
 
   /** The first member who is present becomes the manager of the members who still report to `lead`. */
-  private promote(team: readonly Person[], higher: Person | undefined, lead: Person): undefined {
+  private promote(team: readonly Person[], higher: Person | undefined, lead: Person): Person | undefined {
     const [heir, ...others] = team.filter((person) => person.manager === lead && isActive(person));
     if (heir) this.org.setManager(heir, higher);
     for (const person of others) this.org.setManager(person, heir);
+    return heir;
   }
 
-  private splitTeam(lead: Person | undefined): undefined {
+  private readonly splitTeam = (lead = this.org.pickLead()): void => {
     const team = lead ? this.org.listStaff(({ manager }) => manager === lead) : [];
     if (lead && team.length > 6) this.promote(team.slice(team.length / 2), lead, lead);
-  }
+  };
 
   private pickDepartment(): readonly Person[] {
     const department = this.org.pickStaff()?.department;
     return this.org.listStaff((person) => person.department === department);
   }
 
-  private mixDepartment(): undefined {
+  private readonly mixDepartment = (): void => {
     const members = this.pickDepartment().filter(() => this.org.chance.isTrue(0.4));
     const leads = [...new Set(members.flatMap(({ manager }) => manager ?? []))];
     for (const person of members) this.org.setManager(person, this.org.chance.pick(leads));
-  }
+  };
 
-  private renameDepartment(): undefined {
+  private readonly renameDepartment = (): void => {
     for (const person of this.pickDepartment())
       this.org.change(person, { about_me: `${person.department.name} & Services` });
-  }
+  };
 
   /** Several people of one department get the same role. */
-  private trainGroup(): undefined {
+  private readonly trainGroup = (): void => {
     const [members, role] = [this.pickDepartment(), this.org.chance.pick(ROLES)];
     for (const person of members.slice(0, this.org.chance.between(3, 8)))
       if (!person.user.roles.includes(role)) this.changeRole(person, role);
-  }
+  };
 
-  private changeRole(person: Person | undefined, role: string): undefined {
+  private readonly changeRole = (person = this.org.pickStaff(), role = this.org.chance.pick(ROLES)): void => {
     const held = person?.user.roles.slice(1) ?? [];
     const roles =
       held.length > 0 && this.org.chance.isTrue(0.4) ? held.slice(1) : [...new Set([...held, role])];
     this.org.change(person, { roles: [...DEFAULT_ROLES, ...roles] });
-  }
+  };
 
   /** Most people of a site get another phone, in one night or in weekly steps. */
-  private changeSite(): undefined {
+  private readonly changeSite = (): void => {
     const { org } = this;
     const [department, steps] = [org.chance.pick(org.departments), org.chance.pick([1, 1, 4])];
     const prefix = org.chance.between(10, 99);
@@ -212,9 +214,9 @@ export class Life {
       const act = () => org.change(person, { phone: org.createPhone({ ...person.department, prefix }) });
       this.schedule(1 + 7 * org.chance.between(0, steps - 1), act, person);
     }
-  }
+  };
 
-  private marry(): undefined {
+  private readonly marry = (): void => {
     const { org } = this;
     const person = org.pickPerson();
     if (!person) return;
@@ -222,10 +224,10 @@ export class Life {
     const logins = org.createLogins(person.user, person.user.email.replace(/.*@/, ''));
     if (org.chance.isTrue(0.6)) org.change(person, logins);
     else this.schedule(org.chance.between(1, 14), () => org.change(person, logins), person);
-  }
+  };
 
   /** Changes a value of a person. Some changes are mistakes, which the source takes back some nights later. */
-  private changeValue(): undefined {
+  private readonly changeValue = (): void => {
     const { org } = this;
     const person = org.pickPerson();
     if (!person) return;
@@ -248,14 +250,14 @@ export class Life {
     const old = Object.fromEntries(Object.entries(user).filter(([field]) => field in patch));
     if (org.chance.isTrue(0.1))
       this.schedule(org.chance.between(1, 5), () => org.change(person, old), person);
-  }
+  };
 
   private startSchoolYear(): void {
     const { org, events } = this;
     events.set('new school year', 1);
     for (const pupil of org.people.filter((one) => one.isPupil && isActive(one))) {
       const next = CLASSES[CLASSES.indexOf(pupil.user.about_me) + 2];
-      if (next === undefined) this.remove(org.style.blocksLeavers, 0, pupil);
+      if (next === undefined) this.remove(0, undefined, pupil);
       else org.change(pupil, { about_me: next });
     }
     for (let i = 0; i < org.size / 10; i++)

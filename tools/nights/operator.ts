@@ -13,7 +13,7 @@ import { planNight } from './plan-night.js';
 const LIMITS = new LimitSettings('normal', new Map());
 const RUNS = 30;
 const DAYS = 30;
-/** Counting so many users takes most of the time of a night. Their values are counted once a week. */
+/** With so many users, their values are counted only once a week and on nights with many changes, to save time. */
 const MANY_USERS = 5000;
 
 /** A run of an earlier night. */
@@ -36,9 +36,10 @@ export class Operator {
 
   /** Returns the guards that stop the run. */
   async importFile(night: number, time: string): Promise<EvaluatedGuard[]> {
-    const isCounted = this.org.size < MANY_USERS || night % 7 === 0;
+    const { size, before } = this.org;
+    const isCounted = size < MANY_USERS || night % 7 === 0 || before.size > size / 50;
     const { failed, written, ...facts } = planNight(this.org, time, isCounted ? undefined : this.counted);
-    this.counted = written.length < this.org.size / 50 ? facts.users : undefined;
+    this.counted = facts.users;
     const { runs } = this;
     const changing = runs.filter((run) => run.written.length > 0);
     const find = ({ id }: { id: string }) => runs.find((run) => run.id === id);

@@ -106,15 +106,16 @@ export class Organisation {
     this.people.filter((person) => isIncluded(person) && isActive(person) && !person.isPupil);
 
   /** Changes the user of a person, unless the row of the person fails. */
-  change(person: Person | undefined, patch: Partial<User>): undefined {
-    if (!person || person.errors.length > 0) return;
+  change(person: Person | undefined, patch: Partial<User>): Person | undefined {
+    if (!person || person.errors.length > 0) return undefined;
     const { user } = person;
     if (user.version > 0 && !this.before.has(person)) this.before.set(person, user);
     person.user = { ...user, ...patch };
     person.unchanged = undefined;
+    return person;
   }
 
-  setManager(person: Person, manager: Person | undefined): undefined {
+  setManager(person: Person, manager: Person | undefined): void {
     if (person === manager) return;
     person.manager = manager;
     this.change(person, { manager_uuid: manager?.user.uuid ?? null });

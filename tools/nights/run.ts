@@ -24,7 +24,8 @@ const HEADER = ['Users', 'Nights', 'Nights that ask', 'Ratio', 'Extraordinary ni
 const printRow = (cells: readonly unknown[]): void => void process.stdout.write(`| ${cells.join(' | ')} |\n`);
 
 async function simulateSize(size: number): Promise<void> {
-  const [ordinary, extraordinary] = [0, 0].map((nights) => ({ nights, asking: 0, guards: [] as string[] }));
+  const createTally = () => ({ nights: 0, asking: 0, guards: [] as string[] });
+  const [ordinary, extraordinary] = [createTally(), createTally()];
   for (let seed = 1; seed <= Number(options.seeds); seed++) {
     const org = new Organisation(size, seed);
     const [life, operator] = [new Life(org), new Operator(org)];
