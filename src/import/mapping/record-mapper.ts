@@ -99,6 +99,7 @@ export class RecordMapper {
   readonly words = new UnlistedWords();
   /** Line of the record that is mapped, for `words`. */
   private line = 0;
+  readonly mapCells = (cells: readonly string[]): string[] => this.builders.map((build) => build(cells));
 
   /** @param ignoresUnknown true to allow unknown columns. Overrides the profile. */
   constructor(
@@ -129,7 +130,7 @@ export class RecordMapper {
     if (expectedCells === undefined) return { ...record, cells: this.mapCells(cells), sourceCells: cells };
     const surplus = cells.length - expectedCells;
     const fromRight = surplus > 0 ? cells.slice(surplus) : [...Array<string>(-surplus).fill(''), ...cells];
-    const alignments = [cells, fromRight].map((each) => this.mapCells(each));
+    const alignments = [cells, fromRight].map(this.mapCells);
     // The first import column is ExternalId.
     const externalId = alignments[0]?.[0] ?? '';
     return {
@@ -139,10 +140,6 @@ export class RecordMapper {
       sourceCells: cells,
     };
   };
-
-  private mapCells(cells: readonly string[]): string[] {
-    return this.builders.map((build) => build(cells));
-  }
 
   private createColumnBuilders(): [Column, CellBuilder][] {
     const byColumn = new Map<Column, [name: string, index: number][]>();
