@@ -321,7 +321,7 @@ const ORDINARY: readonly Story[] = [
 
 describe.each(Object.entries(ACCIDENTS))('the guard %s is the first to stop the run if', (guard, stories) => {
   test.each(stories)('%s', async (...story) => {
-    const night = await planNight(await build(story as Story));
+    const night = await planNight(await build(story));
     expect(listHits(night)[0]?.split(' ')[0]).toBe(guard);
     const hints = night.guards.flatMap(({ hit, hint }) => (hit ? [hint] : []));
     expect(hints[0]).not.toBe('');
@@ -332,13 +332,13 @@ describe.each(Object.entries(ACCIDENTS))('the guard %s is the first to stop the 
 });
 
 test.each(ORDINARY)('no guard stops the run if %s', async (...story) => {
-  expect(listHits(await planNight(await build(story as Story)))).toEqual([]);
+  expect(listHits(await planNight(await build(story)))).toEqual([]);
 });
 
 test.each([...Object.values(ACCIDENTS).flat(), ...ORDINARY])(
   'planned twice, the guards are equal and ignore failed rows if %s',
   async (...story) => {
-    const night = await build(story as Story);
+    const night = await build(story);
     expect(await planNight(night)).toEqual(await planNight(night));
     const { guards } = await planNight({ ...night, missing: 'keep', words: {}, fails: () => true });
     const others = guards.filter(({ name }) => !['errors', 'foreign_dataset'].includes(name));

@@ -6,7 +6,6 @@ import {
   type PlannedNight,
   createStaff,
   edit,
-  listHits,
   planNight,
 } from '../support/data/guard-plan.js';
 
