@@ -33,11 +33,11 @@ describeConsole('imports in the console', (service) => {
     page = await service.openAsAdmin(`/console/imports/${run.id}`);
     await page.waitForText(/E-mail would change for 8 users\. Approval is needed for more than \d+\./);
     await page.waitForText('ada Of ada');
-    expect((await page.readRows('Examples: Changed field, E-mail')).slice(0, 2)).toEqual([
+    expect((await page.readRows('Examples: Changed logins only, E-mail')).slice(0, 2)).toEqual([
       ['2', 'ada Of adawhy-0', 'ada.why@example.org→ada.why@example.net'],
       ['3', 'bela Of belawhy-1', 'bela.why@example.org→bela.why@example.net'],
     ]);
-    expect(await page.readRows('Examples: Changed field, E-mail')).toHaveLength(5);
+    expect(await page.readRows('Examples: Changed logins only, E-mail')).toHaveLength(5);
   });
 
   test('the import page groups changes by outcome or by field', async () => {

@@ -28,9 +28,9 @@ describeConsole('plans in the console', (service) => {
     page = await service.openAsAdmin(`/console/imports/${run.id}`);
     await page.waitForText('Cleo Planned');
     expect(await listPeople()).toContain('Cleo PlannedPL-2');
-    const guard = page.page.getByRole('region', { name: 'Examples: Changed field, E-mail' });
+    const guard = page.page.getByRole('region', { name: 'Examples: Changed logins only, E-mail' });
     await guard.getByText('Ada Planned').waitFor();
-    expect((await page.readRows('Examples: Changed field, E-mail'))[0]?.[1]).toBe('Ada PlannedPL-0');
+    expect((await page.readRows('Examples: Changed logins only, E-mail'))[0]?.[1]).toBe('Ada PlannedPL-0');
     const cleo = (await page.readRows('Rows')).find((cells) => cells[2]?.startsWith('Cleo'));
     expect(cleo?.[3]).toContain('ada.plan→bela.plan');
     expect(await page.page.getByText('Nora Planned').count()).toBe(1);

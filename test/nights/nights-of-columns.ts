@@ -6,8 +6,6 @@ import { type Field, toAscii, people } from './people.js';
 
 const ONE = () => 1;
 const getSize = (size: number): number => size;
-/** Largest number of people whose username, e-mail or login may change. */
-const NAMED = pick(2, 2, 5, 40);
 /** Largest number of people whose other cells may change. */
 const CHANGED = pick(2, 3, 10, 80);
 const clearFields = (...fields: Field[]): Change =>
