@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
+import { aKey } from '../support/app/credentials.js';
 import { awaitRun, csv, runImport } from '../support/app/imports.js';
 import { databaseOf } from '../support/app/people.js';
 
@@ -84,6 +85,10 @@ test('a new word that only * matches needs approval once', async () => {
     expect.objectContaining({ value: 4, limit: 3, hit: true }),
   ]);
   expect(guardOf(run, 'unknown_word')?.hint).toContain('"e" in State (3 rows), "f" in State (1 rows)');
+  const { client: reader } = await aKey(app, 'imports:read'); // without users:read
+  expect(guardOf((await reader.get(`/imports/${run.id as string}`)).body, 'unknown_word')?.hint).toMatch(
+    /^The file contains words/,
+  );
   await app.key.post(`/imports/${run.id as string}/apply`);
   expect((await awaitRun(app.key, run.id)).state).toBe('completed');
   expect((await send('e', 'e', 'e', 'f', 'f', 'f')).state).toBe('completed');

@@ -8,9 +8,9 @@ import { Table } from '../../parts/table.js';
 import { MAX_IDS, loadRowsById } from './runs.js';
 import { RowPerson } from './row-person.js';
 
-function formatGuard({ name, field, value, limit }: Guard): string {
-  const subject = field === null ? formatCode(name) : `${formatCode(name)}, ${getLabel(field)}`;
-  return `${subject}: ${formatNumber(value)} of at most ${formatNumber(limit)} without approval`;
+function formatGuard({ field, value, limit }: Guard): string {
+  const subject = field === null ? '' : `${getLabel(field)}: `;
+  return `${subject}${formatNumber(value)}. More than ${formatNumber(limit)} need approval.`;
 }
 
 /** Loads the rows of the examples that the guards show, by external id. */
@@ -41,7 +41,7 @@ export function Guards({ run }: { run: Run }) {
       {shown.map((guard) => (
         <article key={`${guard.name} ${guard.field ?? ''}`} class="guard">
           <h3>
-            <Pill tone="warn">{formatGuard(guard)}</Pill>
+            <Pill tone="warn">{formatCode(guard.name)}</Pill> {formatGuard(guard)}
           </h3>
           <p class="muted">{guard.hint}</p>
           {guard.examples.length > 0 && (
@@ -72,7 +72,10 @@ export function Guards({ run }: { run: Run }) {
         </article>
       ))}
       {explained.length > 0 && (
-        <p class="muted">Also over their limits: {explained.map(formatGuard).join('. ')}.</p>
+        <p class="muted">
+          Also over their limits:{' '}
+          {explained.map((guard) => `${formatCode(guard.name)}, ${formatGuard(guard)}`).join(' ')}
+        </p>
       )}
     </Card>
   );

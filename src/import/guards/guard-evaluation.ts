@@ -42,7 +42,7 @@ export function sumEarlierCounts(runs: Iterable<CountedRun>): EarlierCounts {
 
 /** A sum of 30 days may be this many times the limit of one run. */
 const SUM_FACTOR = 2;
-/** Maximum length of a detail, which may contain words of the file. A hint may have 1,000 characters. */
+/** Maximum length of a detail, which may contain words of the file. */
 const MAX_DETAIL = 500;
 const LITTLE_BY_LITTLE = 'Together with the imports of the last 30 days, the number is over its limit.';
 
@@ -87,8 +87,9 @@ function evaluate(
       examples,
       hint: `${LITTLE_BY_LITTLE} ${hint}`,
     };
-  const sentence = detail === undefined ? hint : `${truncate(detail, MAX_DETAIL)} ${hint}`;
-  return { name, field, value: count, limit, hit, examples: hit ? examples : [], hint: hit ? sentence : '' };
+  const guard = { name, field, value: count, limit, hit };
+  if (!hit) return { ...guard, examples: [], hint: '' };
+  return { ...guard, examples, hint, ...(detail !== undefined && { detail: truncate(detail, MAX_DETAIL) }) };
 }
 
 /** Keeps one sentence for each accident: the sentences of guards that an earlier guard explains become empty. */

@@ -12,7 +12,7 @@ export interface Finding {
   field?: string | null;
   found: Pick<FoundRows, 'count' | 'examples'>;
   limit: number;
-  /** What the found rows have in common. It precedes the hint of the guard. */
+  /** Common property of the found rows. It precedes the hint of the guard. */
   detail?: string;
 }
 
@@ -29,7 +29,7 @@ export interface GuardCounter {
 /** A guard of imports (interface §6). The settings, profiles and documents derive from these definitions. */
 export interface GuardDefinition<L extends Limits = Limits> {
   name: string;
-  /** What the guard counts, and among which users, rows or values its percentage is a share. For the documents. */
+  /** Text for the documents: the counted rows, and the users, rows or values of which a percentage is a share. */
   counts: string;
   among: string;
   /** Default limits. `rows` and `percent` form one limit, and the greater of the two applies. */

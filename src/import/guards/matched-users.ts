@@ -50,8 +50,8 @@ function toColumnValues({ field, kind }: Column): ColumnValues[] {
   if (field === 'status' || field === 'external_id') return [];
   const isNetwork = kind === 'network';
   const valueOf: ValueOf = isNetwork
-    ? ({ social_media: links }) => Reflect.get(links, field) ?? ''
-    : (user) => Reflect.get(user, field);
+    ? ({ social_media: links }): unknown => Reflect.get(links, field) ?? ''
+    : (user): unknown => Reflect.get(user, field);
   return [
     new ColumnValues(isNetwork ? `social_media.${field}` : field, kind === 'text' || isNetwork, valueOf),
   ];

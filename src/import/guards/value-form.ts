@@ -10,9 +10,12 @@ const URL = /^[a-z][a-z0-9+.-]*:\/\/\S+$/i;
 /** The forms other than text begin with one of these characters. */
 const SPECIAL = /[\d@:]/;
 
+/** Longer values are text. Dates, numbers and addresses are always shorter. */
+const MAX_LENGTH = 255;
+
 /** Returns the form of a value (interface §6, `changed_form`). Each date format and each e-mail domain is a form. */
 export function formOf(value: string): string {
-  if (!SPECIAL.test(value)) return 'text';
+  if (value.length > MAX_LENGTH || !SPECIAL.test(value)) return 'text';
   const date = DATES.findIndex((format) => format.test(value));
   if (date >= 0) return `date ${date}`;
   if (PHONE.test(value)) return 'phone';

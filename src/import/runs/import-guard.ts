@@ -58,5 +58,8 @@ export class ImportGuardDto {
 }
 
 /** Members of a guard. Guards are plain objects, not instances of the DTO. */
-export type Guard = Pick<ImportGuardDto, keyof ImportGuardDto>;
+export interface Guard extends Pick<ImportGuardDto, keyof ImportGuardDto> {
+  /** Common property of the found rows. It may contain values, so only some callers see it before the hint. */
+  detail?: string;
+}
 export type GuardExample = ImportGuardExampleDto;

@@ -48,11 +48,11 @@ function hideInError(error: RowError, isSent: boolean): RowError {
 }
 
 /**
- * Adds the examples to the hint of a guard that has hit. For a caller who may not see the values, removes the values and
+ * Adds the detail and the examples to the hint of a guard that has hit. For a caller who may not see the values, removes the values and
  * the names from the examples. Their lines remain.
  */
-export function presentGuard(guard: Guard, visibility: Visibility): Guard {
-  if (visibility === 'all') return { ...guard, hint: guard.hint && addExamples(guard) };
+export function presentGuard({ detail, ...guard }: Guard, visibility: Visibility): Guard {
+  if (visibility === 'all') return { ...guard, hint: guard.hint && addValues(guard, detail) };
   const examples = guard.examples.map(({ line }) => ({
     line,
     external_id: '',
@@ -63,11 +63,12 @@ export function presentGuard(guard: Guard, visibility: Visibility): Guard {
   return { ...guard, examples };
 }
 
-function addExamples({ hint, examples }: Guard): string {
+function addValues({ hint, examples }: Guard, detail: string | undefined): string {
+  const sentence = detail === undefined ? hint : `${detail} ${hint}`;
   const people = examples.map(({ line, name, external_id: id }) =>
     [name || id, ...(line === null ? [] : [`(line ${line})`])].join(' ').trim(),
   );
-  return people.length === 0 ? hint : `${hint} For example: ${people.join(', ')}.`;
+  return people.length === 0 ? sentence : `${sentence} For example: ${people.join(', ')}.`;
 }
 
 /** Lists the reasons why a file was rejected. Their messages may quote the file. */
