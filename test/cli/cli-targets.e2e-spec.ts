@@ -89,7 +89,7 @@ describe.each(TARGETS)('rollcall on the %s', (target) => {
     const parked = await run(['import', moved, '--dataset', name]);
     expect([parked.code, parked.out]).toEqual([
       2,
-      expect.stringContaining('changed_field (email): 5, limit 2'),
+      expect.stringContaining('changed_logins_only (email): 5, limit 3'),
     ]);
     const approved = await run(['import', moved, '--dataset', name, '--approve']);
     expect([approved.code, approved.out]).toEqual([0, expect.stringMatching(/completed[^]*updated +5\n/)]);

@@ -34,7 +34,11 @@ export const DISASTERS_OF_ORDER = [
 
   stops('phones pasted one row too low', 'slid_column phone', pasteLow('phone', pick(5, 5, 6, 12))),
   stops('some e-mails rotated by one row', 'changed_logins_only email', rotate('email', pick(4, 4, 6, 12))),
-  stops('e-mails pasted one row too low', ['slid_column', 'errors', 'rows'], pasteLow('email', pick(4, 4, 6, 12))),
+  stops(
+    'e-mails pasted one row too low',
+    ['slid_column', 'errors', 'rows'],
+    pasteLow('email', pick(4, 4, 6, 12)),
+  ),
 
   stops('usernames and e-mails swapped', ['errors', 'exchanged_values'], swap('username', 'email')),
   stops('mobiles copied to phones', 'exchanged_values', copy('mobile', 'phone')),

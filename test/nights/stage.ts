@@ -36,7 +36,7 @@ export class Stage {
 
   static async open(): Promise<Stage> {
     // The fuse of the key would add up the users that all cases block within an hour.
-    return new Stage(await TestApp.start({ FUSE_MIN: '0' }));
+    return new Stage(await TestApp.start({ FUSE_MIN: '0', IMPORT_GUARD_CREATED_ROWS: '20' }));
   }
   async close(): Promise<void> {
     await this.app.end();

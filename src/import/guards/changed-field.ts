@@ -11,7 +11,7 @@ export const changedField = defineGuard({
   limits: { rows: 5, percent: 20 },
   isSummed: true,
   explains: [],
-  hint: 'Many users would get another value in this column. The source may have filled in a default value or exchanged this column with another one. Compare some rows with the source before you approve.',
+  hint: 'Many users would get another value in this column. The source may have filled in a default value or exchanged two columns. Compare some rows with the source before you approve.',
   start: ({ users }, limits) =>
     countByField(
       (change) => {

@@ -63,7 +63,7 @@ export const changedManagers = defineGuard({
             : scope.users < 400
               ? limits.all_percent_under_400
               : limits.all_percent;
-        const ofTeams = { found: { ...found, count }, limit: computeLimit(limits, had) };
+        const ofTeams = { found: { count, examples: found.examples }, limit: computeLimit(limits, had) };
         const ofUsers = { found, limit: computeLimit({ rows: limits.all_rows, percent }, had) };
         const isOverByUsers = found.count > ofUsers.limit && count <= ofTeams.limit;
         return [{ field: 'manager_uuid', ...(isOverByUsers ? ofUsers : ofTeams) }];

@@ -253,7 +253,9 @@ export class RecordMapper {
   }
 
   private toRecorder(column: string): (word: string) => void {
-    return (word) => this.words.add(column, word, this.line);
+    return (word) => {
+      this.words.add(column, word, this.line);
+    };
   }
 
   private addError(code: FileErrorCode, message: string): void {

@@ -28,8 +28,7 @@ export interface ImportRun extends Values<Omit<ImportRunEntity, ActorColumn | 'g
 }
 
 /** Defaults for properties that are missing in the guards of older runs. */
-const GUARD_DEFAULTS = { field: null, hint: '' };
-const EXAMPLE_DEFAULTS = { name: '' };
+const GUARD_DEFAULTS = { field: null, examples: [], hint: '' };
 
 type FixedColumn = 'id' | 'dataset' | 'part' | 'options' | 'profile' | 'reverts' | 'starter' | 'created';
 /** Changes to a run that do not affect its state. Only transitions change the state. */
@@ -50,11 +49,7 @@ export function toRun({
   const { guards, header, ...others } = values as Values<typeof row>;
   return {
     ...others,
-    guards: (guards ?? []).map(({ examples = [], ...guard }) => ({
-      ...GUARD_DEFAULTS,
-      ...guard,
-      examples: examples.map((example) => ({ ...EXAMPLE_DEFAULTS, ...example })),
-    })),
+    guards: (guards ?? []).map((guard) => ({ ...GUARD_DEFAULTS, ...guard })),
     header: header ?? [],
     starter: toRunActor(kind, id),
     approver: approverKind === null ? null : toRunActor(approverKind, approverId),

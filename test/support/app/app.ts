@@ -74,6 +74,7 @@ export class TestApp {
       BOOTSTRAP_WEBMASTER_PASSWORD: ADMIN_PASSWORD,
       LOG_LEVEL: 'silent',
       SESSION_RATE_LIMIT_PER_MINUTE: '0', // a test sends more requests than a person
+      IMPORT_GUARD_CREATED_ROWS: '1000', // many tests create users with several files of one data set
       ...settings,
     });
   }

@@ -88,7 +88,9 @@ const TIME = '2026-03-01 00:00:00.000';
 /** Plans a file without a database, and evaluates the guards. */
 export async function planNight(night: Night): Promise<PlannedNight> {
   const { before, file, missing = 'block', part = null, past = [{}], reverts = [], profile } = night;
-  const runs = new Map([...past, ...reverts].map((run, i) => [`run ${i}` as string, run] as const));
+  const runs = new Map<string, Partial<PlannedNight>>(
+    [...past, ...reverts].map((run, i) => [`run ${i}`, run]),
+  );
   const known = new Map(before.map((user) => [user.external_id, user]));
   const header = COLUMNS.filter(({ name }) => night.columns?.includes(name) ?? true);
   const users = new MatchedUsers(header, { dataset: 'default', part }, TIME);
