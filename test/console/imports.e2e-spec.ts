@@ -31,7 +31,7 @@ describeConsole('imports in the console', (service) => {
   test('the import page explains each guard with five example rows', async () => {
     const run = await parkRun('why');
     page = await service.openAsAdmin(`/console/imports/${run.id}`);
-    await page.waitForText(/E-mail would change for 8 users\. Approval is needed for more than \d+\./);
+    await page.waitForText(/E-mail: 8\. More than \d+ need approval\./);
     await page.waitForText('ada Of ada');
     expect((await page.readRows('Examples: Changed logins only, E-mail')).slice(0, 2)).toEqual([
       ['2', 'ada Of adawhy-0', 'ada.why@example.org→ada.why@example.net'],

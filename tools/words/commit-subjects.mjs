@@ -1,6 +1,6 @@
 /** Verbs with which a commit subject may begin. */
 export const VERBS = new Set(
-  `abort accept add adjust align allocate allow answer apply assign attach audit avoid backfill batch bind
+  `abort accept adapt add adjust align allocate allow answer apply assign attach audit avoid backfill batch bind
    block bound bring build bump cache call cancel catch change check claim clarify clean clear close collapse
    collect combine commit compare compile complete compress compute configure connect convert copy correct
    count cover create cut declare decode deduplicate define delay delete deny deprecate derive describe

@@ -1,5 +1,5 @@
 import { parse } from 'csv-parse/sync';
-import { MAX_COLUMNS } from '../mapping/profile.input.js';
+import { MAX_COLUMNS } from './columns.js';
 import { FileError } from './file-error.js';
 import { type CsvRecord, LINE_ENDS, RecordParser } from './record-parser.js';
 import { type SkippedLines, skipLines, decodeText } from './text-decoder.js';

@@ -20,7 +20,7 @@ const MAX_ROWS = 1_000_000;
 const DECIMAL = /^\d{1,7}(\.\d)?$/;
 
 export const isPercent = (limit: string): boolean => limit.includes('percent');
-export const maxOf = (limit: string): number => (isPercent(limit) ? 100 : MAX_ROWS);
+const maxOf = (limit: string): number => (isPercent(limit) ? 100 : MAX_ROWS);
 
 /** Names of limits in earlier versions, with the guards or settings that replace them. */
 const REPLACED: Readonly<Record<string, string>> = {

@@ -3,6 +3,7 @@ import { truncate } from '../../platform/common/text.js';
 import { addSeconds } from '../../platform/common/time.js';
 import { Env } from '../../platform/config/env.js';
 import { readPages } from '../../platform/database/keyset-pages.js';
+import { EMPTY_USER } from '../../users/model/user.js';
 import { type ManagedUser, UserDirectory } from '../../users/search/user-directory.service.js';
 import { type UserScope, isInScope } from '../../users/search/user-scope.js';
 import type { Guard } from '../runs/import-guard.js';
@@ -57,7 +58,7 @@ export class PlanGuards {
     const readPlan = (after: number) => this.rows.listPage(run.id, after, PAGE_SIZE);
     const plan: Plan = {
       ...file,
-      defaultRoles: options.default_roles ?? [],
+      defaultRoles: [...EMPTY_USER.roles, ...(options.default_roles ?? [])],
       isKnownFile: async () =>
         file.past.changing[0]?.file_sha256 !== sha256 && this.runs.hasFile(scope, sha256, COMPLETED),
       readRows: () => readRows(readPlan, ({ outcome }) => !UNWRITTEN.has(outcome)),

@@ -2,7 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { FIELD_VALUE } from '../../platform/openapi/shared-schemas.js';
 import { buildLimitSchemas } from '../guards/guard-limits.js';
 import { type GuardOverrides } from '../runs/import-guard.js';
-import { MAX_COLUMNS } from './profile.input.js';
+import { MAX_COLUMNS } from '../file/columns.js';
 import { ROW_OUTCOMES, RowErrorDto } from '../runs/import-row.js';
 
 export const PREVIEW_ROWS = 100;

@@ -6,12 +6,19 @@ import { readInput } from '../../platform/input/read-input.js';
 import { UserInput } from '../../users/rules/user.input.js';
 import { applyConfiguredRules } from '../../users/rules/user-rules.js';
 import type { UserSettings } from '../../users/rules/user-settings.js';
-import { COLUMNS, type Column, findColumn, toHeaderKey, isPasswordHeader } from '../file/columns.js';
+import {
+  COLUMNS,
+  MAX_COLUMNS,
+  type Column,
+  findColumn,
+  toHeaderKey,
+  isPasswordHeader,
+} from '../file/columns.js';
 import { readRow } from '../file/file-row.js';
 import { IGNORED, type ImportProfile, listSupervisedOptions } from '../runs/import-options.js';
 import { toValueKey } from './record-mapper.js';
 import { validateLimits } from '../guards/guard-limits.js';
-import { MAX_COLUMNS, MAX_VALUE_LENGTH, MAX_TRANSLATIONS, ProfileInput } from './profile.input.js';
+import { MAX_VALUE_LENGTH, MAX_TRANSLATIONS, ProfileInput } from './profile.input.js';
 import { TemplateError, sourcesOf, isConstant, parseTemplate } from './template.js';
 
 /** Fields with unique values, which a profile cannot set to a constant. */

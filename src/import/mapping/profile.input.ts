@@ -6,9 +6,9 @@ import { countCharacters } from '../../platform/common/text.js';
 import { ImportOptions } from '../runs/import-options.js';
 import { buildLimitSchemas } from '../guards/guard-limits.js';
 import { type GuardOverrides } from '../runs/import-guard.js';
+import { MAX_COLUMNS } from '../file/columns.js';
 import { MAX_TEMPLATE } from './template.js';
 
-export const MAX_COLUMNS = 200;
 export const MAX_TRANSLATIONS = 200;
 export const MAX_VALUE_LENGTH = 255;
 const MAX_LINES = 100;

@@ -19,7 +19,7 @@ const FIRST_NAMES = 'Zoé Hans Björn Ivy Max Ute Quinn Rolf Émile Dag'.split('
 const SYLLABLES = 'Böck Finth Rusk Moly Wend Päx Gart Chow Lisse Dünk Tavo Jyrn Osk'.split(' ');
 
 /** Creates a user of the default data set. Teams have eight members, and each tenth user is an editor. */
-export function createPerson(i: number): User {
+function createPerson(i: number): User {
   const syllableAt = (place: number) => SYLLABLES[Math.floor(i / 13 ** place) % 13] ?? '';
   const [firstname = '', surname] = [FIRST_NAMES[i % 10], syllableAt(0) + syllableAt(1).toLowerCase()];
   const login = `${firstname}.${surname}${i}`
