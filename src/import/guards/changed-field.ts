@@ -6,8 +6,8 @@ const SKIPPED: ReadonlySet<string> = new Set([...LOGINS, ...GUARDED_ELSEWHERE, '
 export const changedField = defineGuard({
   name: 'changed_field',
   counts:
-    'users whose value is replaced, for each column. A yes/no column counts users for whom it is switched on or off',
-  among: 'the users who had a value, or for whom it was off or on',
+    'users whose value is replaced, for each column. A yes/no column counts users whose value is switched on or off',
+  among: 'the users who had a value, or whose value was off or on',
   limits: { rows: 5, percent: 20 },
   isSummed: true,
   explains: [],

@@ -64,7 +64,7 @@ interface MatchedRow extends Pick<PlannedRow, 'before' | 'after'> {
 }
 
 /**
- * Facts about the users whom a file lists, collected in the order of the file while its rows are planned. They concern
+ * Facts about the users in a file, collected in the order of the file while its rows are planned. The facts concern
  * the users before the run, and the lines of rows with a property that the staged row does not show. Rows that fail
  * later need no correction. Memory use is a few bits for each row.
  */
@@ -83,7 +83,7 @@ export class MatchedUsers {
   readonly exchanged = new NumberSet();
   /** Lines of rows that become another person. */
   readonly otherPersons = new NumberSet();
-  /** Lines of users whom the file of this data set lacked within the last 14 days. */
+  /** Lines of users who were missing from a file of this data set within the last 14 days. */
   readonly returners = new NumberSet();
   private readonly managers = new TextNumbers();
   private readonly teamSizes = new IntList();

@@ -4,7 +4,7 @@ import { computeLimit, defineGuard } from './guard.js';
 import { PlannedChanges, findChangeBack, listChanges } from './planned-changes.js';
 import type { EarlierRun, Plan } from './plan.js';
 
-/** Share of the users of the last changing run whom an old file changes back. */
+/** Share of the users of the last changing run that an old file changes back. */
 const TAKEN_BACK_SHARE = 0.5;
 /** Share of the changes of an old file that give a user back an earlier value. */
 const KNOWN_SHARE = 0.99;

@@ -2,7 +2,7 @@ import { computeLimit, countRows, defineGuard } from './guard.js';
 
 export const reactivations = defineGuard({
   name: 'reactivations',
-  counts: 'blocked users who become active, except users whom the file lacked within the last 14 days',
+  counts: 'blocked users who become active, except users who were missing within the last 14 days',
   among: 'the scope',
   limits: { rows: 5, percent: 2 },
   isSummed: true,
