@@ -10,17 +10,15 @@ export const afterRevert = defineGuard({
   explains: 'all',
   hint: 'Changes that were reverted would be made again. The source still sends the wrong values. Correct the source. Approve only if the values are right now.',
   start: (plan, { rows: limit }) => {
-    let hasChanges = false;
+    const { reverts } = plan.past;
+    const planned = new PlannedChanges();
     return {
       add(row) {
-        hasChanges ||= !row.changes.isEmpty;
+        if (reverts.length > 0) planned.addRow(row);
       },
       async finish() {
         const found = new FoundRows();
-        if (plan.past.reverts.length === 0 || !hasChanges) return [{ found, limit }];
-        const planned = new PlannedChanges();
-        for await (const row of plan.readRows()) planned.addRow(row);
-        for (const revert of plan.past.reverts)
+        for (const revert of planned.size > 0 ? reverts : [])
           for await (const row of plan.readAppliedRows(revert)) {
             const back = findChangeBack(row, planned);
             if (back) found.add({ ...row, line: back.line }, { old: back.new, new: back.old });

@@ -6,7 +6,7 @@ import type { Column } from '../file/columns.js';
 import { hasAccents } from '../plan/text-damage.js';
 import { areUnlike, isOtherName } from '../plan/name-likeness.js';
 import type { PlannedRow } from '../plan/row-rules.js';
-import { LOGINS, isFilled, listTexts, toText } from './changed-columns.js';
+import { LOGINS, isFilled, listChangedColumns, listTexts, toText } from './changed-columns.js';
 import { FoundRows } from './found-rows.js';
 import { FrequentTexts } from './frequent-texts.js';
 import { formOf } from './value-form.js';
@@ -111,10 +111,7 @@ export class MatchedUsers {
 
   add(planned: PlannedRow): void {
     const { before, after, row } = planned;
-    const changed =
-      before && after && before !== after
-        ? this.listed.filter(({ valueOf }) => !isSame(valueOf(before), valueOf(after)))
-        : [];
+    const changed = listChangedColumns(row).flatMap(({ field }) => this.columns.get(field) ?? []);
     const current = { line: row.line, before, after, changed };
     if (before) this.countUser(before, row.line);
     if (before && after && changed.length > 0) this.markChange(row.line, before, after, changed);

@@ -18,24 +18,25 @@ export const oldFile = defineGuard({
   hint: 'The file brings nothing new and takes back what the last import changed. It is probably older than the last file. Reject it and import the newest file.',
   start(plan, limits) {
     const changed = new FoundRows();
+    const planned = new PlannedChanges();
     return {
       add(row, changes) {
-        if (!row.changes.isEmpty) changed.add(row, changes[0]);
+        if (row.changes.isEmpty) return;
+        changed.add(row, changes[0]);
+        planned.addRow(row);
       },
       async finish() {
         const limit = computeLimit(limits, plan.scope.users);
         const [last] = plan.past.changing;
         // Reading earlier runs is slow. Usually the plan changes too few users to be an old file.
-        const isOld = last !== undefined && changed.count > limit && (await takesBack(plan, last));
+        const isOld = last !== undefined && changed.count > limit && (await takesBack(plan, planned, last));
         return [{ found: isOld ? changed : new FoundRows(), limit }];
       },
     };
   },
 });
 
-async function takesBack(plan: Plan, last: EarlierRun): Promise<boolean> {
-  const planned = new PlannedChanges();
-  for await (const row of plan.readRows()) planned.addRow(row);
+async function takesBack(plan: Plan, planned: PlannedChanges, last: EarlierRun): Promise<boolean> {
   const ofLast = await countTakenBack(plan.readAppliedRows(last), planned);
   if (ofLast.takenBack < Math.max(1, TAKEN_BACK_SHARE * ofLast.users)) return false;
   if (await plan.isKnownFile()) return true;
