@@ -242,6 +242,7 @@ const ACCIDENTS: Readonly<Record<string, readonly Story[]>> = {
 
 const ORDINARY: readonly Story[] = [
   ['three users leave', nth(60, set(false))],
+  ['half of the users are missing but only reported', nth(2, set(false)), SAME, { missing: 'report' }],
   [
     'some users leave and others get phones',
     (user, i, all) => (i % 41 ? nth(10, setPhone)(user, i, all) : BLOCKED),
@@ -253,6 +254,16 @@ const ORDINARY: readonly Story[] = [
   ['three editors become authors', nth(61, set({ roles: ['Reader', 'Author'] }))],
   ['all users get the default role', set({ roles: ['Reader'] }), set({ roles: [] })],
   ['a column is filled for the first time', setMobile],
+  [
+    'managers are filled in for the first time',
+    (_, i) => ({ manager_uuid: `m${i % 9}` }),
+    set({ manager_uuid: null }),
+  ],
+  [
+    'authnames are filled in for the first time',
+    (_, i) => ({ authname: { saml: [`a${i}`] } }),
+    set({ authname: {} }),
+  ],
   ['a tenth of the users get phones', nth(10, setPhone)],
   ['users marry', nth(40, (user, i) => ({ surname: `${user.surname}-Neu`, username: `neu${i}` }))],
   ['logins change their case', ({ email }) => ({ email: email.toUpperCase() })],
