@@ -6,7 +6,7 @@ import {
 import { LimitSettings } from '../../src/import/guards/guard-limits.js';
 import type { MatchedUsers } from '../../src/import/guards/matched-users.js';
 import { UnlistedWords } from '../../src/import/mapping/unlisted-words.js';
-import { toLoginKey, toNameSortKey } from '../../src/users/model/comparison-keys.js';
+import { iterate, toManagedUser } from '../../test/support/data/guard-plan.js';
 import type { Organisation } from './organisation.js';
 import { planNight } from './plan-night.js';
 
@@ -76,11 +76,4 @@ const listActive = ({ people, before }: Organisation) =>
   people
     .map((person) => before.get(person) ?? person.user)
     .filter(({ status }) => status === 'Active')
-    .map(({ username, email, surname, ...user }) => ({
-      ...{ ...user, isWebmaster: false, username_key: toLoginKey(username) },
-      ...{ email_key: toLoginKey(email), surname_sort: toNameSortKey(surname) },
-    }));
-
-async function* iterate<T>(items: readonly T[]): AsyncIterable<T> {
-  yield* items;
-}
+    .map(toManagedUser);

@@ -71,7 +71,6 @@ export interface Night {
   /** Words that only `*` matches, with the number of their rows. */
   words?: Readonly<Record<string, number>>;
   isKnownFile?: boolean;
-  defaultRoles?: readonly string[];
   settings?: Readonly<Record<string, string>>;
   profile?: GuardOverrides;
 }
@@ -117,7 +116,7 @@ export async function planNight(night: Night): Promise<PlannedNight> {
   const ids = [...runs.keys()];
   const limits = new LimitSettings('normal', new Map(Object.entries(night.settings ?? {})));
   const plan = {
-    ...{ rows: file.length, users, scope, words, defaultRoles: night.defaultRoles ?? ['Reader'] },
+    ...{ rows: file.length, users, scope, words, defaultRoles: ['Reader'] },
     past: {
       last: past[0] && { id: 'run 0', guards: [], line_ended: null },
       knownWords: past[0] && { Class: ['known'] },
@@ -163,7 +162,8 @@ function createMissingRow({ external_id, uuid, version }: User, line: number, is
   return { ...EMPTY_ROW, line, outcome: 'missing', external_id, user_uuid: uuid, version, changes };
 }
 
-const toManagedUser = (user: User): ManagedUser => ({
+/** Returns a user as `UserDirectory` lists it. */
+export const toManagedUser = (user: User): ManagedUser => ({
   ...user,
   username_key: toLoginKey(user.username),
   email_key: toLoginKey(user.email),
@@ -171,7 +171,7 @@ const toManagedUser = (user: User): ManagedUser => ({
   isWebmaster: false,
 });
 
-async function* iterate<T>(items: readonly T[]): AsyncIterable<T> {
+export async function* iterate<T>(items: readonly T[]): AsyncIterable<T> {
   yield* items;
 }
 
