@@ -34,6 +34,7 @@ const BAD: [string, string, string, string, Json?][] = [
   ['Status', 'a status in lower case', 'active', 'status'],
   ['Status', 'an unknown status', 'Deleted', 'status'],
   ['Roles', 'an unknown role', 'Emperor', 'roles', ['Emperor']],
+  ['Roles', 'roles separated by a comma', 'Editor,Author', 'roles', ['Editor,Author']],
   ['Roles', 'a repeated role', 'Editor;editor', 'roles', ['Editor', 'editor']],
   ['Roles', 'two exclusive roles', EXCLUSIVE.join('|'), 'roles', EXCLUSIVE],
   ['Role', 'an external Webmaster', 'External user;Webmaster', 'roles', ['External user', 'Webmaster']],
