@@ -1,15 +1,102 @@
-import type { Night } from './night.js';
-import { NIGHTS_OF_COLUMNS } from './nights-of-columns.js';
-import { NIGHTS_OF_FILES } from './nights-of-files.js';
-import { NIGHTS_OF_HISTORY } from './nights-of-history.js';
-import { NIGHTS_OF_MOVES } from './nights-of-moves.js';
-import { NIGHTS_OF_PEOPLE } from './nights-of-people.js';
+import { blockSome, changePhones, drop, dropSome, hire, mapCells, marry, patch, patchIf } from './changes.js';
+import { FIELDS, type Person, people, toCsv } from './people.js';
+import { type Case, NIGHTLY, type Source, createCase } from './stage.js';
 
-/** Ordinary files, which must pass without an approval. */
+/** An ordinary nightly file, which is applied without an approval. */
+interface Night extends Case {
+  /** Outcomes of the rows, and `missing` for people who are blocked as missing. */
+  expected: Readonly<Record<string, number>>;
+}
+
+const passes = (
+  name: string,
+  expected: Night['expected'],
+  file: Source,
+  more: Partial<Case> = {},
+): Night => ({ ...createCase(name, file, more), expected });
+
+const SAME = { unchanged: 50 };
+const keep: Source = (all) => all;
+const changeDomain = mapCells('email', (cell) => cell.replace('@', '@new.'));
+/** The manager of the last four people leaves, and they report to the head of the company. */
+const replaceManager = (all: readonly Person[]): Person[] => {
+  const { manager } = all.at(-1)!;
+  const move = patchIf(
+    (person) => person.manager === manager,
+    () => ({ manager: all[0]!.external_id }),
+  );
+  return move(all).filter(({ external_id }) => external_id !== manager);
+};
+
+/** Ordinary nights that need the whole service. More of them are in test/unit/guard-accidents.spec.ts. */
 export const NIGHTS: readonly Night[] = [
-  ...NIGHTS_OF_PEOPLE,
-  ...NIGHTS_OF_MOVES,
-  ...NIGHTS_OF_COLUMNS,
-  ...NIGHTS_OF_FILES,
-  ...NIGHTS_OF_HISTORY,
+  // New, missing, blocked and changed people.
+  passes('no changes', SAME, keep),
+  passes('one new person', { created: 1, unchanged: 50 }, hire(1)),
+  passes(
+    'new people without roles, with the option default_roles',
+    { created: 8, unchanged: 50 },
+    hire(8, { roles: '' }),
+    { options: `${NIGHTLY}&default_roles=Author` },
+  ),
+  passes('missing people up to the limit', { missing: 5, unchanged: 45 }, dropSome(5)),
+  passes('blocked people up to the limit', { blocked: 5, unchanged: 45 }, blockSome(5)),
+  passes('the return of four missing people', { reactivated: 4, unchanged: 46 }, keep, {
+    before: [{ file: drop(2) }, { file: drop(4) }],
+  }),
+  passes(
+    'a missing manager whose team has a new manager',
+    { missing: 1, updated: 4, unchanged: 45 },
+    replaceManager,
+  ),
+  passes('new surnames, usernames and e-mails up to the limit', { updated: 5, unchanged: 45 }, marry(5)),
+  passes(
+    'phones added for all people',
+    { updated: 50 },
+    patch((_, i) => ({ phone: `+44 20 7946 ${1000 + i}` })),
+    { base: patch(() => ({ phone: '' })) },
+  ),
+
+  // The same people in another format.
+  passes('rows in another order', SAME, (all) => all.toReversed()),
+  passes('a missing phone column', SAME, (all) =>
+    toCsv(
+      all,
+      FIELDS.filter((field) => field !== 'phone'),
+    ),
+  ),
+  passes('Windows-1252 with the encoding option', SAME, (all) => Buffer.from(toCsv(all), 'latin1'), {
+    options: `${NIGHTLY}&encoding=windows-1252`,
+  }),
+  passes('accents as combining characters', SAME, (all) => toCsv(all).normalize('NFD')),
+  passes(
+    'spaces around all cells',
+    SAME,
+    patch((person) => Object.fromEntries(FIELDS.map((field) => [field, ` ${person[field]} `]))),
+  ),
+  passes(
+    'TRUE and FALSE in place of yes and no in the HideEmail column',
+    SAME,
+    mapCells('hide_email', (cell) => (cell === 'yes' ? 'TRUE' : 'FALSE')),
+  ),
+  passes('every row repeated', { skipped: 50, unchanged: 50 }, (all) => [...all, ...all]),
+  passes(
+    'blank statuses, roles, usernames and e-mails',
+    SAME,
+    patch(() => ({ status: '', roles: '', username: '', email: '' })),
+  ),
+  passes('as many rows as the option expected_rows', { created: 1, unchanged: 50 }, hire(1), {
+    options: `${NIGHTLY}&expected_rows=51`,
+  }),
+
+  // Files after earlier nights, and another source.
+  passes('the same changed file as last night', SAME, changePhones(8), {
+    before: [{ file: changePhones(8) }],
+  }),
+  passes('the same file after an approved change of every e-mail', SAME, changeDomain, {
+    before: [{ file: changeDomain, then: 'approved' }],
+  }),
+  passes('a first file of a sister company', { created: 6 }, (_, dataset) => people(`${dataset}b`, 6), {
+    options: (dataset) => `dataset=${dataset}b&${NIGHTLY}`,
+  }),
 ];

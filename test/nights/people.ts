@@ -99,29 +99,19 @@ const externalIdOf = (source: string, i: number): string => `00${source}-e${1001
 export const people = (source: string, count: number): Person[] =>
   Array.from({ length: count }, (_, i) => personOf(source, i));
 
-/** Returns the next people of the source of this list, which follow its first `after` people. */
-export const getNext = (all: readonly Person[], count: number, after = all.length): Person[] => {
+/** Returns the next people of the source of this list. */
+export const getNext = (all: readonly Person[], count: number): Person[] => {
   const source = all[0]!.external_id.slice(2, -'-e1001'.length);
   return Array.from({ length: count }, (_, i) => ({
-    ...personOf(source, after + i),
+    ...personOf(source, all.length + i),
     manager: all[0]!.external_id,
   }));
 };
 
-export interface Form {
-  fields?: readonly Field[];
-  header?: (header: string) => string;
-  delimiter?: string;
-  lineEnd?: string;
-  quoteAll?: boolean;
-}
-
 /** Writes people as a CSV file. */
-export function toCsv(all: readonly Person[], form: Form = {}): string {
-  const { fields = FIELDS, header = (name) => name, delimiter = ',', lineEnd = '\r\n', quoteAll } = form;
-  const cell = (text: string): string =>
-    quoteAll === true || /[",;|\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-  const line = (cells: string[]): string => cells.map(cell).join(delimiter) + lineEnd;
-  const names = fields.map((field) => header(COLUMNS[field]));
+export function toCsv(all: readonly Person[], fields: readonly Field[] = FIELDS): string {
+  const cell = (text: string): string => (text.includes(',') ? `"${text}"` : text);
+  const line = (cells: string[]): string => `${cells.map(cell).join()}\r\n`;
+  const names = fields.map((field) => COLUMNS[field]);
   return line(names) + all.map((person) => line(fields.map((field) => person[field]))).join('');
 }
