@@ -14,7 +14,9 @@ import { csv, runImport, findUser, rowsOf } from '../support/app/imports.js';
 /** Deletions are validated with the other changes of their set (ADR 23) and count towards the fuse of the API key. */
 const app = setUpApp();
 
-const apply = (changes: UserChange[], caller?: Caller) => writeUsers(app, changes, caller);
+/** Applies a change set. Returns the outcome of each change, or the code of its error. */
+const applyAll = async (changes: UserChange[], caller?: Caller): Promise<string[]> =>
+  codesOf(await writeUsers(app, changes, caller));
 const read = async (uuid: string): Promise<Json> => (await app.key.get(`/users/${uuid}`)).body;
 const restore = (uuid: string): Promise<unknown> => app.app.get(DeletedUsers).restore(uuid, SYSTEM);
 const readEvents = async (uuid: string): Promise<Json[]> =>
@@ -34,12 +36,8 @@ describe('a deletion', () => {
     const reports = [await create(app.key), await create(app.key), await create(app.key)];
     const [a, b, c] = reports.map(({ uuid }) => uuid as string) as [string, string, string];
     for (const uuid of [a, b, c]) await app.key.put(`/users/${uuid}`, { manager_uuid: boss.uuid });
-    const outcomes = await apply([
-      update(b, { phone: '7' }),
-      update(c, { username: 'admin' }),
-      deletion(boss.uuid),
-    ]);
-    expect(codesOf(outcomes)).toEqual(['updated', 'username_taken', 'deleted']);
+    const changes = [update(b, { phone: '7' }), update(c, { username: 'admin' }), deletion(boss.uuid)];
+    expect(await applyAll(changes)).toEqual(['updated', 'username_taken', 'deleted']);
     for (const uuid of [a, b, c]) {
       expect((await read(uuid)).manager_uuid).toBe(null);
       const [{ action, changes }] = (await readEvents(uuid)) as [Json];
@@ -53,20 +51,17 @@ describe('a deletion', () => {
   test('prevents other changes from assigning the deleted user as manager', async () => {
     const [boss, report] = [await create(app.key), await create(app.key)];
     const named = update(report.uuid, { manager_uuid: boss.uuid });
-    expect(codesOf(await apply([named, deletion(boss.uuid)]))).toEqual(['validation_failed', 'deleted']);
+    expect(await applyAll([named, deletion(boss.uuid)])).toEqual(['validation_failed', 'deleted']);
     const other = await create(app.key);
     const late = update(report.uuid, { manager_uuid: other.uuid });
-    const outcomes = await apply([late, deletion(other.uuid, { ifVersions: [99] })]);
-    expect(codesOf(outcomes)).toEqual(['updated', 'precondition_failed']);
+    const outcomes = await applyAll([late, deletion(other.uuid, { ifVersions: [99] })]);
+    expect(outcomes).toEqual(['updated', 'precondition_failed']);
   });
 
   test('of a user together with the manager succeeds', async () => {
     const [boss, report] = [await create(app.key), await create(app.key)];
     await app.key.put(`/users/${report.uuid}`, { manager_uuid: boss.uuid });
-    expect(codesOf(await apply([deletion(boss.uuid), deletion(report.uuid)]))).toEqual([
-      'deleted',
-      'deleted',
-    ]);
+    expect(await applyAll([deletion(boss.uuid), deletion(report.uuid)])).toEqual(['deleted', 'deleted']);
     await restore(report.uuid);
     expect((await read(report.uuid)).manager_uuid).toBe(null);
     await restore(boss.uuid);
@@ -79,11 +74,9 @@ describe('a deletion', () => {
       uuid: uuidv7(),
       patch: { username: name, email: `${uuidv7()}@example.org` },
     });
-    expect(codesOf(await apply([takeName(a.username), deletion(a.uuid)]))).toEqual(['created', 'deleted']);
-    expect(codesOf(await apply([takeName(b.username), deletion(b.uuid, { ifVersions: [99] })]))).toEqual([
-      'username_taken',
-      'precondition_failed',
-    ]);
+    expect(await applyAll([takeName(a.username), deletion(a.uuid)])).toEqual(['created', 'deleted']);
+    const outcomes = await applyAll([takeName(b.username), deletion(b.uuid, { ifVersions: [99] })]);
+    expect(outcomes).toEqual(['username_taken', 'precondition_failed']);
   });
 
   test('during an import makes only the row of that user fail', async () => {
@@ -98,7 +91,7 @@ describe('a deletion', () => {
     const applier = app.app.get(Applier);
     const applied = applier.apply.bind(applier);
     jest.spyOn(applier, 'apply').mockImplementationOnce(async (...run) => {
-      await apply([deletion(uuid as string)]);
+      await applyAll([deletion(uuid as string)]);
       await applied(...run);
     });
     const run = await runImport(app.key, file('New'), 'dataset=deletion');
@@ -121,15 +114,12 @@ describe('the deletion rules', () => {
 
   test('protect the last active Webmaster', async () => {
     const admin = (await app.key.get('/users/search?username=admin')).body.Results[0].uuid as string;
-    expect(codesOf(await apply([deletion(admin)]))).toEqual(['last_webmaster']);
+    expect(await applyAll([deletion(admin)])).toEqual(['last_webmaster']);
     const other = await create(app.key);
-    await apply([update(other.uuid, { group_roles: ['Webmaster'] })]);
-    expect(codesOf(await apply([deletion(admin), deletion(other.uuid)]))).toEqual([
-      'deleted',
-      'last_webmaster',
-    ]);
+    await applyAll([update(other.uuid, { group_roles: ['Webmaster'] })]);
+    expect(await applyAll([deletion(admin), deletion(other.uuid)])).toEqual(['deleted', 'last_webmaster']);
     await restore(admin);
-    expect(codesOf(await apply([deletion(other.uuid)]))).toEqual(['deleted']);
+    expect(await applyAll([deletion(other.uuid)])).toEqual(['deleted']);
     await restore(other.uuid);
     expect(await app.app.get(UserCounts).count('webmasters')).toBe(1);
   });
@@ -137,23 +127,18 @@ describe('the deletion rules', () => {
   test('prevent users from deleting themselves', async () => {
     const user = await create(app.key, { roles: ['Webmaster'] });
     const actor = toActor(user);
-    const byImport: Actor = {
-      kind: 'import',
-      id: '',
-      initiator: actor,
-      approver: null,
-      allowsPrivileged: true,
-    };
+    const people = { initiator: actor, approver: null };
+    const byImport: Actor = { kind: 'import', id: '', ...people, allowsPrivileged: true };
     for (const who of [actor, byImport])
-      expect(codesOf(await apply([deletion(user.uuid)], { ...SYSTEM, actor: who }))).toEqual(['self_block']);
+      expect(await applyAll([deletion(user.uuid)], { ...SYSTEM, actor: who })).toEqual(['self_block']);
   });
 
   test('require the webmasters scope to delete a Webmaster', async () => {
     const user = await create(app.key, { roles: ['Webmaster'] });
-    expect(codesOf(await apply([deletion(user.uuid, { ifVersions: [2] })]))).toEqual(['precondition_failed']);
+    expect(await applyAll([deletion(user.uuid, { ifVersions: [2] })])).toEqual(['precondition_failed']);
     const narrow = buildKeyCaller(['users:write']);
-    expect(codesOf(await apply([deletion(user.uuid)], narrow))).toEqual(['insufficient_scope']);
-    expect(codesOf(await apply([deletion(user.uuid, { ifVersions: [1] })]))).toEqual(['deleted']);
+    expect(await applyAll([deletion(user.uuid)], narrow)).toEqual(['insufficient_scope']);
+    expect(await applyAll([deletion(user.uuid, { ifVersions: [1] })])).toEqual(['deleted']);
   });
 });
 

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { startNewEpoch } from '../../src/operations/backup/start-new-epoch.js';
-import { TestApp } from '../support/app/app.js';
+import { type TestApp, setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
 import { aGroup } from '../support/app/groups.js';
@@ -9,9 +9,7 @@ import { refusalOf } from '../support/app/problems.js';
 import { SCIM, aScimUser, scimOf } from '../support/app/scim.js';
 import { patch, sendBulk } from '../support/app/scim-bulk.js';
 
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start()));
-afterAll(() => app.end());
+const app = setUpApp();
 
 const etagOf = async (uuid: string): Promise<string> =>
   (await app.key.get(`/users/${uuid}`)).headers['etag'] ?? '';
@@ -45,11 +43,8 @@ describe('GET with If-None-Match', () => {
     const changed = await app.key.put(pathOf(user), { surname: 'Doe' });
     expect(changed.headers['etag']).not.toBe(before);
     const read = await app.key.get(pathOf(user), { 'if-none-match': before });
-    expect([read.status, read.body.surname, read.headers['etag']]).toEqual([
-      200,
-      'Doe',
-      changed.headers['etag'],
-    ]);
+    expect([read.status, read.body.surname]).toEqual([200, 'Doe']);
+    expect(read.headers['etag']).toBe(changed.headers['etag']);
   });
 
   test('ignores an ETag from a caller who sees more fields', async () => {
@@ -103,13 +98,11 @@ test('field errors of a PUT take precedence over conflicts and If-Match', async 
   }
 });
 
-test.each(['/status', '/users/search', '/imports/template.csv'])(
-  'GET %s ignores If-None-Match',
-  async (path) => {
-    const { status, text } = await app.key.get(path, { 'if-none-match': '*' });
-    expect([status, text !== '']).toEqual([200, true]);
-  },
-);
+const WITHOUT_TAGS = ['/status', '/users/search', '/imports/template.csv'];
+test.each(WITHOUT_TAGS)('GET %s ignores If-None-Match', async (path) => {
+  const { status, text } = await app.key.get(path, { 'if-none-match': '*' });
+  expect([status, text !== '']).toEqual([200, true]);
+});
 
 describe('in a new epoch', () => {
   let later: TestApp;

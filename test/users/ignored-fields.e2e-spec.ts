@@ -3,15 +3,13 @@ import { formatNames } from '../../src/users/accepted-fields.js';
 import { setUpApp } from '../support/app/app.js';
 import type { Client } from '../support/app/client.js';
 import { aUser, create } from '../support/data/factories.js';
-import { fieldErrorsOf, problemOf } from '../support/app/people.js';
+import { aKeyWith } from '../support/app/credentials.js';
+import { refusalOf } from '../support/app/problems.js';
 
 /** Unknown fields in requests of an API key that was created with `unknown_fields: ignore`. */
 const app = setUpApp();
 let lenient: Client;
-beforeAll(async () => {
-  const { body } = await app.key.post('/api_keys', { name: 'x', unknown_fields: 'ignore' });
-  lenient = app.guest.with({ 'x-api-key': body.key as string });
-});
+beforeAll(async () => void (lenient = (await aKeyWith(app, { unknown_fields: 'ignore' })).client));
 
 const readCounter = async (): Promise<number> => {
   const { text } = await app.guest.fetch('GET', '/metrics');
@@ -30,18 +28,16 @@ test('X-Ignored-Fields lists the unknown fields that an API key ignores', async 
 
 test('an API key that ignores unknown fields still rejects invalid values', async () => {
   const answer = await lenient.post('/users', aUser({ department: 'Sales', phone: 5 }));
-  expect([answer.status, fieldErrorsOf(answer)]).toEqual([422, [['phone', 'invalid_type']]]);
+  expect(refusalOf(answer)).toEqual([422, 'phone invalid_type']);
   expect(answer.headers['x-ignored-fields']).toBe('department');
-  const uuid = await lenient.post('/users', aUser({ uuid: crypto.randomUUID() }));
-  expect([uuid.status, fieldErrorsOf(uuid)]).toEqual([422, [['uuid', 'unknown_field']]]);
+  const withUuid = aUser({ uuid: crypto.randomUUID() });
+  expect(refusalOf(await lenient.post('/users', withUuid))).toEqual([422, 'uuid unknown_field']);
 });
 
 test('unknown query parameters and fields of POST /api_keys are never ignored', async () => {
-  expect(problemOf(await lenient.get('/users/search?department=x'))).toEqual([400, 'invalid_parameter']);
-  expect(problemOf(await lenient.post('/api_keys', { name: 'x', colour: 'red' }))).toEqual([
-    422,
-    'validation_failed',
-  ]);
+  expect(refusalOf(await lenient.get('/users/search?department=x'))).toEqual([400, 'invalid_parameter']);
+  const refused = await lenient.post('/api_keys', { name: 'x', colour: 'red' });
+  expect(refusalOf(refused)).toEqual([422, 'colour unknown_field']);
 });
 
 test('a PUT with an unknown social network keeps the stored networks', async () => {
@@ -58,16 +54,8 @@ test('a PUT with an unknown social network keeps the stored networks', async () 
 });
 
 test('X-Ignored-Fields has at most 1000 safe characters', async () => {
-  const names = [
-    '__proto__',
-    'a b',
-    'x\r\nSet-Cookie: y=1',
-    'naïve',
-    '',
-    'then',
-    'constructor',
-    'n'.repeat(500),
-  ];
+  const unsafe = ['a b', 'x\r\nSet-Cookie: y=1', 'naïve', ''];
+  const names = ['__proto__', ...unsafe, 'then', 'constructor', 'n'.repeat(500)];
   const many = Array.from({ length: 5000 }, (_, n) => `field_${n}`);
   const body = `{${[...names, ...many].map((name) => `${JSON.stringify(name)}:1`).join(',')},"surname":"Doe"}`;
   const { uuid } = await create(app.key);

@@ -3,9 +3,12 @@ import { setUpApp } from '../support/app/app.js';
 import { listEvents } from '../support/app/audit-rows.js';
 import { stopClock } from '../support/app/clock.js';
 import { create } from '../support/data/factories.js';
-import { PASSWORD, aPerson, databaseOf, fieldErrorsOf, inSeconds, problemOf } from '../support/app/people.js';
+import { PASSWORD, aPerson, databaseOf, inSeconds, problemOf } from '../support/app/people.js';
+import { refusalOf } from '../support/app/problems.js';
 
 const NEW = 'a better password';
+const WRONG = [422, 'current_password invalid_value'];
+const MISSING = [422, 'current_password required'];
 
 const app = setUpApp({ LOGIN_FAILURES_PER_IP: '1000' });
 beforeEach(() => void stopClock());
@@ -23,24 +26,14 @@ test('users can change their own password with the current password', async () =
   expect(await tryLogin(user.username, NEW)).toBe(200);
 });
 
-test.each<[string, object, [string, string][]]>([
-  ['without the current password', { password: NEW }, [['current_password', 'required']]],
-  [
-    'with a wrong current password',
-    { password: NEW, current_password: 'wrong' },
-    [['current_password', 'invalid_value']],
-  ],
-  [
-    'with the new password as current_password',
-    { password: NEW, current_password: NEW },
-    [['current_password', 'invalid_value']],
-  ],
-  ['to null without the current password', { password: null }, [['current_password', 'required']]],
-])('users cannot change their own password %s', async (_, body, errors) => {
+test.each([
+  ['without the current password', { password: NEW }, MISSING],
+  ['with a wrong current password', { password: NEW, current_password: 'wrong' }, WRONG],
+  ['with the new password as current_password', { password: NEW, current_password: NEW }, WRONG],
+  ['to null without the current password', { password: null }, MISSING],
+])('users cannot change their own password %s', async (_, body, refusal) => {
   const { user, client } = await aPerson(app);
-  const answer = await client.put(`/users/${user.uuid}`, { ...body, known_as: 'Kim' });
-  expect(problemOf(answer)).toEqual([422, 'validation_failed']);
-  expect(fieldErrorsOf(answer)).toEqual(errors);
+  expect(refusalOf(await client.put(`/users/${user.uuid}`, { ...body, known_as: 'Kim' }))).toEqual(refusal);
   expect(await tryLogin(user.username, PASSWORD)).toBe(200);
   expect((await client.get('/users/me')).body.known_as).toBe('');
 });
@@ -75,12 +68,11 @@ test('wrong current passwords in a PUT are throttled like failed logins', async 
 });
 
 describe('current_password in a PUT', () => {
-  const WRONG = [['current_password', 'invalid_value']];
-
   test.each([PASSWORD, 'wrong'])('returns 422 without a new password: %j', async (current_password) => {
     const { user, client } = await aPerson(app);
-    const answer = await client.put(`/users/${user.uuid}`, { known_as: 'Kim', current_password });
-    expect([answer.status, fieldErrorsOf(answer)]).toEqual([422, WRONG]);
+    expect(refusalOf(await client.put(`/users/${user.uuid}`, { known_as: 'Kim', current_password }))).toEqual(
+      WRONG,
+    );
     expect((await client.get('/users/me')).body.known_as).toBe('');
   });
 
@@ -88,10 +80,8 @@ describe('current_password in a PUT', () => {
     const user = await create(app.key, { password: PASSWORD });
     for (const client of [app.key, await app.login()]) {
       const body = { password: NEW, current_password: PASSWORD };
-      for (const sent of [body, { ...body, password: null }, { current_password: PASSWORD }]) {
-        const answer = await client.put(`/users/${user.uuid}`, sent);
-        expect([answer.status, fieldErrorsOf(answer)]).toEqual([422, WRONG]);
-      }
+      for (const sent of [body, { ...body, password: null }, { current_password: PASSWORD }])
+        expect(refusalOf(await client.put(`/users/${user.uuid}`, sent))).toEqual(WRONG);
     }
     expect(await tryLogin(user.username, PASSWORD)).toBe(200);
   });
@@ -99,18 +89,17 @@ describe('current_password in a PUT', () => {
   test('causes a single error if too long', async () => {
     const user = await create(app.key);
     const answer = await app.key.put(`/users/${user.uuid}`, { current_password: 'x'.repeat(200) });
-    expect([answer.status, fieldErrorsOf(answer)]).toEqual([422, [['current_password', 'too_long']]]);
+    expect(refusalOf(answer)).toEqual([422, 'current_password too_long']);
   });
 
   test('is also required from Webmasters', async () => {
     const { user, client } = await aPerson(app, { roles: ['Webmaster'] });
     const change = (body: object) => client.put(`/users/${user.uuid}`, body);
-    const wrong = await change({ password: NEW, current_password: 'wrong' });
-    expect([wrong.status, fieldErrorsOf(wrong)]).toEqual([422, WRONG]);
+    expect(refusalOf(await change({ password: NEW, current_password: 'wrong' }))).toEqual(WRONG);
     expect(await tryLogin(user.username, PASSWORD)).toBe(200);
     expect((await change({ password: NEW, current_password: PASSWORD })).status).toBe(200);
     expect(await tryLogin(user.username, NEW)).toBe(200);
-    expect(fieldErrorsOf(await change({ password: PASSWORD }))).toEqual([['current_password', 'required']]);
+    expect(refusalOf(await change({ password: PASSWORD }))).toEqual(MISSING);
   });
 
   test.each([null, ''])('is ignored with the value %j', async (current_password) => {

@@ -5,10 +5,11 @@ import { UserCounts } from '../../src/users/writer/user-counts.service.js';
 import type { UserChange } from '../../src/users/writer/change-set.js';
 import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
+import { aKey } from '../support/app/credentials.js';
 import { codesOf, deletion, update, writeUsers } from '../support/app/deletion.js';
 import { create } from '../support/data/factories.js';
 import { aGroup } from '../support/app/groups.js';
-import { PASSWORD, databaseOf } from '../support/app/people.js';
+import { PASSWORD, databaseOf, problemOf } from '../support/app/people.js';
 
 /** Deleted users (ADR 23) are not found by any route. Only the data that restores them is retained. */
 const app = setUpApp();
@@ -20,21 +21,11 @@ const readEvents = async (uuid: string): Promise<Json[]> =>
 
 /** Counts the rows of a user in each table. */
 async function countRows(uuid: string): Promise<Record<string, number>> {
-  const tables = [
-    'users',
-    'user_identifiers',
-    'user_roles',
-    'user_words',
-    'user_values',
-    'sessions',
-    'group_members',
-  ];
-  const rows = tables.map(async (table) => {
+  const ofUsers = ['users', 'user_identifiers', 'user_roles', 'user_words', 'user_values'];
+  const rows = [...ofUsers, 'sessions', 'group_members'].map(async (table) => {
     const column = table === 'users' ? 'uuid' : 'user_uuid';
-    const row = await databaseOf(app).queryOne<{ n: number }>(
-      `SELECT COUNT(*) AS n FROM ${table} WHERE ${column} = ?`,
-      [uuid],
-    );
+    const sql = `SELECT COUNT(*) AS n FROM ${table} WHERE ${column} = ?`;
+    const row = await databaseOf(app).queryOne<{ n: number }>(sql, [uuid]);
     return [table, Number(row?.n)] as const;
   });
   return Object.fromEntries(await Promise.all(rows));
@@ -60,21 +51,14 @@ describe('a deleted user', () => {
 
   test('is not found by any route', async () => {
     const session = await app.login(user.username, PASSWORD);
-    expect(await countRows(user.uuid)).toMatchObject({
-      user_roles: 2,
-      user_values: 3,
-      sessions: 1,
-      group_members: 1,
-    });
+    const stored = { user_roles: 2, user_values: 3, sessions: 1, group_members: 1 };
+    expect(await countRows(user.uuid)).toMatchObject(stored);
     expect(codesOf(await apply([deletion(user.uuid)]))).toEqual(['deleted']);
 
     expect((await app.key.get(`/users/${user.uuid}`)).status).toBe(404);
     expect((await app.key.put(`/users/${user.uuid}`, { phone: '1' })).status).toBe(404);
-    for (const query of [
-      `username=${user.username}`,
-      'fulltext_search=zaphod',
-      `external_id=${user.external_id}`,
-    ])
+    const { username, external_id } = user;
+    for (const query of [`username=${username}`, 'fulltext_search=zaphod', `external_id=${external_id}`])
       expect((await app.key.get(`/users/search?${query}`)).body.Count).toBe(0);
     expect((await session.get('/users/me')).status).toBe(401);
     await expect(app.login(user.username, PASSWORD)).rejects.toThrow();
@@ -85,13 +69,10 @@ describe('a deleted user', () => {
   });
 
   test('leaves the old values in the audit event', async () => {
-    const before = await app.app.get(UserCounts).countUsers(['Active']);
+    const { all, matching } = await app.app.get(UserCounts).countUsers(['Active']);
     await apply([deletion(user.uuid)]);
-    const after = await app.app.get(UserCounts).countUsers(['Active']);
-    expect({ all: after.all, matching: after.matching }).toEqual({
-      all: before.all - 1,
-      matching: before.matching - 1,
-    });
+    const after = { all: all - 1, matching: matching - 1 };
+    expect(await app.app.get(UserCounts).countUsers(['Active'])).toMatchObject(after);
     const [event] = await readEvents(user.uuid);
     expect(event.action).toBe('user.deleted');
     expect(event.changes).toContainEqual({ field: 'username', old: user.username, new: null });
@@ -102,7 +83,7 @@ describe('a deleted user', () => {
 
   test('is restored without the groups', async () => {
     const before = await read(user.uuid);
-    const counts = await app.app.get(UserCounts).countUsers(['Active']);
+    const { matching, all } = await app.app.get(UserCounts).countUsers(['Active']);
     await apply([deletion(user.uuid)]);
     const path = `/users/${user.uuid}/restore`;
     const restored = await app.key.post(path);
@@ -112,7 +93,6 @@ describe('a deleted user', () => {
     expect(rest).toEqual({ ...had, group_roles: [] });
     expect((await app.key.get('/users/search?fulltext_search=zaphod')).body.Count).toBe(1);
     expect(await countRows(user.uuid)).toMatchObject({ user_roles: 1, user_values: 3, group_members: 0 });
-    const { matching, all } = counts;
     expect(await app.app.get(UserCounts).countUsers(['Active'])).toMatchObject({ matching, all });
     expect((await app.login(user.username, PASSWORD)).headers['cookie']).toBeDefined();
     const { Results } = (await app.key.get(`/audit?target=${user.uuid}&action=user.restored`)).body;
@@ -125,22 +105,16 @@ describe('a deleted user', () => {
     await apply([deletion(user.uuid)]);
     const heir = await create(app.key, { username: user.username, external_id: user.external_id });
     const conflict = await app.key.post(`/users/${user.uuid}/restore`);
-    expect([conflict.status, conflict.body.conflicts]).toEqual([
-      409,
-      [
-        { field: 'username', uuid: heir.uuid },
-        { field: 'external_id', uuid: heir.uuid },
-      ],
-    ]);
+    const conflicts = ['username', 'external_id'].map((field) => ({ field, uuid: heir.uuid }));
+    expect([conflict.status, conflict.body.conflicts]).toEqual([409, conflicts]);
     expect((await app.key.get(`/users/${user.uuid}`)).status).toBe(404);
     await apply([deletion(heir.uuid)]);
 
     const boss = await create(app.key, { roles: ['Webmaster'] });
     await apply([deletion(boss.uuid as string)]);
-    const { body: narrow } = await app.key.post('/api_keys', { name: 'n', scopes: ['users:write'] });
-    const limited = app.guest.with({ 'x-api-key': narrow.key as string });
-    const refused = await limited.post(`/users/${boss.uuid}/restore`);
-    expect([refused.status, refused.body.code]).toEqual([403, 'insufficient_scope']);
+    const { client: narrow } = await aKey(app, 'users:write');
+    const refused = await narrow.post(`/users/${boss.uuid}/restore`);
+    expect(problemOf(refused)).toEqual([403, 'insufficient_scope']);
     expect((await app.key.post(`/users/${boss.uuid}/restore`)).status).toBe(200);
   });
 

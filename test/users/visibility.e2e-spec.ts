@@ -27,18 +27,10 @@ let hidden: Json, shown: Json, blocked: Json, memberUser: Json;
 beforeAll(async () => {
   hidden = await create(app.key, FULL);
   shown = await create(app.key, { username: 'shown', email: 'open@example.org', phone: '1', mobile: '2' });
-  blocked = await create(app.key, {
-    username: 'blocked',
-    email: 'blocked@example.org',
-    surname: 'Gone',
-    status: 'Blocked',
-  });
-  memberUser = await create(app.key, {
-    username: 'member',
-    password: PASSWORD,
-    roles: ['Editor'],
-    authname: { saml: ['me'] },
-  });
+  const gone = { username: 'blocked', email: 'blocked@example.org', surname: 'Gone', status: 'Blocked' };
+  blocked = await create(app.key, gone);
+  const colleague = { username: 'member', roles: ['Editor'], authname: { saml: ['me'] } };
+  memberUser = await create(app.key, { ...colleague, password: PASSWORD });
   webmaster = await app.login();
   member = await app.login('member', PASSWORD);
   self = await app.login('hidden', PASSWORD);
@@ -65,12 +57,8 @@ describe('hidden fields', () => {
     ['hide_email', ['email']],
     ['hide_phone_numbers', ['phone', 'mobile']],
   ])('%s hides only %j', async (flag, fields) => {
-    const user = await create(app.key, {
-      email: `${flag}@example.org`,
-      phone: '1',
-      mobile: '2',
-      [flag]: true,
-    });
+    const contact = { email: `${flag}@example.org`, phone: '1', mobile: '2' };
+    const user = await create(app.key, { ...contact, [flag]: true });
     const emptied = Object.fromEntries(fields.map((field) => [field, '']));
     expect(await read(member, user)).toEqual({ ...omitPrivate(user), ...emptied });
   });
@@ -86,9 +74,8 @@ describe('hidden fields', () => {
     const user = await create(app.key, { email: 'flag.flip@example.org', mobile: '5' });
     for (const hide of [true, false]) {
       await app.key.put(`/users/${user.uuid}`, { hide_email: hide, hide_phone_numbers: hide });
-      expect(await read(member, user)).toMatchObject(
-        hide ? { email: '', mobile: '' } : { email: user.email, mobile: '5' },
-      );
+      const visible = hide ? { email: '', mobile: '' } : { email: user.email, mobile: '5' };
+      expect(await read(member, user)).toMatchObject(visible);
       for (const query of [{ email: user.email }, { fulltext_search: 'flag.flip' }])
         expect(await findNames(member, query)).toEqual(hide ? [] : [user.username]);
     }
@@ -121,11 +108,8 @@ describe('a hidden email address', () => {
   test('does not change the result order for members', async () => {
     const term = 'ranked';
     const plain = await create(app.key, { external_id: 'ranked' });
-    const secret = await create(app.key, {
-      external_id: 'ranked x',
-      email: 'ranked@example.org',
-      hide_email: true,
-    });
+    const hiddenEmail = { email: 'ranked@example.org', hide_email: true };
+    const secret = await create(app.key, { external_id: 'ranked x', ...hiddenEmail });
     await databaseOf(app).execute('UPDATE users SET updated = created WHERE uuid = ?', [plain.uuid]);
     const readOrder = async (client: Client) =>
       (await search(client, { fulltext_search: term })).body.Results.map(({ uuid }: Json) => uuid);
@@ -152,8 +136,7 @@ describe('blocked users', () => {
 
   test('are visible only to Webmasters and API keys', async () => {
     const unknown = await member.get('/users/0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10');
-    const answer = await member.get(`/users/${blocked.uuid}`);
-    expect([answer.status, answer.body.code]).toEqual([404, 'not_found']);
+    expect(problemOf(await member.get(`/users/${blocked.uuid}`))).toEqual([404, 'not_found']);
     expect(unknown.status).toBe(404);
     for (const client of [webmaster, app.key]) expect(await read(client, blocked)).toEqual(blocked);
   });

@@ -7,7 +7,7 @@ import { SessionsService } from '../../src/sessions/sessions.service.js';
 import { UserWriteRepository } from '../../src/users/writer/user-write.repository.js';
 import { setUpApp } from '../support/app/app.js';
 import { traceStatements } from '../support/app/counting.js';
-import { SYSTEM, codesOf } from '../support/app/deletion.js';
+import { SYSTEM, codesOf, update } from '../support/app/deletion.js';
 
 const app = setUpApp();
 
@@ -48,9 +48,7 @@ test('a change set of 200 users needs no extra SQL statements', async () => {
   expect(many.statements.length).toBeLessThanOrEqual(8);
 
   const change = (list: string[]) =>
-    apply(
-      list.map((uuid) => ({ kind: 'update' as const, uuid, patch: { surname: 'Changed', phone: '+44 1' } })),
-    );
+    apply(list.map((uuid) => update(uuid, { surname: 'Changed', phone: '+44 1' })));
   const changedOne = await change(idsOf(one.outcomes));
   const changedMany = await change(idsOf(many.outcomes));
   expect(codesOf(changedMany.outcomes)).toEqual(Array(200).fill('updated'));
@@ -63,36 +61,25 @@ test('a change set of 200 users needs no extra SQL statements', async () => {
 
 test('an invalid change does not affect other changes of the set', async () => {
   const [first] = idsOf((await apply(buildPeople('partial', 1))).outcomes);
+  const aNew = (username: string): UserChange => ({
+    kind: 'create',
+    uuid: uuidv7(),
+    patch: { username, email: `${uuidv7()}@example.org` },
+  });
   const { outcomes } = await apply([
-    {
-      kind: 'create',
-      uuid: uuidv7(),
-      patch: { username: 'partial good', email: 'partial.good@example.org' },
-    },
-    { kind: 'create', uuid: uuidv7(), patch: { username: 'PARTIAL 0', email: 'partial.bad@example.org' } },
-    { kind: 'update', uuid: first ?? '', patch: { manager_uuid: first ?? '' } },
-    { kind: 'update', uuid: '01234567-0123-0123-0123-0123456789ab', patch: { phone: '1' } },
-    {
-      kind: 'create',
-      uuid: uuidv7(),
-      patch: { username: 'partial good 2', email: 'partial.good2@example.org' },
-    },
+    aNew('partial good'),
+    aNew('PARTIAL 0'),
+    update(first ?? '', { manager_uuid: first ?? '' }),
+    update('01234567-0123-0123-0123-0123456789ab', { phone: '1' }),
+    aNew('partial good 2'),
   ]);
-  expect(codesOf(outcomes)).toEqual([
-    'created',
-    'username_taken',
-    'validation_failed',
-    'not_found',
-    'created',
-  ]);
+  const refused = ['username_taken', 'validation_failed', 'not_found'];
+  expect(codesOf(outcomes)).toEqual(['created', ...refused, 'created']);
 });
 
 test('change set queries accept more values than one statement can bind', async () => {
   const values = Array.from({ length: 70_000 }, () => uuidv7());
-  const { repository, sessions } = {
-    repository: app.app.get(UserWriteRepository),
-    sessions: app.app.get(SessionsService),
-  };
+  const [repository, sessions] = [app.app.get(UserWriteRepository), app.app.get(SessionsService)];
   await app.app.get(TransactionRunner).run(async (tx) => {
     expect((await repository.lock(tx, values)).size).toBe(0);
     expect((await repository.findOwners(tx, values)).size).toBe(0);

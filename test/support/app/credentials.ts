@@ -10,9 +10,12 @@ export interface Credential {
   id: string;
 }
 
-export async function aKey(app: TestApp, ...scopes: string[]): Promise<Credential> {
-  const limits = scopes.length > 0 && { scopes };
-  const { id, key } = (await app.key.post('/api_keys', { name: 'connector', ...limits })).body;
+/** Creates an API key with these scopes, or with all permissions if there are none. */
+export const aKey = (app: TestApp, ...scopes: string[]): Promise<Credential> =>
+  aKeyWith(app, scopes.length > 0 ? { scopes } : {});
+
+export async function aKeyWith(app: TestApp, settings: object): Promise<Credential> {
+  const { id, key } = (await app.key.post('/api_keys', { name: 'connector', ...settings })).body;
   return { client: app.guest.with({ 'x-api-key': key }), id };
 }
 
@@ -25,6 +28,9 @@ export async function changeUser(app: TestApp, id: string, change: object): Prom
   expect((await app.key.put(`/users/${id}`, change)).status).toBe(200);
 }
 
+const expireKey = (app: TestApp, id: string): Promise<unknown> =>
+  databaseOf(app).execute('UPDATE api_keys SET expires = ? WHERE id = ?', [inSeconds(-1), id]);
+
 /** Ways to invalidate a credential: title, function that creates it, function that invalidates it. */
 export const INVALIDATIONS: [
   string,
@@ -32,11 +38,7 @@ export const INVALIDATIONS: [
   (app: TestApp, id: string) => Promise<unknown>,
 ][] = [
   ['revoking an API key', aKey, (app, id) => app.key.delete(`/api_keys/${id}`)],
-  [
-    'the expiry of an API key',
-    aKey,
-    (app, id) => databaseOf(app).execute('UPDATE api_keys SET expires = ? WHERE id = ?', [inSeconds(-1), id]),
-  ],
+  ['the expiry of an API key', aKey, expireKey],
   ['blocking a Webmaster', aWebmaster, (app, id) => changeUser(app, id, { status: 'Blocked' })],
   ['demoting a Webmaster', aWebmaster, (app, id) => changeUser(app, id, { roles: ['Editor'] })],
 ];
