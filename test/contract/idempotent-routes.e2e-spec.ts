@@ -1,13 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { ADMIN_PASSWORD, setUpApp } from '../support/app/app.js';
-import type { Answer, Client } from '../support/app/client.js';
+import type { Answer } from '../support/app/client.js';
 import { deletion, writeUsers } from '../support/app/deletion.js';
 import { aUser, create } from '../support/data/factories.js';
 import { aGroup } from '../support/app/groups.js';
 import { csv, runImport, awaitRun } from '../support/app/imports.js';
 import { OPERATIONS } from '../support/app/operations.js';
-import { aPerson, databaseOf, fieldErrorsOf } from '../support/app/people.js';
+import { aPerson, databaseOf } from '../support/app/people.js';
+import { refusalOf } from '../support/app/problems.js';
 
 /** A request that takes effect once, and a different request that is sent with the same key. */
 interface Case {
@@ -27,6 +28,9 @@ const HEAD = 'ExternalId,Username,Email';
 const aFile = (): string => csv(HEAD, `${randomUUID()},${randomUUID()},${randomUUID()}@example.org`);
 const planRun = async (): Promise<string> => (await runImport(app.key, aFile(), 'dry_run=true')).id;
 
+/** An import that continues after the response. */
+const RUN = { table: 'import_runs', settles: true };
+
 /** Every unsafe route of the OpenAPI file that needs credentials. */
 const ROUTES: Record<string, () => Promise<Case> | Case> = {
   'POST /users': () => ({ path: '/users', body: aUser(), other: aUser(), table: 'users' }),
@@ -41,12 +45,8 @@ const ROUTES: Record<string, () => Promise<Case> | Case> = {
   },
   'PUT /groups/{group_id}': async () => {
     const { uuid } = await aGroup(app);
-    return {
-      path: `/groups/${uuid}`,
-      body: { roles: ['Editor'] },
-      other: { roles: [] },
-      table: 'user_groups',
-    };
+    const bodies = { body: { roles: ['Editor'] }, other: { roles: [] } };
+    return { path: `/groups/${uuid}`, ...bodies, table: 'user_groups' };
   },
   'DELETE /users/{user_id}/sessions': async () => {
     const { user } = await aPerson(app);
@@ -57,12 +57,10 @@ const ROUTES: Record<string, () => Promise<Case> | Case> = {
     const { Results } = (await app.key.get(`/sessions?user_uuid=${user.uuid}`)).body;
     return { path: `/sessions/${Results[0].id}`, table: 'sessions' };
   },
-  'POST /api_keys': () => ({
-    path: '/api_keys',
-    body: { name: 'one' },
-    other: { name: 'two' },
-    table: 'api_keys',
-  }),
+  'POST /api_keys': () => {
+    const bodies = { body: { name: 'one' }, other: { name: 'two' } };
+    return { path: '/api_keys', ...bodies, table: 'api_keys' };
+  },
   'POST /api_keys/{key_id}/fuse': async () => {
     const { id } = (await app.key.post('/api_keys', { name: 'with a fuse' })).body;
     return { path: `/api_keys/${id}/fuse` };
@@ -82,23 +80,13 @@ const ROUTES: Record<string, () => Promise<Case> | Case> = {
     await app.key.put(path, { columns: { Nr: 'ExternalId' } });
     return { path, table: 'import_profiles' };
   },
-  'POST /imports': () => ({
-    path: '/imports',
-    body: aFile(),
-    other: aFile(),
-    table: 'import_runs',
-    settles: true,
-  }),
-  'POST /imports/{import_id}/apply': async () => ({
-    path: `/imports/${await planRun()}/apply`,
-    settles: true,
-  }),
+  'POST /imports': () => ({ path: '/imports', body: aFile(), other: aFile(), ...RUN }),
+  'POST /imports/{import_id}/apply': async () => ({ path: `/imports/${await planRun()}/apply`, ...RUN }),
   'POST /imports/{import_id}/cancel': async () => ({ path: `/imports/${await planRun()}/cancel` }),
   'POST /imports/{import_id}/reject': async () => ({ path: `/imports/${await planRun()}/reject` }),
   'POST /imports/{import_id}/revert': async () => ({
     path: `/imports/${(await runImport(app.key, aFile())).id}/revert`,
-    table: 'import_runs',
-    settles: true,
+    ...RUN,
   }),
 };
 /** Routes only for sessions. A logout ends the session of the request, so a retry returns 401. */
@@ -112,17 +100,11 @@ const UNSAFE = OPERATIONS.filter(
     method !== 'GET' && !path.startsWith('/scim') && security.some((need) => Object.keys(need).length),
 ).map((operation) => [`${operation.method} ${operation.path.replace('/api/0.3', '')}`, operation] as const);
 
-const send = (
-  client: Client,
-  route: string,
-  path: string,
-  body: Case['body'],
-  key: string,
-): Promise<Answer> => {
+const send = (route: string, path: string, body: Case['body'], key: string): Promise<Answer> => {
   const [method = ''] = route.split(' ');
   const text = typeof body === 'object' ? JSON.stringify(body) : body;
   const type = typeof body === 'string' ? { 'content-type': 'text/csv' } : undefined;
-  return client.send(method, path, text, { 'idempotency-key': key, ...type });
+  return app.key.send(method, path, text, { 'idempotency-key': key, ...type });
 };
 
 /** Counts the audit events and the rows of a table, which show the effects of a request. */
@@ -140,10 +122,8 @@ test('the idempotency tests cover every route that changes data', () => {
   );
   for (const [route, { parameters }] of UNSAFE) {
     if (route === PREVIEW) continue;
-    expect([route, parameters.map(({ name }) => name)]).toEqual([
-      route,
-      expect.arrayContaining(['Idempotency-Key']),
-    ]);
+    const names = parameters.map(({ name }) => name);
+    expect([route, names.includes('Idempotency-Key')]).toEqual([route, true]);
   }
 });
 
@@ -152,21 +132,20 @@ describe.each(Object.keys(ROUTES))('%s', (route) => {
     const { path, body, other, table, settles } = (await ROUTES[route]?.()) as Case;
     const key = randomUUID();
     const unknown = path.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, UNKNOWN_ID);
-    const refused = await send(app.key, route, unknown === path ? `${path}?nonsense=1` : unknown, body, key);
+    const refused = await send(route, unknown === path ? `${path}?nonsense=1` : unknown, body, key);
     expect(refused.status).toBe(unknown === path ? 400 : 404); // a rejected request does not use up the key
-    const first = await send(app.key, route, path, body, key);
+    const first = await send(route, path, body, key);
     expect(first.status).toBeLessThan(300);
     expect(first.headers['idempotency-replayed']).toBeUndefined();
     if (settles) await awaitRun(app.key, first.body.id);
     const before = await countEffects(table);
     for (let retry = 0; retry < 2; retry++) {
-      const again = await send(app.key, route, path, body, key);
+      const again = await send(route, path, body, key);
       expect(visibleOf(again)).toEqual({ ...visibleOf(first), replayed: 'true' });
     }
-    const others = [await send(app.key, 'PUT', `/users/${UNKNOWN_ID}`, { phone: '1' }, key)];
-    if (other) others.push(await send(app.key, route, path, other, key));
-    for (const answer of others)
-      expect(fieldErrorsOf(answer)).toEqual([['Idempotency-Key', 'invalid_value']]);
+    const others = [await send('PUT', `/users/${UNKNOWN_ID}`, { phone: '1' }, key)];
+    if (other) others.push(await send(route, path, other, key));
+    for (const answer of others) expect(refusalOf(answer)).toEqual([422, 'Idempotency-Key invalid_value']);
     expect(await countEffects(table)).toEqual(before);
   });
 });

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { TestApp } from '../support/app/app.js';
+import { type TestApp, setUpApp } from '../support/app/app.js';
 import { readAuditRows } from '../support/app/audit-rows.js';
 import type { Answer, Client } from '../support/app/client.js';
 import { aUser, create } from '../support/data/factories.js';
@@ -9,17 +9,12 @@ import { PASSWORD, aPerson, databaseOf } from '../support/app/people.js';
 
 /** Number of concurrent copies of a request, which two instances receive. */
 const TIMES = 8;
-let app: TestApp;
+const app = setUpApp();
 let second: TestApp;
-beforeAll(async () => {
-  app = await TestApp.start();
-  second = await app.startOther();
-});
-afterAll(() => app.end());
+beforeAll(async () => void (second = await app.startOther()));
 
-async function sendCopies(
-  send: (client: Client, key: Record<string, string>) => Promise<Answer>,
-): Promise<Answer[]> {
+type Send = (client: Client, key: Record<string, string>) => Promise<Answer>;
+async function sendCopies(send: Send): Promise<Answer[]> {
   const key = { 'idempotency-key': randomUUID() };
   const clients = Array.from({ length: TIMES }, (_, index) => (index % 2 ? app : second).key);
   const answers = await Promise.all(clients.map((client) => send(client, key)));

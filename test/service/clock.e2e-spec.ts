@@ -3,6 +3,7 @@ import { setUpApp } from '../support/app/app.js';
 import { ALL_BUT_DATE } from '../support/app/clock.js';
 import { create } from '../support/data/factories.js';
 import { PASSWORD } from '../support/app/people.js';
+import { walkByLink } from '../support/app/search.js';
 
 /** The clock of the machine may jump, because an operator or NTP sets it, or because the machine was suspended. */
 const HOUR = 60 * 60 * 1000;
@@ -12,17 +13,6 @@ afterEach(() => void jest.useRealTimers());
 /** Sets the clock that the service reads. Timers are unaffected. */
 const setClock = (millis: number) =>
   jest.useFakeTimers({ now: Date.now() + millis, advanceTimers: true, doNotFake: ALL_BUT_DATE });
-
-async function listAllUsers(sort: string): Promise<string[]> {
-  const uuids: string[] = [];
-  for (let path: string | undefined = `/users/search?sort=${sort}&limit=2`; path !== undefined;) {
-    const answer = await app.key.get(path);
-    expect(answer.status).toBe(200);
-    uuids.push(...answer.body.Results.map(({ uuid }: { uuid: string }) => uuid));
-    path = /^<\/api\/0\.3(.+)>; rel="next"/.exec(answer.headers['link'] ?? '')?.[1];
-  }
-  return uuids;
-}
 
 test('changes, logins and searches still work after the clock is set back', async () => {
   const before = await Promise.all([1, 2, 3].map(() => create(app.key)));
@@ -36,7 +26,7 @@ test('changes, logins and searches still work after the clock is set back', asyn
   expect((await app.login(after[0].username, PASSWORD)).headers).toBeDefined();
   const all = [...before, ...after].map(({ uuid }) => uuid);
   for (const sort of ['updated', 'created']) {
-    const seen = await listAllUsers(sort);
+    const seen = (await walkByLink(app.key, { sort, limit: 2 })).map(({ uuid }) => uuid as string);
     expect(new Set(seen).size).toBe(seen.length);
     expect(seen).toEqual(expect.arrayContaining(all));
   }

@@ -1,10 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
 import { setUpApp } from '../support/app/app.js';
 import type { Answer, Client } from '../support/app/client.js';
 import { aUser, create } from '../support/data/factories.js';
-import { sha256 } from '../support/app/people.js';
+import { databaseOf, inSeconds, problemOf, sha256 } from '../support/app/people.js';
 
 /** The rules that hold for every route are tested in `contract/idempotent-routes`. */
 const app = setUpApp();
@@ -37,9 +36,8 @@ test('an Idempotency-Key expires after 24 hours', async () => {
   const first = await post(body, key);
   const id = await findRowId(app.key, key);
   const setCreated = (hours: number) => {
-    const time = new Date(Date.now() - hours * 3_600_000).toISOString().replace('T', ' ').replace('Z', '');
-    const database = app.app.get<Database>(DATABASE);
-    return database.execute('UPDATE idempotent_requests SET created = ? WHERE id = ?', [time, id]);
+    const sql = 'UPDATE idempotent_requests SET created = ? WHERE id = ?';
+    return databaseOf(app).execute(sql, [inSeconds(-hours * 3600), id]);
   };
   expect(await setCreated(23.9)).toBe(1);
   expect((await post(body, key)).body.uuid).toBe(first.body.uuid);
@@ -57,6 +55,5 @@ test.each([
   ['has 256 characters', 'x'.repeat(256)],
   ['contains a letter outside ASCII', 'ä'],
 ])('a POST returns 400 if its Idempotency-Key %s', async (_, key) => {
-  const answer = await post(aUser(), key);
-  expect([answer.status, answer.body.code]).toEqual([400, 'invalid_parameter']);
+  expect(problemOf(await post(aUser(), key))).toEqual([400, 'invalid_parameter']);
 });

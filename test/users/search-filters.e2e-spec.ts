@@ -8,30 +8,15 @@ const app = setUpApp({ EXTRA_ROLES: 'Keeper of keys' });
 let boss = '';
 
 beforeAll(async () => {
-  [boss = ''] = await createMany(app.key, [
-    { username: 'boss', external_id: 'Id 1', roles: ['Editor', 'Author'] },
-  ]);
+  const roles = ['Editor', 'Author'];
+  [boss = ''] = await createMany(app.key, [{ username: 'boss', external_id: 'Id 1', roles }]);
+  const authname = { saml: ['Jose@IdP', 'j:o:s:e'], oidc: ['7'] };
+  const blocked = { status: 'Blocked' };
+  const keeper = { username: 'two words', roles: ['Author', 'Keeper of keys'], manager_uuid: boss };
   const uuids = await createMany(app.key, [
-    {
-      username: 'José',
-      email: 'Jose@Example.org',
-      manager_uuid: boss,
-      authname: { saml: ['Jose@IdP', 'j:o:s:e'], oidc: ['7'] },
-    },
-    {
-      username: 'Jose',
-      email: 'jose2@example.org',
-      external_id: 'id 1',
-      roles: ['Editor'],
-      status: 'Blocked',
-    },
-    {
-      username: 'two words',
-      external_id: 'É-2',
-      roles: ['Author', 'Keeper of keys'],
-      manager_uuid: boss,
-      status: 'Blocked',
-    },
+    { username: 'José', email: 'Jose@Example.org', manager_uuid: boss, authname },
+    { username: 'Jose', email: 'jose2@example.org', external_id: 'id 1', roles: ['Editor'], ...blocked },
+    { ...keeper, external_id: 'É-2', ...blocked },
     { username: 'plain', authname: { ldap: ['Jose@IdP'] } },
   ]);
   const database = app.app.get<Database>(DATABASE);
@@ -40,18 +25,15 @@ beforeAll(async () => {
     const time = `2026-01-0${index + 1} 12:00:00.500`;
     const set = index % 2 ? ', managed_by = ?' : '';
     const dataset = index % 2 ? ['Staff'] : [];
-    await database.execute(`UPDATE users SET created = ?, updated = ?${set} WHERE uuid = ?`, [
-      time,
-      time,
-      ...dataset,
-      uuid,
-    ]);
+    const sql = `UPDATE users SET created = ?, updated = ?${set} WHERE uuid = ?`;
+    await database.execute(sql, [time, time, ...dataset, uuid]);
   }
   // The first Webmaster is older than all other users.
   const old = '2020-01-01 00:00:00.000';
   await database.execute("UPDATE users SET created = ?, updated = ? WHERE username = 'admin'", [old, old]);
 });
 
+const BOTH = ['Active', 'Blocked'];
 const ALL = ['Jose', 'José', 'admin', 'boss', 'plain', 'two words'];
 
 describe('a search with one filter', () => {
@@ -75,7 +57,7 @@ describe('a search with one filter', () => {
     [{ email: '%@example.org' }, []],
     [{ status: 'Active' }, ['José', 'admin', 'boss', 'plain']],
     [{ status: 'Blocked' }, ['Jose', 'two words']],
-    [{ status: ['Active', 'Blocked'] }, ALL],
+    [{ status: BOTH }, ALL],
     [{ status: ['Blocked', 'Blocked'] }, ['Jose', 'two words']],
     [{ role: 'Editor' }, ['Jose', 'boss']],
     [{ role: 'eDITOR' }, ['Jose', 'boss']],
@@ -115,15 +97,7 @@ describe('a search with several filters', () => {
     [{ status: 'Blocked', role: 'Editor' }, ['Jose']],
     [{ status: 'Blocked', role: ['Editor', 'Author'] }, ['Jose', 'two words']],
     [{ status: 'Active', username: 'jose' }, []],
-    [
-      {
-        has_external_id: true,
-        external_id: 'id 1',
-        status: ['Active', 'Blocked'],
-        role: ['Editor', 'Webmaster'],
-      },
-      ['Jose'],
-    ],
+    [{ has_external_id: true, external_id: 'id 1', status: BOTH, role: ['Editor', 'Webmaster'] }, ['Jose']],
     [{ has_external_id: false, external_id: 'id 1' }, []],
     [{ fulltext_search: 'jose', status: 'Blocked' }, ['Jose']],
     [{ fulltext_search: 'jose', authname: 'oidc:7' }, ['José']],
@@ -177,13 +151,10 @@ test('a search finds identifiers of 250 emoji', async () => {
 
 test('search filters find a changed user only by new values', async () => {
   const manager = await create(app.key);
-  const before = {
-    external_id: 'old-1',
-    authname: { saml: ['old'] },
-    roles: ['Moderator'],
-    manager_uuid: manager.uuid,
-  };
-  const [uuid] = await createMany(app.key, [{ username: 'moving', ...before }]);
+  const before = { external_id: 'old-1', authname: { saml: ['old'] }, roles: ['Moderator'] };
+  const [uuid] = await createMany(app.key, [
+    { username: 'moving', manager_uuid: manager.uuid as string, ...before },
+  ]);
   for (const query of [{ role: 'Moderator' }, { manager_uuid: manager.uuid }]) {
     expect(await findNames(app.key, query)).toEqual(['moving']);
   }

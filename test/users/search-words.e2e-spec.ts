@@ -1,25 +1,15 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { setUpApp } from '../support/app/app.js';
+import { problemOf } from '../support/app/people.js';
 import { createMany, findNames, search } from '../support/app/search.js';
 
 /** Case folding and accent folding are tested in `unit/text`. */
 const app = setUpApp();
 
+const JANE = { username: 'jane', email: 'jane.doe@example.org' };
 const PEOPLE = [
-  {
-    username: 'jane',
-    firstname: 'Jane',
-    surname: 'Doe',
-    email: 'jane.doe@example.org',
-    external_id: 'HR-10042',
-  },
-  {
-    username: 'janet',
-    firstname: 'Janet',
-    surname: 'Doering',
-    email: 'janet@mail.example.com',
-    external_id: 'HR-10043',
-  },
+  { ...JANE, firstname: 'Jane', surname: 'Doe', external_id: 'HR-10042' },
+  { username: 'janet', firstname: 'Janet', surname: 'Doering', external_id: 'HR-10043' },
   { username: 'li', firstname: 'Li', surname: 'Bo' },
   { username: 'liv', firstname: 'Liv', surname: 'Boe', email: 'liv.boe@example.org' },
   { username: 'will', firstname: 'Will', middle_name: 'The', surname: 'Not', known_as: 'And' },
@@ -125,14 +115,10 @@ describe('fulltext_search', () => {
   );
 
   test('finds words of the maximum length', async () => {
-    const long = {
-      username: 'b'.repeat(254),
-      firstname: '\u{1d56b}'.repeat(254),
-      external_id: 'c'.repeat(255),
-    };
-    await createMany(app.key, [long]);
-    for (const term of ['b'.repeat(254), `${'b'.repeat(200)}*`, 'c'.repeat(255)])
-      expect(await find(term)).toEqual([long.username]);
+    const [username, external_id] = ['b'.repeat(254), 'c'.repeat(255)];
+    await createMany(app.key, [{ username, external_id, firstname: '\u{1d56b}'.repeat(254) }]);
+    for (const term of [username, `${'b'.repeat(200)}*`, external_id])
+      expect(await find(term)).toEqual([username]);
   });
 });
 
@@ -153,7 +139,7 @@ describe('an unusual search term', () => {
 
   test.each(['*', 'jane *', '* *'])('with a lone * is refused: %j', async (term) => {
     const answer = await search(app.key, { fulltext_search: term });
-    expect([answer.status, answer.body.code]).toEqual([400, 'invalid_parameter']);
+    expect(problemOf(answer)).toEqual([400, 'invalid_parameter']);
   });
 
   test.each([
@@ -170,7 +156,7 @@ describe('an unusual search term', () => {
     ['256 characters', 'x'.repeat(256)],
   ])('with %s is refused', async (_, term) => {
     const answer = await search(app.key, { fulltext_search: term });
-    expect([answer.status, answer.body.code]).toEqual([400, 'invalid_parameter']);
+    expect(problemOf(answer)).toEqual([400, 'invalid_parameter']);
     expect(answer.body.detail).toContain('fulltext_search');
   });
 
@@ -198,11 +184,8 @@ test('fulltext_search ranks names, then username and email, then external_id', a
       ({ username }: { username: string }) => username,
     );
   const best = await readOrder('');
-  expect([best[0], best.slice(1, 3).sort(), best[3]]).toEqual([
-    'rank-name',
-    ['quartz', 'rank-mail'],
-    'rank-id',
-  ]);
+  expect([best[0], best[3]]).toEqual(['rank-name', 'rank-id']);
+  expect(best.slice(1, 3).sort()).toEqual(['quartz', 'rank-mail']);
   expect(await readOrder('order=asc')).toEqual([...best].reverse());
   expect(await readOrder('sort=username&order=asc')).toEqual(['quartz', 'rank-id', 'rank-mail', 'rank-name']);
 });

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { type TestApp, setUpApp } from '../support/app/app.js';
 import { readAuditRows } from '../support/app/audit-rows.js';
-import type { Answer } from '../support/app/client.js';
+import type { Answer, Client } from '../support/app/client.js';
 import { aUser, create } from '../support/data/factories.js';
 import { refusalOf } from '../support/app/problems.js';
 
@@ -11,6 +11,8 @@ beforeAll(async () => void (second = await app.startOther()));
 
 const runMany = <T>(count: number, work: (index: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, index) => work(index)));
+/** Clients of both instances in turn. */
+const keyOf = (index: number): Client => (index % 2 ? second : app).key;
 const statusesOf = (answers: Answer[]): number[] => answers.map(({ status }) => status).sort();
 const read = async (uuid: string) => (await app.key.get(`/users/${uuid}`)).body;
 
@@ -48,19 +50,15 @@ test('concurrent creations and changes on two instances are all stored', async (
   const before = (await app.key.get('/users/search?limit=1')).body.Count as number;
   const users = await runMany(COUNT, () => create(app.key));
   const [created, changed] = await Promise.all([
-    runMany(COUNT, (index) => (index % 2 ? app : second).key.post('/users', aUser({ firstname: 'New' }))),
-    runMany(COUNT, (index) =>
-      (index % 2 ? second : app).key.put(`/users/${users[index].uuid}`, { firstname: `F${index}` }),
-    ),
+    runMany(COUNT, (index) => keyOf(index + 1).post('/users', aUser({ firstname: 'New' }))),
+    runMany(COUNT, (index) => keyOf(index).put(`/users/${users[index].uuid}`, { firstname: `F${index}` })),
   ]);
   expect(new Set(statusesOf([...created, ...changed]))).toEqual(new Set([200, 201]));
   expect(created.filter(({ status }) => status === 201)).toHaveLength(COUNT);
   for (const [index, { uuid }] of users.entries()) {
     expect((await read(uuid)).firstname).toBe(`F${index}`);
-    expect((await readAuditRows(app, uuid)).map(({ action }) => action)).toEqual([
-      'user.created',
-      'user.updated',
-    ]);
+    const actions = (await readAuditRows(app, uuid)).map(({ action }) => action);
+    expect(actions).toEqual(['user.created', 'user.updated']);
   }
   for (const { body } of created) expect((await read(body.uuid)).firstname).toBe('New');
   expect((await app.key.get('/users/search?limit=1')).body.Count).toBe(before + 2 * COUNT);
@@ -68,23 +66,14 @@ test('concurrent creations and changes on two instances are all stored', async (
 
 test('concurrent changes of different fields of one user are all stored', async () => {
   const { uuid } = await create(app.key, { authname: { a0: ['x'] } });
-  const fields = {
-    phone: '1',
-    mobile: '2',
-    firstname: '3',
-    middle_name: '4',
-    surname: '5',
-    known_as: '6',
-    about_me: '7',
-  };
-  const answers = await Promise.all([
-    ...Object.entries(fields).map(([field, value], index) =>
-      (index % 2 ? app : second).key.put(`/users/${uuid}`, { [field]: value }),
-    ),
-    ...['a1', 'a2', 'a3'].map((method) =>
-      second.key.put(`/users/${uuid}`, { authname: { [method]: ['x'] } }),
-    ),
-  ]);
+  const names = ['phone', 'mobile', 'firstname', 'middle_name', 'surname', 'known_as', 'about_me'];
+  const fields = Object.fromEntries(names.map((name, index) => [name, `${index}`]));
+  const changes = [
+    ...Object.entries(fields).map(([field, value]) => ({ [field]: value })),
+    ...['a1', 'a2', 'a3'].map((method) => ({ authname: { [method]: ['x'] } })),
+  ];
+  const put = (body: object, index: number) => keyOf(index).put(`/users/${uuid}`, body);
+  const answers = await Promise.all(changes.map(put));
   expect(new Set(statusesOf(answers))).toEqual(new Set([200]));
   const user = await read(uuid);
   expect(user).toMatchObject(fields);
@@ -96,7 +85,7 @@ test('only one of 10 concurrent PUTs with the same If-Match succeeds', async () 
   const { uuid } = await create(app.key);
   const etag = (await app.key.get(`/users/${uuid}`)).headers['etag'] ?? '';
   const answers = await runMany(10, (index) =>
-    (index % 2 ? app : second).key.put(`/users/${uuid}`, { surname: `S${index}` }, { 'if-match': etag }),
+    keyOf(index).put(`/users/${uuid}`, { surname: `S${index}` }, { 'if-match': etag }),
   );
   expect(statusesOf(answers)).toEqual([200, ...Array.from({ length: 9 }, () => 412)]);
   expect((await read(uuid)).surname).toBe(answers.find(({ status }) => status === 200)?.body.surname);
@@ -108,27 +97,20 @@ test('concurrent PUTs cannot swap the usernames of two users', async () => {
     app.key.put(`/users/${a.uuid}`, { username: b.username }),
     second.key.put(`/users/${b.uuid}`, { username: a.username }),
   ]);
-  expect(answers.map(refusalOf)).toEqual([
-    [409, 'username_taken'],
-    [409, 'username_taken'],
-  ]);
+  for (const answer of answers) expect(refusalOf(answer)).toEqual([409, 'username_taken']);
 });
 
 test('concurrent changes of managers never create a cycle', async () => {
   for (let round = 0; round < 5; round++) {
     const users = await runMany(3, () => create(app.key));
-    const answers = await runMany(3, (index) =>
-      (index % 2 ? app : second).key.put(`/users/${users[index].uuid}`, {
-        manager_uuid: users[(index + 1) % 3].uuid,
-      }),
-    );
-    expect(answers.map(refusalOf).filter(([status]) => status !== 200)).toEqual([
-      [422, 'manager_uuid cycle'],
-    ]);
-    const managers = await Promise.all(
-      users.map(async ({ uuid }) => (await read(uuid)).manager_uuid as string | null),
-    );
-    expect(managers.filter((manager) => manager === null)).toHaveLength(1);
+    const answers = await runMany(3, (index) => {
+      const manager_uuid: unknown = users[(index + 1) % 3].uuid;
+      return keyOf(index).put(`/users/${users[index].uuid}`, { manager_uuid });
+    });
+    const refusals = answers.map(refusalOf).filter(([status]) => status !== 200);
+    expect(refusals).toEqual([[422, 'manager_uuid cycle']]);
+    const after = await Promise.all(users.map(({ uuid }) => read(uuid)));
+    expect(after.filter(({ manager_uuid }) => manager_uuid === null)).toHaveLength(1);
   }
 });
 
@@ -145,8 +127,6 @@ test('two Webmasters who block each other concurrently leave one active Webmaste
   const active = await app.key.get('/users/search?role=Webmaster&status=Active');
   expect(active.body.Count).toBe(1);
   const last = active.body.Results[0].uuid as string;
-  expect(refusalOf(await app.key.put(`/users/${last}`, { status: 'Blocked' }))).toEqual([
-    409,
-    'last_webmaster',
-  ]);
+  const refused = await app.key.put(`/users/${last}`, { status: 'Blocked' });
+  expect(refusalOf(refused)).toEqual([409, 'last_webmaster']);
 });

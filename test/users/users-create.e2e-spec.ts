@@ -88,15 +88,8 @@ test('a password appears neither in responses nor in the audit', async () => {
 test.each(['x', '', null, [], {}, false])(
   'POST /users rejects read-only and unknown fields with the value %j',
   async (value) => {
-    const fields = [
-      'created',
-      'current_password',
-      'last_access',
-      'managed_by',
-      'password_hash',
-      'updated',
-      'uuid',
-    ];
+    const readOnly = ['created', 'last_access', 'managed_by', 'updated', 'uuid'];
+    const fields = [...readOnly, 'current_password', 'password_hash'].sort();
     const body = aUser(Object.fromEntries(fields.map((field) => [field, value])));
     const errors = fields.map((field) => `${field} unknown_field`);
     expect(refusalOf(await app.key.post('/users', body))).toEqual([422, ...errors]);

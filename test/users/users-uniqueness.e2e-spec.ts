@@ -64,18 +64,14 @@ describe('usernames that differ', () => {
 describe('email addresses', () => {
   test('are equal in any case or character width', async () => {
     const tag = createTag();
-    await expectTaken(
-      { email: `Jane.${tag}@example.org` },
-      { email: `ｊａｎｅ.${tag}@EXAMPLE.ORG` },
-      'email',
-    );
+    const [held, wanted] = [`Jane.${tag}@example.org`, `ｊａｎｅ.${tag}@EXAMPLE.ORG`];
+    await expectTaken({ email: held }, { email: wanted }, 'email');
   });
   test('differ by accents, dots or tags', async () => {
     const tag = createTag();
     for (const local of ['jane.doe', 'janedoe', 'jane.doe+x', 'jané.doe']) {
-      expect((await create(app.key, { email: `${local}.${tag}@example.org` })).email).toBe(
-        `${local}.${tag}@example.org`,
-      );
+      const email = `${local}.${tag}@example.org`;
+      expect((await create(app.key, { email })).email).toBe(email);
     }
   });
 });
@@ -124,11 +120,8 @@ describe('external_id', () => {
 describe('authname', () => {
   test('is unique per provider', async () => {
     const tag = createTag();
-    await expectTaken(
-      { authname: { saml: ['x', tag] } },
-      { authname: { ldap: [tag], saml: [` ${tag} `] } },
-      'authname',
-    );
+    const wanted = { ldap: [tag], saml: [` ${tag} `] };
+    await expectTaken({ authname: { saml: ['x', tag] } }, { authname: wanted }, 'authname');
   });
   test('accepts names that differ only in case or provider', async () => {
     const tag = createTag();
@@ -138,11 +131,8 @@ describe('authname', () => {
 });
 
 test('a 409 response lists every conflict with another user', async () => {
-  const [one, two, three] = [
-    await create(app.key),
-    await create(app.key),
-    await create(app.key, { external_id: createTag() }),
-  ];
+  const [one, two] = [await create(app.key), await create(app.key)];
+  const three = await create(app.key, { external_id: createTag() });
   const wanted = { username: one.username, email: two.email, external_id: three.external_id };
   const { status, body } = await app.key.post('/users', aUser(wanted));
   expect([status, body.code]).toEqual([409, 'username_taken']);
