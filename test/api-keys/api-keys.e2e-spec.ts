@@ -74,14 +74,8 @@ test('API keys are listed in pages, newest first', async () => {
 });
 
 test('the audit records the settings of a new API key', async () => {
-  const bounds = {
-    scopes: ['users:read'],
-    networks: ['10.0.0.0/8'],
-    expires: '2999-01-31T00:00:00.000Z',
-    unknown_fields: 'ignore',
-    profile: 'entra',
-  };
-  const { id } = await createKey({ name: 'x', ...bounds });
+  const bounds = { scopes: ['users:read'], networks: ['10.0.0.0/8'], expires: '2999-01-31T00:00:00.000Z' };
+  const { id } = await createKey({ name: 'x', ...bounds, unknown_fields: 'ignore', profile: 'entra' });
   expect(JSON.parse((await readAuditRows(app, id))[0]?.changes ?? '')).toEqual([
     { field: 'name', new: 'x' },
     { field: 'expires', new: '2999-01-31 00:00:00.000' },

@@ -7,9 +7,11 @@ import { UserWriter } from '../../src/users/writer/user-writer.service.js';
 import { type TestApp, setUpApp } from '../support/app/app.js';
 import { readAuditRows } from '../support/app/audit-rows.js';
 import type { Answer, Client } from '../support/app/client.js';
+import * as credentials from '../support/app/credentials.js';
 import { ENGINE } from '../support/app/database.js';
+import { update, writeUsers } from '../support/app/deletion.js';
 import { traceStatements } from '../support/app/counting.js';
-import { create } from '../support/data/factories.js';
+import { aUser, create } from '../support/data/factories.js';
 import { databaseOf, inSeconds, problemOf } from '../support/app/people.js';
 
 /** An API key that blocks too many users within an hour is stopped on all instances until its fuse is reset. */
@@ -78,10 +80,7 @@ test('a blown fuse prevents only its API key from blocking users', async () => {
   expect((await client.put(`/users/${fourth}`, { phone: '1' })).status).toBe(200);
   expect((await client.put(`/users/${first}`, { status: 'Active' })).status).toBe(200);
   expect((await block(client, uuids[1] ?? '')).status).toBe(200); // this user is already blocked
-  expect(
-    (await client.post('/users', { username: fourth, email: `${fourth}@example.org`, status: 'Blocked' }))
-      .status,
-  ).toBe(201);
+  expect((await client.post('/users', aUser({ status: 'Blocked' }))).status).toBe(201);
   expect((await block(another, fourth)).status).toBe(200);
   expect((await block(await app.login(), fifth)).status).toBe(200);
   expect((await block(client, sixth)).status).toBe(429);
@@ -113,9 +112,8 @@ test('an API key cannot reset its own fuse', async () => {
   await blockAll(client, uuids.slice(0, 4));
   const reset = async (by: Client) => by.post(`/api_keys/${id.toUpperCase()}/fuse`);
   expect(problemOf(await reset(client))).toEqual([403, 'forbidden']);
-  const limited = (await app.key.post('/api_keys', { name: 'x', scopes: [...SCOPES] })).body;
-  const refused = await reset(app.guest.with({ 'x-api-key': limited.key as string }));
-  expect(problemOf(refused)).toEqual([403, 'insufficient_scope']);
+  const { client: limited } = await credentials.aKey(app, ...SCOPES);
+  expect(problemOf(await reset(limited))).toEqual([403, 'insufficient_scope']);
   expect((await block(client, uuids[3] ?? '')).status).toBe(429);
   expect((await reset((await aKey()).client)).status).toBe(200);
   expect((await block(client, uuids[3] ?? '')).status).toBe(200);
@@ -159,11 +157,8 @@ test('the key fuse counts only users blocked in the last hour', async () => {
   await databaseOf(app).execute(age, [inSeconds(-3601), id, uuids[0] ?? '']);
   expect(await blockAll(client, uuids.slice(3))).toEqual([200, 429]);
   await app.app.get(KeyFuse).purge();
-  const row = await databaseOf(app).queryOne<{ n: number }>(
-    'SELECT COUNT(*) AS n FROM key_deactivations WHERE key_id = ?',
-    [id],
-  );
-  expect(row?.n).toBe(3);
+  const left = 'SELECT user_uuid FROM key_deactivations WHERE key_id = ?';
+  expect(await databaseOf(app).query(left, [id])).toHaveLength(3);
 });
 
 test('FUSE_PERCENT is a percentage of users active before the first block', async () => {
@@ -192,13 +187,8 @@ const buildKeyActor = (id: string): KeyActor => ({
 test('every user blocked by a change set counts towards the key fuse', async () => {
   const [{ id }, uuids] = [await aKey(), await createUsers(4)];
   const caller = { actor: buildKeyActor(id), requestId: 'test', ip: '' };
-  const changes = uuids.map((uuid) => ({
-    kind: 'update' as const,
-    uuid,
-    patch: { status: 'Blocked' as const },
-  }));
-  const apply = (set: typeof changes) =>
-    app.app.get(TransactionRunner).run((tx) => app.app.get(UserWriter).apply(tx, set, caller));
+  const changes = uuids.map((uuid) => update(uuid, { status: 'Blocked' }));
+  const apply = (set: typeof changes) => writeUsers(app, set, caller);
   await expect(apply(changes)).rejects.toMatchObject({ code: 'fuse_blown', count: 4, limit: 3 });
   expect(await Promise.all(uuids.map(readStatus))).toEqual(Array(4).fill('Active'));
   await apply(changes.slice(1));
@@ -211,9 +201,7 @@ test('the key fuse adds SQL statements only to changes that block users', async 
     app.app.get(TransactionRunner).run(async (tx) => {
       const { sql, statements } = traceStatements(tx);
       const actor: Actor = kind === 'key' ? buildKeyActor(id) : { kind, id: null };
-      await app.app
-        .get(UserWriter)
-        .apply(sql, [{ kind: 'update', uuid, patch }], { actor, requestId: 'x', ip: '' });
+      await app.app.get(UserWriter).apply(sql, [update(uuid, patch)], { actor, requestId: 'x', ip: '' });
       // A change within the same millisecond as the previous change does not set `updated`.
       return statements.map((text) => text.replace(/ SET .*/, ' SET'));
     });

@@ -90,7 +90,7 @@ describe('a throttled IP address', () => {
 });
 
 test('nine failed logins from different IP addresses throttle a username', async () => {
-  for (const name of [(await create(app.key, { password: PASSWORD })).username, 'no such person']) {
+  for (const name of [(await createUser()).username, 'no such person']) {
     for (let time = 0; time < 9; time++) {
       expect(problemOf(await login(name, `wrong ${time}`, ipOf(time)))).toEqual([401, 'login_failed']);
     }
@@ -107,7 +107,7 @@ test('all addresses of an IPv6 network share one limit of failed logins', async 
 });
 
 test('a successful login keeps the failed logins of the IP address', async () => {
-  const { username } = await create(app.key, { password: PASSWORD });
+  const { username } = await createUser();
   for (let time = 0; time < 7; time++) {
     expect((await login(`name-${time}`)).status).toBe(401);
     expect((await login(username, PASSWORD)).status).toBe(200);

@@ -12,6 +12,7 @@ beforeEach(() => void stopClock());
 afterEach(() => void jest.useRealTimers());
 afterAll(() => app.end());
 
+const createUser = () => create(app.key, { password: PASSWORD });
 const login = (username: string, password: string, headers: Record<string, string> = {}): Promise<Answer> =>
   app.guest.post('/sessions/login', { username, password }, headers);
 
@@ -26,7 +27,7 @@ const endWindows = () =>
 
 describe('five failed logins', () => {
   test('lead to 429 even for the correct password', async () => {
-    const { username } = await create(app.key, { password: PASSWORD });
+    const { username } = await createUser();
     await fail(5, username);
     const answer = await login(username, PASSWORD);
     expect(problemOf(answer)).toEqual([429, 'login_throttled']);
@@ -35,19 +36,15 @@ describe('five failed logins', () => {
   });
 
   test('lead to 429 even for a blocked user', async () => {
-    const { username, uuid } = await create(app.key, { password: PASSWORD });
+    const { username, uuid } = await createUser();
     await app.key.put(`/users/${uuid}`, { status: 'Blocked' });
-    for (let time = 0; time < 5; time++) {
+    for (let time = 0; time < 5; time++)
       expect(problemOf(await login(username, PASSWORD))).toEqual([401, 'login_failed']);
-    }
     expect(problemOf(await login(username, PASSWORD))).toEqual([429, 'login_throttled']);
   });
 
   test('lead to 429 for every spelling of the username', async () => {
-    const [user, other] = [
-      await create(app.key, { password: PASSWORD }),
-      await create(app.key, { password: PASSWORD }),
-    ];
+    const [user, other] = [await createUser(), await createUser()];
     await fail(3, user.username);
     await fail(2, ` ${user.username.toUpperCase()} `);
     expect((await login(user.username, PASSWORD)).status).toBe(429);
@@ -55,7 +52,7 @@ describe('five failed logins', () => {
   });
 
   test('lead to 429 even if some logins use the email', async () => {
-    const { username, email } = await create(app.key, { password: PASSWORD });
+    const { username, email } = await createUser();
     await fail(3, username);
     await fail(2, email);
     expect(problemOf(await login(email, PASSWORD))).toEqual([429, 'login_throttled']);
@@ -63,7 +60,7 @@ describe('five failed logins', () => {
   });
 
   test('lead to 429 until the time window ends', async () => {
-    const { username } = await create(app.key, { password: PASSWORD });
+    const { username } = await createUser();
     await fail(5, username);
     expect((await login(username, PASSWORD)).status).toBe(429);
     await endWindows();
@@ -75,7 +72,7 @@ describe('five failed logins', () => {
 });
 
 test('a successful login clears the failed logins of its username', async () => {
-  const { username } = await create(app.key, { password: PASSWORD });
+  const { username } = await createUser();
   await fail(4, username);
   expect((await login(username, PASSWORD)).status).toBe(200);
   await fail(4, username);
@@ -105,7 +102,7 @@ test('concurrent failed logins of many usernames are all stored', async () => {
 });
 
 test('failed logins are still counted after a restart', async () => {
-  const { username } = await create(app.key, { password: PASSWORD });
+  const { username } = await createUser();
   await fail(3, username);
   await app.stop();
   app = await TestApp.startOn(app.database);

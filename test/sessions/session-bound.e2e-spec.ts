@@ -12,6 +12,7 @@ import { PASSWORD, databaseOf, inSeconds } from '../support/app/people.js';
 /** A user has at most 20 sessions. The next login ends the oldest session. */
 const app = setUpApp({ HASH_QUEUE_LIMIT: '200' });
 
+const createUser = (): Promise<Json> => create(app.key, { password: PASSWORD });
 const readSessions = async (user: Json): Promise<Json[]> =>
   (await app.key.get(`/sessions?user_uuid=${user.uuid as string}&limit=100`)).body.Results;
 /** Starts sessions like logins do, but without checking passwords. */
@@ -25,10 +26,7 @@ const login = (user: Json) =>
   app.guest.post('/sessions/login', { username: user.username, password: PASSWORD });
 
 test('a login of a user with 20 sessions ends the oldest session', async () => {
-  const [user, other] = [
-    await create(app.key, { password: PASSWORD }),
-    await create(app.key, { password: PASSWORD }),
-  ];
+  const [user, other] = [await createUser(), await createUser()];
   await login(other);
   await startSessions(user, 20);
   const [newest] = await readSessions(user);
@@ -45,7 +43,7 @@ test('a login of a user with 20 sessions ends the oldest session', async () => {
 });
 
 test('expired sessions do not count towards the limit of 20 sessions', async () => {
-  const user = await create(app.key, { password: PASSWORD });
+  const user = await createUser();
   await startSessions(user, 19);
   const live = (await readSessions(user)).at(-1) as { id: string }; // the oldest session, which would end first
   await databaseOf(app).execute('UPDATE sessions SET expires = ? WHERE user_uuid = ? AND id <> ?', [
@@ -58,7 +56,7 @@ test('expired sessions do not count towards the limit of 20 sessions', async () 
 });
 
 test('concurrent logins never leave a user with more than 20 sessions', async () => {
-  const user = await create(app.key, { password: PASSWORD });
+  const user = await createUser();
   await startSessions(user, 15);
   const answers = await Promise.all(Array.from({ length: 15 }, () => login(user)));
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
