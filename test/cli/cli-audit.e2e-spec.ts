@@ -47,10 +47,8 @@ test('audit verify exits with 1 if an event was changed', async () => {
 test('audit verify reports an audit without seals, and an audit that was emptied', async () => {
   const database = databaseOf(app);
   const young = await runAudit('verify');
-  expect([young.code, young.out]).toEqual([
-    0,
-    expect.stringMatching(/^NONE No event is sealed yet.*\n +[1-9]/),
-  ]);
+  expect(young.code).toBe(0);
+  expect(young.out).toMatch(/^NONE No event is sealed yet.*\n +[1-9]/);
   await database.execute('DELETE FROM audit_events');
   await create(app.key);
   await database.execute('UPDATE api_keys SET id = ?', [uuidv7({ msecs: Date.now() - HOUR })]);

@@ -18,12 +18,8 @@ interface Finding {
   message: string;
 }
 const examine = async (settings: Record<string, string> = {}) => {
-  const { out, code } = await runCommand(
-    database,
-    ['doctor', '--security', '--json'],
-    settings,
-    database.folder,
-  );
+  const args = ['doctor', '--security', '--json'];
+  const { out, code } = await runCommand(database, args, settings, database.folder);
   return { findings: JSON.parse(out) as Finding[], code, out };
 };
 const levelsOf = (findings: Finding[], subject: string) =>

@@ -120,10 +120,8 @@ describe.each(TARGETS)('rollcall imports on the %s', (target) => {
     expect([rejected.code, JSON.parse(rejected.out).state]).toEqual([0, 'rejected']);
     const plan = await runImport(app.key, buildFile(3, '7'), `dataset=${name}&dry_run=true`);
     const cancelled = await run('cancel', plan.id);
-    expect([cancelled.code, cancelled.out]).toEqual([
-      0,
-      expect.stringContaining(`Import ${plan.id}: cancelled`),
-    ]);
+    expect(cancelled.code).toBe(0);
+    expect(cancelled.out).toContain(`Import ${plan.id}: cancelled`);
     expect((await findUser(app.key, `${name}-0`)).phone).toBe('10');
   });
 
@@ -141,10 +139,8 @@ describe.each(TARGETS)('rollcall imports on the %s', (target) => {
     expect((await run('approve', planned.id)).code).toBe(0);
     expect((await findUser(app.key, `${name}-0`)).status).toBe('Blocked');
     const twice = await run('revert', first.id);
-    expect([twice.code, twice.err]).toEqual([
-      2,
-      expect.stringContaining(`already reverted by import ${planned.id}`),
-    ]);
+    expect(twice.code).toBe(2);
+    expect(twice.err).toContain(`already reverted by import ${planned.id}`);
     const undone = await run('revert', planned.id);
     expect([undone.code, undone.out]).toEqual([0, expect.stringMatching(/reactivated +3\n/)]);
     expect(undone.out).toMatch(new RegExp(`File +revert of ${planned.id as string}, `));

@@ -32,11 +32,8 @@ test('importing samples/users.csv twice creates each user once', async () => {
   expect([first.code, /created +15\n/.test(first.out)]).toEqual([0, true]);
   expect(first.err).toMatch(/^((queued|validating|applying) …\n)+/);
   const again = await runRollcall(['import', `${ROOT}samples/users.csv`, '--json']);
-  expect(JSON.parse(again.out)).toMatchObject({
-    state: 'completed',
-    counts: { unchanged: 15 },
-    file: { name: 'users.csv' },
-  });
+  const repeated = { state: 'completed', counts: { unchanged: 15 }, file: { name: 'users.csv' } };
+  expect(JSON.parse(again.out)).toMatchObject(repeated);
   const out = join(database.folder, 'out.csv');
   expect((await runRollcall(['users', 'export', '--out', out])).code).toBe(0);
   expect(readFileSync(out, 'utf8').split('\r\n')).toHaveLength(17);
@@ -46,10 +43,8 @@ test('importing samples/users.csv twice creates each user once', async () => {
 test('rollcall import exits with 1 if only some rows fail', async () => {
   const good = 'p,p,p@example.org,Active';
   const some = await runRollcall(['import', writeUsers('some.csv', 'q,q,bad,Active', good)]);
-  expect([some.code, /2 +email +invalid_format +must be an e-mail address/.test(some.out)]).toEqual([
-    1,
-    true,
-  ]);
+  expect(some.code).toBe(1);
+  expect(some.out).toMatch(/2 +email +invalid_format +must be an e-mail address/);
   const bad = writeUsers('bad.csv', 'q,q,bad,Active');
   expect((await runRollcall(['import', bad])).code).toBe(2);
   expect((await runRollcall(['import', bad, '--dry-run'])).code).toBe(2);

@@ -5,6 +5,7 @@ import { Leases } from '../../src/platform/database/leases/leases.service.js';
 import { PurgeService } from '../../src/operations/start/purge.service.js';
 import { setUpApp } from '../support/app/app.js';
 import type { Client } from '../support/app/client.js';
+import { aKey } from '../support/app/credentials.js';
 import { runImport } from '../support/app/imports.js';
 import { PASSWORD, aPerson, databaseOf, inSeconds } from '../support/app/people.js';
 import { aUser, create } from '../support/data/factories.js';
@@ -20,10 +21,10 @@ let client: Client;
 let connector: Client;
 beforeAll(async () => {
   ({ client } = await aPerson(app, { username: 'aware' }));
-  const { id, key } = (await app.key.post('/api_keys', { name: 'connector' })).body;
-  connector = app.guest.with({ 'x-api-key': key });
+  const key = await aKey(app);
+  connector = key.client;
   await block();
-  await execute('INSERT INTO key_fuses (key_id) VALUES (?)', id);
+  await execute('INSERT INTO key_fuses (key_id) VALUES (?)', key.id);
   await runImport(app.key, fileOf('x'));
   await login();
 });
@@ -37,41 +38,27 @@ const block = async () =>
 const login = (password = PASSWORD) =>
   app.guest.post('/sessions/login', { username: 'aware', password }, { 'sec-fetch-mode': 'cors' });
 const post = () => app.key.post('/users', ONCE, { 'idempotency-key': 'once' });
+const postAgain = () => statusOf(post());
 const listKeys = () => statusOf(app.key.get('/api_keys'));
 const readMe = () => statusOf(client.get('/users/me'));
 const purge = () => app.app.get(PurgeService).purgeAll();
 const readOverdue = async () => (await app.guest.get('/status')).body.import_overdue as boolean;
 const SESSION = ['created', 'expires', 'absolute_expires'];
+const TOLERATED = [0.05, 2.05, 12.05];
 const OPEN_FUSE = ['blown', 'open_until'];
 
 /** Each row sets columns to hours from now, and expects a response and the hours that are stored afterwards. */
 const ROWS: [string, string, string[], number[], () => Promise<unknown>, unknown, number[]][] = [
   ['a used session', 'sessions', SESSION, [AHEAD, 50, 60], readMe, 200, [0, 2, 12]],
   ['a session that was used an hour ahead', 'sessions', SESSION, [-1, 3, 11], readMe, 200, [-1, 2, 11]],
-  [
-    'a session within the tolerance',
-    'sessions',
-    SESSION,
-    [0.05, 2.05, 12.05],
-    readMe,
-    200,
-    [0.05, 2.05, 12.05],
-  ],
+  ['a session within the tolerance', 'sessions', SESSION, TOLERATED, readMe, 200, TOLERATED],
   ['the confirmation of a session', 'sessions', ['confirmed'], [AHEAD], readMe, 200, [0]],
   ['an unused session', 'sessions', SESSION, [AHEAD, 50, 60], purge, undefined, [0, 2, 12]],
   ['a device', 'login_devices', ['expires'], [DEVICE_HOURS + AHEAD], purge, undefined, [DEVICE_HOURS]],
   ['the last use of an API key', 'api_keys', ['last_used'], [AHEAD], listKeys, 200, [0]],
   ['the suspension of a fuse', 'key_fuses', OPEN_FUSE, [AHEAD, 49], block, 429, [0, 49]],
   ['a blocked user', 'key_deactivations', ['time'], [AHEAD], block, 429, [0]],
-  [
-    'an idempotent response',
-    'idempotent_requests',
-    ['created'],
-    [AHEAD],
-    () => statusOf(post()),
-    201,
-    [AHEAD],
-  ],
+  ['an idempotent response', 'idempotent_requests', ['created'], [AHEAD], postAgain, 201, [AHEAD]],
   ['a completed import', 'import_runs', ['finished'], [AHEAD], readOverdue, true, [AHEAD]],
 ];
 test.each(ROWS)(

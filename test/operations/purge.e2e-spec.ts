@@ -39,10 +39,8 @@ const USER_TABLES = /^user(s|_.*)$/;
 /** Does the work of a day: a login, a failed login, a new user, a planned import and an applied import. */
 async function workOneDay(number: number): Promise<void> {
   await app.login();
-  expect(problemOf(await app.guest.post('/sessions/login', { username: 'nobody', password: 'x' }))).toEqual([
-    401,
-    'login_failed',
-  ]);
+  const refused = await app.guest.post('/sessions/login', { username: 'nobody', password: 'x' });
+  expect(problemOf(refused)).toEqual([401, 'login_failed']);
   expect((await app.key.post('/users', aUser(), { 'idempotency-key': `day-${number}` })).status).toBe(201);
   const file = csv('ExternalId,Username,Email', `D${number},day${number},day${number}@example.org`);
   await runImport(app.key, file, `dry_run=true&dataset=day${number}`);

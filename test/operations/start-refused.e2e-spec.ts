@@ -116,11 +116,8 @@ test.each([
   const cwd = database.folder;
   writeFileSync(join(cwd, name), 'MAX_CONECTION=50\nNODE_ENV=production\n');
   const args = [...flags, join(ROOT, 'dist/main.js')];
-  const { status, stderr } = spawnSync(process.execPath, args, {
-    cwd,
-    env: envOf(database),
-    encoding: 'utf8',
-  });
+  const options = { cwd, env: envOf(database), encoding: 'utf8' } as const;
+  const { status, stderr } = spawnSync(process.execPath, args, options);
   expect(status).toBe(1);
   expect(stderr).toBe(
     'Rollcall cannot start. Invalid settings:\n- MAX_CONECTION is an unknown setting. The most similar setting is MAX_CONNECTIONS\n',

@@ -20,15 +20,13 @@ const database = setUpDatabase();
 
 const onMariadb = ENGINE === 'mariadb' ? describe : describe.skip;
 const onSqlite = ENGINE === 'sqlite' ? test : test.skip;
-const settings = (more: Record<string, string> = {}) => ({
-  ...envOf(database),
-  BOOTSTRAP_API_KEY: API_KEY,
-  ...more,
-});
+const BOOTSTRAP = { BOOTSTRAP_API_KEY: API_KEY };
+const settings = (more: Record<string, string> = {}) => ({ ...envOf(database), ...BOOTSTRAP, ...more });
 const start = (more?: Record<string, string>) => Process.startService(settings({ WORKERS: '2', ...more }));
 /** Opens a new connection for each request, because a connection stays with its instance. */
 const CLOSE = { connection: 'close' };
 const PATH = '/api/0.3/status';
+const UNMIGRATED = { MIGRATE_ON_START: 'false' };
 const UNREACHABLE = 'mysql://root@127.0.0.1:1/rollcall';
 
 /** Sends requests until both instances have answered, and returns their process ids. */
@@ -52,11 +50,7 @@ onMariadb('two instances (MariaDB only)', () => {
     ['an invalid setting', () => ({ PORT: 'x' }), /PORT must be/],
     ['a port in use', (PORT) => ({ PORT }), /already in use 127\.0\.0\.1:\d+\n$/],
     ['an unreachable database', () => ({ DATABASE_URL: UNREACHABLE }), /127\.0\.0\.1:1\n$/],
-    [
-      'pending migrations with MIGRATE_ON_START=false',
-      () => ({ MIGRATE_ON_START: 'false' }),
-      /MIGRATE_ON_START=true\.\n$/,
-    ],
+    ['pending migrations with MIGRATE_ON_START=false', () => UNMIGRATED, /MIGRATE_ON_START=true\.\n$/],
   ])('with %s, two instances fail in the same way as one instance', async (_what, build, reason) => {
     const { port, release } = await occupyPort();
     const wrong = build(String(port));

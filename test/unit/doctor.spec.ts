@@ -71,15 +71,13 @@ describe('the doctor', () => {
   const galera = (name: string, facts: Record<string, string> = {}) =>
     node(name, { ...CLUSTER, ...facts }, { isGalera: true });
 
+  const UNFLUSHED = { innodb_flush_log_at_trx_commit: '0' };
+
   test.each<[string, Node, RegExp]>([
     ['an unflushed transaction log', node('a', { innodb_flush_log_at_trx_commit: '2' }), /loses changes/],
     ['small packets', node('a', { max_allowed_packet: '4194304' }), /set max_allowed_packet=16M/],
     ['an unflushed binary log', node('a', { sync_binlog: '0' }), /set sync_binlog=1/],
-    [
-      'an unflushed transaction log on a cluster',
-      galera('a', { innodb_flush_log_at_trx_commit: '0' }),
-      /this node/,
-    ],
+    ['an unflushed transaction log on a cluster', galera('a', UNFLUSHED), /this node/],
     ['a binary log format other than ROW', galera('a', { binlog_format: 'MIXED' }), /set binlog_format=ROW/],
     ['auto-increment locks', galera('a', { innodb_autoinc_lock_mode: '1' }), /innodb_autoinc_lock_mode=2/],
     ['a cluster of two nodes', galera('a', { wsrep_cluster_size: '2' }), /garbd/],
