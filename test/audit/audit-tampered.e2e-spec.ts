@@ -145,6 +145,7 @@ const buildSealInsert = (number: number) =>
   `INSERT INTO audit_seals SELECT ${columnsOf('audit_seals').join(', ').replace('number', String(number))} FROM audit_seals WHERE number = 2`;
 const buildPersonInsert = (id: string, part: string) =>
   `INSERT INTO audit_runs VALUES ('${id}', '${part}', 'system', NULL)`;
+const insertApproval = () => [buildPersonInsert(uuidv7(), 'approved')];
 const EVENT_OUT = /^3: it covers 4 events, but 3 exist: events were removed$/;
 const LATE_CHANGED = /^2: its list of late events was changed$/;
 const ODD_PERSON = /a record in a format that the service does not write/;
@@ -170,16 +171,11 @@ test.each<[what: string, fault: RegExp, statements: () => string[]]>([
     /^2: its list of events was changed$/,
     () => ['UPDATE audit_seals SET members = NULL WHERE number = 2'],
   ],
-  [
-    'an additional seal with number -5',
-    /^-5: its number is invalid: numbers start at 1$/,
-    () => [buildSealInsert(-5)],
-  ],
-  [
-    'an additional seal with number 0',
-    /^0: its number is invalid: numbers start at 1$/,
-    () => [buildSealInsert(0)],
-  ],
+  ...[-5, 0].map((number): [string, RegExp, () => string[]] => [
+    `an additional seal with number ${number}`,
+    new RegExp(`^${number}: its number is invalid: numbers start at 1$`),
+    () => [buildSealInsert(number)],
+  ]),
   ['an additional seal with number 4000', /^4000: .* from 4 on, are missing$/, () => [buildSealInsert(4000)]],
   ['a removed late-event entry', LATE_CHANGED, () => ['DELETE FROM audit_late_events']],
   [
@@ -192,11 +188,7 @@ test.each<[what: string, fault: RegExp, statements: () => string[]]>([
     new RegExp(`an import without a record of who ${part} it: the record was removed$`),
     () => [`DELETE FROM audit_runs WHERE part = '${part}'`],
   ]),
-  [
-    'an approval record of an import without events',
-    /without a matching event$/,
-    () => [buildPersonInsert(uuidv7(), 'approved')],
-  ],
+  ['an approval record of an import without events', /without a matching event$/, insertApproval],
   ['an import record of unknown kind', ODD_PERSON, () => [buildPersonInsert(uuidv7({ msecs: 1 }), 'other')]],
   ['an import whose id is a UUID of version 4', ODD_PERSON, () => [buildPersonInsert(VERSION_4, 'started')]],
   ['an import whose id is not a UUID', ODD_PERSON, () => [buildPersonInsert('0', 'approved')]],

@@ -123,12 +123,8 @@ describe('a slow client', () => {
   test('gets 408 after the time limit for the upload', () =>
     withLimits({ headersTimeout: 1, requestTimeout: 1 }, async () => {
       const headers = { ...app.key.headers, 'content-type': 'text/csv', 'content-length': '100' };
-      const connection = await RawConnection.openWithRequest(
-        app.url,
-        'POST /api/0.3/imports',
-        headers,
-        'ExternalId\n',
-      );
+      const line = 'POST /api/0.3/imports';
+      const connection = await RawConnection.openWithRequest(app.url, line, headers, 'ExternalId\n');
       await expectRefusal(connection, [408, 'request_timeout', '/api/0.3/imports']);
     }));
 
