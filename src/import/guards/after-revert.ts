@@ -1,6 +1,6 @@
 import { FoundRows } from './found-rows.js';
 import { defineGuard } from './guard.js';
-import { PlannedChanges, findChangeBack } from './planned-changes.js';
+import { PlannedChanges, findChangesBack } from './planned-changes.js';
 
 export const afterRevert = defineGuard({
   name: 'after_revert',
@@ -20,7 +20,7 @@ export const afterRevert = defineGuard({
         const found = new FoundRows();
         for (const revert of planned.size > 0 ? reverts : [])
           for await (const row of plan.readAppliedRows(revert)) {
-            const back = findChangeBack(row, planned);
+            const [back] = findChangesBack(row, planned);
             if (back) found.add({ ...row, line: back.line }, { old: back.new, new: back.old });
           }
         return [{ found, limit }];

@@ -1,21 +1,23 @@
-import type { StagedRow } from '../runs/import-row.js';
 import { FoundRows } from './found-rows.js';
 import { computeLimit, defineGuard } from './guard.js';
-import { PlannedChanges, findChangeBack, listChanges } from './planned-changes.js';
-import type { EarlierRun, Plan } from './plan.js';
+import { PlannedChanges, findChangesBack, listChanges } from './planned-changes.js';
+import type { Plan } from './plan.js';
 
 /** Share of the users of the last changing run that an old file changes back. */
 const TAKEN_BACK_SHARE = 0.5;
 /** Share of the changes of an old file that give a user back an earlier value. */
 const KNOWN_SHARE = 0.99;
+/** Rows of earlier runs that may be read even if the plan has fewer rows. */
+const MIN_READ_ROWS = 50_000;
 
 export const oldFile = defineGuard({
   name: 'old_file',
-  counts: 'changed users, if the file brings nothing new and takes back half of the last changes',
+  counts:
+    'changed users, if the file brings nothing new and takes back half of the last changes, or users who get old values back that several runs had changed',
   among: 'the scope',
   limits: { rows: 5, percent: 1 },
   explains: 'all',
-  hint: 'The file brings nothing new and takes back what the last import changed. It is probably older than the last file. Reject it and import the newest file.',
+  hint: 'The file takes back what earlier imports changed. If the file or some of its columns are older than the last file, reject it and import the newest one. If it corrects a wrong file, approve it.',
   start(plan, limits) {
     const changed = new FoundRows();
     const planned = new PlannedChanges();
@@ -27,31 +29,43 @@ export const oldFile = defineGuard({
       },
       async finish() {
         const limit = computeLimit(limits, plan.scope.users);
-        const [last] = plan.past.changing;
         // Reading earlier runs is slow. Usually the plan changes too few users to be an old file.
-        const isOld = last !== undefined && changed.count > limit && (await takesBack(plan, planned, last));
-        return [{ found: isOld ? changed : new FoundRows(), limit }];
+        const found = changed.count > limit ? await findOldRows(plan, planned, changed) : new FoundRows();
+        return [{ found, limit }];
       },
     };
   },
 });
 
-async function takesBack(plan: Plan, planned: PlannedChanges, last: EarlierRun): Promise<boolean> {
-  const ofLast = await countTakenBack(plan.readAppliedRows(last), planned);
-  if (ofLast.takenBack < Math.max(1, TAKEN_BACK_SHARE * ofLast.users)) return false;
-  if (await plan.isKnownFile()) return true;
-  for (const run of plan.past.changing) await countTakenBack(plan.readAppliedRows(run), planned);
-  return planned.found >= KNOWN_SHARE * planned.size;
-}
-
-/** Counts the users of earlier rows, and the users whom the plan changes back. Marks the found changes of the plan. */
-async function countTakenBack(rows: AsyncIterable<StagedRow>, planned: PlannedChanges) {
-  const count = { users: 0, takenBack: 0 };
-  for await (const row of rows) {
-    if (row.user_uuid === null || !planned.isSampled(row.user_uuid) || listChanges(row).length === 0)
-      continue;
-    count.users++;
-    if (findChangeBack(row, planned)) count.takenBack++;
+/** Returns the rows of an old file, or rows with old values in some columns. */
+async function findOldRows(plan: Plan, planned: PlannedChanges, changed: FoundRows): Promise<FoundRows> {
+  const lines = new Set<number>();
+  const oldValues = new FoundRows();
+  let isLastTakenBack = false;
+  let [read, mostOfOneRun] = [0, 0];
+  for (const [index, run] of plan.past.changing.entries()) {
+    if (!isLastTakenBack && read > Math.max(MIN_READ_ROWS, plan.rows)) break;
+    const ofRun = { users: 0, takenBack: 0, found: 0 };
+    for await (const row of plan.readAppliedRows(run)) {
+      read++;
+      if (row.user_uuid === null || !planned.isSampled(row.user_uuid) || listChanges(row).length === 0)
+        continue;
+      ofRun.users++;
+      const back = [...findChangesBack(row, planned)];
+      if (back.length > 0) ofRun.takenBack++;
+      // Leavers and returners have guards of their own. Each row counts for the newest run that it takes back.
+      const value = back.find(({ field, line }) => field !== 'status' && !lines.has(line));
+      if (!value) continue;
+      lines.add(value.line);
+      ofRun.found++;
+      oldValues.add({ ...row, line: value.line }, { old: value.new, new: value.old });
+    }
+    mostOfOneRun = Math.max(mostOfOneRun, ofRun.found);
+    if (index === 0) isLastTakenBack = ofRun.takenBack >= Math.max(1, TAKEN_BACK_SHARE * ofRun.users);
   }
-  return count;
+  if (isLastTakenBack && ((await plan.isKnownFile()) || planned.found >= KNOWN_SHARE * planned.size))
+    return changed;
+  // A file that corrects one wrong file takes back only the changes of one run.
+  oldValues.count -= mostOfOneRun;
+  return oldValues;
 }

@@ -71,15 +71,13 @@ function keyOf(user: string, field: string, value: unknown): number {
   return (computeHash64(user)[0] >>> 0) * 2 ** CHANGE_BITS + (change >>> (32 - CHANGE_BITS));
 }
 
-/** Returns a change of an earlier row that the plan undoes, with the line of the plan, or undefined. */
-export function findChangeBack(
+/** Yields the changes of an earlier row that the plan undoes, with the line of the plan. */
+export function* findChangesBack(
   row: StagedRow,
   planned: PlannedChanges,
-): (FieldChange & { line: number }) | undefined {
-  let back: (FieldChange & { line: number }) | undefined;
+): Generator<FieldChange & { line: number }> {
   for (const change of row.user_uuid === null ? [] : listChanges(row)) {
     const line = planned.findLine(row.user_uuid ?? '', change.field, change.old);
-    if (line !== undefined) back ??= { ...change, line };
+    if (line !== undefined) yield { ...change, line };
   }
-  return back;
 }
