@@ -111,7 +111,7 @@ const CASES: readonly [guard: string, sizes: Readonly<Record<number, number>>, b
     change((user) => ({ manager_uuid: `n${user.manager_uuid}` })),
   ],
   ['emptied_field phone', { 8: 3, 40: 4, 100: 10, 1000: 100 }, change(() => ({ phone: '' }))],
-  ['emptied_field authname', { 100: 10 }, change(() => ({ authname: {} }))],
+  ['emptied_field authname', { 100: 5, 1000: 20 }, change(() => ({ authname: {} }))],
   ['emptied_field manager_uuid', { 100: 10 }, change(() => ({ manager_uuid: null }))],
   ['other_person', { 8: 3, 100: 3, 1000: 5, 20000: 100 }, change(changeNames)],
   [
