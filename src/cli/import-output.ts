@@ -29,6 +29,9 @@ function formatProblems(problems: ImportRunDto['problems'] | Preview['problems']
   return ['Problems:\n', toTable([['Line', 'Field', 'Code', 'Message'], ...rows])];
 }
 
+/** Maximum number of guards in the line of other guards. */
+const MAX_OTHERS = 3;
+
 /** Formats each guard that explains an accident, and lists the other guards in one line. */
 function formatGuards(hits: ImportRunDto['guards']): string[] {
   const headOf = ({ name, field, value, limit }: ImportRunDto['guards'][number]): string =>
@@ -44,7 +47,9 @@ function formatGuards(hits: ImportRunDto['guards']): string[] {
       return `${headOf(guard)}. ${guard.hint}\n${table}`;
     });
   const others = hits.filter(({ hint }) => hint === '').map(headOf);
-  return others.length === 0 ? texts : [...texts, `Also over their limits: ${others.join('; ')}\n`];
+  if (others.length === 0) return texts;
+  const rest = others.length > MAX_OTHERS ? ` and ${others.length - MAX_OTHERS} more` : '';
+  return [...texts, `Also over their limits: ${others.slice(0, MAX_OTHERS).join('; ')}${rest}\n`];
 }
 
 function formatValue(value: unknown): string {

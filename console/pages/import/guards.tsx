@@ -8,6 +8,9 @@ import { Table } from '../../parts/table.js';
 import { MAX_IDS, loadRowsById } from './runs.js';
 import { RowPerson } from './row-person.js';
 
+/** Maximum number of guards that are listed without a hint. */
+const MAX_EXPLAINED = 3;
+
 function formatGuard({ field, value, limit }: Guard): string {
   const subject = field === null ? '' : `${getLabel(field)}: `;
   return `${subject}${formatNumber(value)}. More than ${formatNumber(limit)} need approval.`;
@@ -74,7 +77,11 @@ export function Guards({ run }: { run: Run }) {
       {explained.length > 0 && (
         <p class="muted">
           Also over their limits:{' '}
-          {explained.map((guard) => `${formatCode(guard.name)}, ${formatGuard(guard)}`).join(' ')}
+          {explained
+            .slice(0, MAX_EXPLAINED)
+            .map((guard) => `${formatCode(guard.name)}, ${formatGuard(guard)}`)
+            .join(' ')}
+          {explained.length > MAX_EXPLAINED && ` ${explained.length - MAX_EXPLAINED} more.`}
         </p>
       )}
     </Card>

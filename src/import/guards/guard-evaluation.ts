@@ -44,7 +44,6 @@ export function sumEarlierCounts(runs: Iterable<CountedRun>): EarlierCounts {
 const SUM_FACTOR = 2;
 /** Maximum length of a detail, which may contain words of the file. */
 const MAX_DETAIL = 500;
-const LITTLE_BY_LITTLE = 'Together with the imports of the last 30 days, the number is over its limit.';
 
 /** Counts the staged rows of a plan, and compares the counts with the limits. @returns the guards, hits first. */
 export async function evaluateGuards(
@@ -85,7 +84,7 @@ function evaluate(
       limit: sumLimit,
       hit: true,
       examples,
-      hint: `${LITTLE_BY_LITTLE} ${hint}`,
+      hint: `This import has ${count} of these ${sum}. The others are in imports of the last 30 days. ${hint}`,
     };
   const guard = { name, field, value: count, limit, hit };
   if (!hit) return { ...guard, examples: [], hint: '' };
