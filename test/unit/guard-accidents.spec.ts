@@ -31,7 +31,13 @@ const shift = (by: number, ...fields: (keyof User)[]): Edit => {
   const take = (user: User | undefined) => fields.map((field) => [field, user?.[field] ?? '']);
   return (_, i, all) => Object.fromEntries(take(all.at((i + by) % all.length))) as Partial<User>;
 };
-const sortNames: Edit = (_, i, all) => ({ username: all.map(({ username }) => username).sort()[i] ?? '' });
+const take = (user: User | undefined, field: keyof User): Partial<User> => ({ [field]: user?.[field] ?? '' });
+/** Sorts one column of a range of rows. */
+const sorted = (from: number, to: number, field: 'username' | 'surname' | 'firstname'): Edit =>
+  range(from, to, (_, i, all) =>
+    take(all.slice(from, to).sort((a, b) => (a[field] < b[field] ? -1 : 1))[i - from], field),
+  );
+const sortNames = sorted(0, SIZE, 'username');
 const setPhone: Edit = (_, i) => ({ phone: `+1 555 ${i + 10_000}` });
 const setMobile: Edit = (_, i) => ({ mobile: `+49 171 ${i + 9000}` });
 const setOtherName: Edit = (_, i) => ({ firstname: `Xw${i}`, surname: `Qkj${i}`, username: `xw${i}` });
@@ -54,6 +60,18 @@ const comesBack: More = async (night) => ({
   file: night.before,
   past: [await planNight(night)],
 });
+/** Two nights change phones of different users. Then a file with new mobiles has the phones before the first `back` nights. */
+const takesBackPhones =
+  (back: 1 | 2): More =>
+  async ({ before }) => {
+    const first = edit(before, range(60, 68, setPhone));
+    const second = edit(first, range(70, 78, setPhone));
+    return {
+      before: second,
+      file: edit(back === 1 ? first : before, nth(10, setMobile)),
+      past: [await planNight({ before: first, file: second }), await planNight({ before, file: first })],
+    };
+  };
 /** A revert has undone the changes of the night. */
 const isReverted: More = async ({ before, file }) => ({
   reverts: [await planNight({ before: file, file: before })],
@@ -122,8 +140,16 @@ const ACCIDENTS: Readonly<Record<string, readonly Story[]>> = {
       nth(6, (user, i) => ({ firstname: `${user.firstname} X`, authname: { saml: [`x${i}`] } })),
     ],
   ],
-  changed_logins_only: [
+  shuffled_column: [
     ['usernames are sorted separately', sortNames],
+    ['surnames of one site are sorted separately', sorted(40, 58, 'surname')],
+    ['forenames of one site are sorted separately', sorted(100, 116, 'firstname')],
+    [
+      'two people in each of six teams exchange their logins',
+      (_, i, all) => (i % 32 < 2 ? take(all[i ^ 1], 'username') : {}),
+    ],
+  ],
+  changed_logins_only: [
     ['usernames get a prefix', ({ username }) => ({ username: `x-${username}` })],
     ['some authnames become ids', nth(10, (user) => ({ authname: { saml: [user.external_id] } }))],
     [
@@ -144,6 +170,7 @@ const ACCIDENTS: Readonly<Record<string, readonly Story[]>> = {
     ['every sixth user has a new manager', nth(6, (_, i) => ({ manager_uuid: `n${i}` }))],
   ],
   emptied_field: [
+    ['one site has no authnames', range(40, 47, set({ authname: {} }))],
     ['a column is empty', set({ phone: '' })],
     ['some managers are empty', nth(7, set({ manager_uuid: null }))],
     ['authnames are empty', set({ authname: {} })],
@@ -202,6 +229,7 @@ const ACCIDENTS: Readonly<Record<string, readonly Story[]>> = {
   ],
   old_file: [
     ['an old file takes phones back', nth(10, setPhone), SAME, comesBack],
+    ['the phones of a new file are old', SAME, SAME, takesBackPhones(2)],
     ['an old file lists users who left', nth(15, set(BLOCKED)), SAME, comesBack],
     [
       'an old file lacks the new users',
@@ -307,6 +335,14 @@ const ORDINARY: readonly Story[] = [
       past: [await planNight(night)],
     }),
   ],
+  ['the phones of one night are corrected', SAME, SAME, takesBackPhones(1)],
+  [
+    'a head leaves, and the reports have no manager',
+    (_, i) => (i === 8 ? false : i < 40 ? { manager_uuid: null } : {}),
+    range(0, 40, set({ manager_uuid: 'u000008' })),
+  ],
+  ['two heads exchange their teams', range(0, 16, (_, i, all) => take(all[(i + 8) % 16], 'manager_uuid'))],
+  ['four pairs exchange their desks', range(0, 8, (_, i, all) => take(all[i ^ 1], 'phone'))],
   ['the same file comes again', SAME, SAME, { isKnownFile: true, past: [{ staged: [] }] }],
   ['some users belong to another data set', SAME, nth(20, set({ managed_by: 'scim' }))],
   [

@@ -83,7 +83,7 @@ test('unknown names in a profile are refused', () => {
     'is not a limit of reactivations; use one of rows, percent',
   );
   expect(validate('errors', { row: 5 })).toBe('is not a limit of errors; did you mean rows?');
-  expect(validate('constructor', {})).toMatch(/^is not a guard; use one of preset, old_file, /);
+  expect(validate('constructor', {})).toMatch(/^is not a guard; use one of preset, foreign_dataset, /);
   expect(validate('errors', 5)).toBe('must be an object with rows, percent');
   expect(validate('preset', 'lax')).toBe('must be one of strict, normal, relaxed');
 });

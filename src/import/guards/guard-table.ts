@@ -17,16 +17,18 @@ import { oldFile } from './old-file.js';
 import { otherPerson } from './other-person.js';
 import { reactivations } from './reactivations.js';
 import { roleHolders } from './role-holders.js';
+import { shuffledColumn } from './shuffled-column.js';
 import { slidColumn } from './slid-column.js';
 import { unknownWord } from './unknown-word.js';
 
 /** All guards of imports (interface §6). The guard that says most about an accident comes first. */
 export const GUARDS: readonly GuardDefinition[] = [
+  foreignDataset,
   oldFile,
   afterRevert,
-  foreignDataset,
   otherPerson,
   slidColumn,
+  shuffledColumn,
   exchangedValues,
   unknownWord,
   garbledText,
