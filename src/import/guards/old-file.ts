@@ -7,8 +7,12 @@ import type { Plan } from './plan.js';
 const TAKEN_BACK_SHARE = 0.5;
 /** Share of the changes of an old file that give a user back an earlier value. */
 const KNOWN_SHARE = 0.99;
-/** Rows of earlier runs that may be read even if the plan has fewer rows. */
-const MIN_READ_ROWS = 50_000;
+/**
+ * Number of rows of earlier runs after which the comparison ends, unless the file has taken back most of the last run.
+ * A larger plan allows a tenth of its rows, so that the comparison takes a small part of the planning time.
+ */
+const MAX_READ_ROWS = 50_000;
+const MAX_READ_SHARE = 0.1;
 
 export const oldFile = defineGuard({
   name: 'old_file',
@@ -43,11 +47,12 @@ async function findOldRows(plan: Plan, planned: PlannedChanges, changed: FoundRo
   const oldValues = new FoundRows();
   let isLastTakenBack = false;
   let [read, mostOfOneRun] = [0, 0];
+  const maxRead = Math.max(MAX_READ_ROWS, plan.rows * MAX_READ_SHARE);
   for (const [index, run] of plan.past.changing.entries()) {
-    if (!isLastTakenBack && read > Math.max(MIN_READ_ROWS, plan.rows)) break;
     const ofRun = { users: 0, takenBack: 0, found: 0 };
     for await (const row of plan.readAppliedRows(run)) {
-      read++;
+      if (index === 0) isLastTakenBack = ofRun.takenBack >= Math.max(1, TAKEN_BACK_SHARE * ofRun.users);
+      if (++read > maxRead && !isLastTakenBack) break;
       if (row.user_uuid === null || !planned.isSampled(row.user_uuid) || listChanges(row).length === 0)
         continue;
       ofRun.users++;
