@@ -14,7 +14,7 @@ type Options = string | ((dataset: string) => string);
 /** A night before the night under test. */
 interface Before {
   file: Source;
-  /** Decision of an operator about a waiting run: approves it, or leaves it as it is. */
+  /** Decision of an operator about a waiting run: approves the run, or lets it wait. */
   then?: 'approved' | 'left';
 }
 

@@ -10,7 +10,7 @@ export interface Credential {
   id: string;
 }
 
-/** Creates an API key with these scopes, or with all permissions if there are none. */
+/** Creates an API key with the given scopes. Without scopes, the key has all permissions. */
 export const aKey = (app: TestApp, ...scopes: string[]): Promise<Credential> =>
   aKeyWith(app, scopes.length > 0 ? { scopes } : {});
 
