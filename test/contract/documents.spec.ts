@@ -130,11 +130,13 @@ test('docs/architecture.md assigns every folder of src to a layer', () => {
   for (const [, [folder] = [], inner] of layered) expect(inner?.sort()).toEqual(listFolders(`src/${folder}`));
 });
 
-/** Rows of docs/asvs.md: number, status, and the tests named after the dot. */
-const requirements = (read('docs/asvs.md').match(/^\| \d+\.\d+\.\d+ .*$/gm) ?? []).map((row) => {
+/** Requirements in docs/asvs.md: number, status, and the tests named after the dot. A row may cover `2.7.1–6`. */
+const requirements = (read('docs/asvs.md').match(/^\| \d+\.\d+\.\d.*$/gm) ?? []).flatMap((row) => {
   const [, number = '', , status = '', place = ''] = row.split('|').map((cell) => cell.trim());
   const named = / · ((?:[a-z0-9/-]+, )*[a-z0-9/-]+)/.exec(place)?.[1]?.split(', ') ?? [];
-  return { number, status, chapter: number.split('.')[0] ?? '', named };
+  const [, first, last = first] = /\.(\d+)(?:–(\d+))?$/.exec(number) ?? [];
+  const requirement = { number, status, chapter: number.split('.')[0] ?? '', named };
+  return Array<typeof requirement>(Number(last) - Number(first) + 1).fill(requirement);
 });
 
 test('docs/asvs.md names an existing test for every met requirement', () => {
