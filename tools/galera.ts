@@ -4,7 +4,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Connection, createConnection } from 'mysql2/promise';
-import { Program, installDatabase } from './bench/faults/servers.js';
+import { Program, installDatabase } from './servers.js';
 import { freePort } from './free-port.js';
 
 const PROVIDER = '/usr/lib/galera/libgalera_smm.so';

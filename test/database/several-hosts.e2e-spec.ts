@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
-import { MariaDb } from '../../tools/bench/faults/servers.js';
+import { MariaDb } from '../../tools/servers.js';
 import { TestApp } from '../support/app/app.js';
 import type { Answer } from '../support/app/client.js';
 import { ENGINE, type TestDatabase, createDatabase } from '../support/app/database.js';

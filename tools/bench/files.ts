@@ -4,7 +4,7 @@ import { Session } from 'node:inspector/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { KEY } from './faults/servers.js';
+import { KEY } from '../servers.js';
 import { fetchText, fetchJson } from './support/send.js';
 
 /**

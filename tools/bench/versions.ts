@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { REQUEST_CASES } from './cases/requests.js';
-import { Service } from './faults/servers.js';
+import { Service } from '../servers.js';
 import { cleanUpAtExit } from './support/clean-up.js';
 import { pinMyself, planCores } from './support/cores.js';
 import { type BenchEngine, type EngineName, startEngine } from './support/engine.js';

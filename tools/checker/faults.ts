@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { pickOne } from '../../test/support/data/random.js';
 import type { Link } from '../../test/support/process/link.js';
-import type { Program } from '../bench/faults/servers.js';
+import type { Program } from '../servers.js';
 import type { Galera, GaleraNode } from '../galera.js';
 
 type Random = (below: number) => number;

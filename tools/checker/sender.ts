@@ -1,6 +1,6 @@
 import { Agent, type IncomingHttpHeaders } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Answer as Received, send } from '../bench/faults/load.js';
+import { type Answer as Received, send } from '../send.js';
 import type { Attempt, Call, Effect, History } from './history.js';
 
 const TIMEOUT = 15_000;

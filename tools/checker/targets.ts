@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Link } from '../../test/support/process/link.js';
-import { MariaDb, Service } from '../bench/faults/servers.js';
+import { MariaDb, Service } from '../servers.js';
 import { Galera } from '../galera.js';
 import { type Fault, connectionFaults, databaseFaults, instanceFaults, nodeFaults } from './faults.js';
 

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../free-port.js';
-import { Program } from '../faults/servers.js';
+import { Program } from '../../servers.js';
 
 /** A server that does the minimum work for a request, as described by a plan. */
 export class Baseline extends Program {

@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Service } from '../faults/servers.js';
+import { Service } from '../../servers.js';
 import { importFile, writeUserFile } from '../support/import-file.js';
 import { MemoryWatch } from '../support/meter.js';
 import { uuidOf } from '../support/person.js';

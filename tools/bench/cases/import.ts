@@ -1,7 +1,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Service } from '../faults/servers.js';
+import { Service } from '../../servers.js';
 import { loadInBulk } from '../support/bulk-load.js';
 import type { BenchEngine } from '../support/engine.js';
 import { type UserFile, importFile, writeUserFile } from '../support/import-file.js';

@@ -1,4 +1,4 @@
-import { Service } from '../faults/servers.js';
+import { Service } from '../../servers.js';
 import { Baseline } from '../baselines/baseline.js';
 import { readMemory } from '../support/meter.js';
 import { PASSWORD, PASSWORD_HASH } from '../support/password.js';

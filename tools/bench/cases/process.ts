@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Service } from '../faults/servers.js';
+import { Service } from '../../servers.js';
 import { MemoryWatch } from '../support/meter.js';
 import type { Absolute } from '../support/results.js';
 import { medianOf } from '../support/statistics.js';

@@ -1,4 +1,4 @@
-import { Service } from '../faults/servers.js';
+import { Service } from '../../servers.js';
 import { Baseline } from '../baselines/baseline.js';
 import { assertSameWork } from '../support/same-work.js';
 import { countStatements } from '../support/count-statements.js';

@@ -1,8 +1,8 @@
 import { Agent } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Answer, send } from '../faults/load.js';
-import { KEY, Service } from '../faults/servers.js';
+import { type Answer, send } from '../../send.js';
+import { KEY, Service } from '../../servers.js';
 import { uuidOf } from '../support/person.js';
 import type { Absolute } from '../support/results.js';
 import { readMemory, resetPeakMemory } from '../support/meter.js';

@@ -1,4 +1,4 @@
-import type { Service } from '../faults/servers.js';
+import type { Service } from '../../servers.js';
 import type { BenchEngine } from './engine.js';
 import type { RequestOf } from './requests.js';
 import { fetchText } from './send.js';

@@ -3,7 +3,7 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { MariaDb } from '../faults/servers.js';
+import { MariaDb } from '../../servers.js';
 
 export type EngineName = 'sqlite' | 'mariadb';
 

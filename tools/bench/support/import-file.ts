@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { sampleLines } from '../../../samples/generate.js';
-import type { Service } from '../faults/servers.js';
+import type { Service } from '../../servers.js';
 import { readCpu } from './meter.js';
 import type { Spent } from './run-baseline.js';
 import { fetchText, fetchJson } from './send.js';

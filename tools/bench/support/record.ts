@@ -12,7 +12,7 @@ import {
   type SqlValue,
   toPlaceholders,
 } from '../../../src/platform/database/engine/sql.js';
-import { KEY } from '../faults/servers.js';
+import { KEY } from '../../servers.js';
 import { SEEDED, formsOf } from './person.js';
 import { FIRST_SERIAL, type RequestOf } from './requests.js';
 import { fetchText } from './send.js';

@@ -1,4 +1,4 @@
-import { KEY } from '../faults/servers.js';
+import { KEY } from '../../servers.js';
 
 /** A request of a case, the same for the service and its baselines. */
 interface BenchRequest {

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import type { Program } from '../faults/servers.js';
+import type { Program } from '../../servers.js';
 import { PHONE, externalIdOf } from './person.js';
 import type { RequestOf } from './requests.js';
 import { fetchJson } from './send.js';

@@ -8,7 +8,7 @@ import { ENTITIES } from '../../../src/entities.js';
 import { type Database, openDatabase } from '../../../src/platform/database/engine/database.js';
 import { PASSWORD_HASH } from './password.js';
 import { insertUsers } from '../../../test/support/data/insert-users.js';
-import { KEY } from '../faults/servers.js';
+import { KEY } from '../../servers.js';
 import { KEY_ID, personOf } from './person.js';
 
 /** Users per transaction. */

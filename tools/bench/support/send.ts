@@ -1,5 +1,5 @@
 import { Agent } from 'node:http';
-import { type Answer, send } from '../faults/load.js';
+import { type Answer, send } from '../../send.js';
 import type { RequestOf } from './requests.js';
 
 /**

@@ -4,7 +4,7 @@ import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } fro
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { freePort } from '../../free-port.js';
+import { freePort } from './free-port.js';
 
 /** Flags with which `npm run start:prod` starts the service. */
 const START_FLAGS = ['--max-semi-space-size=4'];
