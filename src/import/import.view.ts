@@ -63,7 +63,7 @@ export function presentRun(
       percent: run.percent,
       eta_seconds: estimateEta(run),
     },
-    counts: run.counts ?? NO_COUNTS,
+    counts: { ...NO_COUNTS, ...run.counts }, // older runs lack the newer outcomes
     missing: missingCountsOf(run),
     guards: guards.map((guard) => presentGuard(guard, visibility)),
     problems: [

@@ -129,11 +129,11 @@ export class ImportsService {
       const { allow_privileged } = original.options;
       if (allow_privileged && !dryRun) assertConfirmed(caller.actor);
       const options = { dataset: original.dataset, dry_run: dryRun, allow_privileged };
-      const { created, updated, blocked, reactivated } = original.counts ?? NO_COUNTS;
+      const { unchanged: _, skipped: _skipped, error: _error, ...changed } = original.counts ?? NO_COUNTS;
       const revert: ImportRun = {
         ...createRun(file, Object.assign(new ImportOptions(), options), caller),
         reverts: id,
-        rows_total: created + updated + blocked + reactivated + original.missing_blocked,
+        rows_total: Object.values(changed).reduce((sum, rows) => sum + rows, original.missing_blocked),
       };
       await this.runs.insert(tx, revert);
       await this.audit.recordRunStart(tx, caller, revert.id, toStartChanges(revert));

@@ -94,7 +94,8 @@ export class RunExecutor {
     const planned = await this.planner.plan(run, checkpoint);
     // In a revert, failed rows can block users too, because the valid changes of a failed row are applied.
     const ofFailed = run.reverts === null ? 0 : await this.rows.countBlockedByFailedRows(run.id);
-    const blocked = planned.counts.blocked + planned.missing_blocked + ofFailed;
+    const { blocked: ofRows, deleted } = planned.counts;
+    const blocked = ofRows + deleted + planned.missing_blocked + ofFailed;
     const fuse = blocked > 0 ? await this.buildKeyFuseGuard(run, blocked) : undefined;
     const plan = { ...planned, guards: [...planned.guards, ...(fuse ? [fuse] : [])] };
     if (plan.counts.error > 0) await this.failedRows.storeCells(run, checkpoint);

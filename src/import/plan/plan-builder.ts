@@ -1,5 +1,9 @@
 import { toBatches } from '../../platform/common/time-slice.js';
-import { type SetConstraint, createConstraint } from '../../users/set-rules/set-constraint.js';
+import {
+  type SetConstraint,
+  createConstraint,
+  createDeletionConstraint,
+} from '../../users/set-rules/set-constraint.js';
 import { SetValidator } from '../../users/set-rules/set-validator.js';
 import type { UserDirectory } from '../../users/search/user-directory.service.js';
 import type { Checkpoint } from '../runs/run-transitions.service.js';
@@ -51,13 +55,23 @@ export class PlanBuilder {
     await this.stageRows(staged, { rows_done: this.tally.rows, percent }, changesNothing);
   }
 
+  /** Adds planned rows of a run that may delete users. */
+  async addUserRows(planned: readonly PlannedRow[], percent: number): Promise<void> {
+    await this.addConstraints(planned, true);
+    for (const { row, before } of planned)
+      if (row.outcome !== 'unchanged' && before?.manager_uuid)
+        this.setRules.addReport(row.line, before.manager_uuid);
+    await this.add(planned, new Set(), percent);
+  }
+
   /**
    * Adds the set constraints of changed rows. Reads the current owners of the identifiers in these rows.
    * @param hasManagers true if the rows may change managers.
    */
   async addConstraints(planned: readonly PlannedRow[], hasManagers: boolean): Promise<void> {
     const changing = planned.filter(({ row }) => row.outcome !== 'unchanged');
-    for (const { row, after } of changing) if (!after) this.setRules.markFailed(row.line);
+    for (const { row, after } of changing)
+      if (!after && row.outcome !== 'deleted') this.setRules.markFailed(row.line);
     const constraints = changing.flatMap((row) => this.buildConstraint(row, hasManagers) ?? []);
     if (constraints.length === 0) return;
     const owners = await this.directory.findOwners(
@@ -135,6 +149,7 @@ export class PlanBuilder {
   }
 
   private buildConstraint({ row, before, after }: PlannedRow, managers: boolean): SetConstraint | undefined {
+    if (row.outcome === 'deleted') return before && createDeletionConstraint(row.line, before);
     const constraint = after && createConstraint(row.line, before, after, { managers });
     if (constraint?.manager?.after) this.cycleCandidates.add(constraint.manager.after);
     if (constraint?.manager?.before) this.cycleCandidates.add(constraint.manager.before);

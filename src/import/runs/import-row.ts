@@ -2,13 +2,15 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import type { User } from '../../users/model/user.js';
 import { type Changes, NO_CHANGES } from '../../platform/common/field-changes.js';
 
-/** Outcomes of a row. Their counts add up to the number of rows of the file. */
+/** Outcomes of a row. Their counts add up to the rows of the run. The rows of files have no `deleted` and `restored`. */
 export const ROW_OUTCOMES = [
   'created',
   'updated',
   'unchanged',
   'blocked',
   'reactivated',
+  'deleted',
+  'restored',
   'skipped',
   'error',
 ] as const;

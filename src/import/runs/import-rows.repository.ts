@@ -149,12 +149,17 @@ export class ImportRowsRepository {
     for await (const rows of readPages(MIN_LINE, lineOf, readRows)) yield* rows;
   }
 
-  /** Returns true if a plan blocks the user. The query runs in a separate process, because it may read many rows. */
+  /** Returns true if a plan blocks or deletes the user. The query runs in a separate process, because it may read many rows. */
   async isUserBlocked(runId: string, user_uuid: string): Promise<boolean> {
     const query =
-      "SELECT changes FROM import_rows WHERE run_id = ? AND outcome IN ('blocked', 'error') AND user_uuid = ?";
-    const rows = await this.database.scan<Pick<ImportRowEntity, 'changes'>>(query, [runId, user_uuid]);
-    return rows.some(({ changes }) => blocksUser({ changes: Changes.fromText(changes) }));
+      "SELECT outcome, changes FROM import_rows WHERE run_id = ? AND outcome IN ('blocked', 'deleted', 'error') AND user_uuid = ?";
+    const rows = await this.database.scan<Pick<ImportRowEntity, 'outcome' | 'changes'>>(query, [
+      runId,
+      user_uuid,
+    ]);
+    return rows.some(
+      ({ outcome, changes }) => outcome === 'deleted' || blocksUser({ changes: Changes.fromText(changes) }),
+    );
   }
 
   /**

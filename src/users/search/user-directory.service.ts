@@ -8,6 +8,8 @@ import { toExactKey } from '../model/comparison-keys.js';
 import type { UserEntity } from '../model/user.entity.js';
 import { USER_COLUMNS, type User, type UserRow, toUser } from '../model/user.js';
 import type { Owner } from '../set-rules/identifier-changes.js';
+import { toRestoredUsers } from '../writer/change-set.js';
+import { DeletedUsersRepository } from '../writer/deleted-users.repository.js';
 import { type CounterName, UserCounts } from '../writer/user-counts.service.js';
 import { UserWriteRepository } from '../writer/user-write.repository.js';
 import type { UserScope } from './user-scope.js';
@@ -48,6 +50,7 @@ export class UserDirectory {
   constructor(
     private readonly writes: UserWriteRepository,
     private readonly counts: UserCounts,
+    private readonly deleted: DeletedUsersRepository,
     @Inject(DATABASE) private readonly database: Database,
   ) {}
 
@@ -71,6 +74,13 @@ export class UserDirectory {
   async findByUuids(uuids: readonly string[]): Promise<Map<string, User>> {
     const rows = await this.select<UserRow>('uuid', uuids, COLUMNS);
     return new Map(rows.map((row) => [row.uuid, toUser(row)]));
+  }
+
+  /** Finds deleted users. Returns them as they would be after a restore. */
+  async findRestorable(uuids: readonly string[]): Promise<Map<string, User>> {
+    const deleted = await this.deleted.find(uuids);
+    const managers = [...deleted.values()].flatMap(({ manager_uuid }) => manager_uuid ?? []);
+    return toRestoredUsers(deleted, await this.findExternalIds(managers));
   }
 
   private select<T extends object>(key: string, values: readonly string[], columns: string): Promise<T[]> {

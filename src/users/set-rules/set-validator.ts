@@ -138,6 +138,11 @@ export class SetValidator {
     this.managers.addExistingManager(user, manager);
   }
 
+  /** Makes the deletion of a manager wait for the change of a user who reports to this manager. */
+  addReport(change: number, manager: string): void {
+    this.managers.addReport(change, manager);
+  }
+
   /** Makes a change depend on `linker`, the change that assigns the external id to its manager. */
   addManagerDependency(change: number, linker: number): void {
     this.links.add(change, linker, MANAGER_TAG);
@@ -190,6 +195,8 @@ export class SetValidator {
   *listDependencies(webmasters: number): Generator<readonly [change: number, needed: number]> {
     yield* this.links.listActive(this.failed);
     yield* this.managers.listOrderPairs();
+    for (const pair of this.managers.listDeletionPairs(this.deletions))
+      if (!pair.some((change) => this.failed.has(change))) yield pair;
     const losses = [...this.webmasterLosses.keys()].filter((change) => !this.failed.has(change));
     const gain = this.webmasterGains.find((change) => !this.failed.has(change));
     if (gain === undefined || losses.length < webmasters) return;

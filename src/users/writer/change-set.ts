@@ -107,3 +107,23 @@ export const setTimes = <T extends { created: string; updated: string }>(
   created: string,
   updated = created,
 ): T => ({ ...source, created, updated });
+
+/**
+ * Returns deleted users as they are after the restore: without groups, and without a manager who neither exists nor is
+ * restored together with the user.
+ * @param existing existing managers by uuid.
+ */
+export function toRestoredUsers(
+  deleted: ReadonlyMap<string, User>,
+  existing: ReadonlyMap<string, unknown>,
+): Map<string, User> {
+  const keep = (manager: string | null) =>
+    manager !== null && (existing.has(manager) || deleted.has(manager)) ? manager : null;
+  const restore = (user: User): User => ({
+    ...user,
+    group_roles: [],
+    manager_uuid: keep(user.manager_uuid),
+    version: user.version + 1,
+  });
+  return new Map([...deleted].map(([uuid, user]) => [uuid, restore(user)]));
+}

@@ -48,9 +48,13 @@ export class DeletedUsersRepository {
   }
 
   async lock(tx: Sql, uuids: readonly string[]): Promise<Map<string, User>> {
+    return this.find(uuids, tx, lockClauseOf(tx));
+  }
+
+  async find(uuids: readonly string[], sql: Sql = this.database, lock = ''): Promise<Map<string, User>> {
     const toSql = (list: string) =>
-      `SELECT uuid, document FROM deleted_users WHERE uuid IN (${list}) ORDER BY uuid${lockClauseOf(tx)}`;
-    const rows = await selectWhereIn<DeletedUserEntity>(tx, uuids.toSorted(), toSql);
+      `SELECT uuid, document FROM deleted_users WHERE uuid IN (${list}) ORDER BY uuid${lock}`;
+    const rows = await selectWhereIn<DeletedUserEntity>(sql, uuids.toSorted(), toSql);
     return new Map(rows.map(({ uuid, document }) => [uuid, parseStoredUser(document)]));
   }
 
