@@ -29,6 +29,8 @@ import { Applier } from './apply/applier.service.js';
 import { RunExecutor } from './apply/run-executor.service.js';
 import { ImportRunsRepository } from './runs/import-runs.repository.js';
 import { ImportWorkerProcess, ImportWorker } from './apply/import-worker.service.js';
+import { BulkChanges } from './bulk/bulk-changes.service.js';
+import { BulkPlanner } from './bulk/bulk-planner.js';
 import { RunTransitions } from './runs/run-transitions.service.js';
 import { RunRights } from './runs/run-rights.service.js';
 import { AlertSender } from './alerts/alert-sender.service.js';
@@ -54,6 +56,8 @@ import { UsersExportController } from './users-export.controller.js';
     FilePlanner,
     RowUserLookup,
     RevertPlanner,
+    BulkPlanner,
+    BulkChanges,
     PlanGuards,
     Applier,
     ScheduleService,

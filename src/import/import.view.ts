@@ -40,7 +40,7 @@ export function presentRun(
   revertedBy: string | null,
   visibility: Visibility = 'none',
 ): ImportRunDto {
-  const { id, state, dry_run, reverts, guards, starter, approver } = run;
+  const { id, state, dry_run, reverts, guards, starter, approver, bulk } = run;
   return {
     id,
     state,
@@ -51,6 +51,9 @@ export function presentRun(
     reverts,
     reverted_by: revertedBy,
     file: fileOf(run),
+    where: bulk?.where ?? null,
+    change: bulk?.change ?? null,
+    reason: bulk?.reason ?? null,
     actor: { kind: starter.kind, id: starter.id, address: run.ip },
     approved_by: approver && { kind: approver.kind, id: approver.id },
     created: toIso(run.created),

@@ -10,6 +10,9 @@ import { buildNextPageUrl, toPageRange } from '../platform/http/page.js';
 import { abortOnDisconnect, streamText } from '../platform/http/stream.js';
 import { NEXT_PAGE_LINK, createLinks } from '../platform/openapi/shared-schemas.js';
 import { ApiController, DescribeRoute, describeCsv, describeJson } from '../platform/openapi/route-docs.js';
+import { BulkChangeInput } from './bulk/bulk-change.input.js';
+import { BulkChanges } from './bulk/bulk-changes.service.js';
+import { isObject } from '../platform/common/json.js';
 import { RunQueue } from './apply/run-queue.service.js';
 import { RequestedOptions } from './runs/import-options.js';
 import { CSV_UPLOAD, RevertQuery, RowsQuery, RunsQuery } from './import.query.js';
@@ -48,28 +51,41 @@ export class ImportsController {
   constructor(
     private readonly imports: ImportsService,
     private readonly queue: RunQueue,
+    private readonly bulkChanges: BulkChanges,
     private readonly failedRows: FailedRows,
     private readonly runEvents: RunEvents,
     private readonly users: UsersExport,
   ) {}
 
   @Post()
-  @DescribeRoute('startImport', 'Import a CSV file', {
+  @DescribeRoute('startImport', 'Import a CSV file, or change many users', {
     description:
       'Compares the file with the current users and creates a plan. Then applies the plan, or waits for approval if a guard trips. ' +
-      'Use `dry_run=true` to see the plan first. In a `multipart/form-data` request, the options may be form fields.',
+      'Use `dry_run=true` to see the plan first. In a `multipart/form-data` request, the options may be form fields. ' +
+      'A JSON body changes selected users instead. This bulk change is planned, approved, applied and reverted like a file. ' +
+      'It needs the scopes `users:write` and `imports:write`, and its only options are `dry_run` and `allow_privileged`.',
+    body: BulkChangeInput,
+    examples: {
+      block: { where: { role: ['Editor'] }, change: { status: 'Blocked' }, reason: 'The project has ended' },
+      roles: { where: { managed_by: 'hr' }, change: { add_roles: ['Previewer'] }, reason: 'New intranet' },
+      delete: { where: { status: ['Blocked'] }, change: { delete: true }, reason: 'Clean up' },
+    },
     answer: describeRun('The accepted run.'),
     errors: ['reauthentication_required'],
   })
   @HttpCode(202)
   @Requires('imports.write')
-  @Accepts({ query: RequestedOptions, file: CSV_UPLOAD })
+  @Accepts({ query: RequestedOptions, file: CSV_UPLOAD, body: true })
   async upload(
     @CurrentCaller() caller: Caller,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ImportRunDto> {
-    return this.presentAccepted(await this.queue.upload(request, caller), caller, response);
+    const body: unknown = request.body;
+    const run = isObject(body)
+      ? await this.bulkChanges.start({ ...request.query, ...body }, caller)
+      : await this.queue.upload(request, caller);
+    return this.presentAccepted(run, caller, response);
   }
 
   @Get()

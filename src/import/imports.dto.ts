@@ -2,6 +2,8 @@ import { ApiProperty, ApiPropertyOptional, OmitType } from '@nestjs/swagger';
 import { SideNamesDto } from '../audit/audit.view.js';
 import { FIELD_VALUE, NULLABLE_ID, NULLABLE_TIME } from '../platform/openapi/shared-schemas.js';
 import { PageOf } from '../platform/http/page.js';
+import type { JsonObject } from '../platform/common/json.js';
+import { MAX_REASON } from '../platform/http/request-headers.js';
 import { MAX_FILE_BYTES } from './file/file-store.js';
 import { buildLimitSchemas } from './guards/guard-limits.js';
 import { type GuardOverrides, ImportGuardDto } from './runs/import-guard.js';
@@ -10,6 +12,7 @@ import { type Counts, ROW_OUTCOMES, RowErrorDto, STAGED_OUTCOMES } from './runs/
 import { RUN_STATES } from './runs/run-states.js';
 
 const NULLABLE_INTEGER = { type: 'integer', nullable: true } as const;
+const NULLABLE_OBJECT = { type: 'object', nullable: true, additionalProperties: true } as const;
 const NULLABLE_NAME = { type: String, nullable: true, maxLength: 64 } as const;
 const COUNTS = Object.fromEntries(
   ROW_OUTCOMES.map((outcome) => [outcome, { type: 'integer', minimum: 0 }] as const),
@@ -83,7 +86,8 @@ class FieldChangeDto extends SideNamesDto {
   @ApiProperty(FIELD_VALUE) new!: unknown;
 }
 
-class ImportOptionsDto extends OmitType(ImportOptions, ['default_roles']) {
+class ImportOptionsDto extends OmitType(ImportOptions, ['dataset', 'default_roles']) {
+  @ApiProperty({ maxLength: 64, example: 'hr', description: 'Empty for a bulk change.' }) dataset!: string;
   @ApiPropertyOptional({ type: 'array', items: { type: 'string', maxLength: 64 }, maxItems: 32 })
   default_roles?: string[];
 }
@@ -114,7 +118,23 @@ export class ImportRunDto {
     description: 'Id of the run that has reverted or will revert this run. Null if there is none.',
   })
   reverted_by!: string | null;
-  @ApiProperty({ type: ImportFileDto }) file!: ImportFileDto;
+  @ApiProperty({ type: ImportFileDto, description: 'An empty file `bulk change` for a bulk change.' })
+  file!: ImportFileDto;
+  @ApiProperty({ ...NULLABLE_OBJECT, description: 'Conditions of a bulk change as sent, or null.' })
+  where!: JsonObject | null;
+  @ApiProperty({
+    ...NULLABLE_OBJECT,
+    example: { status: 'Blocked' },
+    description: 'Changes of a bulk change as sent, also for its revert. Null for a file.',
+  })
+  change!: JsonObject | null;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    maxLength: MAX_REASON,
+    description: 'Reason of a bulk change.',
+  })
+  reason!: string | null;
   @ApiProperty() actor!: ImportStarterDto;
   @ApiProperty({
     type: 'object',

@@ -119,7 +119,7 @@ export class ImportsService {
     const run = await this.transactions.run(async (tx) => {
       const original = await this.runs.lock(tx, id);
       if (!original) throw createRunNotFoundError(id);
-      assertScope(caller.actor, toDatasetScope(original.dataset));
+      assertMayChange(caller.actor, original);
       const earlier = (await this.runs.listRevertsOf(id, tx)).find(isEffectiveRevert);
       if (earlier) throw createStateError(`Import ${id} is already reverted by import ${earlier.id}.`);
       if (!FINAL.includes(original.state) || original.applied_batches === 0) {
@@ -132,7 +132,7 @@ export class ImportsService {
       const { unchanged: _, skipped: _skipped, error: _error, ...changed } = original.counts ?? NO_COUNTS;
       const revert: ImportRun = {
         ...createRun(file, Object.assign(new ImportOptions(), options), caller),
-        reverts: id,
+        ...{ reverts: id, bulk: original.bulk },
         rows_total: Object.values(changed).reduce((sum, rows) => sum + rows, original.missing_blocked),
       };
       await this.runs.insert(tx, revert);
@@ -202,7 +202,7 @@ export class ImportsService {
     const decided = await this.transactions.run(async (tx: Sql) => {
       const run = await this.runs.lock(tx, id);
       if (!run) throw createRunNotFoundError(id);
-      assertScope(caller.actor, toDatasetScope(run.dataset));
+      assertMayChange(caller.actor, run);
       const moved = await this.transitions.transition(tx, run, name, change(run), caller);
       if (name === 'approve' && run.options.allow_privileged) {
         assertScope(caller.actor, 'webmasters');
@@ -224,6 +224,12 @@ export class ImportsService {
  */
 const isEffectiveRevert = ({ state, dry_run: dryRun, approved }: ImportRun): boolean =>
   (!dryRun || approved) && !['failed', 'cancelled', 'rejected', 'superseded'].includes(state);
+
+/** @throws ProblemError `insufficient_scope`. */
+function assertMayChange(actor: Actor, { dataset, bulk }: ImportRun): void {
+  assertScope(actor, bulk === null ? toDatasetScope(dataset) : 'imports:write');
+  if (bulk !== null) assertScope(actor, 'users:write');
+}
 
 const createRunNotFoundError = (id: string) => new ProblemError('not_found', `There is no import ${id}.`);
 const createStateError = (detail: string) => new ProblemError('wrong_state', detail);

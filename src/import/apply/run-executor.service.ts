@@ -13,7 +13,7 @@ import { Applier } from './applier.service.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { RunRights } from '../runs/run-rights.service.js';
-import { type ImportRun, type RunChange, callerOf, userScopeOf } from '../runs/import-run.js';
+import { type ImportRun, type RunChange, callerOf, hasFile, userScopeOf } from '../runs/import-run.js';
 import type { Guard } from '../runs/import-guard.js';
 import {
   LeaseLostError,
@@ -161,7 +161,7 @@ export class RunExecutor {
 
   /** Ends older plans of the same data set and part that wait for approval, because the file of this run is newer. */
   private async endSupersededPlans(tx: Sql, run: ImportRun): Promise<void> {
-    if (run.reverts !== null) return;
+    if (!hasFile(run)) return;
     const older = await this.runs.listInScope(userScopeOf(run), ['needs_approval'], 100, tx);
     for (const other of older.filter(({ id }) => id < run.id)) {
       const message = `A newer import of the same data set replaced this import: ${run.id}.`;

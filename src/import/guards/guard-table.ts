@@ -45,3 +45,15 @@ export const GUARDS: readonly GuardDefinition[] = [
   changedField,
   errors,
 ];
+
+/** The guards of bulk changes. */
+export const BULK_GUARDS: readonly GuardDefinition[] = [
+  {
+    ...deactivations,
+    hint: 'Many users would lose access. Check the search and the number of users. Approve only if all of these people should lose access.',
+  },
+  {
+    ...reactivations,
+    hint: 'Many blocked users would get access again. Check the search and the number of users. Approve only if all of these people should have access.',
+  },
+];

@@ -14,7 +14,10 @@ import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { COMPLETED } from '../runs/run-states.js';
 import { LimitSettings } from './guard-limits.js';
 import { type EvaluatedGuard, evaluateGuards, sumEarlierCounts } from './guard-evaluation.js';
+import { BULK_GUARDS, GUARDS } from './guard-table.js';
+import { MatchedUsers } from './matched-users.js';
 import type { EarlierRun, Past, Plan } from './plan.js';
+import { UnlistedWords } from '../mapping/unlisted-words.js';
 
 const MONTH_SECONDS = 30 * 24 * 3600;
 const RUNS = 30;
@@ -52,7 +55,16 @@ export class PlanGuards {
     };
   }
 
-  async evaluate(run: ImportRun, file: PlannedFile): Promise<Guard[]> {
+  /** Evaluates the guards of a bulk change, whose scope is all users. */
+  async evaluateBulkChange(run: ImportRun, rows: number): Promise<Guard[]> {
+    const active = await this.directory.count('Active');
+    const scope = { active, users: active + (await this.directory.count('Blocked')) };
+    const users = new MatchedUsers([], userScopeOf(run), run.created);
+    const past = { last: undefined, knownWords: undefined, changing: [], reverts: [] };
+    return this.evaluate(run, { rows, users, scope, words: new UnlistedWords(), past }, BULK_GUARDS);
+  }
+
+  async evaluate(run: ImportRun, file: PlannedFile, definitions = GUARDS): Promise<Guard[]> {
     const { options, profile, file_sha256: sha256 } = run;
     const scope = userScopeOf(run);
     const readPlan = (after: number) => this.rows.listPage(run.id, after, PAGE_SIZE);
@@ -70,7 +82,7 @@ export class PlanGuards {
     // Count back from the creation of the run, so that planning it again counts the same earlier runs.
     const since = addSeconds(run.created, -MONTH_SECONDS);
     const earlier = await this.runs.listAppliedSince(scope, since, run.id);
-    const guards = await evaluateGuards(plan, limits, sumEarlierCounts(earlier));
+    const guards = await evaluateGuards(plan, limits, sumEarlierCounts(earlier), definitions);
     return this.addNames(run.id, guards);
   }
 

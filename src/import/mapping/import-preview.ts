@@ -98,7 +98,7 @@ export class ImportPreview {
     const { allow_privileged: allowsPrivileged } = options;
     const initiator: Actor = { kind: 'import', id: '', initiator: actor, approver: null, allowsPrivileged };
     const scope = userScopeOf({ dataset: options.dataset, options });
-    const visibility = getVisibility(actor, { starter: actor, reverts: null });
+    const visibility = getVisibility(actor, { starter: actor, reverts: null, bulk: null });
     const problems: PreviewProblemDto[] = [];
     const planned = rows.map((file) => {
       const { line, manager: named } = file;

@@ -38,6 +38,8 @@ export class PlanBuilder {
     private readonly rows: ImportRowsRepository,
     private readonly directory: UserDirectory,
     private readonly progress: RunProgress,
+    /** True if every row is stored, and replaces the row that an earlier plan has stored for its line. */
+    private readonly replacesRows = false,
   ) {}
 
   /**
@@ -51,7 +53,7 @@ export class PlanBuilder {
     const changesNothing = ({ outcome, line }: StagedRow): boolean =>
       outcome === 'unchanged' && !managed.has(line);
     const rows = planned.map(({ row }) => row);
-    const staged = rows.filter((row) => !changesNothing(row) || row.errors.length > 0);
+    const staged = rows.filter((row) => this.replacesRows || !changesNothing(row) || row.errors.length > 0);
     await this.stageRows(staged, { rows_done: this.tally.rows, percent }, changesNothing);
   }
 
@@ -103,7 +105,8 @@ export class PlanBuilder {
         row.batch = 1 + Math.floor(this.changeCount++ / BATCH_ROWS);
     const reached = this.progress.recordPlanned(progress.percent / 100, progress.rows_done, this.changeCount);
     if (rows.length === 0) return this.checkpoint.reportProgress(reached);
-    await this.checkpoint.commit((tx) => this.rows.insert(tx, this.checkpoint.runId, rows), reached);
+    const store = this.replacesRows ? 'replace' : 'insert';
+    await this.checkpoint.commit((tx) => this.rows[store](tx, this.checkpoint.runId, rows), reached);
   }
 
   /**

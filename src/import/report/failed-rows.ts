@@ -6,7 +6,7 @@ import { RunFiles, type SourceUse } from '../file/run-files.js';
 import { readPages } from '../../platform/database/keyset-pages.js';
 import { lineOf } from '../runs/import-row.js';
 import type { Checkpoint } from '../runs/run-transitions.service.js';
-import type { ImportRun } from '../runs/import-run.js';
+import { type ImportRun, hasFile } from '../runs/import-run.js';
 import { FINAL } from '../runs/run-states.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import { ImportRowsRepository, type StoredRow } from '../runs/import-rows.repository.js';
@@ -16,7 +16,7 @@ const BATCH = 500;
 /** Columns that `failed.csv` adds. Imports ignore them. */
 const ADDED = ['_line', '_code', '_message'];
 /**
- * Columns of `failed.csv` for a revert, which has one line per conflict. `_value` is the value that could not be
+ * Columns of `failed.csv` for a revert or a bulk change, which has one line per conflict. `_value` is the value that could not be
  * restored.
  */
 const CONFLICTS = ['ExternalId', '_uuid', '_field', '_value', ...ADDED];
@@ -42,7 +42,7 @@ export class FailedRows {
    * @throws FileError if the file cannot be read again, or the errors of `Checkpoint.commit`.
    */
   async storeCells(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
-    if (run.reverts !== null) return;
+    if (!hasFile(run)) return;
     let lines = await this.rows.listFailedWithoutCells(run.id, 0, BATCH);
     if (lines.length === 0) return;
     const file = await this.files.open(run);
@@ -78,23 +78,23 @@ export class FailedRows {
    * @throws ProblemError `file_lost` if the file of the run was missing before the cells of failed rows were stored.
    */
   async *streamCsv(run: ImportRun, visibility: Visibility): AsyncGenerator<string> {
-    if (run.reverts === null && FINAL.includes(run.state) && (await this.isFileLost(run))) {
+    if (hasFile(run) && FINAL.includes(run.state) && (await this.isFileLost(run))) {
       const detail =
         'The file of this import was lost before its failed rows were stored. Import the original file again.';
       throw new ProblemError('file_lost', detail);
     }
-    const isRevert = run.reverts !== null;
+    const isFile = hasFile(run);
     const { delimiter = ',', skip_lines: above = 0, skip_last_lines: below = 0 } = run.profile ?? {};
     const title = `Failed rows of import ${run.id}\r\n`;
     yield (
-      BOM + title.repeat(above) + toDelimitedLine(isRevert ? CONFLICTS : [...run.header, ...ADDED], delimiter)
+      BOM + title.repeat(above) + toDelimitedLine(isFile ? [...run.header, ...ADDED] : CONFLICTS, delimiter)
     );
     const readRows = (after: number) => this.rows.findRows(run.id, 'error', after, BATCH);
     for await (const stored of readPages(0, lineOf, readRows)) {
       const rows = stored.map((row) => hideInRow(row, visibility));
-      const lines = isRevert
-        ? rows.flatMap(toConflictLines)
-        : rows.map((row) => toFailedLine(row, run.header.length));
+      const lines = isFile
+        ? rows.map((row) => toFailedLine(row, run.header.length))
+        : rows.flatMap(toConflictLines);
       yield lines.map((cells) => toDelimitedLine(cells, delimiter)).join('');
     }
     yield title.repeat(below);

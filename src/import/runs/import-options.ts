@@ -30,6 +30,10 @@ const isEncoding = (label: unknown): boolean =>
 const ROLES_RULE = { message: 'must contain 1 to 32 roles' };
 const parseRoles = (text: string): string[] => text.split(/[;|,]/).flatMap((role) => role.trim() || []);
 
+/** Pattern of a data set that imports may manage. */
+export const DATASET = new RegExp(`^(?!${MANAGED_BY_SCIM}$)[A-Za-z0-9._-]{1,64}$`);
+export const DATASET_RULE = `must be 1 to 64 characters of A-Z a-z 0-9 . _ -, and must not be ${MANAGED_BY_SCIM}`;
+
 export const DatasetParam = (schema: QuerySchema = {}) =>
   PatternParam(/^[A-Za-z0-9._-]{1,64}$/, 'must be 1 to 64 characters of A-Z a-z 0-9 . _ -', {
     maxLength: 64,
@@ -57,16 +61,12 @@ export class ImportOptions {
   })
   returning: (typeof RETURNING_MODES)[number] = 'reactivate';
 
-  @PatternParam(
-    new RegExp(`^(?!${MANAGED_BY_SCIM}$)[A-Za-z0-9._-]{1,64}$`),
-    `must be 1 to 64 characters of A-Z a-z 0-9 . _ -, and must not be ${MANAGED_BY_SCIM}`,
-    {
-      maxLength: 64,
-      default: 'default',
-      description:
-        'Name of the data set, which contains the users of one source: 1 to 64 characters of A-Z a-z 0-9 . _ -. The name scim is reserved for identity providers.',
-    },
-  )
+  @PatternParam(DATASET, DATASET_RULE, {
+    maxLength: 64,
+    default: 'default',
+    description:
+      'Name of the data set, which contains the users of one source: 1 to 64 characters of A-Z a-z 0-9 . _ -. The name scim is reserved for identity providers.',
+  })
   dataset: string = 'default';
 
   @DatasetParam({

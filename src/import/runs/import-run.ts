@@ -8,7 +8,7 @@ import type { ImportOptions, NamedProfile } from './import-options.js';
 import { ImportRunEntity } from './import.entity.js';
 
 /** Columns that contain JSON in the database, and decoded values in a run. */
-const JSON_COLUMNS = ['options', 'profile', 'counts', 'guards', 'reason', 'header', 'words'] as const;
+const JSON_COLUMNS = ['options', 'profile', 'counts', 'guards', 'reason', 'header', 'words', 'bulk'] as const;
 /** Columns that contain 0 or 1 in the database, and booleans in a run. */
 const FLAGS = ['dry_run', 'line_ended', 'approved', 'cancel'] as const;
 
@@ -108,13 +108,19 @@ export const missingCountsOf = (run: ImportRun) => ({
   blocked: run.missing_blocked,
 });
 
+/** Returns false for a revert and for a bulk change. */
+export const hasFile = ({ reverts, bulk }: Pick<ImportRun, 'reverts' | 'bulk'>): boolean =>
+  reverts === null && bulk === null;
+
 /** Returns the changes that the audit records when a run starts. */
 export const toStartChanges = (run: ImportRun) => [
   { field: 'dataset', new: run.dataset },
   ...(run.profile === null ? [] : [{ field: 'profile', new: run.profile.name }]),
   { field: 'dry_run', new: run.dry_run },
   ...(run.reverts === null ? [] : [{ field: 'reverts', new: run.reverts }]),
-  { field: 'file', new: fileOf(run) },
+  ...(run.bulk === null
+    ? [{ field: 'file', new: fileOf(run) }]
+    : (['where', 'change'] as const).map((field) => ({ field, new: run.bulk?.[field] }))),
 ];
 
 /** Returns true if a run for a file has found only unchanged rows. The audit then records only its start. */
@@ -137,9 +143,10 @@ export const userScopeOf = ({ dataset, options }: Pick<ImportRun, 'dataset' | 'o
 });
 
 export function callerOf(run: ImportRun): Caller {
-  const { id, starter: initiator, approver, request_id: requestId, ip } = run;
+  const { id, starter: initiator, approver, request_id: requestId, ip, bulk } = run;
   const allowsPrivileged = run.options.allow_privileged || run.reverts !== null;
-  return { actor: { kind: 'import', id, initiator, approver, allowsPrivileged }, requestId, ip };
+  const reason = run.reverts === null && bulk !== null && { reason: bulk.reason };
+  return { actor: { kind: 'import', id, initiator, approver, allowsPrivileged }, requestId, ip, ...reason };
 }
 
 /** Cost of applying a changed row, relative to the cost of reading and planning a row. */

@@ -178,7 +178,7 @@ export class ImportRunsRepository {
    */
   async listLastCompletions(): Promise<{ dataset: string; part: string | null; finished: DbTime }[]> {
     return this.database.query(
-      `SELECT dataset, part, MAX(finished) AS finished FROM import_runs WHERE dry_run = 0 AND reverts IS NULL
+      `SELECT dataset, part, MAX(finished) AS finished FROM import_runs WHERE dry_run = 0 AND reverts IS NULL AND bulk IS NULL
        AND finished <= ? AND state IN (${toPlaceholders(COMPLETED.length)})
        GROUP BY dataset, part ORDER BY finished DESC`,
       [computeLatestTrustedTime(), ...COMPLETED],

@@ -2,6 +2,7 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { type JsonText, toJson } from '../../platform/common/json.js';
 import { ascii, bool, int, longText, text, time, uuid } from '../../platform/database/engine/columns.js';
 import type { ChangesText } from '../../platform/common/field-changes.js';
+import type { BulkChange } from '../bulk/bulk-change.input.js';
 import { ImportOptions, type NamedProfile } from './import-options.js';
 import type { Counts, RowError, StagedOutcome } from './import-row.js';
 import type { Guard } from './import-guard.js';
@@ -65,6 +66,9 @@ export class ImportRunEntity {
    * profile has no `*`.
    */
   @Column({ ...longText(), nullable: true }) words: JsonText<Record<string, readonly string[]>> | null = null;
+
+  /** The bulk change of this run, or null for a file. A revert has the bulk change of the run that it reverts. */
+  @Column({ ...longText(), nullable: true }) bulk: JsonText<BulkChange> | null = null;
 
   @Column(int()) batches = 0;
   @Column(int()) applied_batches = 0;

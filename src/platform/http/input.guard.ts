@@ -17,7 +17,7 @@ declare module 'express-serve-static-core' {
 interface AcceptedInput {
   /** Accepts a JSON object as the body, with the default limits or the route's own limits. */
   body?: true | Partial<BodyRules>;
-  /** Accepts a file as the body. The route reads the file itself. */
+  /** Accepts a file as the body. The route reads the file itself. With `body`, the route accepts a file or JSON. */
   file?: FileRules;
   /** Class of the query parameters. When unset, the route accepts no query parameters. */
   query?: InputClass<object>;
@@ -78,8 +78,10 @@ export class InputGuard implements CanActivate {
       const type = acceptsOnlyJson(request) ? 'application/json' : responseType;
       response.setHeader('Content-Type', `${type}; charset=utf-8`);
     }
-    if (body) request.body = await this.bodies.readJson(request, response, body === true ? {} : body);
-    if (file) {
+    const isFile = file !== undefined && !(body && request.is('application/json'));
+    if (body && !isFile)
+      request.body = await this.bodies.readJson(request, response, body === true ? {} : body);
+    if (isFile) {
       assertFileHeaders(request, file);
       this.budget.reserve(response, UPLOAD_BYTES);
     }

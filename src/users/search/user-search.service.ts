@@ -125,11 +125,16 @@ export class UserSearch {
    * Returns all users that match the conditions, page by page, sorted by uuid.
    * @throws ProblemError `invalid_parameter`.
    */
-  readAll(conditions: UserConditions, actor: Actor, signal: AbortSignal): AsyncGenerator<Hit[]> {
+  readAll(conditions: UserConditions, actor: Actor, signal?: AbortSignal): AsyncGenerator<Hit[]> {
     const users = toUserSet(toUserFilter(conditions, actor, this.settings.roles), 'many');
     const read = async (after: Position | undefined) =>
       (await this.pages.read(() => users, BY_UUID, { after, offset: 0, limit: READ_AT_ONCE }, signal)).rows;
     return readPages<Hit, Position | undefined>(undefined, (hit) => hit, read);
+  }
+
+  async count(conditions: UserConditions, actor: Actor): Promise<number> {
+    const filter = toUserFilter(conditions, actor, this.settings.roles);
+    return this.pages.count(toUserSet(filter, 'few'), undefined);
   }
 
   private async readPage(

@@ -1,0 +1,195 @@
+import { ApiProperty, ApiPropertyOptional, OmitType } from '@nestjs/swagger';
+import { ArrayMaxSize, ArrayMinSize, IsIn, IsNotEmpty, IsObject, Matches } from 'class-validator';
+import type { FieldError } from '../../platform/common/errors.js';
+import type { JsonObject } from '../../platform/common/json.js';
+import { isUuid } from '../../platform/common/uuid.js';
+import { MAX_REASON } from '../../platform/http/request-headers.js';
+import {
+  LimitSize,
+  Normalize,
+  Required,
+  Rule,
+  normalizeLineInput,
+} from '../../platform/input/field-rules.js';
+import { BooleanParam } from '../../platform/input/query-rules.js';
+import { readInput } from '../../platform/input/read-input.js';
+import { MAX } from '../../users/model/formats.js';
+import { Line, Roles } from '../../users/rules/fields.js';
+import { applyConfiguredRules } from '../../users/rules/user-rules.js';
+import { UserInput } from '../../users/rules/user.input.js';
+import type { UserSettings } from '../../users/rules/user-settings.js';
+import { UserConditions } from '../../users/search/user.query.js';
+import { DATASET, DATASET_RULE, ImportOptions } from '../runs/import-options.js';
+
+const MAX_UUIDS = 10_000;
+
+/** Fields that identify one user, so that they cannot be changed for many users. */
+const PERSONAL = ['username', 'email', 'external_id', 'authname', 'password'] as const;
+
+/** The changes that a bulk change makes to each of its users, after `readBulkFields`. */
+export class BulkFields extends UserInput {
+  @Roles({ example: ['Editor'], description: 'Roles to add to the roles of each user.' })
+  add_roles?: string[] | null;
+
+  @Roles({ example: [], description: 'Roles to remove. A user without roles gets the default role.' })
+  remove_roles?: string[] | null;
+
+  @ApiPropertyOptional({
+    type: String,
+    nullable: true,
+    maxLength: 64,
+    example: 'hr',
+    description:
+      'Name of the data set that manages the users from now on. null or an empty text: no data set.',
+  })
+  @Normalize(normalizeLineInput)
+  @Matches(DATASET, { message: DATASET_RULE })
+  dataset?: string | null;
+
+  @ApiPropertyOptional({
+    enum: [true],
+    description: 'Deletes the users. Cannot be combined with other fields.',
+  })
+  @IsIn([true], { message: 'must be true' })
+  delete?: true;
+}
+
+class BulkFieldsDto extends OmitType(BulkFields, PERSONAL) {}
+
+/** JSON body of `POST /imports`. */
+export class BulkChangeInput {
+  @ApiPropertyOptional({
+    type: UserConditions,
+    description:
+      'Conditions of `GET /users/search`. Changes all users who meet them. At least one is required.',
+  })
+  @IsObject()
+  where?: JsonObject | null;
+
+  @ApiPropertyOptional({
+    type: 'array',
+    items: { type: 'string', format: 'uuid' },
+    maxItems: MAX_UUIDS,
+    description: `The users to change, instead of \`where\`. At most ${MAX_UUIDS}.`,
+  })
+  @LimitSize({ items: MAX_UUIDS, text: MAX.url })
+  @ArrayMinSize(1)
+  @ArrayMaxSize(MAX_UUIDS)
+  @Rule(
+    'invalid_format',
+    'must contain only UUIDs',
+    (uuids) => Array.isArray(uuids) && uuids.every(isUuidText),
+  )
+  uuids?: string[] | null;
+
+  @ApiProperty({
+    type: BulkFieldsDto,
+    description: 'Fields of `PUT /users/{user_id}`, changes of roles, a data set, or a deletion.',
+  })
+  @Required()
+  @LimitSize({ text: MAX.aboutMe, members: 100 })
+  @IsNotEmpty()
+  @IsObject()
+  change!: JsonObject;
+
+  @Line({ max: MAX_REASON, nullable: false, example: 'Left at the end of term' })
+  @Required()
+  @IsNotEmpty()
+  reason!: string;
+
+  @BooleanParam({ default: false, description: 'Only create the plan. Call `apply` to carry it out.' })
+  dry_run = false;
+
+  @BooleanParam({
+    default: false,
+    description:
+      "Allow to grant Webmaster, and to change a Webmaster's status or roles, or to delete Webmasters.",
+  })
+  allow_privileged = false;
+}
+
+const isUuidText = (value: unknown): boolean => typeof value === 'string' && isUuid(value.toLowerCase());
+
+/** A bulk change as stored with its run. `where` and `change` are as the client sent them. */
+export interface BulkChange {
+  where: JsonObject | null;
+  /** The selected users until the run is planned, sorted. Empty for `where`, and after the planning. */
+  uuids: readonly string[];
+  change: JsonObject;
+  reason: string;
+}
+
+/**
+ * Reads the body of a bulk change.
+ * @returns the change with its values as read, its options, and all errors of the body.
+ */
+export function readBulkChange(body: JsonObject, settings: UserSettings) {
+  const { value, errors } = readInput(BulkChangeInput, body);
+  const { where = null, uuids, change, reason, dry_run, allow_privileged } = value;
+  const fields = errors.some(({ field }) => field === 'change')
+    ? undefined
+    : readBulkFields(change, settings);
+  const conditions = where && readInput(UserConditions, where);
+  const isEmpty = where !== null && Object.keys(where).length === 0;
+  const all: FieldError[] = [
+    ...errors,
+    ...(isEmpty ? [NO_CONDITION] : []),
+    ...((where === null) === ((uuids ?? null) === null) ? [NO_SELECTION] : []),
+    ...addPrefix('where', conditions?.errors ?? []),
+    ...(fields?.errors ?? []),
+  ];
+  const selected = [...new Set(uuids?.map((uuid) => uuid.toLowerCase()))].sort();
+  const bulk: BulkChange = { where, uuids: selected, change, reason };
+  const options = Object.assign(new ImportOptions(), { dataset: '', dry_run, allow_privileged });
+  return { bulk, conditions: conditions?.value, fields: fields?.value, options, errors: all };
+}
+
+const NO_CONDITION: FieldError = {
+  field: 'where',
+  code: 'blank',
+  message: 'must contain at least one condition',
+};
+const NO_SELECTION: FieldError = {
+  field: 'where',
+  code: 'required',
+  message: 'or uuids is required, and they cannot be combined',
+};
+
+const addPrefix = (prefix: string, errors: readonly FieldError[]): FieldError[] =>
+  errors.map((error) => ({ ...error, field: `${prefix}.${error.field}` }));
+
+/** Reads the changes of each user. The fields of the errors begin with `change.`. */
+export function readBulkFields(raw: JsonObject, settings: UserSettings) {
+  const { value, errors: sent } = readInput(BulkFields, raw);
+  const { input, errors: roleErrors } = applyConfiguredRules(value, sent, settings);
+  const lists = (['add_roles', 'remove_roles'] as const).filter((name) => input[name]);
+  for (const name of lists) {
+    const { input: list, errors } = applyConfiguredRules({ roles: input[name] ?? [] }, sent, settings);
+    input[name] = list.roles;
+    roleErrors.push(...errors.map((error) => ({ ...error, field: name })));
+  }
+  const names = Object.keys(raw);
+  const personal = PERSONAL.filter((name) => names.includes(name));
+  const errors: FieldError[] = [
+    ...sent.filter(({ field }) => !personal.some((name) => name === field)),
+    ...personal.map((field) => ({ field, code: 'unknown_field', message: NOT_SHARED }) as const),
+    ...roleErrors,
+  ];
+  const isCombined = (name: string, others: readonly string[]) => names.includes(name) && others.length > 0;
+  if (isCombined('delete', names.slice(1))) errors.push({ field: 'delete', ...COMBINED });
+  if (isCombined('roles', lists)) errors.push({ field: 'roles', ...COMBINED });
+  if (input.add_roles?.some((role) => input.remove_roles?.includes(role)))
+    errors.push({
+      field: 'remove_roles',
+      code: 'invalid_value',
+      message: 'must not contain a role of add_roles',
+    });
+  const none: FieldError[] =
+    names.length === 0
+      ? [{ field: 'change', code: 'blank', message: 'must contain at least one field' }]
+      : [];
+  return { value: input, errors: [...none, ...addPrefix('change', errors)] };
+}
+
+const NOT_SHARED = 'cannot be changed for many users';
+const COMBINED = { code: 'invalid_value', message: 'cannot be combined with the other fields' } as const;
