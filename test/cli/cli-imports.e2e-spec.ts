@@ -133,16 +133,16 @@ describe.each(TARGETS)('rollcall imports on the %s', (target) => {
       code: plan.code,
       state: planned.state,
       dry_run: planned.dry_run,
-      blocked: planned.counts.blocked,
-    }).toEqual({ code: 0, state: 'planned', dry_run: true, blocked: 3 });
+      deleted: planned.counts.deleted,
+    }).toEqual({ code: 0, state: 'planned', dry_run: true, deleted: 3 });
     expect((await findUser(app.key, `${name}-0`)).status).toBe('Active');
     expect((await run('approve', planned.id)).code).toBe(0);
-    expect((await findUser(app.key, `${name}-0`)).status).toBe('Blocked');
+    expect(await findUser(app.key, `${name}-0`)).toBeUndefined();
     const twice = await run('revert', first.id);
     expect(twice.code).toBe(2);
     expect(twice.err).toContain(`already reverted by import ${planned.id}`);
     const undone = await run('revert', planned.id);
-    expect([undone.code, undone.out]).toEqual([0, expect.stringMatching(/reactivated +3\n/)]);
+    expect([undone.code, undone.out]).toEqual([0, expect.stringMatching(/restored +3\n/)]);
     expect(undone.out).toMatch(new RegExp(`File +revert of ${planned.id as string}, `));
   });
 
