@@ -39,6 +39,7 @@ export async function exerciseImports(app: TestApp): Promise<void> {
   const again = await runImport(key, csv(HEAD, toRow('p1')), 'dataset=people&missing=block');
   await check((await app.login()).post(`/imports/${again.id}/apply`), 202); // by a user, whom the import must not block
   await awaitRun(key, again.id);
+  await changeManyUsers(app);
   await awaitRun(key, (await check(key.post(`/imports/${first.id}/revert`), 202)).body.id);
   await adoptUsers(key);
   await cancelImport(app);
@@ -59,6 +60,21 @@ async function exerciseProfiles(key: Client): Promise<void> {
   await check(key.send('POST', '/imports/preview?profile=nightly', sample, { 'content-type': 'text/csv' }));
   await check(key.get('/import_profiles/nightly'));
   await check(key.delete('/import_profiles/nightly'), 204);
+}
+
+/** Plans, applies and reverts a deletion of many users, who are found by a search or listed. */
+async function changeManyUsers(app: TestApp): Promise<void> {
+  const { key } = app;
+  const start = async (selection: object): Promise<string> => {
+    const body = { ...selection, change: { delete: true }, reason: 'test', dry_run: true };
+    const { id } = (await check(key.post('/imports', body), 202)).body;
+    return (await awaitRun(key, id)).id;
+  };
+  await start({ uuids: [UNKNOWN] });
+  const planned = await start({ where: { managed_by: 'people', has_external_id: true } });
+  await check((await app.login()).post(`/imports/${planned}/apply`), 202);
+  await awaitRun(key, planned);
+  await awaitRun(key, (await check(key.post(`/imports/${planned}/revert`), 202)).body.id);
 }
 
 /** Imports rows of existing users: adopted, adopted without changes, and in conflict. */
