@@ -54,7 +54,7 @@ export function Dialog(props: DialogProps) {
   );
 }
 
-const MAX_REASON = 500;
+export const MAX_REASON = 500;
 
 interface ConfirmProps {
   title: string;

@@ -5,6 +5,8 @@ export interface Column<T> {
   /** Name of the column, also used in URLs. */
   name: string;
   title: string;
+  /** Content of the header cell. By default, the title. */
+  header?: ComponentChildren;
   cell: (row: T) => ComponentChildren;
   /** Sort field of the service. Missing if the column cannot be sorted. */
   sort?: string;
@@ -68,13 +70,13 @@ export function Table<T>(props: TableProps<T>) {
 }
 
 function HeaderCell<T>({ column, table }: { column: Column<T>; table: TableProps<T> }) {
-  const { title, sort, isNumber } = column;
+  const { title, header = title, sort, isNumber } = column;
   const { onSort } = table;
   const kind = isNumber ? 'number' : undefined;
   if (!sort || !onSort)
     return (
       <th scope="col" class={kind}>
-        {title}
+        {header}
       </th>
     );
   const order = table.sort === sort ? table.order : undefined;

@@ -37,7 +37,7 @@ describeConsole('the list of users in the console', (service) => {
     });
   });
 
-  const readFirst = async (): Promise<string | undefined> => (await page.readRows('Users'))[0]?.[0];
+  const readFirst = async (): Promise<string | undefined> => (await page.readRows('Users'))[0]?.[1];
 
   test('the user list searches while a name is typed', async () => {
     page = await service.openAsAdmin('/console/users');

@@ -4,7 +4,7 @@ import { isWorking, useRunEvents } from '../../api/events.js';
 import { useResource } from '../../api/resource.js';
 import { toHref } from '../../lib/url.js';
 import { getOptionName, formatOptionValue } from '../../api/options.js';
-import { formatCount, getLabel, formatSize, formatCode } from '../../lib/text.js';
+import { formatCount, getLabel, formatSize, formatCode, formatValue } from '../../lib/text.js';
 import { formatDuration } from '../../lib/time.js';
 import { Copy } from '../../parts/copy.js';
 import { Icon } from '../../parts/icon.js';
@@ -36,7 +36,9 @@ export function ImportPage({ params }: { user: User; params: Record<string, stri
       titleBadge={<StatePill state={run.state} />}
       lead={
         <>
-          {run.dry_run && 'Dry run · '}Data set {run.options.dataset} · received <Time at={run.created} />
+          {run.dry_run && 'Dry run · '}
+          {run.change ? `Reason: ${run.reason ?? ''}` : `Data set ${run.options.dataset}`} · received{' '}
+          <Time at={run.created} />
           {seconds !== undefined && ` · took ${formatDuration(seconds)}`}
         </>
       }
@@ -105,7 +107,8 @@ function Details({ run }: { run: Run }) {
     ([name, value]) => !IN_HEADER.includes(name) && value !== false && value !== 'none',
   );
   const facts: [string, preact.ComponentChildren][] = [
-    ...(run.reverts
+    ...(run.where ? [['Search', formatValue(run.where)] as [string, preact.ComponentChildren]] : []),
+    ...(run.reverts || run.change
       ? []
       : [['File', `${run.file.name}, ${formatSize(run.file.size)}`] as [string, preact.ComponentChildren]]),
     ['Rows', run.progress.rows_total === null ? 'unknown' : formatCount(run.progress.rows_total, 'row')],
@@ -126,7 +129,7 @@ function Details({ run }: { run: Run }) {
       getOptionName(name),
       formatOptionValue(name, value),
     ]),
-    ...(run.reverts
+    ...(run.reverts || run.change
       ? []
       : [['SHA-256', <Copy text={run.file.sha256} what="checksum" />] as [string, preact.ComponentChildren]]),
     ['ID', <Copy text={run.id} what="id" />],

@@ -1,5 +1,5 @@
 import { type Outcome, type Row, type Run, api, unwrap, getNextCursor } from '../../api/client.js';
-import { formatCode } from '../../lib/text.js';
+import { formatCode, formatCount, formatValue, getLabel } from '../../lib/text.js';
 import { searchUsers } from '../users/search.js';
 
 const OUTCOMES: readonly Outcome[] = [
@@ -7,6 +7,8 @@ const OUTCOMES: readonly Outcome[] = [
   'updated',
   'reactivated',
   'blocked',
+  'deleted',
+  'restored',
   'unchanged',
   'skipped',
   'error',
@@ -135,16 +137,36 @@ export function getCount({ counts, missing }: RunCounts, outcome: Outcome): numb
   return counts?.[outcome] ?? 0;
 }
 
-/** Returns the title of a run. A revert has the file name of the reverted run. */
-export const getTitle = ({ reverts, file }: Pick<Run, 'reverts' | 'file'>): string =>
-  reverts ? `Revert of ${file.name}` : file.name;
+/** Returns the title of a run. A revert has the title of the reverted run. */
+export function getTitle(
+  run: Pick<Run, 'reverts' | 'file'> & Partial<Pick<Run, 'change' | 'progress'>>,
+): string {
+  const { reverts, file, change, progress } = run;
+  const title = change ? formatBulkChange(change, progress?.rows_total ?? null) : file.name;
+  return reverts ? `Revert of ${title}` : title;
+}
+
+/** Formats a bulk change: "Bulk change: block 20 users". */
+function formatBulkChange(change: NonNullable<Run['change']>, rows: number | null): string {
+  const users = rows === null ? 'users' : formatCount(rows, 'user');
+  const actions = Object.entries(change).map(([field, value]) => {
+    const text = formatValue(value);
+    if (field === 'delete') return 'delete';
+    if (field === 'status') return text.toLowerCase() === 'blocked' ? 'block' : 'reactivate';
+    if (field === 'add_roles') return `add ${text} to`;
+    if (field === 'remove_roles') return `remove ${text} from`;
+    return field === 'dataset' ? 'set the data set of' : `change ${getLabel(field).toLowerCase()} of`;
+  });
+  return `Bulk change: ${actions.join(', ')} ${users}`;
+}
 
 /** Returns the number of users that a run blocks, including users missing from the file. */
 export const countBlocked = (run: RunCounts): number => getCount(run, 'blocked') + run.missing.blocked;
 
 /** Returns the number of users that a run changes. */
 export const countChanged = (run: RunCounts): number =>
-  countBlocked(run) + getCount(run, 'created') + getCount(run, 'updated') + getCount(run, 'reactivated');
+  CHANGING.reduce((sum, outcome) => sum + getCount(run, outcome), countBlocked(run));
+const CHANGING = ['created', 'updated', 'reactivated', 'deleted', 'restored'] as const;
 
 /** Formats an outcome. Missing users may be reported only, or blocked. */
 export function formatOutcome(run: RunCounts, outcome: Outcome, isPlan = false): string {

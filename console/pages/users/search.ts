@@ -41,11 +41,17 @@ export async function searchUsers(
   return { count: data.Count, users: data.Results, next: getNextCursor(headers) };
 }
 
+/** Returns the conditions that all users in the list meet. */
+export function toFilters(page: URLSearchParams) {
+  const { sort: _sort, order: _order, after: _after, ...filters } = toQuery(page);
+  return Object.keys(filters).length > 0 ? filters : { status: ALL_STATUSES };
+}
+const ALL_STATUSES: User['status'][] = ['Active', 'Blocked'];
+
 /** Returns the URL of the export of all users in the list, for Webmasters. */
 export function getExportUrl(page: URLSearchParams): string {
-  const { sort: _sort, order: _order, after: _after, ...filters } = toQuery(page);
   const query = new URLSearchParams({ all: 'true' });
-  for (const [name, value] of Object.entries(filters))
+  for (const [name, value] of Object.entries(toFilters(page)))
     for (const each of [value].flat()) query.append(name, String(each));
   return `/api/0.3/users/export.csv?${query.toString()}`;
 }

@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks';
 import type { User } from '../../api/client.js';
 import { useResource } from '../../api/resource.js';
 import { useRoles } from '../../api/roles.js';
@@ -12,7 +13,8 @@ import { SearchField } from '../../parts/search-field.js';
 import { Table } from '../../parts/table.js';
 import { ColumnChoice } from './column-choice.js';
 import { parseColumns } from './columns.js';
-import { getExportUrl, searchUsers } from './search.js';
+import { getExportUrl, searchUsers, toFilters } from './search.js';
+import { NO_SELECTION, type Selection, SelectionBar, createSelectionColumn } from './selection.js';
 
 /** The list of users. The URL contains its search, filters, sort order and columns. */
 export function UsersPage({ user }: { user: User }) {
@@ -23,6 +25,13 @@ export function UsersPage({ user }: { user: User }) {
     searchUsers(searchQuery, signal),
   );
   const columns = parseColumns(query.get('columns'));
+  const filters = JSON.stringify(toFilters(searchQuery));
+  const [chosen, setChosen] = useState({ filters, selection: NO_SELECTION });
+  // Another search ends the selection.
+  const selection = chosen.filters === filters ? chosen.selection : NO_SELECTION;
+  const select = (next: Selection): void => {
+    setChosen({ filters, selection: next });
+  };
   const isSearch = (query.get('q') ?? '') !== '';
   return (
     <Page
@@ -45,11 +54,14 @@ export function UsersPage({ user }: { user: User }) {
       }
     >
       <Filters isFull={isWebmaster(user)} />
+      {isWebmaster(user) && (
+        <SelectionBar selection={selection} count={data?.count ?? 0} query={searchQuery} onChange={select} />
+      )}
       <ProblemNote problem={problem} />
       {!(problem && !data) && (
         <Table
           caption="Users"
-          columns={columns}
+          columns={isWebmaster(user) ? [createSelectionColumn(selection, data, select), ...columns] : columns}
           rows={data?.users ?? []}
           getKey={(each) => each.uuid}
           sort={query.get('sort') ?? (isSearch ? '' : 'updated')}

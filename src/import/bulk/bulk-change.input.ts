@@ -125,20 +125,22 @@ export interface BulkChange {
  */
 export function readBulkChange(body: JsonObject, settings: UserSettings) {
   const { value, errors } = readInput(BulkChangeInput, body);
-  const { where = null, uuids, change, reason, dry_run, allow_privileged } = value;
-  const fields = errors.some(({ field }) => field === 'change')
-    ? undefined
-    : readBulkFields(change, settings);
+  const { change, reason, dry_run, allow_privileged } = value;
+  const isValid = (name: string): boolean => !errors.some(({ field }) => field === name);
+  const where = (isValid('where') && value.where) || null;
+  const uuids = (isValid('uuids') && value.uuids) || [];
+  const fields = isValid('change') ? readBulkFields(change, settings) : undefined;
   const conditions = where && readInput(UserConditions, where);
   const isEmpty = where !== null && Object.keys(where).length === 0;
+  const sent = [value.where, value.uuids].filter((selection) => selection != null);
   const all: FieldError[] = [
     ...errors,
     ...(isEmpty ? [NO_CONDITION] : []),
-    ...((where === null) === ((uuids ?? null) === null) ? [NO_SELECTION] : []),
+    ...(sent.length === 1 ? [] : [NO_SELECTION]),
     ...addPrefix('where', conditions?.errors ?? []),
     ...(fields?.errors ?? []),
   ];
-  const selected = [...new Set(uuids?.map((uuid) => uuid.toLowerCase()))].sort();
+  const selected = [...new Set(uuids.map((uuid) => uuid.toLowerCase()))].sort();
   const bulk: BulkChange = { where, uuids: selected, change, reason };
   const options = Object.assign(new ImportOptions(), { dataset: '', dry_run, allow_privileged });
   return { bulk, conditions: conditions?.value, fields: fields?.value, options, errors: all };

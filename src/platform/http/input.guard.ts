@@ -29,6 +29,8 @@ interface AcceptedInput {
   responseType?: string;
 }
 
+const JSON_TYPE = /^application\/json\b/i;
+
 class NoQuery {
   readonly none = true;
 }
@@ -78,7 +80,7 @@ export class InputGuard implements CanActivate {
       const type = acceptsOnlyJson(request) ? 'application/json' : responseType;
       response.setHeader('Content-Type', `${type}; charset=utf-8`);
     }
-    const isFile = file !== undefined && !(body && request.is('application/json'));
+    const isFile = file !== undefined && !(body && JSON_TYPE.test(request.get('content-type') ?? ''));
     if (body && !isFile)
       request.body = await this.bodies.readJson(request, response, body === true ? {} : body);
     if (isFile) {
