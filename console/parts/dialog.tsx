@@ -54,7 +54,7 @@ export function Dialog(props: DialogProps) {
   );
 }
 
-export const MAX_REASON = 500;
+const MAX_REASON = 500;
 
 interface ConfirmProps {
   title: string;
@@ -63,13 +63,23 @@ interface ConfirmProps {
   /** Label of the confirm button. */
   confirmLabel: string;
   isDangerous?: boolean;
+  isReasonRequired?: boolean;
   /** Runs the action. @param reason reason for the audit, may be empty. */
   work: (reason: string) => Promise<void>;
   onClose: () => void;
 }
 
 /** Asks for confirmation and a reason, runs the action and shows its problem. Cancel has the initial focus. */
-export function Confirm({ title, children, confirmLabel, isDangerous = false, work, onClose }: ConfirmProps) {
+export function Confirm(props: ConfirmProps) {
+  const {
+    title,
+    children,
+    confirmLabel,
+    isDangerous = false,
+    isReasonRequired = false,
+    work,
+    onClose,
+  } = props;
   const action = useAction();
   const [reason, setReason] = useState('');
   const isDone = useRef(false);
@@ -89,11 +99,11 @@ export function Confirm({ title, children, confirmLabel, isDangerous = false, wo
         {children}
         <TextField
           name="reason"
-          label="Reason (optional)"
+          label={isReasonRequired ? 'Reason' : 'Reason (optional)'}
           hint="Recorded in the audit log."
           value={reason}
           onValue={setReason}
-          input={{ maxLength: MAX_REASON, autocomplete: 'off' }}
+          input={{ maxLength: MAX_REASON, autocomplete: 'off', required: isReasonRequired }}
         />
         <ProblemNote problem={action.problem} />
         <div class="buttons end">

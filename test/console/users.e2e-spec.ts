@@ -103,6 +103,46 @@ describeConsole('the list of users in the console', (service) => {
     expect(event.actor).toMatchObject({ kind: 'user', name: 'admin' });
   });
 
+  test('selected users are blocked through a plan, and blocked users reactivated through a search', async () => {
+    page = await service.openAsAdmin('/console/users?status=Active&sort=username&order=asc');
+    await page.waitForText(/^1 to 50 of/);
+    const boxes = page.page.locator('tbody').getByRole('checkbox');
+    await boxes.nth(2).press('Space');
+    await boxes.nth(3).press('Space');
+    await page.waitForText('2 users selected');
+    await page.page.setViewportSize({ width: 360, height: 780 });
+    expect([await page.findViolations(), await page.hasOverflow()]).toEqual([[], false]);
+    await page.button('Block').click();
+    expect(await page.findViolations()).toEqual([]);
+    await page.dialog.getByLabel('Reason').fill('Left');
+    await page.button('Show the plan').click();
+    await page.waitForTitle('Bulk change: block 2 users');
+    await page.button('Apply the plan').click();
+    await page.dialog.getByRole('button', { name: 'Apply' }).click();
+    await page.waitForText('Completed');
+
+    await page.goto('/console/users?status=Blocked');
+    await boxes.first().click();
+    await page.button('Select all 5 users that match').click();
+    await page.waitForText('5 users selected');
+    await page.button('Reactivate').click();
+    await page.dialog.getByLabel('Reason').fill('Back');
+    await page.button('Show the plan').click();
+    await page.waitForTitle('Bulk change: reactivate 5 users');
+    const [run] = (await service.key.get('/imports?limit=1')).body.Results;
+    expect([run.where, run.change, run.reason]).toEqual([
+      { status: ['Blocked'] },
+      { status: 'Active' },
+      'Back',
+    ]);
+    await page.button('Reject').click();
+    await page.dialog.getByRole('button', { name: 'Reject' }).click();
+    await page.waitForText('Rejected');
+    const blocked = (await service.key.get('/users/search?status=Blocked')).body.Results;
+    for (const { uuid, external_id: id } of blocked)
+      if (Number(id.slice(3)) > 2) await service.key.put(`/users/${uuid}`, { status: 'Active' });
+  });
+
   test('the user list shows the request id of a rejected search', async () => {
     page = await service.openAsAdmin('/console/users');
     await page.waitForText('1 to 50 of 122 users');

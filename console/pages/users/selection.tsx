@@ -1,14 +1,12 @@
 import { useState } from 'preact/hooks';
 import { api, unwrap } from '../../api/client.js';
 import type { components } from '../../api/generated.js';
-import { useAction } from '../../api/resource.js';
 import { useRoles } from '../../api/roles.js';
 import { formatCount } from '../../lib/text.js';
 import { navigate, toHref } from '../../lib/url.js';
 import { getDisplayName } from '../../parts/avatar.js';
-import { Dialog, MAX_REASON } from '../../parts/dialog.js';
+import { Confirm } from '../../parts/dialog.js';
 import { CheckField, SelectField, TextField } from '../../parts/field.js';
-import { ProblemNote } from '../../parts/problem-note.js';
 import { ManagerField } from '../user/manager-field.js';
 import type { UserColumn } from './columns.js';
 import { type UserList, getExportUrl, toFilters } from './search.js';
@@ -99,7 +97,7 @@ export function SelectionBar({ selection, count, query, onChange }: BarProps) {
             onChange({ ids, isAll: true });
           }}
         >
-          Select all {formatCount(count, 'user')} that match this search
+          Select all {formatCount(count, 'user')} that match
         </button>
       )}
       <button
@@ -149,68 +147,44 @@ interface BulkDialogProps {
 
 /** Asks for the value and the reason of a bulk change, and shows its plan on the page of its run. */
 function BulkDialog({ action: { field, toChange }, title, users, onClose }: BulkDialogProps) {
-  const action = useAction();
   const roles = useRoles();
-  const [value, setValue] = useState('');
-  const [reason, setReason] = useState('');
+  const [chosen, setChosen] = useState<string>();
   const [isPrivileged, setPrivileged] = useState(false);
-  const plan = async (): Promise<void> => {
-    const change = toChange(field === 'role' ? value || (roles[0] ?? '') : value);
-    const body: BulkChange = { ...users, change, reason, dry_run: true, allow_privileged: isPrivileged };
+  const value = chosen ?? (field === 'role' ? (roles[0] ?? '') : '');
+  const plan = async (reason: string): Promise<void> => {
+    const options = { reason, dry_run: true, allow_privileged: isPrivileged };
+    const body: BulkChange = { ...users, change: toChange(value), ...options };
     const { data } = await unwrap(api.POST('/api/0.3/imports', { body }));
     navigate(toHref(`/imports/${data.id}`));
   };
   return (
-    <Dialog title={title} onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void action.run(plan);
-        }}
-      >
-        <p>The plan is shown first. Nothing changes until you apply it, and it can be reverted later.</p>
-        {field === 'role' && (
-          <SelectField
-            name="role"
-            value={value || (roles[0] ?? '')}
-            choices={roles.map((role) => ({ value: role, text: role }))}
-            onValue={setValue}
-          />
-        )}
-        {field === 'manager_uuid' && <ManagerField value={value} onValue={setValue} error={undefined} />}
-        {field === 'dataset' && (
-          <TextField
-            name="dataset"
-            label="Data set"
-            hint="Leave empty to release the users from their data set."
-            value={value}
-            onValue={setValue}
-            input={{ maxLength: 64, autocomplete: 'off' }}
-          />
-        )}
+    <Confirm title={title} confirmLabel="Show the plan" work={plan} onClose={onClose} isReasonRequired>
+      <p>The plan is shown first. Nothing changes until you apply it, and it can be reverted later.</p>
+      {field === 'role' && (
+        <SelectField
+          name="role"
+          value={value}
+          choices={roles.map((role) => ({ value: role, text: role }))}
+          onValue={setChosen}
+        />
+      )}
+      {field === 'manager_uuid' && <ManagerField value={value} onValue={setChosen} error={undefined} />}
+      {field === 'dataset' && (
         <TextField
-          name="reason"
-          hint="Recorded in the audit log."
-          value={reason}
-          onValue={setReason}
-          input={{ maxLength: MAX_REASON, autocomplete: 'off', required: true }}
+          name="dataset"
+          label="Data set"
+          hint="Leave empty to release the users from their data set."
+          value={value}
+          onValue={setChosen}
+          input={{ maxLength: 64, autocomplete: 'off' }}
         />
-        <CheckField
-          name="allow_privileged"
-          label="Include Webmasters"
-          value={isPrivileged}
-          onValue={setPrivileged}
-        />
-        <ProblemNote problem={action.problem} />
-        <div class="buttons end">
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="primary" aria-disabled={action.isBusy}>
-            Show the plan
-          </button>
-        </div>
-      </form>
-    </Dialog>
+      )}
+      <CheckField
+        name="allow_privileged"
+        label="Include Webmasters"
+        value={isPrivileged}
+        onValue={setPrivileged}
+      />
+    </Confirm>
   );
 }

@@ -45,4 +45,4 @@ export interface Plan {
 
 /** Returns true if a row takes access from an active user. */
 export const losesAccess = ({ outcome, changes }: StagedRow): boolean =>
-  outcome === 'blocked' || outcome === 'deleted' || (outcome === 'missing' && !changes.isEmpty);
+  outcome === 'deleted' || outcome === 'blocked' || (outcome === 'missing' && !changes.isEmpty);

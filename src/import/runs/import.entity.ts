@@ -2,7 +2,7 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { type JsonText, toJson } from '../../platform/common/json.js';
 import { ascii, bool, int, longText, text, time, uuid } from '../../platform/database/engine/columns.js';
 import type { ChangesText } from '../../platform/common/field-changes.js';
-import type { BulkChange } from '../bulk/bulk-change.input.js';
+import type { BulkChange } from './bulk-change.input.js';
 import { ImportOptions, type NamedProfile } from './import-options.js';
 import type { Counts, RowError, StagedOutcome } from './import-row.js';
 import type { Guard } from './import-guard.js';

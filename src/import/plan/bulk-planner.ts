@@ -8,18 +8,13 @@ import { UserConditions } from '../../users/search/user.query.js';
 import { UserSearch } from '../../users/search/user-search.service.js';
 import { readInput } from '../../platform/input/read-input.js';
 import { readPages } from '../../platform/database/keyset-pages.js';
-import { type PlanBuilder, ROWS_AT_ONCE } from '../plan/plan-builder.js';
-import type { PlannedRow } from '../plan/row-rules.js';
-import {
-  createChangedRow,
-  createDeletedRow,
-  createFailedRow,
-  rejectForbiddenRow,
-} from '../plan/user-rows.js';
+import { type PlanBuilder, ROWS_AT_ONCE } from './plan-builder.js';
+import type { PlannedRow } from './row-rules.js';
+import { createChangedRow, createDeletedRow, createFailedRow, rejectForbiddenRow } from './user-rows.js';
 import { type RowError, lineOf } from '../runs/import-row.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { type ImportRun, callerOf } from '../runs/import-run.js';
-import { type BulkChange, type BulkFields, readBulkFields } from './bulk-change.input.js';
+import { type BulkChange, type BulkFields, readBulkFields } from '../runs/bulk-change.input.js';
 
 const UNKNOWN_USER: RowError = { field: 'uuid', code: 'not_found', message: 'does not exist' };
 

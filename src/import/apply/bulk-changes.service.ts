@@ -10,10 +10,10 @@ import { UNKNOWN_MANAGER } from '../../users/rules/failure.js';
 import { UserSettings } from '../../users/rules/user-settings.js';
 import { UserDirectory } from '../../users/search/user-directory.service.js';
 import { UserSearch } from '../../users/search/user-search.service.js';
-import { ImportWorker } from '../apply/import-worker.service.js';
+import { ImportWorker } from './import-worker.service.js';
 import { type ImportRun, createRun, toStartChanges } from '../runs/import-run.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
-import { readBulkChange } from './bulk-change.input.js';
+import { readBulkChange } from '../runs/bulk-change.input.js';
 
 /** Name that runs of bulk changes have instead of a file name. */
 const FILE = { name: 'bulk change', size: 0, sha256: sha256('') };

@@ -19,7 +19,7 @@ import { applyConfiguredRules } from '../../users/rules/user-rules.js';
 import { UserInput } from '../../users/rules/user.input.js';
 import type { UserSettings } from '../../users/rules/user-settings.js';
 import { UserConditions } from '../../users/search/user.query.js';
-import { DATASET, DATASET_RULE, ImportOptions } from '../runs/import-options.js';
+import { DATASET, DATASET_RULE, ImportOptions } from './import-options.js';
 
 const MAX_UUIDS = 10_000;
 
