@@ -1,4 +1,5 @@
 import type { ImportRunDto, ImportRowDto } from '../import/imports.dto.js';
+import { countChangedRows } from '../import/runs/import-row.js';
 import { replaceHidden } from '../platform/common/text.js';
 import { formatMinute, formatParty, toTable } from './output.js';
 import type { Preview } from '../import/mapping/import-preview.js';
@@ -73,13 +74,21 @@ function formatNextSteps({ id, state, counts, problems }: ImportRunDto, shown: n
 export function formatRuns(runs: readonly ImportRunDto[]): string {
   const head = ['ID', 'STATE', 'CREATED (UTC)', 'DATA SET', 'ROWS', 'CHANGED', 'FAILED', 'FILE'];
   const cells = runs.map((run) => {
-    const { created, updated, blocked, reactivated, error } = run.counts;
-    const changed = created + updated + blocked + reactivated + run.missing.blocked;
+    const changed = countChangedRows(run.counts) + run.missing.blocked;
     const rows = run.progress.rows_total ?? '-';
     const notes = [...(run.dry_run ? ['dry run'] : []), ...(run.reverted_by === null ? [] : ['reverted'])];
     const state = notes.length > 0 ? `${run.state} (${notes.join(', ')})` : run.state;
     const { dataset } = run.options;
-    return [run.id, state, formatMinute(run.created), dataset, rows, changed, error, formatSource(run)];
+    return [
+      run.id,
+      state,
+      formatMinute(run.created),
+      dataset,
+      rows,
+      changed,
+      run.counts.error,
+      formatSource(run),
+    ];
   });
   return toTable([head, ...cells]);
 }
@@ -89,7 +98,9 @@ export function formatRun(run: ImportRunDto): string {
   const { reverted_by: revert } = run;
   const facts = [
     ['File', `${formatSource(run)}, ${file.size} bytes`],
-    ['Data set', `${options.dataset}${options.part === undefined ? '' : `, part ${options.part}`}`],
+    run.change
+      ? ['Change', JSON.stringify(run.change)]
+      : ['Data set', `${options.dataset}${options.part === undefined ? '' : `, part ${options.part}`}`],
     ...(profile === null ? [] : [['Profile', profile]]),
     [
       'Sent',

@@ -14,7 +14,7 @@ import { ImportOptions } from './runs/import-options.js';
 import { ImportRowsRepository, type RowPosition, type RowFilter } from './runs/import-rows.repository.js';
 import { ImportRunsRepository, type RunFilter } from './runs/import-runs.repository.js';
 import { type ImportRun, type RunChange, createRun, fileOf, toStartChanges } from './runs/import-run.js';
-import { NO_COUNTS, STAGED_OUTCOMES, type StagedRow } from './runs/import-row.js';
+import { NO_COUNTS, STAGED_OUTCOMES, type StagedRow, countChangedRows } from './runs/import-row.js';
 import { FINAL, RUNNABLE } from './runs/run-states.js';
 import { RunTransitions } from './runs/run-transitions.service.js';
 import { RunRights } from './runs/run-rights.service.js';
@@ -129,11 +129,10 @@ export class ImportsService {
       const { allow_privileged } = original.options;
       if (allow_privileged && !dryRun) assertConfirmed(caller.actor);
       const options = { dataset: original.dataset, dry_run: dryRun, allow_privileged };
-      const { unchanged: _, skipped: _skipped, error: _error, ...changed } = original.counts ?? NO_COUNTS;
       const revert: ImportRun = {
         ...createRun(file, Object.assign(new ImportOptions(), options), caller),
         ...{ reverts: id, bulk: original.bulk },
-        rows_total: Object.values(changed).reduce((sum, rows) => sum + rows, original.missing_blocked),
+        rows_total: countChangedRows(original.counts ?? NO_COUNTS) + original.missing_blocked,
       };
       await this.runs.insert(tx, revert);
       await this.audit.recordRunStart(tx, caller, revert.id, toStartChanges(revert));

@@ -116,7 +116,7 @@ test('an import revert deletes only unused new users, and its own revert restore
   const chain = people('n', 60, (i) => [i > 0 ? `n${i - 1}` : '']);
   const hired = await runImport(app.key, file('n0', ...chain), 'dataset=new');
   expect(countsOf(hired)).toEqual({ created: 60, updated: 1 });
-  await runImport(app.key, file('n0', ...chain), 'dataset=new'); // changes nobody
+  await runImport(app.key, file('n0', ...chain), 'dataset=new'); // changes no user
   const [signedIn, changed, unused] = await Promise.all(
     ['n23', 'n59', 'n3'].map((id) => findUser(app.key, id)),
   );

@@ -20,6 +20,14 @@ export type Counts = Record<RowOutcome, number>;
 
 export const NO_COUNTS = Object.fromEntries(ROW_OUTCOMES.map((outcome) => [outcome, 0])) as Readonly<Counts>;
 
+/** Returns the number of rows whose users change. Does not count missing users. */
+export const countChangedRows = ({
+  unchanged: _,
+  skipped: _skipped,
+  error: _error,
+  ...changed
+}: Counts): number => Object.values(changed).reduce((sum, rows) => sum + rows, 0);
+
 /** An error or a warning of a row. `value` is the truncated invalid cell. It never contains a secret. */
 export class RowErrorDto {
   @ApiProperty({
