@@ -48,12 +48,9 @@ export const GUARDS: readonly GuardDefinition[] = [
 
 /** The guards of bulk changes. */
 export const BULK_GUARDS: readonly GuardDefinition[] = [
-  {
-    ...deactivations,
-    hint: 'Many users would lose access. Check the search and the number of users. Approve only if all of these people should lose access.',
-  },
+  { ...deactivations, hint: 'Many users would lose access. Check the search before you approve.' },
   {
     ...reactivations,
-    hint: 'Many blocked users would get access again. Check the search and the number of users. Approve only if all of these people should have access.',
+    hint: 'Many blocked users would get access again. Check the search before you approve.',
   },
 ];

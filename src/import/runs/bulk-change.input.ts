@@ -4,13 +4,7 @@ import type { FieldError } from '../../platform/common/errors.js';
 import type { JsonObject } from '../../platform/common/json.js';
 import { isUuid } from '../../platform/common/uuid.js';
 import { MAX_REASON } from '../../platform/http/request-headers.js';
-import {
-  LimitSize,
-  Normalize,
-  Required,
-  Rule,
-  normalizeLineInput,
-} from '../../platform/input/field-rules.js';
+import { LimitSize, Required, Rule } from '../../platform/input/field-rules.js';
 import { BooleanParam } from '../../platform/input/query-rules.js';
 import { readInput } from '../../platform/input/read-input.js';
 import { MAX } from '../../users/model/formats.js';
@@ -22,6 +16,7 @@ import { UserConditions } from '../../users/search/user.query.js';
 import { DATASET, DATASET_RULE, ImportOptions } from './import-options.js';
 
 const MAX_UUIDS = 10_000;
+const UUIDS = { type: 'array', items: { type: 'string', format: 'uuid' } } as const;
 
 /** Fields that identify one user, so that they cannot be changed for many users. */
 const PERSONAL = ['username', 'email', 'external_id', 'authname', 'password'] as const;
@@ -34,58 +29,38 @@ export class BulkFields extends UserInput {
   @Roles({ example: [], description: 'Roles to remove. A user without roles gets the default role.' })
   remove_roles?: string[] | null;
 
-  @ApiPropertyOptional({
-    type: String,
-    nullable: true,
-    maxLength: 64,
+  @Line({
+    max: 64,
     example: 'hr',
-    description:
-      'Name of the data set that manages the users from now on. null or an empty text: no data set.',
+    description: 'Data set of the users from now on. null or empty text: none.',
   })
-  @Normalize(normalizeLineInput)
   @Matches(DATASET, { message: DATASET_RULE })
   dataset?: string | null;
 
-  @ApiPropertyOptional({
-    enum: [true],
-    description: 'Deletes the users. Cannot be combined with other fields.',
-  })
+  @ApiPropertyOptional({ enum: [true], description: 'Deletes the users. Only allowed alone.' })
   @IsIn([true], { message: 'must be true' })
   delete?: true;
 }
 
 class BulkFieldsDto extends OmitType(BulkFields, PERSONAL) {}
 
+const isUuidList = (uuids: unknown): boolean =>
+  Array.isArray(uuids) && uuids.every((uuid) => typeof uuid === 'string' && isUuid(uuid.toLowerCase()));
+
 /** JSON body of `POST /imports`. */
 export class BulkChangeInput {
-  @ApiPropertyOptional({
-    type: UserConditions,
-    description:
-      'Conditions of `GET /users/search`. Changes all users who meet them. At least one is required.',
-  })
+  @ApiPropertyOptional({ type: UserConditions, description: 'Conditions that the users meet, at least one.' })
   @IsObject()
   where?: JsonObject | null;
 
-  @ApiPropertyOptional({
-    type: 'array',
-    items: { type: 'string', format: 'uuid' },
-    maxItems: MAX_UUIDS,
-    description: `The users to change, instead of \`where\`. At most ${MAX_UUIDS}.`,
-  })
+  @ApiPropertyOptional({ ...UUIDS, maxItems: MAX_UUIDS, description: 'The users, instead of `where`.' })
   @LimitSize({ items: MAX_UUIDS, text: MAX.url })
   @ArrayMinSize(1)
   @ArrayMaxSize(MAX_UUIDS)
-  @Rule(
-    'invalid_format',
-    'must contain only UUIDs',
-    (uuids) => Array.isArray(uuids) && uuids.every(isUuidText),
-  )
+  @Rule('invalid_format', 'must contain only UUIDs', isUuidList)
   uuids?: string[] | null;
 
-  @ApiProperty({
-    type: BulkFieldsDto,
-    description: 'Fields of `PUT /users/{user_id}`, changes of roles, a data set, or a deletion.',
-  })
+  @ApiProperty({ type: BulkFieldsDto })
   @Required()
   @LimitSize({ text: MAX.aboutMe, members: 100 })
   @IsNotEmpty()
@@ -102,13 +77,10 @@ export class BulkChangeInput {
 
   @BooleanParam({
     default: false,
-    description:
-      "Allow to grant Webmaster, and to change a Webmaster's status or roles, or to delete Webmasters.",
+    description: 'Allow to change or delete Webmasters, and to grant the role.',
   })
   allow_privileged = false;
 }
-
-const isUuidText = (value: unknown): boolean => typeof value === 'string' && isUuid(value.toLowerCase());
 
 /** A bulk change as stored with its run. `where` and `change` are as the client sent them. */
 export interface BulkChange {
