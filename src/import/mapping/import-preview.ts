@@ -5,6 +5,7 @@ import { isObject } from '../../platform/common/json.js';
 import { truncate } from '../../platform/common/text.js';
 import { UserSettings } from '../../users/rules/user-settings.js';
 import { toExactKey, toLoginKey } from '../../users/model/comparison-keys.js';
+import { isBlank, isPasswordHeader } from '../file/columns.js';
 import type { CsvReader } from '../file/csv-reader.js';
 import { type CsvRecord, formatCellCount } from '../file/record-parser.js';
 import { type FilePrefix, PrefixEndError } from '../file/file-store.js';
@@ -16,6 +17,7 @@ import { getVisibility, hideInRow } from '../runs/visible-values.js';
 import { userScopeOf } from '../runs/import-run.js';
 import {
   type ImportPreviewDto,
+  MAX_TEXT,
   PREVIEW_ROWS,
   type PreviewColumnDto,
   type PreviewProblemDto,
@@ -25,8 +27,8 @@ import { toPlainCell } from './record-mapper.js';
 import type { ImportRequest } from '../runs/import-options.js';
 import { FileError } from '../file/file-error.js';
 
-const MAX_TEXT = 255;
 const MAX_LISTED = 32;
+const MAX_SAMPLES = 3;
 
 export type Preview = Omit<ImportPreviewDto, 'file' | 'profile'>;
 
@@ -66,7 +68,15 @@ export class ImportPreview {
     const columns = names.map((name, index): Omit<PreviewColumnDto, 'suggestion'> => {
       const column = targets.get(index);
       const unmapped = inputs.has(index) ? 'template' : ignored.has(index) ? 'ignored' : 'unknown';
-      return { source: toPlain(name), column: column?.name ?? null, use: column ? 'column' : unmapped };
+      const cells = fit.map((record) => truncate(toPlain(record.cells[index] ?? ''), MAX_TEXT));
+      const isHidden = ignored.has(index) || isPasswordHeader(name);
+      const samples = isHidden ? [] : cells.filter((cell) => !isBlank(cell)).slice(0, MAX_SAMPLES);
+      return {
+        source: toPlain(name),
+        column: column?.name ?? null,
+        use: column ? 'column' : unmapped,
+        samples,
+      };
     });
     const found = suggestColumns(
       columns.map(({ source, use }, index) =>
@@ -85,6 +95,12 @@ export class ImportPreview {
       columns: columns.map((column, index) => ({ ...column, suggestion: found[index] ?? null })),
       rows: planned.rows,
       problems: problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0)),
+      encodings: [],
+      skip_lines: null,
+      skip_last_lines: null,
+      templates: [],
+      words: [],
+      suggested: null,
     };
   }
 

@@ -112,6 +112,8 @@ export interface FileRules {
   maxBytes: number;
   description?: string;
   example?: string;
+  /** Schemas of further parts of a form, by name. */
+  parts?: Readonly<Record<string, object>>;
 }
 
 /** Bytes allowed for boundaries and part headers of a multipart body. */

@@ -191,9 +191,9 @@ function describeBody({ docs: { body, examples = {} }, file }: Route): MethodDec
   return [ApiBody({ type: body, ...(named.length > 0 && { examples: Object.fromEntries(named) }) })];
 }
 
-const describeFileBody = ({ type, maxBytes, description, example }: FileRules) => {
+const describeFileBody = ({ type, maxBytes, description, example, parts }: FileRules) => {
   const file = { type: 'string', format: 'binary', maxLength: maxBytes };
-  const form = { schema: { type: 'object', properties: { file }, required: ['file'] } };
+  const form = { schema: { type: 'object', properties: { ...parts, file }, required: ['file'] } };
   const text = { schema: { type: 'string', maxLength: maxBytes }, example };
   return { required: true, description, content: { [type]: text, 'multipart/form-data': form } };
 };
