@@ -7,7 +7,7 @@ import { truncate } from '../../platform/common/text.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
 import { UserSettings } from '../../users/rules/user-settings.js';
 import { ImportFilesRepository } from '../file/import-files.repository.js';
-import { type FileReceiver, FileStore, type StoredFile, storeForm } from '../file/file-store.js';
+import { FilePrefix, type FileReceiver, FileStore, type StoredFile, storeForm } from '../file/file-store.js';
 import type { Request } from 'express';
 import { sendContinue } from '../../platform/http/body-reader.js';
 import { createParameterError, isMultipart } from '../../platform/http/input.guard.js';
@@ -80,19 +80,21 @@ export class RunQueue {
   }
 
   /**
-   * Reads a request that is a form. Only a command on this machine may send an unsaved profile, as JSON in the field
-   * `profile_document`.
+   * Reads a request that is a form. Its field `profile` is a name, or JSON of an unsaved profile, which the query may
+   * name. Only previews and commands on this machine may send JSON.
    */
   private async receiveForm(request: Request, caller: Caller, store: FileReceiver): Promise<Upload> {
     const { fields, file } = await storeForm(request, store);
     try {
-      const sent = mergeOptions(request.query, fields);
-      const { profile_document: document, ...others } = sent;
-      const requested =
-        request.isLocal && typeof document === 'string'
-          ? await this.readOptions(others, caller, document)
-          : await this.readOptions(sent, caller);
-      return { file, sent, ...requested };
+      const document = fields.get('profile');
+      if (!document?.trimStart().startsWith('{') || !(request.isLocal || store instanceof FilePrefix)) {
+        const sent = mergeOptions(request.query, fields);
+        return { file, sent, ...(await this.readOptions(sent, caller)) };
+      }
+      fields.delete('profile');
+      const options = mergeOptions(request.query, fields);
+      const requested = await this.readOptions(options, caller, document);
+      return { file, sent: { ...options, profile: document }, ...requested };
     } catch (error) {
       await store.discard(file.runId);
       throw error;
@@ -184,7 +186,7 @@ function applyProfile(profile: NamedProfile | null, sent: JsonObject): ImportOpt
 function parseDocument(text: string): JsonObject {
   const document = tryParseJson(text);
   if (isObject(document)) return document;
-  throw new ProblemError('invalid_parameter', 'profile_document must be a JSON object.');
+  throw new ProblemError('invalid_parameter', 'profile must be a name or a JSON object.');
 }
 
 /**

@@ -5,7 +5,7 @@ import { type CsvRecord, LINE_ENDS, RecordParser } from './record-parser.js';
 import { type SkippedLines, skipLines, decodeText } from './text-decoder.js';
 
 /** Delimiters that can be detected. The first one is used if the header contains no known column name. */
-const DELIMITERS = [',', ';', '\t', '|'];
+export const DELIMITERS = [',', ';', '\t', '|'];
 /** Number of characters at the start of the file that are read to detect the delimiter, more than any header needs. */
 const HEAD_CHARACTERS = 64 * 1024;
 /** Matches a first line such as `sep=;`, from which spreadsheet programs read the delimiter. */

@@ -5,7 +5,7 @@ import { FileError, type FileErrorDetails } from './file-error.js';
 import { ImportFilesRepository } from './import-files.repository.js';
 import type { CsvRecord } from './record-parser.js';
 import { CsvReader } from './csv-reader.js';
-import type { ImportOptions, NamedProfile } from '../runs/import-options.js';
+import type { ImportOptions, ImportProfile, NamedProfile } from '../runs/import-options.js';
 import { UnlistedWords } from '../mapping/unlisted-words.js';
 import { RecordMapper, createColumnTest, quote } from '../mapping/record-mapper.js';
 
@@ -151,19 +151,19 @@ function formatUnknownColumn(name: string): string {
 
 /**
  * Creates a reader for a file with its options and profile.
- * @param isKnown returns true for a known column name. Without a profile, the delimiter is detected by these names.
+ * @param lines numbers of lines to skip, instead of the numbers in the profile.
  */
 export function createCsvReader(
   bytes: AsyncIterable<Uint8Array>,
   { encoding, delimiter }: ImportOptions,
   profile: NamedProfile | null,
-  isKnown: (name: string) => boolean = (name) => findColumn(name) !== undefined,
+  lines: Pick<ImportProfile, 'skip_lines' | 'skip_last_lines'> = profile ?? {},
 ): CsvReader {
-  const { skip_lines: first = 0, skip_last_lines: last = 0 } = profile ?? {};
+  const { skip_lines: first = 0, skip_last_lines: last = 0 } = lines;
   return new CsvReader(bytes, {
     encoding,
     delimiter,
-    isKnownColumn: profile ? createColumnTest(profile) : isKnown,
+    isKnownColumn: profile ? createColumnTest(profile) : (name) => findColumn(name) !== undefined,
     ...((first > 0 || last > 0) && { skipped: { first, last } }),
   });
 }

@@ -48,7 +48,7 @@ class PreviewEncodingDto {
   cells!: string[];
 }
 
-class PreviewTemplateDto {
+export class PreviewTemplateDto {
   @ApiProperty({ maxLength: 64, example: 'Username' }) column!: string;
   @ApiProperty({ maxLength: MAX_TEMPLATE, example: '{Vorname:ascii:lower}.{Nachname:ascii:lower}' })
   template!: string;
@@ -73,7 +73,7 @@ class PreviewWordDto {
   meaning!: string | null;
 }
 
-class PreviewWordsDto {
+export class PreviewWordsDto {
   @ApiProperty({ maxLength: 524_288, example: 'Status' }) source!: string;
   @ApiProperty({ maxLength: 64, example: 'Status' }) column!: string;
   @ApiProperty({ type: [PreviewWordDto], maxItems: MAX_WORDS }) words!: PreviewWordDto[];
@@ -145,8 +145,9 @@ export class ImportPreviewDto {
   skip_last_lines!: number | null;
   @ApiProperty({
     type: [PreviewTemplateDto],
-    maxItems: 9,
-    description: 'Templates for ExternalId, Username and Email without a source column, the best first.',
+    maxItems: 15,
+    description:
+      'Templates for ExternalId, Username and Email without a source column, the best first. Also for ForeName and Surname if one column contains both.',
   })
   templates!: PreviewTemplateDto[];
   @ApiProperty({

@@ -6,11 +6,10 @@ import { truncate } from '../../platform/common/text.js';
 import { UserSettings } from '../../users/rules/user-settings.js';
 import { toExactKey, toLoginKey } from '../../users/model/comparison-keys.js';
 import { isBlank, isPasswordHeader } from '../file/columns.js';
-import type { CsvReader } from '../file/csv-reader.js';
 import { type CsvRecord, formatCellCount } from '../file/record-parser.js';
-import { type FilePrefix, PrefixEndError } from '../file/file-store.js';
+import type { FilePrefix } from '../file/file-store.js';
 import { type FileRow, readRow } from '../file/file-row.js';
-import { createCsvReader, mapHeader } from '../file/run-files.js';
+import { mapHeader } from '../file/run-files.js';
 import { RowUserLookup } from '../plan/row-user-lookup.js';
 import { planRow } from '../plan/row-rules.js';
 import { getVisibility, hideInRow } from '../runs/visible-values.js';
@@ -18,22 +17,22 @@ import { userScopeOf } from '../runs/import-run.js';
 import {
   type ImportPreviewDto,
   MAX_TEXT,
-  PREVIEW_ROWS,
   type PreviewColumnDto,
   type PreviewProblemDto,
 } from './import-preview.dto.js';
-import { isCommonColumnName, suggestColumns } from './column-suggestion.js';
+import { suggestColumns } from './column-suggestion.js';
+import { readWithOffers, toFileProblem } from './preview-reading.js';
+import { suggestProfile } from './profile-suggestion.js';
+import { type TemplateSource, offerTemplates } from './template-offers.js';
+import { countWords } from './word-offers.js';
 import { toPlainCell } from './record-mapper.js';
-import type { ImportRequest } from '../runs/import-options.js';
-import { FileError } from '../file/file-error.js';
+import { IGNORED, type ImportRequest } from '../runs/import-options.js';
 
 const MAX_LISTED = 32;
+
 const MAX_SAMPLES = 3;
 
 export type Preview = Omit<ImportPreviewDto, 'file' | 'profile'>;
-
-const HEADER_TOO_LONG =
-  'The header does not end within the first MiB of the file. Check the delimiter, the quotes and the line endings.';
 
 /** Previews the first rows of a file. Reports all errors at once and creates no run. */
 @Injectable()
@@ -45,62 +44,73 @@ export class ImportPreview {
 
   async build(head: FilePrefix, requested: ImportRequest, actor: Actor): Promise<Preview> {
     const { options, profile } = requested;
-    const problems: PreviewProblemDto[] = [];
-    const { reader, names: read } = await openWithHeader(head, requested, problems);
-    if (!read && problems.length === 0) problems.push(toFileProblem(1, 'row_too_long', HEADER_TOO_LONG));
-    const names = read ?? [];
-    const {
-      columns: header,
-      targets,
-      inputs,
-      ignored,
-      errors,
-      mapRecord,
-    } = mapHeader(names, options, profile);
+    const { asked, shown, isHeaderAssumed, reading, offers } = await readWithOffers(head, requested);
+    // Without other assumptions than a footer, the rows of the footer have problems too.
+    const { records } = isHeaderAssumed ? shown : asked;
+    const names = shown.names ?? [];
+    const mapping = mapHeader(names, options, profile);
+    const { columns: header, targets, inputs, ignored, mapRecord } = mapping;
+    const problems = [...asked.problems];
     // Show the rows even if the header has errors.
-    if (read || profile)
-      problems.push(...errors.map(({ code, message }) => toFileProblem(reader.headerLine, code, message)));
-    const records = read ? await readFirstRecords(reader, problems) : [];
-    const fit = records.filter(({ expectedCells }) => expectedCells === undefined);
+    if (asked.names || profile) {
+      const { errors } = isHeaderAssumed ? mapHeader(asked.names ?? [], options, profile) : mapping;
+      const line = asked.reader.headerLine;
+      problems.push(...errors.map(({ code, message }) => toFileProblem(line, code, message)));
+    }
+    const isFit = ({ expectedCells }: CsvRecord): boolean => expectedCells === undefined;
     problems.push(...records.flatMap(findMismatchProblems));
-    const rows = fit.map((record) => readRow(mapRecord(record), header, options.blank_cells));
+    const rows = records
+      .filter(isFit)
+      .map((record) => readRow(mapRecord(record), header, options.blank_cells));
+    const planned = await this.planRows(rows, requested, actor);
+    problems.push(...planned.problems, ...findDuplicates(rows));
+    const fit = shown.records.filter(isFit);
     const toPlain = (cell: string): string => (profile ? toPlainCell(profile, cell) : cell);
-    const columns = names.map((name, index): Omit<PreviewColumnDto, 'suggestion'> => {
+    const sources = names.map((name, index) => {
       const column = targets.get(index);
-      const unmapped = inputs.has(index) ? 'template' : ignored.has(index) ? 'ignored' : 'unknown';
-      const cells = fit.map((record) => truncate(toPlain(record.cells[index] ?? ''), MAX_TEXT));
+      const unmapped: PreviewColumnDto['use'] = inputs.has(index)
+        ? 'template'
+        : ignored.has(index)
+          ? 'ignored'
+          : 'unknown';
       const isHidden = ignored.has(index) || isPasswordHeader(name);
-      const samples = isHidden ? [] : cells.filter((cell) => !isBlank(cell)).slice(0, MAX_SAMPLES);
       return {
         source: toPlain(name),
         column: column?.name ?? null,
-        use: column ? 'column' : unmapped,
-        samples,
+        use: column ? ('column' as const) : unmapped,
+        cells: isHidden ? [] : fit.map((record) => toPlain(record.cells[index] ?? '').trim()),
       };
     });
+    const filled = header.flatMap((column) => column?.name ?? []);
     const found = suggestColumns(
-      columns.map(({ source, use }, index) =>
-        use === 'unknown'
-          ? { name: source, cells: fit.map((record) => toPlain(record.cells[index] ?? '')) }
-          : { name: '', cells: [] },
+      sources.map(({ source: name, use, cells }) =>
+        use === 'unknown' ? { name, cells } : { name: '', cells: [] },
       ),
-      header.flatMap((column) => column?.name ?? []),
+      filled,
     );
-    const planned = await this.planRows(rows, requested, actor);
-    problems.push(...planned.problems, ...findDuplicates(rows));
+    const columns = sources.map(({ cells, ...column }, index) => {
+      const samples = cells.filter((cell) => !isBlank(cell)).slice(0, MAX_SAMPLES);
+      const suggestion = found[index] ?? null;
+      return { ...column, suggestion, samples: samples.map((cell) => truncate(cell, MAX_TEXT)) };
+    });
+    const readable = columns.flatMap(({ source: name, column, use, suggestion }, index): TemplateSource[] => {
+      if (use === 'ignored' || suggestion === IGNORED || isBlank(name)) return [];
+      return [{ name, target: column ?? suggestion ?? undefined, cells: sources[index]?.cells ?? [] }];
+    });
+    const templates = offerTemplates(readable, (column) => filled.includes(column) || found.includes(column));
+    const words = countWords(readable, profile, this.settings.roles);
+    const findings = { fileName: head.name, columns, sources: readable, templates, words, reading };
     return {
-      encoding: reader.detected.encoding ?? null,
-      delimiter: reader.detected.delimiter ?? null,
+      encoding: shown.reader.detected.encoding ?? null,
+      delimiter: shown.reader.detected.delimiter ?? null,
       guard_limits: profile?.guards ?? null,
-      columns: columns.map((column, index) => ({ ...column, suggestion: found[index] ?? null })),
-      rows: planned.rows,
+      columns,
+      rows: planned.rows.slice(0, fit.length),
       problems: problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0)),
-      encodings: [],
-      skip_lines: null,
-      skip_last_lines: null,
-      templates: [],
-      words: [],
-      suggested: null,
+      ...offers,
+      templates,
+      words,
+      suggested: shown.names ? suggestProfile(requested, findings, this.settings) : null,
     };
   }
 
@@ -137,51 +147,6 @@ function truncateValue(value: unknown): unknown {
   return isObject(value)
     ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, truncateValue(member)]))
     : value;
-}
-
-/**
- * Opens a file and reads its header. If the header seems to consist of one unknown column, detects the delimiter again
- * with column names of other systems.
- */
-async function openWithHeader(
-  head: FilePrefix,
-  { options, profile }: ImportRequest,
-  problems: PreviewProblemDto[],
-): Promise<{ reader: CsvReader; names: string[] | undefined }> {
-  const reader = createCsvReader(head.read(), options, profile);
-  const names = await tryRead(problems, () => reader.readHeader());
-  const [only] = names ?? [];
-  if (profile || names?.length !== 1 || only === undefined || isCommonColumnName(only))
-    return { reader, names };
-  const wider = createCsvReader(head.read(), options, null, isCommonColumnName);
-  return { reader: wider, names: await tryRead(problems, () => wider.readHeader()) };
-}
-
-async function tryRead<T>(problems: PreviewProblemDto[], read: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await read();
-  } catch (error) {
-    if (error instanceof PrefixEndError) return undefined;
-    if (!(error instanceof FileError)) throw error;
-    for (const { code, message, line = null } of [error, ...error.others])
-      problems.push(toFileProblem(line, code, message));
-    return undefined;
-  }
-}
-
-async function readFirstRecords(reader: CsvReader, problems: PreviewProblemDto[]): Promise<CsvRecord[]> {
-  const records: CsvRecord[] = [];
-  await tryRead(problems, async () => {
-    for await (const some of reader.readRecords(1)) {
-      records.push(...some);
-      if (records.length >= PREVIEW_ROWS) break;
-    }
-  });
-  return records;
-}
-
-function toFileProblem(line: number | null, code: string, message: string): PreviewProblemDto {
-  return { line, field: '', code, message, refuses: true };
 }
 
 function findMismatchProblems(record: CsvRecord): PreviewProblemDto[] {
