@@ -136,11 +136,38 @@ export function formatPreview(preview: Preview): string {
     parts.push(`Line ${line} (${outcome}): ${shown.join(' ')}\n`);
   }
   if (rows.length > MAX_PREVIEW_ROWS) parts.push(`… and ${rows.length - MAX_PREVIEW_ROWS} more rows\n`);
-  parts.push(...formatProblems(problems.slice(0, MAX_PREVIEW_PROBLEMS)));
+  parts.push(...formatOffers(preview), ...formatProblems(problems.slice(0, MAX_PREVIEW_PROBLEMS)));
   if (problems.length > MAX_PREVIEW_PROBLEMS)
     parts.push(`… and ${problems.length - MAX_PREVIEW_PROBLEMS} more problems\n`);
   if (problems.length === 0) parts.push('No problems found.\n');
   return parts.join('\n');
+}
+
+/** Formats what a profile should say to read the file. */
+function formatOffers(preview: Preview): string[] {
+  const { encodings, skip_lines: first, skip_last_lines: last, templates, words } = preview;
+  const samples = (values: readonly string[]): string => values.map((value) => shorten(value)).join(', ');
+  const offers = [
+    ...encodings.map(({ encoding, cells }) => ['encoding', encoding, samples(cells)]),
+    ...(first === null ? [] : [['skip_lines', String(first), '']]),
+    ...(last === null ? [] : [['skip_last_lines', String(last), '']]),
+    ...templates.map(({ column, template, values, duplicates }) => {
+      const notes = duplicates > 0 ? ` (${duplicates} repeated)` : '';
+      return [`set ${column}`, template, `${samples(values)}${notes}`];
+    }),
+    ...words.flatMap(({ source, words: all }) =>
+      all.map(({ word, rows, meaning }) => [
+        `values ${source}`,
+        `${word} → ${meaning ?? '?'}`,
+        `${rows} rows`,
+      ]),
+    ),
+  ];
+  if (offers.length === 0) return [];
+  return [
+    'Suggestions for a profile (--suggest FILE writes them):\n',
+    toTable(offers.map((row) => row.map((cell) => shorten(cell, MAX_TEXT)))),
+  ];
 }
 
 function formatLimits(limits: NonNullable<Preview['guard_limits']>): string {

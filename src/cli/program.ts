@@ -10,11 +10,12 @@ import { createDoctorCommand } from './doctor.command.js';
 import { createImportCommand, createImportsCommand } from './import.command.js';
 import { createKeysCommand } from './keys.command.js';
 import { handleOutputErrors } from './output.js';
+import { createProfilesCommand } from './profiles.command.js';
 import { createUsersCommand } from './users.command.js';
 
 const EXIT_CODES = `
 Exit codes: 0 done, 2 nothing done (invalid usage, invalid setting, unknown id, no database).
-The commands import, imports, users, audit, restore and doctor have further exit codes: see their --help.`;
+The commands import, imports, profiles, users, audit, restore and doctor have further exit codes: see their --help.`;
 
 /** Maps commands to the examples in their `--help`. A test parses each example. */
 export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
@@ -31,6 +32,10 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'imports cancel': ['rollcall imports cancel 01a20567-510b-7784-96a9-af0ad60d9554'],
   'imports revert': ['rollcall imports revert 01a20567-510b-7784-96a9-af0ad60d9554 --dry-run'],
   'imports failed': ['rollcall imports failed 01a20567-510b-7784-96a9-af0ad60d9554 --out failed.csv'],
+  'profiles list': ['rollcall profiles list'],
+  'profiles show': ['rollcall profiles show payroll --out payroll.json'],
+  'profiles edit': ['EDITOR=nano rollcall profiles edit payroll'],
+  'profiles check': ['rollcall profiles check payroll.csv --profile payroll'],
   'users find': ["rollcall users find 'jan*' --status Active --sort surname --order asc"],
   'users show': ['rollcall users show jane.doe'],
   'users block': ['rollcall users block jane.doe --url https://users.example.org --key-file key'],
@@ -71,6 +76,7 @@ const COMMANDS = [
   createStartCommand,
   createImportCommand,
   createImportsCommand,
+  createProfilesCommand,
   createUsersCommand,
   createKeysCommand,
   createAuditCommand,

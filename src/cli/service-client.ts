@@ -17,6 +17,17 @@ interface Input {
   query?: object;
   body?: object;
   file?: SentFile;
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** Thrown for an error response. The message contains its detail. */
+export class ServiceError extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message);
+  }
 }
 
 interface Connection {
@@ -49,15 +60,20 @@ export class ServiceClient {
   /**
    * Sends a request.
    * @param path relative to the base path of the API.
-   * @throws Error with the detail of the error response, or with the reason why the connection failed.
+   * @throws ServiceError for an error response, or Error with the reason why the connection failed.
    */
-  async send(method: string, path: string, { query = {}, body, file }: Input = {}): Promise<IncomingMessage> {
+  async send(
+    method: string,
+    path: string,
+    { query = {}, body, file, headers: extra }: Input = {},
+  ): Promise<IncomingMessage> {
     const url = new URL(path, this.base);
     for (const [name, value] of Object.entries(query)) {
       for (const each of [value].flat()) if (each !== undefined) url.searchParams.append(name, String(each));
     }
     const headers = {
       ...this.connection.headers,
+      ...extra,
       ...(body && { 'content-type': 'application/json' }),
       ...(file && { 'content-type': file.type, 'x-file-name': encodeURIComponent(file.name) }),
     };
@@ -69,11 +85,17 @@ export class ServiceClient {
     );
     const { statusCode: status = 0 } = answer;
     if (status >= 200 && status < 300) return answer;
-    throw new Error(await this.describeErrorResponse(status, answer));
+    throw new ServiceError(status, await this.describeErrorResponse(status, answer));
   }
 
   async requestJson<T>(method: string, path: string, sent: Input = {}): Promise<T> {
     return JSON.parse(await text(await this.send(method, path, sent))) as T;
+  }
+
+  /** Requests a record. `tag` is its ETag. */
+  async getTagged<T>(path: string): Promise<{ record: T; tag: string }> {
+    const answer = await this.send('GET', path);
+    return { record: JSON.parse(await text(answer)) as T, tag: answer.headers.etag ?? '' };
   }
 
   /** Requests a page of a list. `next` is the cursor of the next page, or undefined after the last page. */
