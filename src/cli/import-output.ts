@@ -1,7 +1,7 @@
 import type { ImportRunDto, ImportRowDto } from '../import/imports.dto.js';
 import { replaceHidden } from '../platform/common/text.js';
 import { formatMinute, formatParty, toTable } from './output.js';
-import type { Preview } from '../import/mapping/import-preview.js';
+import type { ImportPreviewDto } from '../import/mapping/import-preview.dto.js';
 
 /** Maximum number of problems in the summary of a run, unless the run failed. */
 const MAX_PROBLEMS = 20;
@@ -23,7 +23,7 @@ export function formatSummary(run: ImportRunDto): string {
   return parts.join('\n');
 }
 
-function formatProblems(problems: ImportRunDto['problems'] | Preview['problems']): string[] {
+function formatProblems(problems: ImportRunDto['problems'] | ImportPreviewDto['problems']): string[] {
   if (problems.length === 0) return [];
   const rows = problems.map(({ line, field, code, message }) => [line ?? '', field, code, message]);
   return ['Problems:\n', toTable([['Line', 'Field', 'Code', 'Message'], ...rows])];
@@ -120,7 +120,7 @@ const shortenValue = (value: unknown): string => shorten(formatValue(value), MAX
 const formatSource = ({ reverts, file }: ImportRunDto): string =>
   reverts === null ? file.name : `revert of ${reverts}`;
 
-export function formatPreview(preview: Preview): string {
+export function formatPreview(preview: ImportPreviewDto): string {
   const { encoding, delimiter, columns, rows, problems } = preview;
   const separator = delimiter === '\t' ? 'tab' : (delimiter ?? '?');
   const parts = [`\nEncoding ${encoding ?? '?'}, delimiter ${separator}\n`];
@@ -144,7 +144,7 @@ export function formatPreview(preview: Preview): string {
 }
 
 /** Formats what a profile should say to read the file. */
-function formatOffers(preview: Preview): string[] {
+function formatOffers(preview: ImportPreviewDto): string[] {
   const { encodings, skip_lines: first, skip_last_lines: last, templates, words } = preview;
   const samples = (values: readonly string[]): string => values.map((value) => shorten(value)).join(', ');
   const offers = [
@@ -152,15 +152,16 @@ function formatOffers(preview: Preview): string[] {
     ...(first === null ? [] : [['skip_lines', String(first), '']]),
     ...(last === null ? [] : [['skip_last_lines', String(last), '']]),
     ...templates.map(({ column, template, values, duplicates }) => {
-      const notes = duplicates > 0 ? ` (${duplicates} repeated)` : '';
-      return [`set ${column}`, template, `${samples(values)}${notes}`];
+      return [
+        `set ${column}`,
+        template,
+        `${samples(values)}${duplicates > 0 ? ` (${duplicates} repeated)` : ''}`,
+      ];
     }),
     ...words.flatMap(({ source, words: all }) =>
-      all.map(({ word, rows, meaning }) => [
-        `values ${source}`,
-        `${word} → ${meaning ?? '?'}`,
-        `${rows} rows`,
-      ]),
+      all
+        .filter(({ meaning }) => meaning === null || preview.profile === null)
+        .map((each) => [`values ${source}`, `${each.word} → ${each.meaning ?? '?'}`, `${each.rows} rows`]),
     ),
   ];
   if (offers.length === 0) return [];
@@ -170,7 +171,7 @@ function formatOffers(preview: Preview): string[] {
   ];
 }
 
-function formatLimits(limits: NonNullable<Preview['guard_limits']>): string {
+function formatLimits(limits: NonNullable<ImportPreviewDto['guard_limits']>): string {
   const texts = Object.entries(limits).map(([name, own]) => {
     if (typeof own === 'string') return `${name} ${own}`;
     const numbers = Object.entries(own).map(([limit, value]) => `${limit} ${value}`);

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { Readable } from 'node:stream';
-import type { Preview } from '../import/mapping/import-preview.js';
+import type { ImportPreviewDto } from '../import/mapping/import-preview.dto.js';
 import { PROFILE_NAME } from '../import/runs/import-options.js';
 import { type JsonObject, isObject, tryParseJson } from '../platform/common/json.js';
 import { formatPreview } from './import-output.js';
@@ -42,7 +42,11 @@ export async function previewImport(
   source: ImportSource,
   { suggest, ...flags }: Pick<Target, 'json'> & { suggest?: string | undefined },
 ): Promise<void> {
-  const shown = await service.requestJson<Preview>('POST', 'imports/preview', await buildUpload(source));
+  const shown = await service.requestJson<ImportPreviewDto>(
+    'POST',
+    'imports/preview',
+    await buildUpload(source),
+  );
   print(flags, shown, formatPreview(shown));
   const refuses = shown.problems.some((problem) => problem.refuses);
   process.exitCode = refuses ? NOTHING_APPLIED : shown.problems.length > 0 ? SOME_FAILED : ALL_APPLIED;

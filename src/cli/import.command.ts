@@ -86,10 +86,10 @@ const stringifyValues = (options: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(options).map(([name, value]) => [name, String(value)]));
 
 /** @throws Error for a profile file with `--url`, because a service imports only with saved profiles. */
-function assertCanImport({ isLocal }: ServiceClient, { profileFile, query }: ImportSource): void {
+function assertCanImport({ isLocal }: ServiceClient, { profileFile }: ImportSource): void {
   if (isLocal || profileFile === undefined) return;
   throw new Error(
-    `With --url, the service cannot import with the file ${profileFile}. Save the profile with "rollcall profiles edit ${String(query['profile'])} --file ${profileFile}", and pass its name.`,
+    `With --url, the service cannot read the file ${profileFile}. Save the profile with "rollcall profiles edit NAME --file FILE", and pass its name.`,
   );
 }
 

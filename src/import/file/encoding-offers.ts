@@ -8,13 +8,15 @@ const ENCODINGS =
   'windows-1252 iso-8859-15 windows-1250 windows-1251 macintosh ibm866 utf-16le utf-16be'.split(' ');
 const MAX_OFFERS = 4;
 const MAX_CELLS = 2;
-const MAX_CELL = 100;
-/** Maximum number of words with other characters than ASCII that are rated. */
+/** Maximum length of a cell and of a word that is rated. Some patterns take quadratic time. */
+const MAX_TEXT = 100;
+/** Maximum number of rated words. */
 const MAX_WORDS = 2000;
 /** Average penalty of a word from which an encoding is not offered. */
 const MAX_PENALTY = 1.5;
 
-const OTHER_WORD = /[^\s"'()<>@.,;:|/-]*[^\0-\x7f\s][^\s"'()<>@.,;:|/-]*/gu;
+const WORD_END = /[\s"'()<>@.,;:|/-]+/;
+const CELL_END = /[\t\r\n;,|"]+/;
 /** Signs of a wrong encoding in a word, with their penalties. */
 const SIGNS: readonly (readonly [RegExp, number])[] = [
   [/[\x80-\x9f\ufffd]/, 8],
@@ -27,16 +29,11 @@ const SIGNS: readonly (readonly [RegExp, number])[] = [
   [/(?![ß-öø-ÿœÄÖÜÉÈÀÇÑÅØÆÁÓÍ])[^\0-\x7f]/u, 0.3],
 ];
 
-interface EncodingOffer {
-  encoding: string;
-  cells: string[];
-}
-
 /**
  * Finds the encodings that read the start of a file without an error, the most plausible first. Returns an empty list
  * for a file that is read without `encoding`, and omits encodings that read the same text as an earlier one.
  */
-export async function offerEncodings(head: FilePrefix): Promise<EncodingOffer[]> {
+export async function offerEncodings(head: FilePrefix): Promise<{ encoding: string; cells: string[] }[]> {
   if (!(await decodeHead(head, undefined)).fault) return [];
   const read = new Map<string, string>();
   for (const encoding of ENCODINGS) {
@@ -47,7 +44,7 @@ export async function offerEncodings(head: FilePrefix): Promise<EncodingOffer[]>
     .filter(({ penalty }) => penalty < MAX_PENALTY)
     .toSorted((a, b) => a.penalty - b.penalty)
     .slice(0, MAX_OFFERS)
-    .map(({ text, encoding }) => ({ encoding, cells: findOtherCells(text) }));
+    .map(({ text, encoding }) => ({ encoding, cells: splitOther(text, CELL_END).slice(0, MAX_CELLS) }));
 }
 
 /** Decodes the start of a file, to the first error. */
@@ -67,15 +64,13 @@ export async function decodeHead(
 
 /** Returns the average penalty of the words that are not ASCII. */
 function rateText(text: string): number {
-  const words = [...text.matchAll(OTHER_WORD)].slice(0, MAX_WORDS);
-  const penalties = words.flatMap(([word]) =>
-    SIGNS.filter(([sign]) => sign.test(word)).map(([, penalty]) => penalty),
-  );
+  const words = splitOther(text, WORD_END).slice(0, MAX_WORDS);
+  const penalties = words.flatMap((word) => SIGNS.map(([sign, penalty]) => (sign.test(word) ? penalty : 0)));
   return penalties.reduce((sum, penalty) => sum + penalty, 0) / Math.max(1, words.length);
 }
 
-function findOtherCells(text: string): string[] {
-  const cells = text.matchAll(/[^\t\r\n;,|"]*[^\0-\x7f\t\r\n;,|"][^\t\r\n;,|"]*/g);
-  const different = new Set(Array.from(cells, ([cell]) => truncate(cell.trim(), MAX_CELL)));
-  return [...different].slice(0, MAX_CELLS);
+/** Splits a text, and returns the different parts that are not ASCII. */
+function splitOther(text: string, end: RegExp): string[] {
+  const parts = text.split(end).filter((part) => /[^\0-\x7f]/.test(part));
+  return [...new Set(parts.map((part) => truncate(part.trim(), MAX_TEXT)))];
 }

@@ -1,4 +1,4 @@
-import { isBlank } from './columns.js';
+import { MAX_COLUMNS, isBlank } from './columns.js';
 import { DELIMITERS } from './csv-reader.js';
 import type { SkippedLines } from './text-decoder.js';
 
@@ -11,12 +11,16 @@ const SAMPLE_LINES = 100;
 /** Minimum number of known column names by which a header is recognized. */
 const MIN_NAMES = 2;
 
-/** Splits a line into cells. Keeps delimiters inside quotes. */
+/** Maximum length of a cell, longer than a column name. */
+const MAX_CELL = 300;
+
+/** Splits a line into cells, of which long ones are truncated. Delimiters inside quotes do not split a cell. */
 const splitLine = (line: string, delimiter: string): string[] =>
   line
     .replace(/"(?:[^"]|"")*"/g, (cell) => cell.slice(1, -1).replaceAll(delimiter, ' '))
     .split(delimiter)
-    .map((cell) => cell.trim());
+    .slice(0, MAX_COLUMNS)
+    .map((cell) => cell.trim().slice(0, MAX_CELL));
 
 /**
  * Finds the delimiter of a table and the lines around it: the header by its known names, or else by the number of its
@@ -27,11 +31,11 @@ export function findTable(
   text: string,
   isWhole: boolean,
   isKnown: (name: string) => boolean,
-  delimiters: readonly string[] = DELIMITERS,
+  given?: string,
 ): { delimiter: string; skipped: SkippedLines } | undefined {
   const lines = text.split(/\r\n?|\n/);
   if (lines.at(-1) === '') lines.pop();
-  const candidates = delimiters.flatMap((delimiter) => {
+  const candidates = (given === undefined ? DELIMITERS : [given]).flatMap((delimiter) => {
     const sample = lines.slice(0, SAMPLE_LINES).map((line) => splitLine(line, delimiter));
     const byWidth = Map.groupBy(sample, (cells) => cells.length);
     return sample.slice(0, MAX_AROUND).map((cells, line) => {

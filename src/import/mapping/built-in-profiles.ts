@@ -1,6 +1,7 @@
 import type { ImportProfile } from '../runs/import-options.js';
 
-const buildStatusMap = (active: string, blocked: string): Record<string, string> =>
+/** Maps words of two comma-separated lists to Active and Blocked. */
+export const buildStatusMap = (active: string, blocked: string): Record<string, string> =>
   Object.fromEntries([
     ...active.split(', ').map((word) => [word, 'Active'] as const),
     ...blocked.split(', ').map((word) => [word, 'Blocked'] as const),

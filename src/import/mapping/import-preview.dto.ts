@@ -54,10 +54,7 @@ export class PreviewTemplateDto {
   template!: string;
   @ApiProperty({ ...TEXTS, maxItems: 5, description: 'Values of the first rows, up to 5.' })
   values!: string[];
-  @ApiProperty({
-    type: 'integer',
-    description: 'Number of previewed rows that repeat a value of another row.',
-  })
+  @ApiProperty({ type: 'integer', description: 'Number of rows that repeat the value of another row.' })
   duplicates!: number;
 }
 
@@ -133,15 +130,9 @@ export class ImportPreviewDto {
       'Encodings that read a file that is not UTF-8, the most plausible first. Set one with `encoding`. None is applied automatically.',
   })
   encodings!: PreviewEncodingDto[];
-  @ApiProperty({
-    ...LINES,
-    description: 'Suggested `skip_lines` of the profile. Null if it needs no change.',
-  })
+  @ApiProperty({ ...LINES, description: 'Suggested `skip_lines`. Null for no change.' })
   skip_lines!: number | null;
-  @ApiProperty({
-    ...LINES,
-    description: 'Suggested `skip_last_lines` of the profile. Null if it needs no change.',
-  })
+  @ApiProperty({ ...LINES, description: 'Suggested `skip_last_lines`. Null for no change.' })
   skip_last_lines!: number | null;
   @ApiProperty({
     type: [PreviewTemplateDto],

@@ -43,12 +43,7 @@ export async function readWithOffers(head: FilePrefix, requested: ImportRequest)
   const isListed = profile ? createColumnTest(profile) : () => false;
   const isKnown = (name: string): boolean => isListed(name) || isCommonColumnName(name);
   const { text } = await decodeHead(head, encoding);
-  const table = findTable(
-    text,
-    head.isWhole,
-    isKnown,
-    options.delimiter === undefined ? undefined : [options.delimiter],
-  );
+  const table = findTable(text, head.isWhole, isKnown, options.delimiter);
   const isMapped =
     profile !== null && names !== undefined && mapHeader(names, options, profile).errors.length === 0;
   const skipLines = table && table.skipped.first !== first && !isMapped ? table.skipped.first : null;

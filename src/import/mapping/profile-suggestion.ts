@@ -1,4 +1,4 @@
-import { isCleanText } from '../../platform/common/text.js';
+import { isCleanText, toNormalForm } from '../../platform/common/text.js';
 import type { JsonObject } from '../../platform/common/json.js';
 import { fieldsOf } from '../../platform/common/fields.js';
 import type { UserSettings } from '../../users/rules/user-settings.js';
@@ -52,6 +52,8 @@ export function suggestProfile(
   const manager = findManagerKey(sources);
   const mapped = mapColumns(columns, words.filter(isUnderstood), manager !== undefined);
   const set = Object.fromEntries(templates.map(({ column, template }) => [column, template]).toReversed());
+  const used = words.filter(({ source }) => mapped[source] !== IGNORED);
+  const values = Object.fromEntries(used.map((each) => [each.source, listTranslations(each.words)]));
   const document: JsonObject = {
     ...(profile ? {} : deriveNames(fileName)),
     ...base,
@@ -63,7 +65,7 @@ export function suggestProfile(
     ...(!profile && manager),
     columns: { ...mapped, ...profile?.columns },
     set: { ...set, ...profile?.set },
-    values: { ...listTranslations(words, mapped), ...profile?.values },
+    values: { ...values, ...profile?.values },
   };
   const checked = checkProfile(document, settings);
   return checked.errors.length === 0 ? checked.profile : null;
@@ -95,18 +97,11 @@ function mapColumns(
 const isUnderstood = ({ column, words }: PreviewWordsDto): boolean =>
   words[column === 'Roles' ? 'every' : 'some'](({ meaning }) => meaning !== null);
 
-function listTranslations(
-  words: readonly PreviewWordsDto[],
-  columns: Readonly<Record<string, string>>,
-): Record<string, Record<string, string>> {
-  return Object.fromEntries(
-    words.flatMap(({ source, words: all }) => {
-      const known = all.flatMap(({ word, meaning }) =>
-        meaning === null || meaning === word ? [] : [[word, meaning] as const],
-      );
-      return known.length === 0 || columns[source] === IGNORED ? [] : [[source, Object.fromEntries(known)]];
-    }),
+function listTranslations(words: PreviewWordsDto['words']): Record<string, string> {
+  const known = words.flatMap(({ word, meaning }) =>
+    meaning === null || meaning === word ? [] : [[word, meaning] as const],
   );
+  return Object.fromEntries(known);
 }
 
 /**
@@ -131,29 +126,20 @@ function findManagerKey(sources: readonly TemplateSource[]): JsonObject | undefi
 const isListable = (source: string): boolean =>
   toHeaderKey(source) !== '' && source.length <= MAX_VALUE_LENGTH && isCleanText(source);
 
+/** Returns the options that differ from their defaults, except those that need a person who supervises the run. */
 function listChangedOptions(options: ImportOptions): JsonObject {
-  const defaults: JsonObject = { ...new ImportOptions() };
-  const supervised: readonly string[] = SUPERVISED;
-  return Object.fromEntries(
-    Object.entries(options).filter(
-      ([name, value]) => value !== undefined && value !== defaults[name] && !supervised.includes(name),
-    ),
-  );
+  const unchanged: JsonObject = { ...new ImportOptions() };
+  for (const name of SUPERVISED) unchanged[name] = options[name];
+  return Object.fromEntries(Object.entries(options).filter(([name, value]) => value !== unchanged[name]));
 }
 
 /** Derives the data set and the pattern from the name of the file. */
 function deriveNames(fileName: string): JsonObject {
   const pattern = fileName.replace(CHANGING, '*');
-  const name = pattern
-    .replace(/\.[^.]*$/, '')
-    .replaceAll('*', ' ')
-    .trim()
-    .toLowerCase();
-  const dataset = name
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .replace(/[^a-z0-9._-]+/g, '-')
-    .replace(/^[._-]+|[._-]+$/g, '');
-  if (UNNAMED.includes(fileName) || dataset === '' || dataset === MANAGED_BY_SCIM) return {};
-  return { dataset: dataset.slice(0, 64), pattern };
+  const letters = toNormalForm(pattern.toLowerCase(), 'NFKD').replace(/\.[^.]*$|\p{M}/gu, '');
+  const dataset = letters
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, 64)
+    .replace(/^-|-$/g, '');
+  return UNNAMED.includes(fileName) || ['', MANAGED_BY_SCIM].includes(dataset) ? {} : { dataset, pattern };
 }

@@ -16,7 +16,7 @@ type Translations = ReadonlyMap<string, string>;
 /** Returns the comparison key of a source value. It ignores case and surrounding spaces. */
 export const toValueKey = (word: string): string => word.trim().toLowerCase();
 
-function toTranslations(words: Readonly<Record<string, string>>): Translations {
+export function toTranslations(words: Readonly<Record<string, string>>): Translations {
   return new Map(Object.entries(words).map(([word, meaning]) => [toValueKey(word), meaning]));
 }
 

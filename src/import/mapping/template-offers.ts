@@ -21,9 +21,9 @@ export interface TemplateSource {
   cells: readonly string[];
 }
 
-/** Returns true if templates have a function. @param call the function with its argument, such as `before:@`. */
-const hasFunction = (call: string): boolean => sourcesOf(parseTemplate(`{a:${call}}`))[0] === 'a';
-const useIf = (call: string): string => (hasFunction(call) ? `:${call}` : '');
+/** Returns a function call such as `:before:@`, or an empty string if templates do not have the function. */
+const useIf = (call: string): string =>
+  sourcesOf(parseTemplate(`{a:${call}}`))[0] === 'a' ? `:${call}` : '';
 
 /**
  * Builds templates for columns that no source column fills, the best first: ExternalId, Username and Email, and
@@ -36,15 +36,11 @@ export function offerTemplates(
   const insert = (source: TemplateSource | undefined, calls: string): string =>
     source === undefined ? '' : `{${source.name.replace(/[\\{}|:]/g, '\\$&')}${calls}}`;
   const findTarget = (column: string) => sources.find(({ target }) => target === column);
-  const filterSources = (test: (cell: string) => boolean) =>
-    sources.filter(({ cells }) => hasShare(cells, (cell) => test(cell.trim())));
-  const [forename, surname] = [findTarget('ForeName'), findTarget('Surname')];
-  const [combined] = filterSources((cell) => NAME_IN_ONE_CELL.test(cell));
+  const filterSources = (pattern: RegExp) => sources.filter(({ cells }) => hasShare(cells, pattern));
+  const [combined] = filterSources(NAME_IN_ONE_CELL);
   const before = useIf('before:,');
-  const emails = filterSources((cell) => EMAIL.test(cell));
-  const ids = filterSources((cell) => ID.test(cell)).filter(
-    (each) => !each.target && !isLineNumber(each.cells),
-  );
+  const emails = filterSources(EMAIL);
+  const ids = filterSources(ID).filter(({ target, cells }) => !target && !isLineNumber(cells));
   const join = (first: string, last: string): string =>
     first && last && `${first}.${last.slice(0, -1)}${useIf('unique')}}`;
   const templates: Readonly<Record<string, string[]>> = {
@@ -54,7 +50,7 @@ export function offerTemplates(
       ...ids.map((source) => insert(source, '')),
     ],
     Username: [
-      join(insert(forename, ':ascii:lower'), insert(surname, ':ascii:lower')),
+      join(insert(findTarget('ForeName'), ':ascii:lower'), insert(findTarget('Surname'), ':ascii:lower')),
       before &&
         join(insert(combined, ':after:,:trim:ascii:lower'), insert(combined, `${before}:trim:ascii:lower`)),
       ...emails.map((source) => insert(source, `${useIf('before:@')}:lower`)),
@@ -106,7 +102,7 @@ function rateTemplate(
 const isLineNumber = (cells: readonly string[]): boolean =>
   cells.every((cell, index) => Number(cell) === Number(cells[0]) + index && Number(cells[0]) <= 1);
 
-function hasShare(cells: readonly string[], test: (cell: string) => boolean): boolean {
+function hasShare(cells: readonly string[], pattern: RegExp): boolean {
   const filled = cells.filter((cell) => !isBlank(cell));
-  return filled.length > 0 && filled.filter(test).length >= MIN_SHARE * filled.length;
+  return filled.length > 0 && filled.filter((cell) => pattern.test(cell)).length >= MIN_SHARE * filled.length;
 }
