@@ -227,67 +227,26 @@ const previewNamed = async (name: string, bytes: Uint8Array | string, profile?: 
   expect(status).toBe(200);
   return body;
 };
-/** Encodes a text in an encoding that Node.js only decodes. */
-const encodeAs = (text: string, encoding: string): Buffer => {
-  const known = new Map(
-    Array.from(
-      { length: 256 },
-      (_, byte) => [new TextDecoder(encoding).decode(Buffer.of(byte)), byte] as const,
-    ),
-  );
+/** Encodes a text, also in an encoding that Node.js only decodes. */
+function encodeAs(text: string, encoding: string): Buffer {
+  if (encoding.startsWith('utf'))
+    return Buffer.from(text, encoding.replace('utf-16', 'utf16') as BufferEncoding);
+  const decoder = new TextDecoder(encoding);
+  const known = new Map(Array.from({ length: 256 }, (_, byte) => [decoder.decode(Buffer.of(byte)), byte]));
   return Buffer.from(Array.from(text, (character) => known.get(character) ?? 0x3f));
-};
+}
 
 test.each([
-  [
-    'a German HR export',
-    'Vorname;Nachname;E-Mail;Personalnummer;Manager',
-    'Jörg;Müller;jm@example.org;71;',
-    '{Vorname:ascii:lower}.{Nachname:ascii:lower}',
-    'jorg.muller',
-    '71',
-  ],
-  [
-    'a school administration',
-    'Schüler-ID,Name,Vorname,Klasse,Eintrittsdatum,Dienst-E-Mail',
-    'S7,Groß,Zoë,7b,01.08.2026,zg@example.org',
-    '{Vorname:ascii:lower}.{Name:ascii:lower}',
-    'zoe.gross',
-    'S7',
-  ],
-  [
-    'a directory without names',
-    'sAMAccountName,mail,Enabled',
-    'jmueller,jm@example.org,True',
-    undefined,
-    'jmueller',
-    'jmueller',
-  ],
-  [
-    'a French export',
-    'Matricule|Prénom|Nom de famille|Courriel',
-    'F1|Zoé|Noël|zn@example.org',
-    '{Prénom:ascii:lower}.{Nom de famille:ascii:lower}',
-    'zoe.noel',
-    'F1',
-  ],
-  [
-    'special characters in names',
-    'ID;{Mail}|x:y',
-    '1;jm@example.org',
-    '{\\{Mail\\}\\|x\\:y:lower}',
-    'jm@example.org',
-    '1',
-  ],
-])(
-  'the suggested profile of %s builds usernames and external ids',
-  async (_, header, row, template, username, id) => {
-    const answer = await previewNamed('export.csv', `${header}\n${row}\n`);
-    expect(answer.templates.find(({ column }: Json) => column === 'Username')?.template).toBe(template);
-    const { rows, problems } = await previewNamed('export.csv', `${header}\n${row}\n`, answer.suggested);
-    expect([problems, rows[0].fields]).toEqual([[], expect.objectContaining({ username, external_id: id })]);
-  },
-);
+  ['Vorname;Nachname;E-Mail;Personalnummer;Manager', 'Jörg;Müller;jm@example.org;71;', 'jorg.muller', '71'],
+  ['Schüler-ID,Name,Vorname,Klasse,Dienst-E-Mail', 'S7,Groß,Zoë,7b,zg@example.org', 'zoe.gross', 'S7'],
+  ['sAMAccountName,mail,Enabled', 'jmueller,jm@example.org,True', 'jmueller', 'jmueller'],
+  ['ID;{Mail}|x:y', '1;jm@example.org', 'jm@example.org', '1'],
+  ['Name,Login', '"Müller, Jörg",jm@example.org', 'jm@example.org', 'jm@example.org'],
+])('the suggested profile of %j builds usernames and external ids', async (header, row, username, id) => {
+  const file = `${header}\n${row}\n`;
+  const { rows, problems } = await previewNamed('export.csv', file, (await preview(file)).suggested);
+  expect([problems, rows[0].fields]).toEqual([[], expect.objectContaining({ username, external_id: id })]);
+});
 
 test.each([
   ['windows-1252', 'Jörg;Müller – Größe'],
@@ -296,8 +255,7 @@ test.each([
   ['macintosh', 'Jörg;Müller'],
   ['utf-16le', 'Jörg;Müller'],
 ])('an import preview offers the encoding %s first', async (encoding, names) => {
-  const text = `Vorname;Nachname\r\n${names}\r\n`;
-  const bytes = encoding === 'utf-16le' ? Buffer.from(text, 'utf16le') : encodeAs(text, encoding);
+  const bytes = encodeAs(`Vorname;Nachname\r\n${names}\r\n`, encoding);
   const { encodings, problems, columns } = await preview(bytes);
   expect(encodings[0]).toEqual({ encoding, cells: names.split(';').filter((cell) => /[^ -~]/.test(cell)) });
   expect(problems).toContainEqual(expect.objectContaining({ code: 'bad_encoding', refuses: true }));
@@ -325,81 +283,54 @@ test.each([
     last,
     'Mail',
   ]);
-  expect(answer.rows.length).toBe(answer.skip_last_lines === null && after === 'p3;c@ex' ? 2 : 2);
+  expect(answer.rows).toHaveLength(2);
 });
 
 test('an import preview counts the words of a status and of roles', async () => {
-  const answer = await preview(
-    csv('ExternalId,Gesperrt,Roles', 'a,Ja,Editor', 'b,nein,Editor|Klasse 7b', 'c,nein,', 'd,vielleicht,'),
+  const rows = ['a,Ja,Editor', 'b,nein,Editor|Klasse 7b', 'c,nein,', 'd,vielleicht,'];
+  const { words } = await preview(csv('ExternalId,Gesperrt,Roles', ...rows));
+  const listed = words.map((each: Json) =>
+    each.words.map((word: Json) => Object.values(word).join()).join(' '),
   );
-  expect(answer.words).toEqual([
-    {
-      source: 'Gesperrt',
-      column: 'Status',
-      words: [
-        { word: 'nein', rows: 2, meaning: 'Active' },
-        { word: 'Ja', rows: 1, meaning: 'Blocked' },
-        { word: 'vielleicht', rows: 1, meaning: null },
-      ],
-    },
-    {
-      source: 'Roles',
-      column: 'Roles',
-      words: [
-        { word: 'Editor', rows: 2, meaning: 'Editor' },
-        { word: 'Klasse 7b', rows: 1, meaning: null },
-      ],
-    },
-  ]);
+  expect(listed).toEqual(['nein,2,Active Ja,1,Blocked vielleicht,1,', 'Editor,2,Editor Klasse 7b,1,']);
 });
 
-const HEADERS = [
-  ['Personalnummer', 'Vorname', 'Nachname', 'E-Mail', 'Aktiv', 'aktiv', 'ausgetreten'],
-  ['Employee ID', 'First Name', 'Last Name', 'Work Email', 'Employment Status', 'employed', 'terminated'],
-  ['Matricule', 'Prénom', 'Nom', 'Courriel', 'Actif', 'oui', 'non'],
-  ['ID alumno', 'Nombre', 'Apellidos', 'Correo electrónico', 'Estado', 'Activo', 'baja'],
-  ['Id', 'Name', 'Login', 'Mail', 'Suspended', '0', '1'],
-];
-
 test('the suggested profile of each generated export reads every row without problems', async () => {
+  const headers = [
+    ['Personalnummer', 'Vorname', 'Nachname', 'E-Mail', 'Aktiv', 'aktiv', 'ausgetreten'],
+    ['Employee ID', 'First Name', 'Last Name', 'Work Email', 'Employment Status', 'employed', 'terminated'],
+    ['Matricule', 'Prénom', 'Nom', 'Courriel', 'Actif', 'oui', 'non'],
+    ['ID alumno', 'Nombre', 'Apellidos', 'Correo electrónico', 'Estado', 'Activo', 'baja'],
+    ['Id', 'Name', 'Login', 'Mail', 'Suspended', '0', '1'],
+  ];
   const around = [
     ['', ''],
     ['Liste der Personen\n\n', ''],
     ['Export\nvom 27.11.2026\n', '\nTotal: 12 Personen\n'],
   ];
-  for (const [id, first, last, mail, status, active, blocked] of HEADERS)
-    for (const delimiter of [',', ';', '\t', '|'])
-      for (const encoding of ['utf-8', 'windows-1252', 'utf-16le'])
-        for (const [before = '', after = ''] of around) {
-          const rows = Array.from({ length: 12 }, (_, n) => {
-            const letters = String.fromCharCode(97 + n).repeat(2);
-            return [
-              `N${n}`,
-              `Jörg${letters}`,
-              `Müller${letters}`,
-              `p${n}@example.org`,
-              n % 3 ? active : blocked,
-            ];
-          });
-          const table = [[id, first, last, mail, status], ...rows]
-            .map((cells) => cells.join(delimiter))
-            .join('\n');
-          const text = `${before}${table}\n${after}`;
-          const bytes =
-            encoding === 'utf-8'
-              ? text
-              : encoding === 'utf-16le'
-                ? Buffer.from(text, 'utf16le')
-                : encodeAs(text, encoding);
-          const { suggested } = await previewNamed('liste_2026-11-27.csv', bytes);
-          const again = await previewNamed('liste_2026-11-27.csv', bytes, suggested);
-          const context = { header: first, delimiter, encoding, before };
-          expect({ ...context, problems: again.problems, rows: again.rows.length }).toEqual({
-            ...context,
-            problems: [],
-            rows: 12,
-          });
-          expect(suggested).toMatchObject({ dataset: 'liste', pattern: 'liste_*.csv' });
-          expect(again.rows[0].fields.status).toBe('Blocked');
-        }
+  const shapes = headers.flatMap((names) =>
+    [',', ';', '\t', '|'].flatMap((delimiter) =>
+      ['utf-8', 'windows-1252', 'utf-16le'].flatMap((encoding) =>
+        around.map(([before = '', after = '']) => ({ names, delimiter, encoding, before, after })),
+      ),
+    ),
+  );
+  for (const { names, ...shape } of shapes) {
+    const [active = '', blocked = ''] = names.slice(-2);
+    const rows = Array.from({ length: 12 }, (_, n) => {
+      const letters = String.fromCharCode(97 + n).repeat(2);
+      return [`N${n}`, `Jörg${letters}`, `Müller${letters}`, `p${n}@example.org`, n % 3 ? active : blocked];
+    });
+    const table = [names.slice(0, 5), ...rows].map((cells) => cells.join(shape.delimiter)).join('\n');
+    const bytes = encodeAs(`${shape.before}${table}\n${shape.after}`, shape.encoding);
+    const { suggested } = await previewNamed('liste_2026-11-27.csv', bytes);
+    const again = await previewNamed('liste_2026-11-27.csv', bytes, suggested);
+    const found = { problems: again.problems, rows: again.rows.length, status: again.rows[0]?.fields.status };
+    expect({ names, shape, found }).toEqual({
+      names,
+      shape,
+      found: { problems: [], rows: 12, status: 'Blocked' },
+    });
+    expect(suggested).toMatchObject({ dataset: 'liste', pattern: 'liste_*.csv' });
+  }
 });
