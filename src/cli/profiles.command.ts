@@ -79,8 +79,8 @@ function parseName(name: string): string {
 }
 
 async function getProfile(service: ServiceClient, name: string): Promise<{ text: string; tag: string }> {
-  const { record, tag } = await service.getTagged<Profiles[number]>(`import_profiles/${name}`);
-  return { text: formatJson(record.profile), tag };
+  const { record, tag } = await service.getTagged(`import_profiles/${name}`);
+  return { text: formatJson((record as Profiles[number]).profile), tag };
 }
 
 /** Saves a profile from a file or from the editor, unless the profile has changed in the meantime. */
@@ -127,7 +127,7 @@ async function editUntilSaved(
       break;
     } catch (error) {
       if (!(await confirmEdit(messageOf(error))))
-        throw new Error(`${messageOf(error)} Your changes are in ${path}.`);
+        throw new Error(`${messageOf(error)} Your changes are in ${path}.`, { cause: error });
     }
   }
   await rm(folder, { recursive: true });

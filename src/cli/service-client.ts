@@ -93,9 +93,9 @@ export class ServiceClient {
   }
 
   /** Requests a record. `tag` is its ETag. */
-  async getTagged<T>(path: string): Promise<{ record: T; tag: string }> {
+  async getTagged(path: string): Promise<{ record: unknown; tag: string }> {
     const answer = await this.send('GET', path);
-    return { record: JSON.parse(await text(answer)) as T, tag: answer.headers.etag ?? '' };
+    return { record: JSON.parse(await text(answer)), tag: answer.headers.etag ?? '' };
   }
 
   /** Requests a page of a list. `next` is the cursor of the next page, or undefined after the last page. */

@@ -221,14 +221,14 @@ test('only an import preview accepts an unsaved profile, as a text or a file', a
     expect((await sendForm(parts, path)).status).toBe(400);
 });
 
-const previewNamed = async (name: string, bytes: Uint8Array | string, profile?: Json): Promise<Json> => {
+const previewNamed = async (name: string, bytes: Uint8Array<ArrayBuffer> | string, profile?: Json): Promise<Json> => {
   const unsaved = profile && { profile: JSON.stringify(profile) };
-  const { status, body } = await sendForm({ ...unsaved, file: new Blob([bytes as never]) }, undefined, name);
+  const { status, body } = await sendForm({ ...unsaved, file: new Blob([bytes]) }, undefined, name);
   expect(status).toBe(200);
   return body;
 };
 /** Encodes a text, also in an encoding that Node.js only decodes. */
-function encodeAs(text: string, encoding: string): Buffer {
+function encodeAs(text: string, encoding: string): Buffer<ArrayBuffer> {
   if (encoding.startsWith('utf'))
     return Buffer.from(text, encoding.replace('utf-16', 'utf16') as BufferEncoding);
   const decoder = new TextDecoder(encoding);

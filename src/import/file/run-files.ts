@@ -155,7 +155,7 @@ function formatUnknownColumn(name: string): string {
  */
 export function createCsvReader(
   bytes: AsyncIterable<Uint8Array>,
-  { encoding, delimiter }: ImportOptions,
+  { encoding, delimiter }: Pick<ImportProfile, 'encoding' | 'delimiter'>,
   profile: NamedProfile | null,
   lines: Pick<ImportProfile, 'skip_lines' | 'skip_last_lines'> = profile ?? {},
 ): CsvReader {

@@ -13,7 +13,7 @@ import { createColumnTest } from './record-mapper.js';
 const HEADER_TOO_LONG =
   'The header does not end within the first MiB of the file. Check the delimiter, the quotes and the line endings.';
 
-/** How the bytes of a file become records. */
+/** Options and profile members that turn the bytes of a file into records. */
 type Reading = Pick<ImportProfile, 'encoding' | 'delimiter' | 'skip_lines' | 'skip_last_lines'>;
 
 /** The first records of a file, and the errors of the file that reading them found. */
@@ -62,7 +62,7 @@ export async function readWithOffers(head: FilePrefix, requested: ImportRequest)
   const isAsked = !isHeaderAssumed && skipLast === null && delimiter === detected;
   const shown = isAsked ? asked : await readFirstRecords(head, requested, reading);
   return {
-    // An undetected delimiter is no error of its own: the profile or the option names it.
+    // Only the assumed delimiter shows the columns and their problems.
     asked: delimiter === detected || isHeaderAssumed ? asked : shown,
     shown,
     isHeaderAssumed,
@@ -74,10 +74,10 @@ export async function readWithOffers(head: FilePrefix, requested: ImportRequest)
 async function readFirstRecords(
   head: FilePrefix,
   { options, profile }: ImportRequest,
-  reading: Reading = { ...options, ...profile },
+  reading?: Reading,
 ): Promise<FirstRecords> {
   const problems: PreviewProblemDto[] = [];
-  const reader = createCsvReader(head.read(), { ...options, ...reading }, profile, reading);
+  const reader = createCsvReader(head.read(), reading ?? options, profile, reading);
   const names = await tryRead(problems, () => reader.readHeader());
   if (!names && problems.length === 0) problems.push(toFileProblem(1, 'row_too_long', HEADER_TOO_LONG));
   const records: CsvRecord[] = [];

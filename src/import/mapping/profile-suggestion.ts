@@ -27,7 +27,7 @@ const CHANGING = /(?<!\p{L})\d+(?:[._T -]\d+)+|\d{4,}(?:T\d+)?/gu;
 /** Signs by which the cells of Manager resemble external ids. */
 const ID_SIGNS = [/\s/, /@/, /\d/];
 
-/** What a preview has found in a file. */
+/** Findings of a preview in a file. */
 interface Findings {
   fileName: string;
   columns: readonly PreviewColumnDto[];
@@ -51,7 +51,9 @@ export function suggestProfile(
   const { columns, sources, templates, words, fileName, reading } = found;
   const manager = findManagerKey(sources);
   const mapped = mapColumns(columns, words.filter(isUnderstood), manager !== undefined);
-  const set = Object.fromEntries(templates.map(({ column, template }) => [column, template]).toReversed());
+  const set = Object.fromEntries(
+    templates.toReversed().map(({ column, template }) => [column, template] as const),
+  );
   const used = words.filter(({ source }) => mapped[source] !== IGNORED);
   const values = Object.fromEntries(used.map((each) => [each.source, listTranslations(each.words)]));
   const document: JsonObject = {
@@ -126,9 +128,9 @@ function findManagerKey(sources: readonly TemplateSource[]): JsonObject | undefi
 const isListable = (source: string): boolean =>
   toHeaderKey(source) !== '' && source.length <= MAX_VALUE_LENGTH && isCleanText(source);
 
-/** Returns the options that differ from their defaults, except those that need a person who supervises the run. */
+/** Returns the options that differ from their defaults, without supervised options. */
 function listChangedOptions(options: ImportOptions): JsonObject {
-  const unchanged: JsonObject = { ...new ImportOptions() };
+  const unchanged: JsonObject = Object.fromEntries(Object.entries(new ImportOptions()));
   for (const name of SUPERVISED) unchanged[name] = options[name];
   return Object.fromEntries(Object.entries(options).filter(([name, value]) => value !== unchanged[name]));
 }
