@@ -221,7 +221,11 @@ test('only an import preview accepts an unsaved profile, as a text or a file', a
     expect((await sendForm(parts, path)).status).toBe(400);
 });
 
-const previewNamed = async (name: string, bytes: Uint8Array<ArrayBuffer> | string, profile?: Json): Promise<Json> => {
+const previewNamed = async (
+  name: string,
+  bytes: Uint8Array<ArrayBuffer> | string,
+  profile?: Json,
+): Promise<Json> => {
   const unsaved = profile && { profile: JSON.stringify(profile) };
   const { status, body } = await sendForm({ ...unsaved, file: new Blob([bytes]) }, undefined, name);
   expect(status).toBe(200);
