@@ -2,7 +2,7 @@ import { truncate } from '../../platform/common/text.js';
 import { toLoginKey } from '../../users/model/comparison-keys.js';
 import { isBlank } from '../file/columns.js';
 import { MAX_TEXT, type PreviewTemplateDto } from './import-preview.dto.js';
-import { parseTemplate, renderTemplate, sourcesOf } from './template.js';
+import { MAX_TEMPLATE, parseTemplate, renderTemplate, sourcesOf } from './template.js';
 
 const MAX_TEMPLATES = 3;
 const MAX_VALUES = 5;
@@ -79,12 +79,12 @@ function rateTemplate(
   template: string,
   sources: readonly TemplateSource[],
 ): PreviewTemplateDto[] {
-  if (template === '') return [];
+  if (template === '' || template.length > MAX_TEMPLATE) return [];
   const parsed = parseTemplate(template.replace(/:unique}$/, '}'));
   const indexes = parsed.flatMap((part) =>
     typeof part === 'string'
       ? []
-      : [part.columns.map((name) => sources.findIndex((each) => each.name === name))],
+      : [part.columns.map((name) => sources.findIndex((each) => each.name.trim() === name))],
   );
   const rows = sources[0]?.cells.length ?? 0;
   const values = Array.from({ length: rows }, (_, row) =>
