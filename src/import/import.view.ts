@@ -1,10 +1,10 @@
 import { findUserNames } from '../audit/audit-names.service.js';
 import { now, toIso, toMillis } from '../platform/common/time.js';
 import { ImportOptions } from './runs/import-options.js';
-import { type ImportRun, fileOf, missingCountsOf } from './runs/import-run.js';
+import { type ImportRun, computeDuration, fileOf, missingCountsOf } from './runs/import-run.js';
 import { NO_COUNTS, type StagedRow, displayNameOf } from './runs/import-row.js';
 import type { User } from '../users/model/user.js';
-import type { ImportRowDto, ImportRunDto } from './imports.dto.js';
+import type { ImportRowDto, ImportRunDto, ImportRunSummaryDto } from './imports.dto.js';
 import { type Visibility, hideInRow, listReasons, presentGuard } from './runs/visible-values.js';
 
 /** Users that a row mentions, such as its manager, by UUID. */
@@ -56,6 +56,7 @@ export function presentRun(
     created: toIso(run.created),
     started: toIsoOrNull(run.started),
     finished: toIsoOrNull(run.finished),
+    duration_seconds: computeDuration(run),
     progress: {
       phase: state,
       rows_done: run.rows_done,
@@ -73,6 +74,11 @@ export function presentRun(
         .flatMap(({ line, errors }) => errors.map((error) => ({ line: line > 0 ? line : null, ...error }))),
     ],
   };
+}
+
+export function presentSummary(run: ImportRun): ImportRunSummaryDto {
+  const { id, state, dry_run, reverts, file, created, finished, counts, missing } = presentRun(run, [], null);
+  return { id, state, dry_run, reverts, file, created, finished, counts, missing };
 }
 
 const toIsoOrNull = (time: string | null): string | null => (time === null ? null : toIso(time));

@@ -83,7 +83,7 @@ export class ImportsController {
     @CheckedQuery() query: RunsQuery,
     @CurrentCaller() { actor }: Caller,
   ): Promise<ImportRunPageDto> {
-    const { count, runs } = await this.imports.list(Object.assign({}, query, toPageRange(query)));
+    const { count, runs } = await this.imports.list(query, toPageRange(query));
     return { Count: count, Results: await Promise.all(runs.map((run) => this.imports.present(run, actor))) };
   }
 

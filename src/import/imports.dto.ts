@@ -1,4 +1,4 @@
-import { ApiProperty, ApiPropertyOptional, OmitType } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional, OmitType, PickType } from '@nestjs/swagger';
 import { SideNamesDto } from '../audit/audit.view.js';
 import { FIELD_VALUE, NULLABLE_ID, NULLABLE_TIME } from '../platform/openapi/shared-schemas.js';
 import { PageOf } from '../platform/http/page.js';
@@ -20,7 +20,7 @@ const MAX_ROW_ERRORS = 100;
 /** Upper limit for the problems of a run: all errors of the first 50 rows, and the reason why the file was rejected. */
 const MAX_PROBLEMS = 50 * MAX_ROW_ERRORS + 1;
 
-class ImportFileDto {
+export class ImportFileDto {
   @ApiProperty({ maxLength: 255, example: 'users.csv' }) name!: string;
   @ApiProperty({ type: 'integer', maximum: MAX_FILE_BYTES, description: 'Size in bytes.', example: 18231 })
   size!: number;
@@ -127,6 +127,15 @@ export class ImportRunDto {
   @ApiProperty({ format: 'date-time' }) created!: string;
   @ApiProperty(NULLABLE_TIME) started!: string | null;
   @ApiProperty(NULLABLE_TIME) finished!: string | null;
+  @ApiProperty({
+    type: Number,
+    minimum: 0,
+    nullable: true,
+    example: 2.5,
+    description:
+      'Seconds from `started` to `finished`, without the time in which the run waited for a decision. Null until the end.',
+  })
+  duration_seconds!: number | null;
   @ApiProperty({ type: ImportProgressDto }) progress!: ImportProgressDto;
   @ApiProperty({
     type: 'object',
@@ -144,6 +153,20 @@ export class ImportRunDto {
   })
   problems!: ImportProblemDto[];
 }
+
+const SUMMARY = [
+  'id',
+  'state',
+  'dry_run',
+  'reverts',
+  'file',
+  'created',
+  'finished',
+  'counts',
+  'missing',
+] as const;
+
+export class ImportRunSummaryDto extends PickType(ImportRunDto, SUMMARY) {}
 
 export class ImportRunPageDto extends PageOf(ImportRunDto) {}
 

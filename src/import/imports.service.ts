@@ -61,8 +61,8 @@ export class ImportsService {
     return presentRun(run, problems, revert?.id ?? null, getVisibility(actor, run));
   }
 
-  async list(filter: RunFilter): Promise<{ count: number; runs: ImportRun[] }> {
-    return this.runs.list(filter);
+  async list(filter: RunFilter, range: { offset: number; limit: number }) {
+    return this.runs.list(filter, range);
   }
 
   /**
@@ -211,7 +211,10 @@ export class ImportsService {
       return moved;
     }, caller);
     await this.transactions.runAfterCommit(caller, async () => {
-      if (FINAL.includes(decided.state)) await this.files.delete(id);
+      if (FINAL.includes(decided.state)) {
+        this.transitions.logState(decided);
+        await this.files.delete(id);
+      }
       this.worker.wake();
     });
     return decided;

@@ -152,10 +152,11 @@ export class RunExecutor {
    * Moves a run to another state. The transitions `park` and `apply` also end the older plans that this run replaces.
    */
   private async transition(checkpoint: Checkpoint, name: TransitionName, change: RunChange): Promise<void> {
-    await checkpoint.commit(async (tx, run) => {
+    const moved = await checkpoint.commit(async (tx, run) => {
       if (name === 'park' || name === 'apply') await this.endSupersededPlans(tx, run);
-      await this.transitions.transition(tx, run, name, change);
+      return this.transitions.transition(tx, run, name, change);
     });
+    if (name === 'park') this.transitions.logState(moved);
   }
 
   /** Ends older plans of the same data set and part that wait for approval, because the file of this run is newer. */
@@ -249,8 +250,7 @@ export class RunExecutor {
     });
     // If the rest of the file of this ended run cannot be deleted now, the next purge deletes it.
     await this.files.delete(runId).catch(createFaultLogger(this.log, runId));
-    const { state, file_name: file, reason } = ended;
-    this.log.info('import', { run: runId, state, file, ...(reason && { reason: reason.code }) });
+    this.transitions.logState(ended);
   }
 }
 

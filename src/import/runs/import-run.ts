@@ -1,6 +1,6 @@
 import { type Actor, type Caller, DEFAULT_PROFILE, NO_RIGHTS } from '../../access/actor.js';
 import { type JsonText, fromJson, toJson } from '../../platform/common/json.js';
-import { now } from '../../platform/common/time.js';
+import { now, toMillis } from '../../platform/common/time.js';
 import type { SqlValue } from '../../platform/database/engine/sql.js';
 import type { UserScope } from '../../users/search/user-scope.js';
 import type { Guard } from './import-guard.js';
@@ -34,7 +34,9 @@ type FixedColumn = 'id' | 'dataset' | 'part' | 'options' | 'profile' | 'reverts'
 /** Changes to a run that do not affect its state. Only transitions change the state. */
 export type RunChange = Partial<Omit<ImportRun, FixedColumn | 'state' | 'finished'>>;
 /** Changes to a run that only transitions may make. */
-export type StateChange = Partial<Pick<ImportRun, 'state' | 'finished' | 'cancel'>>;
+export type StateChange = Partial<
+  Pick<ImportRun, 'state' | 'finished' | 'cancel' | 'alerted' | 'phase_started' | 'waited_seconds'>
+>;
 
 export function toRun({
   actor_kind: kind,
@@ -108,13 +110,22 @@ export const missingCountsOf = (run: ImportRun) => ({
   blocked: run.missing_blocked,
 });
 
+/**
+ * Returns the seconds from the start to the end of a run, without the time in which it waited for decisions. Returns null
+ * if the run has not ended or this time is unknown.
+ */
+export function computeDuration({ started, finished, approver, waited_seconds }: ImportRun): number | null {
+  if (started === null || finished === null || (waited_seconds === null && approver)) return null;
+  return Math.max(0, (toMillis(finished) - toMillis(started)) / 1000 - (waited_seconds ?? 0));
+}
+
 /** Returns the changes that the audit records when a run starts. */
 export const toStartChanges = (run: ImportRun) => [
   { field: 'dataset', new: run.dataset },
   ...(run.profile === null ? [] : [{ field: 'profile', new: run.profile.name }]),
   { field: 'dry_run', new: run.dry_run },
   ...(run.reverts === null ? [] : [{ field: 'reverts', new: run.reverts }]),
-  { field: 'file', new: fileOf(run) },
+  ...(run.reverts === null ? [{ field: 'file', new: fileOf(run) }] : []),
 ];
 
 /** Returns true if a run for a file has found only unchanged rows. The audit then records only its start. */

@@ -35,7 +35,7 @@ export class ImportRunEntity {
   @Column(time()) created = '';
   @Column({ ...time(), nullable: true }) started: string | null = null;
   @Column({ ...time(), nullable: true }) finished: string | null = null;
-  /** Time of the alert that the run waits for approval, or null before the alert. */
+  /** Time of the alert that the run waits for approval or has ended early, or null before the alert. */
   @Column({ ...time(), nullable: true }) alerted: string | null = null;
 
   /** Number of processed rows, computed as `percent` of all rows. */
@@ -47,6 +47,8 @@ export class ImportRunEntity {
   /** `percent` at the start of the current phase. */
   @Column(int()) phase_percent = 0;
   @Column({ ...time(), nullable: true }) phase_started: string | null = null;
+  /** Seconds in which the run waited for decisions, or null for a run of an older version. */
+  @Column({ ...int(), nullable: true, default: null }) waited_seconds: number | null = 0;
 
   @Column({ ...longText(), nullable: true }) counts: JsonText<Counts> | null = null;
   @Column(int()) missing_reported = 0;

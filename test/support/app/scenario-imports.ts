@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { now } from '../../../src/platform/common/time.js';
 import { ImportRunsRepository } from '../../../src/import/runs/import-runs.repository.js';
 import { FileStore } from '../../../src/import/file/file-store.js';
 import type { TestApp } from './app.js';
@@ -45,7 +46,7 @@ export async function exerciseImports(app: TestApp): Promise<void> {
   await discardUpload(app);
   await readRuns(key, planned.id);
   await exerciseProfiles(key);
-  await app.app.get(ImportRunsRepository).listWithoutAlert(20); // what NOTIFY_URL and NOTIFY_COMMAND ask for
+  await app.app.get(ImportRunsRepository).listWithoutAlert(now(), 20); // what NOTIFY_URL and NOTIFY_COMMAND ask for
 }
 
 async function exerciseProfiles(key: Client): Promise<void> {
@@ -94,6 +95,10 @@ async function readRuns(key: Client, id: string): Promise<void> {
   await check(key.get('/imports?limit=5&offset=1'));
   await check(key.get('/imports?state=completed&state=failed&dataset=people'));
   await check(key.get('/imports?dataset=people'));
+  await check(
+    key.get(`/imports?profile=nightly&actor=${UNKNOWN}&created_since=2026-01-01&created_until=2036-01-01`),
+  );
+  await check(key.get('/imports/schedule'));
   for (const run of [id, BIG_RUN]) {
     await check(key.get(`/imports/${run}`));
     await check(key.get(`/imports/${run}/failed.csv`));
