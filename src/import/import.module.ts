@@ -33,12 +33,20 @@ import { RunTransitions } from './runs/run-transitions.service.js';
 import { RunRights } from './runs/run-rights.service.js';
 import { AlertSender } from './alerts/alert-sender.service.js';
 import { Alerts } from './alerts/alerts.service.js';
+import { ScheduleRequests } from './schedule/schedule-requests.service.js';
+import { ScheduleController } from './schedule/schedule.controller.js';
 import { ScheduleService } from './schedule/schedule.service.js';
 import { UsersExportController } from './users-export.controller.js';
 
 @Module({
   imports: [ApiKeysModule, AuditModule, SessionsModule, UsersModule],
-  controllers: [ImportPreviewController, ImportProfilesController, ImportsController, UsersExportController],
+  controllers: [
+    ImportPreviewController,
+    ImportProfilesController,
+    ScheduleController,
+    ImportsController,
+    UsersExportController,
+  ],
   providers: [
     ImportsService,
     FileStore,
@@ -57,6 +65,7 @@ import { UsersExportController } from './users-export.controller.js';
     PlanGuards,
     Applier,
     ScheduleService,
+    ScheduleRequests,
     AlertSender,
     Alerts,
     FailedRows,

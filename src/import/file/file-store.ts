@@ -27,6 +27,27 @@ export interface StoredFile {
 /** Destination for an uploaded file: the database for an import, memory for a preview. */
 export type FileReceiver = Pick<FileStore, 'store' | 'discard'>;
 
+/** Measures a file while it is read. */
+export class FileMeter {
+  size = 0;
+  private readonly hash = createHash('sha256');
+
+  /** Yields the chunks unchanged. @throws ProblemError `too_large` for more than 100 MiB. */
+  async *read(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of bytes) {
+      this.size += chunk.length;
+      if (this.size > MAX_FILE_BYTES) throw new ProblemError('too_large', TOO_LARGE);
+      this.hash.update(chunk);
+      yield chunk;
+    }
+  }
+
+  /** Returns the size and checksum. Call it once, after the whole file was read. */
+  finish(): Pick<StoredFile, 'size' | 'sha256'> {
+    return { size: this.size, sha256: this.hash.digest('hex') };
+  }
+}
+
 /** Storage for files that are uploaded through the API, the command line or the schedule. */
 @Injectable()
 export class FileStore {
@@ -44,8 +65,7 @@ export class FileStore {
    */
   async store(name: string, bytes: AsyncIterable<Uint8Array>, reusedId?: string): Promise<StoredFile> {
     let runId = reusedId ?? '';
-    const hash = createHash('sha256');
-    let size = 0;
+    const meter = new FileMeter();
     let parts = 0;
     let pending: Uint8Array[] = [];
     let length = 0;
@@ -60,10 +80,7 @@ export class FileStore {
     try {
       // Do not await anything before this loop. A stream error before the loop would be unhandled and would end the
       // process.
-      for await (const chunk of bytes) {
-        size += chunk.length;
-        if (size > MAX_FILE_BYTES) throw new ProblemError('too_large', TOO_LARGE);
-        hash.update(chunk);
+      for await (const chunk of meter.read(bytes)) {
         pending.push(chunk);
         length += chunk.length;
         if (length >= PART_BYTES) await flush();
@@ -73,7 +90,7 @@ export class FileStore {
       await this.discard(runId);
       throw error;
     }
-    return { runId, name: toShownName(name), size, parts, sha256: hash.digest('hex') };
+    return { runId, name: toShownName(name), parts, ...meter.finish() };
   }
 
   /** Deletes a stored file, a few parts at a time, unless a run needs it. */

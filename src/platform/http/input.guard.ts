@@ -123,7 +123,7 @@ export const MULTIPART_OVERHEAD = 64 * 1024;
  */
 function assertFileHeaders(request: Request, { type, maxBytes }: FileRules): void {
   if (!request.is(type) && !isMultipart(request))
-    throw createMediaTypeError(`Unsupported Content-Type. Send the file as ${type} or multipart/form-data.`);
+    throw createMediaTypeError(`Unsupported Content-Type. Send the file as ${describeTypes(type)}.`);
   const encoding = request.get('content-encoding') ?? 'identity';
   if (encoding.toLowerCase() !== 'identity')
     throw createMediaTypeError('File uploads do not support Content-Encoding. Send the file uncompressed.');
@@ -131,6 +131,8 @@ function assertFileHeaders(request: Request, { type, maxBytes }: FileRules): voi
   if (Number(request.get('content-length') ?? 0) > most)
     throw new ProblemError('too_large', `The file is larger than ${Math.floor(maxBytes / 1024 / 1024)} MiB.`);
 }
+
+const describeTypes = (type: string): string => [...new Set([type, 'multipart/form-data'])].join(' or ');
 
 export function isMultipart(request: Request): boolean {
   return Boolean(request.is('multipart/form-data'));
