@@ -1,4 +1,5 @@
 import type { ImportRunDto, ImportRowDto } from '../import/imports.dto.js';
+import type { ScheduleDto } from '../import/schedule/schedule.dto.js';
 import { replaceHidden } from '../platform/common/text.js';
 import { formatMinute, formatParty, toTable } from './output.js';
 import type { Preview } from '../import/mapping/import-preview.js';
@@ -86,9 +87,9 @@ export function formatRuns(runs: readonly ImportRunDto[]): string {
 
 export function formatRun(run: ImportRunDto): string {
   const { file, options, profile, actor, approved_by: approver, created, finished, progress } = run;
-  const { reverted_by: revert } = run;
+  const { reverted_by: revert, duration_seconds: duration } = run;
   const facts = [
-    ['File', `${formatSource(run)}, ${file.size} bytes`],
+    ['File', `${formatSource(run)}${file.size > 0 ? `, ${file.size} bytes` : ''}`],
     ['Data set', `${options.dataset}${options.part === undefined ? '' : `, part ${options.part}`}`],
     ...(profile === null ? [] : [['Profile', profile]]),
     [
@@ -98,10 +99,40 @@ export function formatRun(run: ImportRunDto): string {
     ...(approver === null ? [] : [['Approved', `by ${formatParty(approver)}`]]),
     finished === null
       ? ['Progress', `${progress.percent}%, ${progress.rows_done} of ${progress.rows_total ?? '?'} rows`]
-      : ['Finished', `${formatMinute(finished)} UTC`],
+      : [
+          'Finished',
+          `${formatMinute(finished)} UTC${duration === null ? '' : `, took ${Math.ceil(duration)} s`}`,
+        ],
     ...(revert === null ? [] : [['Reverted', `by ${revert}`]]),
   ];
   return `${formatSummary(run)}\n${toTable(facts)}`;
+}
+
+const formatOptionalMinute = (time: string | null): string =>
+  time === null ? '-' : `${formatMinute(time)} UTC`;
+
+export function formatSchedule(schedule: ScheduleDto): string {
+  const { folder, pattern, cron, time_zone: zone, fault, overdue_hours: hours, files, datasets } = schedule;
+  if (folder === null) return 'There is no schedule. Set IMPORT_FOLDER and IMPORT_CRON.\n';
+  const facts = [
+    ['Folder', `${folder}${fault === null ? '' : ` (unavailable: ${fault})`}`],
+    ['Files', pattern],
+    ['Times', `${cron} (${zone})`],
+    ['Next', formatOptionalMinute(schedule.next_tick)],
+    ['Last', formatOptionalMinute(schedule.last_tick)],
+    ['Overdue', hours === null ? 'never' : `after ${hours} hours`],
+  ];
+  const waiting = files.map(({ name, size, modified, reason }) => {
+    return [name, size ?? '-', formatOptionalMinute(modified), reason];
+  });
+  const runs = datasets.map(({ dataset, last_run: { id, state }, last_completed: completed, overdue }) => {
+    return [dataset, id, state, formatOptionalMinute(completed), overdue ? 'overdue' : ''];
+  });
+  return [
+    toTable(facts),
+    toTable([['FILE', 'BYTES', 'CHANGED', 'WAITS BECAUSE'], ...waiting]),
+    toTable([['DATA SET', 'LAST RUN', 'STATE', 'LAST COMPLETED', ''], ...runs]),
+  ].join('\n');
 }
 
 export function formatRows(rows: readonly ImportRowDto[]): string {

@@ -6,6 +6,7 @@ import { basename } from 'node:path';
 import { Readable } from 'node:stream';
 import { RowsQuery, RunsQuery } from '../import/import.query.js';
 import type { ImportRunDto } from '../import/imports.dto.js';
+import type { ScheduleDto } from '../import/schedule/schedule.dto.js';
 import type { Preview } from '../import/mapping/import-preview.js';
 import { PROFILE_NAME, RequestedOptions } from '../import/runs/import-options.js';
 import { RUNNABLE } from '../import/runs/run-states.js';
@@ -13,7 +14,14 @@ import { type JsonObject, isObject, tryParseJson } from '../platform/common/json
 import { isUuid } from '../platform/common/uuid.js';
 import type { UserPageDto } from '../users/user.view.js';
 import type { Application } from './application.js';
-import { formatPreview, formatRows, formatRun, formatRuns, formatSummary } from './import-output.js';
+import {
+  formatPreview,
+  formatRows,
+  formatRun,
+  formatRuns,
+  formatSchedule,
+  formatSummary,
+} from './import-output.js';
 import { assertReadable, useFile } from './named-file.js';
 import { createProgressBar, print, printPage, writeTextTo } from './output.js';
 import type { SentFile, ServiceClient } from './service-client.js';
@@ -250,12 +258,16 @@ export const createImportsCommand = (application: Application) => {
         application.runWithClient(flags, (service) => decideAndWait(service, id, kind, flags)),
       );
   return new Command('imports')
-    .description('list and show import runs, and approve, reject, cancel or revert them')
+    .description('list and show import runs and the schedule, and approve, reject, cancel or revert runs')
     .addHelpText('afterAll', IMPORTS_CODES)
     .addCommand(
       createCommand('list', 'list runs, newest first')
         .option('--state <state...>', 'only runs in one of these states, such as needs_approval')
         .option('--dataset <name>', 'only runs of this data set')
+        .option('--profile <name>', 'only runs that used this profile')
+        .option('--actor <id>', 'only runs that this user or API key started')
+        .option('--created-since <time>', 'only runs created at or after this time, such as 2026-01-31')
+        .option('--created-until <time>', 'only runs created before this time')
         .option('--limit <number>', 'number of runs, at most 100', '25')
         .option('--offset <number>', 'number of runs to skip', '0')
         .action((flags: Target, self: Command) =>
@@ -280,6 +292,15 @@ export const createImportsCommand = (application: Application) => {
         .action((id: string, flags: Target, self: Command) =>
           printPage(application, flags, `imports/${id}/rows`, toQuery(RowsQuery, flags, self), formatRows),
         ),
+    )
+    .addCommand(
+      createCommand('schedule', 'show the schedule, and why each file in its folder waits').action(
+        (flags: Target) =>
+          application.runWithClient(flags, async (service) => {
+            const schedule = await service.requestJson<ScheduleDto>('GET', 'imports/schedule');
+            print(flags, schedule, formatSchedule(schedule));
+          }),
+      ),
     )
     .addCommand(createDecisionCommand('approve', 'apply', 'apply or approve a run, and wait until it ends'))
     .addCommand(createDecisionCommand('reject', 'reject', 'reject a plan or a run awaiting approval'))
