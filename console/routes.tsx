@@ -10,6 +10,7 @@ import { ImportsPage } from './pages/imports-page.js';
 import { KeysPage } from './pages/keys/keys-page.js';
 import { NewImportPage } from './pages/new-import/new-import-page.js';
 import { ProfilesPage } from './pages/profiles/profiles-page.js';
+import { SchedulePage } from './pages/schedule-page.js';
 import { UserPage } from './pages/user/user-page.js';
 import { UsersPage } from './pages/users/users-page.js';
 import type { IconName } from './parts/icon.js';
@@ -38,6 +39,12 @@ export const ROUTES: readonly Route[] = [
   { path: '/imports', page: ImportsPage, isAllowed: isWebmaster, nav: { text: 'Imports', icon: 'imports' } },
   { path: '/imports/new', page: NewImportPage, isAllowed: isWebmaster },
   { path: '/imports/:id', page: ImportPage, isAllowed: isWebmaster },
+  {
+    path: '/schedule',
+    page: SchedulePage,
+    isAllowed: isWebmaster,
+    nav: { text: 'Schedule', icon: 'calendar' },
+  },
   {
     path: '/profiles',
     page: ProfilesPage,

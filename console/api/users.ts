@@ -47,3 +47,12 @@ export async function loadHistory(id: string, after: string, signal: AbortSignal
     next: getNextCursor(headers),
   };
 }
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Returns the id for typed text: an id or a user name. @returns undefined for an unknown user name. */
+export async function findId(typed: string, signal: AbortSignal): Promise<string | undefined> {
+  if (UUID.test(typed)) return typed;
+  const params = { query: { username: typed, limit: 1 } };
+  return (await unwrap(api.GET('/api/0.3/users/search', { params, signal }))).data.Results[0]?.uuid;
+}

@@ -10,6 +10,8 @@ export interface Column<T> {
   sort?: string;
   /** True for numbers, which are right-aligned. */
   isNumber?: boolean;
+  /** True for a column that is hidden in a very narrow window. */
+  isExtra?: boolean;
 }
 
 interface TableProps<T> {
@@ -47,8 +49,8 @@ export function Table<T>(props: TableProps<T>) {
         <tbody>
           {rows.map((row) => (
             <tr key={getKey(row)}>
-              {columns.map(({ name, cell, isNumber }) => (
-                <td key={name} class={isNumber ? 'number' : undefined}>
+              {columns.map(({ name, cell, ...kind }) => (
+                <td key={name} class={getClass(kind)}>
                   {cell(row)}
                 </td>
               ))}
@@ -67,10 +69,13 @@ export function Table<T>(props: TableProps<T>) {
   );
 }
 
+const getClass = ({ isNumber, isExtra }: { isNumber?: boolean; isExtra?: boolean }) =>
+  [isNumber && 'number', isExtra && 'extra'].filter(Boolean).join(' ') || undefined;
+
 function HeaderCell<T>({ column, table }: { column: Column<T>; table: TableProps<T> }) {
-  const { title, sort, isNumber } = column;
+  const { title, sort } = column;
   const { onSort } = table;
-  const kind = isNumber ? 'number' : undefined;
+  const kind = getClass(column);
   if (!sort || !onSort)
     return (
       <th scope="col" class={kind}>

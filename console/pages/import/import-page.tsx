@@ -20,7 +20,7 @@ import { Decisions } from './decisions.js';
 import { Guards } from './guards.js';
 import { Progress } from './progress.js';
 import { Rows } from './rows.js';
-import { listOutcomes, isWaiting, loadRun, getSeconds, getTitle } from './runs.js';
+import { listOutcomes, isWaiting, loadRun, getTitle } from './runs.js';
 
 /** The page of a run: its progress, outcome, tripped guards and rows. */
 export function ImportPage({ params }: { user: User; params: Record<string, string> }) {
@@ -29,7 +29,6 @@ export function ImportPage({ params }: { user: User; params: Record<string, stri
   useRunEvents(run ? [run] : [], set);
   useEndToast(run);
   if (!run) return <Page title={problem ? 'Import' : 'Loading…'}>{<ProblemNote problem={problem} />}</Page>;
-  const seconds = getSeconds(run);
   return (
     <Page
       title={getTitle(run)}
@@ -37,7 +36,7 @@ export function ImportPage({ params }: { user: User; params: Record<string, stri
       lead={
         <>
           {run.dry_run && 'Dry run · '}Data set {run.options.dataset} · received <Time at={run.created} />
-          {seconds !== undefined && ` · took ${formatDuration(seconds)}`}
+          {run.duration_seconds !== null && ` · took ${formatDuration(run.duration_seconds)}`}
         </>
       }
       actions={<Actions run={run} onChange={reload} />}

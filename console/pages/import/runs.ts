@@ -1,5 +1,7 @@
 import { type Outcome, type Row, type Run, api, unwrap, getNextCursor } from '../../api/client.js';
+import { findId } from '../../api/users.js';
 import { formatCode } from '../../lib/text.js';
+import { toUtc } from '../../parts/filters.js';
 import { searchUsers } from '../users/search.js';
 
 const OUTCOMES: readonly Outcome[] = [
@@ -23,16 +25,34 @@ export const isWaiting = ({ state }: Run): boolean => UNDECIDED.includes(state);
 const RUNS_PER_PAGE = 25;
 const ROWS_PER_PAGE = 50;
 
+/** Filters of runs, with the names of the API. */
+export const FILTERS = ['state', 'dataset', 'profile', 'actor', 'created_since', 'created_until'] as const;
+
+interface RunList {
+  count: number;
+  runs: Run[];
+  next: string;
+  /** Filter with an unknown user name. */
+  unknown?: string;
+}
+
 /** Loads a page of runs, newest first. The query parameter `after` contains the offset. */
-export async function loadRuns(query: URLSearchParams, signal: AbortSignal) {
+export async function loadRuns(query: URLSearchParams, signal: AbortSignal): Promise<RunList> {
   const offset = Number(query.get('after') ?? 0);
-  const [state, dataset] = [query.get('state'), query.get('dataset')];
+  const { state, actor, ...filters } = Object.fromEntries(
+    FILTERS.map((name) => [name, query.get(name) ?? ''] as const)
+      .filter(([, value]) => value !== '')
+      .map(([name, value]) => [name, name.startsWith('created') ? toUtc(value) : value]),
+  );
+  const actorId = actor && (await findId(actor, signal));
+  if (actor && !actorId) return { count: 0, runs: [], next: '', unknown: 'actor' };
   const params = {
     query: {
       offset,
       limit: RUNS_PER_PAGE,
       ...(state && { state: state === WAITING ? UNDECIDED : [state as Run['state']] }),
-      ...(dataset && { dataset }),
+      ...(actorId && { actor: actorId }),
+      ...filters,
     },
   };
   const { data } = await unwrap(api.GET('/api/0.3/imports', { params, signal }));
@@ -151,7 +171,3 @@ export function formatOutcome(run: RunCounts, outcome: Outcome, isPlan = false):
   if (outcome !== 'missing' || run.missing.blocked === 0) return formatCode(outcome);
   return isPlan ? 'Missing, to be blocked' : 'Missing, blocked';
 }
-
-/** Returns the duration of a run in seconds. @returns undefined for an unfinished run, or if it waited for approval. */
-export const getSeconds = ({ started, finished, approved_by: approver }: Run): number | undefined =>
-  started && finished && !approver ? (Date.parse(finished) - Date.parse(started)) / 1000 : undefined;
