@@ -99,6 +99,10 @@ async function readRuns(key: Client, id: string): Promise<void> {
     key.get(`/imports?profile=nightly&actor=${UNKNOWN}&created_since=2026-01-01&created_until=2036-01-01`),
   );
   await check(key.get('/imports/schedule'));
+  const form = `--x\r\nContent-Disposition: form-data; name="file"; filename="x.csv"\r\n\r\n${HEAD}\r\n--x--\r\n`;
+  const type = { 'content-type': 'multipart/form-data; boundary=x' };
+  await check(key.send('POST', '/imports/schedule/files', form, type), 201);
+  await check(key.post('/imports/scheduled'));
   for (const run of [id, BIG_RUN]) {
     await check(key.get(`/imports/${run}`));
     await check(key.get(`/imports/${run}/failed.csv`));
