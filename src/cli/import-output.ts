@@ -1,5 +1,5 @@
 import type { ImportRunDto, ImportRowDto } from '../import/imports.dto.js';
-import type { ScheduleDto } from '../import/schedule/schedule.dto.js';
+import type { ScheduleDto } from '../import/import-schedule.dto.js';
 import { replaceHidden } from '../platform/common/text.js';
 import { formatMinute, formatParty, toTable } from './output.js';
 import type { Preview } from '../import/mapping/import-preview.js';

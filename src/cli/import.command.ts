@@ -6,7 +6,7 @@ import { basename } from 'node:path';
 import { Readable } from 'node:stream';
 import { RowsQuery, RunsQuery } from '../import/import.query.js';
 import type { ImportRunDto } from '../import/imports.dto.js';
-import type { ScheduleDto } from '../import/schedule/schedule.dto.js';
+import type { ScheduleDto } from '../import/import-schedule.dto.js';
 import type { Preview } from '../import/mapping/import-preview.js';
 import { PROFILE_NAME, RequestedOptions } from '../import/runs/import-options.js';
 import { RUNNABLE } from '../import/runs/run-states.js';

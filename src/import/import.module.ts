@@ -34,7 +34,7 @@ import { RunRights } from './runs/run-rights.service.js';
 import { AlertSender } from './alerts/alert-sender.service.js';
 import { Alerts } from './alerts/alerts.service.js';
 import { ScheduleRequests } from './schedule/schedule-requests.service.js';
-import { ScheduleController } from './schedule/schedule.controller.js';
+import { ScheduleController } from './import-schedule.controller.js';
 import { ScheduleService } from './schedule/schedule.service.js';
 import { UsersExportController } from './users-export.controller.js';
 

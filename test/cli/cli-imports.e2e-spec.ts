@@ -143,7 +143,8 @@ describe.each(TARGETS)('rollcall imports on the %s', (target) => {
     expect(twice.err).toContain(`already reverted by import ${planned.id}`);
     const undone = await run('revert', planned.id);
     expect([undone.code, undone.out]).toEqual([0, expect.stringMatching(/reactivated +3\n/)]);
-    expect(undone.out).toMatch(new RegExp(`File +revert of ${planned.id as string}, `));
+    expect(undone.out).toMatch(new RegExp(`File +revert of ${planned.id as string}\n`));
+    expect((await run('schedule')).out).toContain('Set IMPORT_FOLDER and IMPORT_CRON');
   });
 
   test('"failed" writes the failed rows as CSV', async () => {

@@ -135,7 +135,9 @@ test('an import that waits for approval sends one signed alert', async () => {
 
 test('each run that waits, fails or loses its key has one log line and one alert', async () => {
   const lines: Json[] = [];
-  const record = (message: string, fields: Json = {}) => void (message === 'import' && lines.push(fields));
+  const record = (message: string, fields: Json = {}): void => {
+    if (message === 'import') lines.push(fields);
+  };
   jest.spyOn(Log.prototype, 'warn').mockImplementation(record);
   const app = await start(getHookSettings());
   const master = await app.login();

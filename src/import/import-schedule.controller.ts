@@ -1,19 +1,19 @@
 import { Get, Post, Req, Res, HttpCode } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import type { Caller } from '../../access/actor.js';
-import { CurrentCaller, Requires } from '../../access/decorators.js';
-import { toIso } from '../../platform/common/time.js';
-import { replaceHidden } from '../../platform/common/text.js';
-import { Env } from '../../platform/config/env.js';
-import { Accepts } from '../../platform/http/input.guard.js';
-import { ApiController, DescribeRoute, describeJson } from '../../platform/openapi/route-docs.js';
-import { MULTIPART_CSV } from '../import.query.js';
-import { presentSummary } from '../import.view.js';
-import { ImportFileDto } from '../imports.dto.js';
-import { ImportSummary } from '../report/import-summary.service.js';
-import { ScheduleRequests } from './schedule-requests.service.js';
-import { ScheduleDto, TakenFilePageDto } from './schedule.dto.js';
-import { ScheduleService } from './schedule.service.js';
+import type { Caller } from '../access/actor.js';
+import { CurrentCaller, Requires } from '../access/decorators.js';
+import { toIso } from '../platform/common/time.js';
+import { replaceHidden } from '../platform/common/text.js';
+import { Env } from '../platform/config/env.js';
+import { Accepts } from '../platform/http/input.guard.js';
+import { ApiController, DescribeRoute, describeJson } from '../platform/openapi/route-docs.js';
+import { MULTIPART_CSV } from './import.query.js';
+import { presentSummary } from './import.view.js';
+import { ImportFileDto } from './imports.dto.js';
+import { ImportSummary } from './report/import-summary.service.js';
+import { ScheduleRequests } from './schedule/schedule-requests.service.js';
+import { ScheduleDto, TakenFilePageDto } from './import-schedule.dto.js';
+import { ScheduleService } from './schedule/schedule.service.js';
 
 /** Controller of the import schedule. IMPORT_FOLDER and IMPORT_CRON can only be set by the operator of the machine. */
 @ApiController('imports', 'imports')

@@ -1,26 +1,19 @@
 import { ApiProperty, PickType } from '@nestjs/swagger';
-import { PageOf } from '../../platform/http/page.js';
-import { NULLABLE_ID, NULLABLE_TIME } from '../../platform/openapi/shared-schemas.js';
-import { ImportFileDto, ImportRunSummaryDto } from '../imports.dto.js';
-import { MAX_DATASETS } from '../report/import-summary.service.js';
-import { MAX_FILES } from './schedule.service.js';
+import { PageOf } from '../platform/http/page.js';
+import { NULLABLE_ID, NULLABLE_TIME } from '../platform/openapi/shared-schemas.js';
+import { ImportFileDto, ImportRunSummaryDto } from './imports.dto.js';
+import { MAX_DATASETS } from './report/import-summary.service.js';
+import { MAX_FILES } from './schedule/schedule.service.js';
 
+const NULLABLE_INTEGER = { type: 'integer', nullable: true } as const;
 const NULLABLE_TEXT = { type: String, nullable: true, maxLength: 4096 } as const;
 
 class WaitingFileDto extends PickType(ImportFileDto, ['name']) {
-  @ApiProperty({
-    type: 'integer',
-    nullable: true,
-    description: 'Size in bytes. Null for what is not a regular file.',
-  })
+  @ApiProperty({ ...NULLABLE_INTEGER, description: 'Size in bytes. Null if the file is rejected.' })
   size!: number | null;
-  @ApiProperty({ ...NULLABLE_TIME, description: 'Last change. Null for what is not a regular file.' })
+  @ApiProperty({ ...NULLABLE_TIME, description: 'Last change. Null if the file is rejected.' })
   modified!: string | null;
-  @ApiProperty({
-    maxLength: 500,
-    example: 'complete, waits for the next tick',
-    description: 'Why the file waits.',
-  })
+  @ApiProperty({ maxLength: 500, example: 'a symbolic link', description: 'Why the file waits.' })
   reason!: string;
 }
 
@@ -29,9 +22,7 @@ class ScheduledDatasetDto {
   @ApiProperty({ description: 'The last run in any state.' }) last_run!: ImportRunSummaryDto;
   @ApiProperty({ ...NULLABLE_TIME, description: 'Time of the last completed import. Null if there is none.' })
   last_completed!: string | null;
-  @ApiProperty({
-    description: 'True if the data set or a part of it had no completed import within `overdue_hours`.',
-  })
+  @ApiProperty({ description: 'True if the data set or a part had no completed import in `overdue_hours`.' })
   overdue!: boolean;
 }
 
@@ -43,19 +34,11 @@ export class ScheduleDto {
   @ApiProperty({ maxLength: 100, example: 'UTC', description: 'IMPORT_TIME_ZONE' }) time_zone!: string;
   @ApiProperty(NULLABLE_TIME) next_tick!: string | null;
   @ApiProperty(NULLABLE_TIME) last_tick!: string | null;
-  @ApiProperty({
-    type: 'integer',
-    nullable: true,
-    description: 'IMPORT_OVERDUE_HOURS. Null if it is not set.',
-  })
+  @ApiProperty({ ...NULLABLE_INTEGER, description: 'IMPORT_OVERDUE_HOURS. Null if it is not set.' })
   overdue_hours!: number | null;
   @ApiProperty({ ...NULLABLE_TEXT, description: 'Why this instance cannot use the folder. Null if it can.' })
   fault!: string | null;
-  @ApiProperty({
-    type: [WaitingFileDto],
-    maxItems: MAX_FILES,
-    description: `The first ${MAX_FILES} files by name.`,
-  })
+  @ApiProperty({ type: [WaitingFileDto], maxItems: MAX_FILES, description: 'The first files by name.' })
   files!: WaitingFileDto[];
   @ApiProperty({ type: [ScheduledDatasetDto], maxItems: MAX_DATASETS }) datasets!: ScheduledDatasetDto[];
 }
