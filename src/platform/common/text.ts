@@ -88,6 +88,12 @@ export function foldCase(text: string): string {
   return text.toUpperCase().toLowerCase();
 }
 
+/** Returns the choice that equals `value` regardless of case, or `value` itself. */
+export function toChoice(choices: readonly string[], value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  return choices.find((choice) => foldCase(choice) === foldCase(value)) ?? value;
+}
+
 /** Compares two numbers or two texts for sorting. Texts are ordered by code points, as in the database. */
 export function compareCodePoints(a: string | number, b: string | number): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b;
