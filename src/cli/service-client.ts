@@ -24,7 +24,6 @@ interface Connection {
   /** Opens a connection to a service on this machine, or to the application of this process. */
   connect?: () => Duplex;
   headers: Readonly<Record<string, string>>;
-  passwordLength?: number;
 }
 
 /** Returns the address of `path` below the address of a service. @throws Error for an invalid address. */
@@ -40,8 +39,6 @@ export class ServiceClient {
   readonly name = this.base.origin;
   /** True if the requests use the private socket or the application of this process. They then need no API key. */
   readonly isLocal = this.connection.connect !== undefined;
-  /** Minimum length of a new password, in characters. 0 for a service at `--url`, which checks its own minimum. */
-  readonly passwordLength = this.connection.passwordLength ?? 0;
 
   /** @throws Error for an invalid address. */
   constructor(private readonly connection: Connection) {}
