@@ -103,14 +103,12 @@ describeConsole('the list of users in the console', (service) => {
     expect(event.actor).toMatchObject({ kind: 'user', name: 'admin' });
   });
 
-  test('the user list shows the request id of a rejected search', async () => {
+  test('the user list shows the error of a rejected search', async () => {
     page = await service.openAsAdmin('/console/users');
     await page.waitForText('1 to 50 of 122 users');
-    const refused = page.page.waitForResponse((answer) => answer.status() === 400);
     await page.field('Search').fill('a b c d e f g h i j k l m');
     const alert = page.page.getByRole('alert');
-    await alert.waitFor();
-    expect(await alert.locator('code').innerText()).toBe((await refused).headers()['x-request-id']);
+    await alert.getByText(/at most ten words|at most 10 words/).waitFor();
   });
 
   test('the user list shows a member only active users', async () => {
