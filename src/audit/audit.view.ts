@@ -42,7 +42,7 @@ class AuditPartyDto {
   @ApiProperty(NAME) name!: string;
 }
 
-class AuditActorDto extends AuditPartyDto {
+export class AuditActorDto extends AuditPartyDto {
   @ApiProperty({ enum: ACTOR_KINDS, example: 'import' }) override kind!: string;
   @ApiPropertyOptional({ description: 'User or API key that started the import.' })
   started_by?: AuditPartyDto;
@@ -118,7 +118,7 @@ export function presentEvent(record: AuditRecord, nameOf: NameResolver): AuditEv
   };
 }
 
-function presentActor(
+export function presentActor(
   { started_by, approved_by, ...actor }: AuditRecord['actor'],
   nameOf: NameResolver,
 ): AuditActorDto {

@@ -92,6 +92,8 @@ TABLE.push(
   ['GET /audit/seals', '', (c) => c.get('/audit/seals'), admins(200)],
   ['GET /statistics', '', (c) => c.get('/statistics'), admins(200)],
   ['GET /audit.csv', '', (c) => c.get('/audit.csv'), admins(200)],
+  ['DELETE /users/{user_id}', '', (c) => c.delete(`/users/${UNKNOWN_ID}`), admins(404)],
+  ['POST /users/{user_id}/password', '', (c) => c.post(`/users/${UNKNOWN_ID}/password`, {}), admins(404)],
   ['POST /users/{user_id}/restore', '', (c) => c.post(`/users/${UNKNOWN_ID}/restore`), admins(404)],
   ['GET /users/{user_id}/history', '', (c, t) => c.get(`/users/${t.own || t.other}/history`), admins(200)],
   ['GET /api_keys', '', (c) => c.get('/api_keys'), admins(200)],

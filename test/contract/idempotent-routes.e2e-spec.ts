@@ -38,6 +38,14 @@ const ROUTES: Record<string, () => Promise<Case> | Case> = {
     const { uuid } = await create(app.key);
     return { path: `/users/${uuid}`, body: { phone: '1' }, other: { phone: '2' } };
   },
+  'DELETE /users/{user_id}': async () => {
+    const { uuid } = await create(app.key);
+    return { path: `/users/${uuid}`, table: 'deleted_users' };
+  },
+  'POST /users/{user_id}/password': async () => {
+    const { uuid } = await create(app.key);
+    return { path: `/users/${uuid}/password`, body: {}, other: { must_change: false } };
+  },
   'POST /users/{user_id}/restore': async () => {
     const { uuid } = await create(app.key);
     await writeUsers(app, [deletion(String(uuid))]);

@@ -5,8 +5,8 @@ import { DOCUMENT, OPERATIONS } from '../support/app/operations.js';
 /** Operation ids, which are method names in generated clients. Add new ids, and never change or remove an id. */
 const NAMES = `
 applyImport cancelImport checkLiveness checkReadiness confirmSession createApiKey createScimGroup createScimUser createUser
-deleteImportProfile deleteScimGroup deleteScimUser downloadFailedRows downloadImportTemplate endSession
-endUserSessions exportAuditEvents exportUsers getCurrentUser getGroup getImport getImportProfile getMetrics
+deleteImportProfile deleteScimGroup deleteScimUser deleteUser downloadFailedRows downloadImportTemplate endSession
+endUserSessions exportAuditEvents exportUsers generatePassword getCurrentUser getGroup getImport getImportProfile getMetrics
 getScimConfig getScimGroup getScimResourceType getScimSchema getScimUser getStatistics getStatus getUser listApiKeys
 listAuditEvents listAuditSeals listDeletedUsers listGroups listImportProfiles listImportRows listImports listRoles
 listScimGroups listScimResourceTypes listScimResources listScimSchemas listScimUsers listSessions listUserHistory

@@ -170,6 +170,7 @@ function listErrorCodes(route: Route, conventions: Conventions) {
     ...selectCodesIf(docs.ifMatch, 'precondition_failed'),
     ...(docs.errors ?? []),
     ...selectCodesIf(scope, 'insufficient_scope', 'network_not_permitted'),
+    ...selectCodesIf(scope, ...(conventions.sessionErrors ?? [])),
     ...conventions.lastErrors,
   ];
 }

@@ -19,6 +19,7 @@ interface ParsedFields {
   group_roles: readonly string[];
   hide_email: boolean;
   hide_phone_numbers: boolean;
+  password_change_required: boolean;
 }
 
 /** A user in memory: the row with parsed JSON, without the computed columns. */
@@ -57,6 +58,7 @@ export function toUser(row: UserRow): User {
     group_roles,
     hide_email: row.hide_email === 1,
     hide_phone_numbers: row.hide_phone_numbers === 1,
+    password_change_required: row.password_change_required === 1,
   };
 }
 
@@ -87,6 +89,7 @@ export function toUserRow(user: User): UserEntity {
     group_roles: user.group_roles.length === 0 ? null : toJson(user.group_roles),
     hide_email: Number(user.hide_email),
     hide_phone_numbers: Number(user.hide_phone_numbers),
+    password_change_required: Number(user.password_change_required),
   };
 }
 

@@ -20,6 +20,7 @@ import { type Failure, createFailure } from './failure.js';
 /** The validated fields of a change, with a hash instead of the password. */
 export type UserPatch = Omit<UserInput, 'password'> & {
   password_hash?: string | null;
+  password_change_required?: boolean;
   managed_by?: string | null;
   managed_part?: string | null;
   blocked_by?: string | null;
@@ -75,6 +76,8 @@ export function applyPatch(current: User, patch: UserPatch): User {
   }
   // `blocked_by` belongs to the previous status, so a change of the status clears it.
   if (next.status !== current.status && patch.blocked_by === undefined) next.blocked_by = null;
+  if (next.password_hash !== current.password_hash)
+    next.password_change_required = patch.password_change_required ?? false;
   if (patch.user_avatar) next.user_avatar = preferStoredUrl(current.user_avatar, patch.user_avatar);
   if (patch.authname) next.authname = mergeObjects(current.authname, patch.authname);
   if (patch.social_media) {

@@ -42,6 +42,23 @@ export interface PendingChange {
   ) => UserChange | Promise<UserChange>;
 }
 
+/** Creates the deletion of a user. @param assertVisible throws if the user is missing or hidden from the caller. */
+export function createDeletion(
+  uuid: string,
+  assertVisible: (user: User | undefined) => User,
+  ifVersions?: readonly number[],
+): PendingChange {
+  const deletion = { kind: 'delete', uuid } as const;
+  const versions = ifVersions && { ifVersions };
+  const buildChange = (_: Sql, user: User | undefined): UserChange => ({
+    ...deletion,
+    patch: {},
+    locked: assertVisible(user),
+    ...versions,
+  });
+  return { ...deletion, buildChange };
+}
+
 /** A change and the caller that is responsible for it. */
 export interface CallerChange {
   change: UserChange;
