@@ -15,7 +15,7 @@ export type SessionState =
 
 export const sessionState = createStore<SessionState>({ state: 'unknown' });
 
-const getAllRoles = (user: User): string[] => [...user.roles, ...user.group_roles];
+export const getAllRoles = (user: User): string[] => [...user.roles, ...user.group_roles];
 
 /** Returns true for a Webmaster. The service checks permissions itself, so the console only hides what would be rejected. */
 export const isWebmaster = (user: User): boolean => getAllRoles(user).includes('Webmaster');

@@ -18,6 +18,7 @@ function toQuery(page: URLSearchParams): Query {
     ...(one('status') && { status: [one('status') as User['status']] }),
     ...(one('role') && { role: [one('role') ?? ''] }),
     ...(one('managed_by') && { managed_by: one('managed_by') ?? '' }),
+    ...(one('manager_uuid') && { manager_uuid: one('manager_uuid') ?? '' }),
     ...(external && { has_external_id: external === 'yes' }),
     ...(one('sort') && { sort: one('sort') as NonNullable<Query['sort']> }),
     ...(one('order') && { order: one('order') as NonNullable<Query['order']> }),

@@ -2,7 +2,7 @@ import type { User } from '../../api/client.js';
 import { useResource } from '../../api/resource.js';
 import { useRoles } from '../../api/roles.js';
 import { isWebmaster } from '../../api/session.js';
-import { setQuery, useUrl } from '../../lib/url.js';
+import { setQuery, toHref, useUrl } from '../../lib/url.js';
 import { SelectField } from '../../parts/field.js';
 import { Icon } from '../../parts/icon.js';
 import { Page } from '../../parts/page.js';
@@ -10,6 +10,7 @@ import { Pager } from '../../parts/pager.js';
 import { ProblemNote } from '../../parts/problem-note.js';
 import { SearchField } from '../../parts/search-field.js';
 import { Table } from '../../parts/table.js';
+import { UserLink } from '../../parts/user-link.js';
 import { ColumnChoice } from './column-choice.js';
 import { parseColumns } from './columns.js';
 import { getExportUrl, searchUsers } from './search.js';
@@ -23,6 +24,7 @@ export function UsersPage({ user }: { user: User }) {
     searchUsers(searchQuery, signal),
   );
   const columns = parseColumns(query.get('columns'));
+  const manager = query.get('manager_uuid');
   const isSearch = (query.get('q') ?? '') !== '';
   return (
     <Page
@@ -30,6 +32,16 @@ export function UsersPage({ user }: { user: User }) {
       actions={
         <>
           <ColumnChoice chosen={columns} />
+          {isWebmaster(user) && (
+            <>
+              <a class="button" href={toHref('/users/deleted')}>
+                Deleted users
+              </a>
+              <a class="button primary" href={toHref('/users/new')}>
+                New user
+              </a>
+            </>
+          )}
           {isWebmaster(user) && (
             <a
               class="button"
@@ -45,6 +57,11 @@ export function UsersPage({ user }: { user: User }) {
       }
     >
       <Filters isFull={isWebmaster(user)} />
+      {manager && (
+        <p>
+          Direct reports of <UserLink id={manager} />. <a href={toHref('/users')}>Show all users</a>
+        </p>
+      )}
       <ProblemNote problem={problem} />
       {!(problem && !data) && (
         <Table
