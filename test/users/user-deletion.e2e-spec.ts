@@ -51,7 +51,7 @@ describe('a deleted user', () => {
 
   test('is not found by any route', async () => {
     const session = await app.login(user.username, PASSWORD);
-    const stored = { user_roles: 2, user_values: 3, sessions: 1, group_members: 1 };
+    const stored = { user_roles: 2, user_values: 4, sessions: 1, group_members: 1 };
     expect(await countRows(user.uuid)).toMatchObject(stored);
     expect(codesOf(await apply([deletion(user.uuid)]))).toEqual(['deleted']);
 
@@ -92,7 +92,7 @@ describe('a deleted user', () => {
     const { updated: _u, ...had } = before;
     expect(rest).toEqual({ ...had, group_roles: [] });
     expect((await app.key.get('/users/search?fulltext_search=zaphod')).body.Count).toBe(1);
-    expect(await countRows(user.uuid)).toMatchObject({ user_roles: 1, user_values: 3, group_members: 0 });
+    expect(await countRows(user.uuid)).toMatchObject({ user_roles: 1, user_values: 4, group_members: 0 });
     expect(await app.app.get(UserCounts).countUsers(['Active'])).toMatchObject({ matching, all });
     expect((await app.login(user.username, PASSWORD)).headers['cookie']).toBeDefined();
     const { Results } = (await app.key.get(`/audit?target=${user.uuid}&action=user.restored`)).body;

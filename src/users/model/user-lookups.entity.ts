@@ -35,9 +35,8 @@ export class UserWordEntity {
 }
 
 /**
- * The value of an attribute by which identity providers search for users. To find the rows to delete, the user writer
- * calls `toValueRows` with the user before the change. If `toValueRows` changes, a migration must therefore rebuild all
- * rows.
+ * A value by which users are found and which several users can have. To find the rows to delete, the user writer calls
+ * `toValueRows` with the user before the change. If `toValueRows` changes, a migration must therefore rebuild all rows.
  */
 @Entity('user_values', { withoutRowid: true })
 export class UserValueEntity {
