@@ -60,8 +60,10 @@ export function createUsersCommand(application: Application): Command {
 }
 
 const createFindCommand = (application: Application) =>
-  createCommand('find', 'find users that match all words and filters')
-    .argument('[words...]', 'words of names, addresses or external ids; jan* matches the start of a word')
+  createCommand('find', 'find users by a text and filters')
+    .argument('[text...]', 'beginnings of words, @ and an e-mail domain, the end of a phone number, or an id')
+    .option('--email-domain <domain>', 'only users with an e-mail address in this domain')
+    .option('--phone <digits>', 'only users whose phone or mobile number ends with these digits')
     .option('--status <status...>', 'status: Active or Blocked')
     .option('--role <role...>', 'only users with one of these roles')
     .option('--managed-by <dataset>', 'only users of this data set')
@@ -71,7 +73,7 @@ const createFindCommand = (application: Application) =>
     .option('--limit <number>', 'number of users, at most 100', '25')
     .option('--after <cursor>', 'cursor that was printed after the previous page')
     .action((words: string[], flags: Target, self: Command) => {
-      const text = words.length > 0 ? { fulltext_search: words.join(' ') } : {};
+      const text = words.length > 0 ? { find: words.join(' ') } : {};
       const query = toQuery(UserQuery, flags, self, text);
       const formatUsers = (users: UserDto[]) => toTable([HEAD, ...users.map(toRow)]);
       return printPage(application, flags, 'users/search', query, formatUsers);
