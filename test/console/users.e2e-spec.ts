@@ -32,7 +32,10 @@ describeConsole('the list of users in the console', (service) => {
       password: PASSWORD,
       firstname: 'Ada',
       surname: 'Lovelace',
-      phone: '=1+1',
+      email: 'ada@ada.example.org',
+      middle_name: 'Ödip',
+      phone: '+44 20 7946-0958',
+      mobile: '=1+1',
       roles: ['Editor', 'Organisational user'],
     });
   });
@@ -47,7 +50,11 @@ describeConsole('the list of users in the console', (service) => {
     await page.waitForPath('/console/users?q=ada+love');
     await page.page.reload();
     await page.waitForText('1 user');
-    expect(await readFirst()).toContain('Ada Lovelace');
+    for (const typed of ['@ada.example.org', '7946 0958', 'ada@ada.example.org', 'none such', 'oedip']) {
+      await page.field('Search').fill(typed);
+      await page.waitForText(typed === 'none such' ? 'No users match.' : '1 user');
+      if (typed !== 'none such') expect(await readFirst()).toContain('Ada Lovelace');
+    }
     await page.page.goBack();
     await page.waitForText('1 to 50 of 122 users');
     expect(await page.field('Search').inputValue()).toBe('');

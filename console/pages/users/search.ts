@@ -5,16 +5,13 @@ type Query = NonNullable<paths['/api/0.3/users/search']['get']['parameters']['qu
 
 const PAGE = 50;
 
-/** Converts typed text to a prefix search: `lov ad` finds Ada Lovelace. */
-const toSearchText = (text: string): string => text.trim().replace(/[^\s*]{2}(?=\s|$)/gu, '$&*');
-
 /** Converts the query of the page to a query of the API. */
 function toQuery(page: URLSearchParams): Query {
-  const text = toSearchText(page.get('q') ?? '');
+  const text = page.get('q')?.trim();
   const one = (name: string): string | undefined => page.get(name) || undefined;
   const external = one('linked');
   return {
-    ...(text && { fulltext_search: text }),
+    ...(text && { find: text }),
     ...(one('status') && { status: [one('status') as User['status']] }),
     ...(one('role') && { role: [one('role') ?? ''] }),
     ...(one('managed_by') && { managed_by: one('managed_by') ?? '' }),

@@ -59,7 +59,7 @@ export function UsersPage({ user }: { user: User }) {
           }}
           isLoading={isLoading}
           hasFailed={problem !== undefined && !data}
-          empty="No users match these filters."
+          empty="No users match."
         />
       )}
       <Pager
@@ -90,7 +90,7 @@ function Filters({ isFull }: { isFull: boolean }) {
       <SearchField
         name="q"
         label="Search"
-        placeholder="Start of a name, username, e-mail or external ID"
+        placeholder="Name, e-mail, @domain, phone or ID"
         resets={['sort', 'order']}
       />
       {isFull && (
