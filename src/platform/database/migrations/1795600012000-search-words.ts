@@ -65,7 +65,7 @@ export class SearchWords1795600012000 implements MigrationInterface {
 async function* readPages(runner: QueryRunner, progress: string): AsyncGenerator<UserTexts[]> {
   let done = 0;
   for (let after: string | undefined = ''; after !== undefined;) {
-    const users = await runner.dataSource.query<UserTexts[]>(
+    const users: UserTexts[] = await runner.dataSource.query<UserTexts[]>(
       `SELECT uuid, username, email, external_id, firstname, middle_name, surname, known_as, phone, mobile, hide_email, attributes
        FROM users WHERE uuid > ? ORDER BY uuid LIMIT ${PAGE}`,
       [after],
