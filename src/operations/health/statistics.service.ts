@@ -50,7 +50,7 @@ export class StatisticsService {
     const open = await this.summary.countOpenRuns();
     const datasets = await this.summary.listDatasets();
     const expiring = await this.keys.listExpiring(EXPIRY_DAYS * DAY_SECONDS, MAX_EXPIRING);
-    const fusesBlown = await this.fuse.countBlownFuses();
+    const fusesBlown = (await this.fuse.findBlownKeys()).size;
     const failed = await this.counts.countSince('session.login_failed', millis - DAY_SECONDS * 1000);
     return {
       time: new Date(millis).toISOString(),
