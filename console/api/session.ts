@@ -42,6 +42,13 @@ function setSignedIn(user: User): void {
   if (isBack) sessionRenewals.set(sessionRenewals.get() + 1);
 }
 
+/** Loads the user when the console starts. Sends no failing request if the browser has no session. */
+export async function startSession(): Promise<void> {
+  const response = await fetch('/console/session', { cache: 'no-store' }).catch(() => undefined);
+  if (response?.ok && !(await response.json())) clearSession();
+  else await loadSession();
+}
+
 /** Signs in. @throws ProblemError if the service rejects the login. */
 export async function signIn(username: string, password: string): Promise<void> {
   await unwrap(api.POST('/api/0.3/sessions/login', { body: { username, password } }));

@@ -20,6 +20,12 @@ describeConsole('signing in to the console', (service) => {
   test('signing in leads to the requested page', async () => {
     page = await service.open('/console/imports?state=failed');
     await page.waitForTitle('Sign in to Rollcall');
+    const failed: number[] = [];
+    page.page.on('response', (answer) => void (answer.ok() || failed.push(answer.status())));
+    await page.page.reload();
+    await page.waitForTitle('Sign in to Rollcall');
+    await page.waitUntilLoaded();
+    expect(failed).toEqual([]);
     await page.signIn('admin', ADMIN_PASSWORD);
     await page.waitForTitle('Imports');
     await page.waitForPath('/console/imports?state=failed');
