@@ -124,6 +124,7 @@ export function ImportsPage() {
       <ProblemNote problem={problem} />
       <Table
         caption="Imports"
+        hasCards
         columns={COLUMNS}
         rows={runs}
         getKey={({ id }) => id}

@@ -24,6 +24,8 @@ interface TableProps<T> {
   isLoading?: boolean;
   /** True if the rows could not be loaded. Nothing is rendered then. */
   hasFailed?: boolean;
+  /** True to show each row as a card on a phone. */
+  hasCards?: boolean;
   /** Content of a table without rows. */
   empty?: ComponentChildren;
 }
@@ -35,7 +37,7 @@ export function Table<T>(props: TableProps<T>) {
   return (
     // Focusable, so that it can be scrolled with the keyboard.
     <div class={`scroll${isLoading ? ' loading' : ''}`} role="region" aria-label={caption} tabIndex={0}>
-      <table aria-busy={isLoading}>
+      <table aria-busy={isLoading} class={props.hasCards ? 'cards' : undefined}>
         <caption class="hidden">{caption}</caption>
         <thead>
           <tr>
@@ -47,8 +49,8 @@ export function Table<T>(props: TableProps<T>) {
         <tbody>
           {rows.map((row) => (
             <tr key={getKey(row)}>
-              {columns.map(({ name, cell, isNumber }) => (
-                <td key={name} class={isNumber ? 'number' : undefined}>
+              {columns.map(({ name, title, cell, isNumber }) => (
+                <td key={name} class={isNumber ? 'number' : undefined} data-title={title}>
                   {cell(row)}
                 </td>
               ))}

@@ -49,6 +49,7 @@ export function UsersPage({ user }: { user: User }) {
       {!(problem && !data) && (
         <Table
           caption="Users"
+          hasCards
           columns={columns}
           rows={data?.users ?? []}
           getKey={(each) => each.uuid}
