@@ -61,8 +61,11 @@ function partiesOf({ actor, target, changes }: AuditRecord): Party[] {
 
 const usersOf = (change: AuditChange): Party[] => findUserIds(change).map((id) => ({ kind: 'user', id }));
 
+/** Fields that contain the uuid of a user. */
+const USER_FIELDS = ['manager_uuid', 'user_uuid'];
+
 export function findUserIds({ field, old, new: value }: AuditChange): string[] {
-  if (field !== 'manager_uuid') return [];
+  if (!USER_FIELDS.includes(field)) return [];
   return [old, value].filter((uuid) => typeof uuid === 'string' && uuid !== '') as string[];
 }
 
