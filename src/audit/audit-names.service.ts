@@ -37,9 +37,13 @@ export class AuditNames {
     return ids.filter(isEventId).sort()[0];
   }
 
-  async loadNames(records: readonly AuditRecord[]): Promise<NameResolver> {
+  loadNames(records: readonly AuditRecord[]): Promise<NameResolver> {
+    return this.loadPartyNames(records.flatMap(partiesOf));
+  }
+
+  async loadPartyNames(parties: readonly Party[]): Promise<NameResolver> {
     const idsBySource = new Map<NameSource, Set<string>>();
-    for (const { kind, id } of records.flatMap(partiesOf)) {
+    for (const { kind, id } of parties) {
       const source = this.sources.get(kind);
       if (source && id !== null) idsBySource.set(source, (idsBySource.get(source) ?? new Set()).add(id));
     }

@@ -69,7 +69,8 @@ export const REASON = {
 const USER_NAME = {
   maxLength: 255,
   example: 'jane.doe',
-  description: 'Current username of the user whose uuid is the value. Empty if the user was deleted.',
+  description:
+    'Current username of the user whose uuid is the value, or the username that the same import gives to a new user. Empty if the user was deleted.',
 };
 
 export class SideNamesDto {

@@ -30,6 +30,7 @@ import { RunExecutor } from './apply/run-executor.service.js';
 import { ImportRunsRepository } from './runs/import-runs.repository.js';
 import { ImportWorkerProcess, ImportWorker } from './apply/import-worker.service.js';
 import { RunTransitions } from './runs/run-transitions.service.js';
+import { RunPeople } from './runs/run-people.service.js';
 import { RunRights } from './runs/run-rights.service.js';
 import { AlertSender } from './alerts/alert-sender.service.js';
 import { Alerts } from './alerts/alerts.service.js';
@@ -63,6 +64,7 @@ import { UsersExportController } from './users-export.controller.js';
     RunEvents,
     UsersExport,
     RunRights,
+    RunPeople,
     RunTransitions,
     ImportRunsRepository,
     ImportRowsRepository,

@@ -13,7 +13,7 @@ import { ApiController, DescribeRoute, describeCsv, describeJson } from '../plat
 import { RunQueue } from './apply/run-queue.service.js';
 import { RequestedOptions } from './runs/import-options.js';
 import { CSV_UPLOAD, RevertQuery, RowsQuery, RunsQuery } from './import.query.js';
-import { presentRow } from './import.view.js';
+import { createRowPresenter } from './import.view.js';
 import { ImportRowPageDto, ImportRunDto, ImportRunPageDto } from './imports.dto.js';
 import { ImportsService } from './imports.service.js';
 import { FailedRows } from './report/failed-rows.js';
@@ -134,9 +134,9 @@ export class ImportsController {
     }
     const place = { ...toPageRange(query), after: Number(query.after ?? MIN_LINE) };
     const found = await this.imports.listRows(id, query, place, actor);
-    const { count, rows, next, users, visibility } = found;
+    const { run, count, rows, next, people, visibility } = found;
     if (next !== undefined) response.links({ next: buildNextPageUrl(request, String(next)) });
-    return { Count: count, Results: rows.map((row) => presentRow(row, users, visibility)) };
+    return { Count: count, Results: rows.map(createRowPresenter(run, people, visibility)) };
   }
 
   @Get(':import_id/failed.csv')

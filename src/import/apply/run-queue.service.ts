@@ -15,7 +15,7 @@ import { fieldsOf } from '../../platform/common/fields.js';
 import {
   type NamedProfile,
   type ImportRequest,
-  ImportOptions,
+  RunOptions,
   RequestedOptions,
   optionsOf,
 } from '../runs/import-options.js';
@@ -135,7 +135,7 @@ export class RunQueue {
    */
   async submit(
     file: StoredFile,
-    options: ImportOptions,
+    options: RunOptions,
     caller: Caller,
     profile: NamedProfile | null = null,
   ): Promise<ImportRun> {
@@ -176,9 +176,9 @@ export class RunQueue {
 }
 
 /** Merges the options of a profile with the sent options, which take precedence. Other options get their defaults. */
-function applyProfile(profile: NamedProfile | null, sent: JsonObject): ImportOptions {
+function applyProfile(profile: NamedProfile | null, sent: JsonObject): RunOptions {
   const { profile: _, ...others } = sent;
-  return readInput(ImportOptions, { ...(profile && optionsOf(profile)), ...others }).value;
+  return readInput(RunOptions, { ...(profile && optionsOf(profile)), ...others }).value;
 }
 
 function parseDocument(text: string): JsonObject {

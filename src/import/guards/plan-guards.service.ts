@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { findUserNames } from '../../audit/audit-names.service.js';
 import { truncate } from '../../platform/common/text.js';
 import { addSeconds } from '../../platform/common/time.js';
 import { Env } from '../../platform/config/env.js';
@@ -10,6 +11,7 @@ import type { Guard } from '../runs/import-guard.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { MIN_LINE, type StagedRow, displayNameOf, isApplied, lineOf } from '../runs/import-row.js';
 import { type ImportRun, userScopeOf } from '../runs/import-run.js';
+import { RunPeople } from '../runs/run-people.service.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { COMPLETED } from '../runs/run-states.js';
 import { LimitSettings } from './guard-limits.js';
@@ -35,6 +37,7 @@ export class PlanGuards {
     private readonly runs: ImportRunsRepository,
     private readonly rows: ImportRowsRepository,
     private readonly directory: UserDirectory,
+    private readonly people: RunPeople,
     env: Env,
   ) {
     this.limits = new LimitSettings(env.IMPORT_GUARDS, env.guardLimits);
@@ -92,9 +95,9 @@ export class PlanGuards {
   private async addNames(runId: string, guards: readonly EvaluatedGuard[]): Promise<Guard[]> {
     const lines = guards.flatMap(({ examples }) => examples.map(({ line }) => line));
     const staged = await this.rows.findByLines(runId, [...new Set(lines)]);
-    const users = await this.directory.findByUuids(staged.flatMap(({ user_uuid }) => user_uuid ?? []));
+    const people = await this.people.find(runId, staged);
     const names = new Map(
-      staged.map((row) => [row.line, displayNameOf(row, users.get(row.user_uuid ?? ''))]),
+      staged.map((row) => [row.line, displayNameOf(row, people.get(row.user_uuid ?? ''))]),
     );
     return guards.map((guard) => ({
       ...guard,
@@ -102,6 +105,10 @@ export class PlanGuards {
         line: line > 0 ? line : null,
         external_id: truncate(external_id, 255),
         name: truncate(names.get(line) ?? '', 255),
+        ...findUserNames(
+          { field: guard.field ?? '', old, new: now },
+          (uuid) => people.get(uuid)?.username ?? '',
+        ),
         old: shorten(old),
         new: shorten(now),
       })),

@@ -168,6 +168,9 @@ export class FilePlanner {
     const uuid = before?.uuid ?? createUuid(key, planning);
     const fileRow = readRow(record, header, options.blank_cells);
     const planned = planRow(fileRow, { ...planning, before, uuid, manager });
+    const setsManager = planned.row.version === 0 || hasManagerChange(planned);
+    if (keys.manager && !namedManager && planned.after && setsManager)
+      planned.row.manager = truncate(keys.manager, 255);
     // A row with a repeated ExternalId may still fail, so its user must not count as missing.
     if (isRepeated || planned.row.outcome === 'error') recordFailedRowNames(record.cells, planning);
     if (isRepeated) return skipRepeatedRow(planned);

@@ -115,11 +115,21 @@ export class ImportRowsRepository {
     return (await sql.query<StoredColumns>(query, params)).map(toStoredRow);
   }
 
-  async findByLines(runId: string, numbers: readonly number[], sql?: Sql): Promise<StagedRow[]> {
-    const found: StagedRow[] = [];
+  async findByLines(runId: string, numbers: readonly number[], sql?: Sql): Promise<StoredRow[]> {
+    const found: StoredRow[] = [];
     for (const part of chunkValues(numbers)) {
       const where = `${toLinesSql(part)} ORDER BY line`;
       found.push(...(await this.select('import_rows', where, [runId, ...part], sql)));
+    }
+    return found;
+  }
+
+  /** Finds the rows that create users with the given ExternalIds. */
+  async findCreated(runId: string, externalIds: readonly string[]): Promise<StagedRow[]> {
+    const found: StagedRow[] = [];
+    for (const part of chunkValues(externalIds)) {
+      const where = `run_id = ? AND external_id IN (${toPlaceholders(part.length)}) AND outcome = 'created'`;
+      found.push(...(await this.select(this.toTableSql('external_id'), where, [runId, ...part])));
     }
     return found;
   }
@@ -195,7 +205,7 @@ export class ImportRowsRepository {
     );
   }
 
-  async listProblemRows(runId: string, limit: number, sql: Sql = this.database): Promise<StagedRow[]> {
+  async listProblemRows(runId: string, limit: number, sql: Sql = this.database): Promise<StoredRow[]> {
     const failures = ['error', 'missing'].map((outcome) =>
       this.createSet(runId, 'outcome', `outcome = '${outcome}' AND code <> ''`),
     );
@@ -206,7 +216,7 @@ export class ImportRowsRepository {
   }
 
   /** Returns a page of the rows that match a filter. A high `offset` is slow, but a high `after` is not. */
-  async list(runId: string, filter: RowFilter, position: RowPosition): Promise<StagedRow[]> {
+  async list(runId: string, filter: RowFilter, position: RowPosition): Promise<StoredRow[]> {
     return this.mergePage(runId, this.splitIntoSets(runId, filter), position);
   }
 
@@ -257,7 +267,7 @@ export class ImportRowsRepository {
     rowSets: readonly RowSet[],
     { after, offset, limit }: RowPosition,
     sql?: Sql,
-  ): Promise<StagedRow[]> {
+  ): Promise<StoredRow[]> {
     const selects = rowSets.map(
       ({ from, where }, index) =>
         `SELECT line FROM (SELECT line FROM ${from} WHERE ${where} AND line > ? ORDER BY line LIMIT ?) AS part${index}`,
@@ -291,7 +301,7 @@ export class ImportRowsRepository {
 const NO_ERRORS = toJson<RowError[]>([]);
 
 type StoredColumns = Omit<ImportRowEntity, 'run_id' | 'code'>;
-const ROW_COLUMNS = 'line, outcome, external_id, user_uuid, version, batch, changes, errors, cells';
+const ROW_COLUMNS = 'line, outcome, external_id, user_uuid, version, batch, changes, errors, cells, manager';
 
 export function toEntity(runId: string, row: StagedRow): ImportRowEntity {
   const { changes, errors, ...columns } = row;

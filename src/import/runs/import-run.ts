@@ -4,11 +4,20 @@ import { now } from '../../platform/common/time.js';
 import type { SqlValue } from '../../platform/database/engine/sql.js';
 import type { UserScope } from '../../users/search/user-scope.js';
 import type { Guard } from './import-guard.js';
-import type { ImportOptions, NamedProfile } from './import-options.js';
+import type { NamedProfile, RunOptions } from './import-options.js';
 import { ImportRunEntity } from './import.entity.js';
 
 /** Columns that contain JSON in the database, and decoded values in a run. */
-const JSON_COLUMNS = ['options', 'profile', 'counts', 'guards', 'reason', 'header', 'words'] as const;
+const JSON_COLUMNS = [
+  'options',
+  'profile',
+  'counts',
+  'guards',
+  'reason',
+  'header',
+  'words',
+  'causes',
+] as const;
 /** Columns that contain 0 or 1 in the database, and booleans in a run. */
 const FLAGS = ['dry_run', 'line_ended', 'approved', 'cancel'] as const;
 
@@ -30,7 +39,8 @@ export interface ImportRun extends Values<Omit<ImportRunEntity, ActorColumn | 'g
 /** Defaults for properties that are missing in the guards of older runs. */
 const GUARD_DEFAULTS = { field: null, examples: [], hint: '' };
 
-type FixedColumn = 'id' | 'dataset' | 'part' | 'options' | 'profile' | 'reverts' | 'starter' | 'created';
+type FixedColumn =
+  'id' | 'dataset' | 'part' | 'options' | 'profile' | 'reverts' | 'corrects' | 'starter' | 'created';
 /** Changes to a run that do not affect its state. Only transitions change the state. */
 export type RunChange = Partial<Omit<ImportRun, FixedColumn | 'state' | 'finished'>>;
 /** Changes to a run that only transitions may make. */
@@ -82,15 +92,26 @@ const EMPTY = toRun(EMPTY_ROW);
 
 export function createRun(
   file: { runId: string; name: string; size: number; sha256: string },
-  options: ImportOptions,
+  options: RunOptions,
   { actor: starter, requestId, ip }: Caller,
   profile: NamedProfile | null = null,
 ): ImportRun {
-  const { dry_run, dataset, part = null } = options;
+  const { dry_run, dataset, part = null, corrects = null } = options;
   return {
     ...EMPTY,
     id: file.runId,
-    ...{ dry_run, dataset, part, options, profile, starter, ip, request_id: requestId, created: now() },
+    ...{
+      dry_run,
+      dataset,
+      part,
+      options,
+      profile,
+      corrects,
+      starter,
+      ip,
+      request_id: requestId,
+      created: now(),
+    },
     file_name: file.name,
     file_size: file.size,
     file_sha256: file.sha256,
@@ -114,6 +135,7 @@ export const toStartChanges = (run: ImportRun) => [
   ...(run.profile === null ? [] : [{ field: 'profile', new: run.profile.name }]),
   { field: 'dry_run', new: run.dry_run },
   ...(run.reverts === null ? [] : [{ field: 'reverts', new: run.reverts }]),
+  ...(run.corrects === null ? [] : [{ field: 'corrects', new: run.corrects }]),
   { field: 'file', new: fileOf(run) },
 ];
 

@@ -43,8 +43,9 @@ function omitStoredMembers(old: unknown, value: unknown): unknown {
 }
 
 function hideInError(error: RowError, isSent: boolean): RowError {
-  const { field, code, uuid } = error;
-  return isSent && uuid === undefined ? error : { field, code, message: HIDDEN };
+  const { field, code, uuid, depends_on_line: line } = error;
+  if (isSent && uuid === undefined) return error;
+  return { field, code, message: HIDDEN, ...(line !== undefined && { depends_on_line: line }) };
 }
 
 /**
@@ -75,5 +76,13 @@ function addValues({ hint, examples }: Guard, detail: string | undefined): strin
 export function listReasons(reason: Reason | null, visibility: Visibility) {
   const all = reason === null ? [] : [reason, ...(reason.others ?? [])];
   const hidden = visibility === 'none' && { message: HIDDEN };
-  return all.map(({ line = null, code, message }) => ({ line, field: '', code, message, ...hidden }));
+  return all.map(({ line = null, code, message }) => ({
+    line,
+    external_id: '',
+    name: '',
+    field: '',
+    code,
+    message,
+    ...hidden,
+  }));
 }

@@ -140,6 +140,6 @@ export class StatisticsDto {
 }
 
 export function presentSummary(run: ImportRun): ImportRunSummaryDto {
-  const { id, state, dry_run, reverts, file, created, finished, counts, missing } = presentRun(run, [], null);
+  const { id, state, dry_run, reverts, file, created, finished, counts, missing } = presentRun(run);
   return { id, state, dry_run, reverts, file, created, finished, counts, missing };
 }
