@@ -158,9 +158,12 @@ export class RunExecutor {
     });
   }
 
-  /** Ends older plans of the same data set and part that wait for approval, because the file of this run is newer. */
+  /**
+   * Ends older plans of the same data set and part that wait for approval, because the file of this run is newer. A
+   * correction replaces no plan, because it contains only some rows.
+   */
   private async endSupersededPlans(tx: Sql, run: ImportRun): Promise<void> {
-    if (run.reverts !== null) return;
+    if (run.reverts !== null || run.corrects !== null) return;
     const older = await this.runs.listInScope(userScopeOf(run), ['needs_approval'], 100, tx);
     for (const other of older.filter(({ id }) => id < run.id)) {
       const message = `A newer import of the same data set replaced this import: ${run.id}.`;

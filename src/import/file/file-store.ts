@@ -25,7 +25,7 @@ export interface StoredFile {
 }
 
 /** Destination for an uploaded file: the database for an import, memory for a preview. */
-export type FileReceiver = Pick<FileStore, 'store' | 'discard'>;
+export type FileReceiver = Pick<FileStore, 'store' | 'discard' | 'read'>;
 
 /** Storage for files that are uploaded through the API, the command line or the schedule. */
 @Injectable()
@@ -74,6 +74,10 @@ export class FileStore {
       throw error;
     }
     return { runId, name: toShownName(name), size, parts, sha256: hash.digest('hex') };
+  }
+
+  read(runId: string): AsyncGenerator<Uint8Array> {
+    return this.files.read(runId);
   }
 
   /** Deletes a stored file, a few parts at a time, unless a run needs it. */

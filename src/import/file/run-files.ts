@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ImportRun } from '../runs/import-run.js';
 import { type Column, findColumn, toHeaderKey, findNearestColumn } from './columns.js';
+import { findLineColumn } from './failed-file.js';
 import { FileError, type FileErrorDetails } from './file-error.js';
 import { ImportFilesRepository } from './import-files.repository.js';
 import type { CsvRecord } from './record-parser.js';
@@ -44,8 +45,12 @@ export class RunFiles {
     async function* readRecords(batchSize: number): AsyncGenerator<CsvRecord[]> {
       for await (const records of reader.readRecords(batchSize)) yield records.map(mapping.mapRecord);
     }
+    const lineColumn = findLineColumn(names);
     return {
       reader,
+      /** Returns the line of a row in the file of the run that failed, or in this file if it is no `failed.csv`. */
+      lineOf: ({ line, cells, sourceCells = cells }: CsvRecord): number =>
+        Number(sourceCells[lineColumn]) || line,
       readRecords,
       names,
       header: mapping.columns,
@@ -102,8 +107,8 @@ const isAdded = (name: string): boolean => name.trim().startsWith('_');
 
 const usesOf = (names: readonly string[], { targets, inputs, ignored }: HeaderMapping): SourceUse[] =>
   names.map((name, index) => {
-    if (isAdded(name)) return 'added';
-    return (targets.has(index) || inputs.has(index)) && !ignored.has(index) ? 'stored' : 'private';
+    if ((targets.has(index) || inputs.has(index)) && !ignored.has(index)) return 'stored';
+    return isAdded(name) ? 'added' : 'private';
   });
 
 /** @throws FileError that lists all errors and has the code of the first one. */

@@ -48,6 +48,7 @@ export class PlanGuards {
     const others = earlier.filter(({ id }) => id !== run.id);
     const { words } = others.find(({ profile }) => profile?.name === run.profile?.name) ?? {};
     return {
+      isFirst: others.every(({ id }) => id === run.corrects),
       last: others[0],
       knownWords: words ?? undefined,
       changing: others.filter(({ applied_batches: batches }) => batches > 0),

@@ -218,9 +218,12 @@ export class RecordMapper {
   private findIgnoredColumns(): Set<number> {
     const listed = Object.entries(this.profile.columns).filter(([, to]) => findColumn(to) === undefined);
     const keys = new Set(listed.map(([name]) => toHeaderKey(name)));
-    const isIgnored = (name: string): boolean =>
-      keys.has(toHeaderKey(name)) || name.trim().startsWith('_') || isPasswordHeader(name);
-    return new Set(this.names.flatMap((name, index) => (isIgnored(name) ? [index] : [])));
+    // A column that the profile reads is not ignored, so that `failed.csv` contains it.
+    const isRead = (index: number): boolean => this.targets.has(index) || this.inputs.has(index);
+    const isIgnored = (name: string, index: number): boolean =>
+      isPasswordHeader(name) ||
+      (!isRead(index) && (keys.has(toHeaderKey(name)) || name.trim().startsWith('_')));
+    return new Set(this.names.flatMap((name, index) => (isIgnored(name, index) ? [index] : [])));
   }
 
   private checkHeader(ignoresUnknown: boolean): void {

@@ -39,6 +39,8 @@ const ROWS_PER_TICK = 10;
 interface PlanState extends Pick<RowContext, 'options' | 'scope' | 'settings' | 'initiator'> {
   header: Header;
   adopted: Adoptions | undefined;
+  /** Returns true if an operator confirmed that the conflicting user of a row is the same person (`adopt_rows`). */
+  isConfirmed: (record: CsvRecord) => boolean;
   builder: PlanBuilder;
   toUuid: (number: number) => string;
 }
@@ -69,19 +71,21 @@ export class FilePlanner {
    */
   async plan(run: ImportRun, builder: PlanBuilder, lastRun: Past['last']) {
     const { options } = run;
-    const { adopt, expected_rows: expected } = options;
-    const passes = adopt === 'none' ? 1 : 2;
+    const { adopt, adopt_rows: adoptRows, expected_rows: expected } = options;
+    const passes = adopt === 'none' && !adoptRows ? 1 : 2;
     const toPercent = (pass: number, bytes: number): number =>
       Math.min(99, Math.floor(((pass - 1 + bytes / Math.max(1, run.file_size)) / passes) * 100));
     const report = (bytes: number) => builder.stageRows([], { rows_done: 0, percent: toPercent(1, bytes) });
-    const adopted = adopt === 'none' ? undefined : await this.userLookup.findAdoptions(run, adopt, report);
+    const adopted = passes === 1 ? undefined : await this.userLookup.findAdoptions(run, report);
     const file = await this.files.open(run);
     const { reader, header } = file;
+    const confirmed = new Set(adoptRows);
+    const isConfirmed = (record: CsvRecord): boolean => confirmed.has(file.lineOf(record));
     const toUuid = createUuidGenerator({ id: run.id, created: toMillis(run.created) });
     const scope = userScopeOf(run);
     const { settings } = this;
     const initiator = callerOf(run).actor;
-    const planning = { options, scope, settings, initiator, header, adopted, builder, toUuid };
+    const planning = { options, scope, settings, initiator, header, adopted, isConfirmed, builder, toUuid };
     const users = new MatchedUsers(header, scope, run.created);
     const hasManagers = header.some((column) => column?.kind === 'manager');
     const stage = async (planned: readonly PlannedRow[], bytes: number): Promise<void> => {
@@ -158,16 +162,20 @@ export class FilePlanner {
     if (before && !isRepeated) builder.tally.countListed(before, scope);
     const namedManager = keys.manager ? managers.get(keys.manager) : undefined;
     const manager = keys.manager && (namedManager?.uuid ?? createUuid(keys.manager, planning));
+    const isTakenOver =
+      before && key === toExactKey(before.external_id) && planning.adopted?.isConfirmed(before.uuid) === true;
     const isUsual =
       before &&
       !isRepeated &&
+      !isTakenOver &&
       options.mode !== 'create_only' &&
       (before.status === 'Active' || !needsStatusRules(record.cells, planning, before));
     if (isUsual && isUnchangedRow(record.cells, header, before, manager, options.blank_cells))
       return createUnchangedRow(keys, before);
     const uuid = before?.uuid ?? createUuid(key, planning);
     const fileRow = readRow(record, header, options.blank_cells);
-    const planned = planRow(fileRow, { ...planning, before, uuid, manager });
+    const isConfirmed = planning.isConfirmed(record);
+    const planned = planRow(fileRow, { ...planning, before, uuid, manager, isConfirmed, isTakenOver });
     const setsManager = planned.row.version === 0 || hasManagerChange(planned);
     if (keys.manager && !namedManager && planned.after && setsManager)
       planned.row.manager = truncate(keys.manager, 255);

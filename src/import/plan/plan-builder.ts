@@ -3,7 +3,16 @@ import { type SetConstraint, createConstraint } from '../../users/set-rules/set-
 import { SetValidator } from '../../users/set-rules/set-validator.js';
 import type { UserDirectory } from '../../users/search/user-directory.service.js';
 import type { Checkpoint } from '../runs/run-transitions.service.js';
-import { type RowError, type StagedRow, toFailedRow, isWritten, EMPTY_ROW } from '../runs/import-row.js';
+import type { Failure } from '../../users/rules/failure.js';
+import {
+  type Cause,
+  type RowError,
+  type StagedRow,
+  MAX_CAUSES,
+  toFailedRow,
+  isWritten,
+  EMPTY_ROW,
+} from '../runs/import-row.js';
 import type { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import type { RunProgress } from '../runs/import-run.js';
 import { NumberSet } from '../../users/set-rules/number-collections.js';
@@ -26,6 +35,7 @@ export class PlanBuilder {
   private readonly cycleCandidates = new Set<string>();
   /** Rows with a manager whom another row of the file adopts. */
   private readonly adoptedManagers: { line: number; externalId: string }[] = [];
+  private causes: Cause[] = [];
   private changeCount = 0;
   private reorderedBatches = 0;
 
@@ -112,8 +122,13 @@ export class PlanBuilder {
     }
     const webmasters = setRules.hasWebmasterLosses ? await this.directory.count('webmasters') : 0;
     for (const [line, failures] of setRules.validate(webmasters)) {
-      late.set(line, [...(late.get(line) ?? []), ...failures]);
+      const manager = setRules.failedManagers.get(line);
+      const errors = failures.map((failure) =>
+        manager === undefined ? failure : addManagerLine(failure, manager),
+      );
+      late.set(line, [...(late.get(line) ?? []), ...errors]);
     }
+    this.causes = listCauses(setRules.providers);
     await this.failStagedRows(late);
     await this.reorderRows(findApplyOrder(() => setRules.listDependencies(webmasters)));
   }
@@ -124,6 +139,7 @@ export class PlanBuilder {
     return {
       ...this.progress.recordPlanned(1, this.tally.rows, this.changeCount),
       rows_total: this.tally.rows,
+      causes: this.causes,
       counts: { ...staged, unchanged: this.tally.unchanged },
       plan_hash: this.tally.fingerprint(),
       batches: this.batches,
@@ -182,6 +198,35 @@ export class PlanBuilder {
     }
     await flush();
   }
+}
+
+/** Adds the failed row of the manager to the error of a row whose manager is not created. */
+function addManagerLine(failure: Failure, line: number): RowError {
+  if (failure.field !== 'manager_uuid') return failure;
+  const message = `${failure.message}; the row of this manager on line ${line} failed`;
+  return { ...failure, message, depends_on_line: line };
+}
+
+/**
+ * Counts the failed rows by the row that made them fail, directly or through other rows.
+ * @param providers maps each row to the failed row on which it depends, or to 0 if its manager is in no row.
+ */
+export function listCauses(providers: ReadonlyMap<number, number>): Cause[] {
+  const roots = new Map<number, number>();
+  const counts = new Map<number, number>();
+  for (const start of providers.keys()) {
+    const path = [start];
+    for (let line = start; !roots.has(line);) {
+      const next = providers.get(line) ?? 0;
+      if (next === 0) roots.set(line, line);
+      else path.push((line = next));
+    }
+    const root = roots.get(path.at(-1) ?? 0) ?? 0;
+    for (const line of path) roots.set(line, root);
+    if (root !== start) counts.set(root, (counts.get(root) ?? 0) + 1);
+  }
+  const causes = Array.from(counts, ([line, failures]) => ({ line, failures }));
+  return causes.sort((a, b) => b.failures - a.failures || a.line - b.line).slice(0, MAX_CAUSES);
 }
 
 type RowLinks = Iterable<readonly [line: number, needed: number]>;

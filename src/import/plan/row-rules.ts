@@ -32,6 +32,10 @@ export interface RowContext {
   uuid: string;
   /** UUID of the manager. Null if the row removes the manager, undefined if it does not change the manager. */
   manager: string | null | undefined;
+  /** True if an operator confirmed that the user whom the row adopts is the same person. */
+  isConfirmed?: boolean;
+  /** True if another row of the file takes over the user of this row (`adopt_rows`). */
+  isTakenOver?: boolean | undefined;
 }
 
 /**
@@ -62,6 +66,11 @@ const RETURNED: RowError = {
   code: 'returned',
   message: 'stays Blocked, because imports with returning=report or mode=create_only do not reactivate users',
 };
+const TAKEN_OVER: RowError = {
+  field: 'external_id',
+  code: 'duplicate',
+  message: 'belongs to a user whom another row of this file takes over; remove one of the two rows',
+};
 const EPOCH = '1970-01-01 00:00:00.000';
 
 /** Plans a row by the rules of the API and of imports. Ignores the other rows of the file. */
@@ -76,7 +85,7 @@ export function planRow(row: FileRow, context: RowContext): PlannedRow {
   if (!before && options.mode === 'update_only') return createPlannedRow(row, context, 'skipped', {});
   const sent = { ...row.raw };
   if (!before && sent['roles'] === undefined && options.default_roles) sent['roles'] = options.default_roles;
-  const conflict = before && findAdoptionConflict(row, before, options.adopt);
+  const conflict = before && !context.isConfirmed && findAdoptionConflict(row, before, options.adopt);
   if (conflict)
     return createPlannedRow(row, { ...context, before: undefined }, 'error', { errors: [conflict] });
   // The input never contains a password, because `columns.ts` defines no column for passwords.
@@ -175,6 +184,7 @@ function findKeyErrors(row: FileRow, context: RowContext): RowError[] {
   if (row.externalId === '') {
     return [{ field: 'external_id', code: 'required', message: 'is required to match rows to users' }];
   }
+  if (context.isTakenOver) return [TAKEN_OVER];
   return findDamageErrors(row, context).filter(({ field }) => field === 'external_id');
 }
 

@@ -51,7 +51,11 @@ export class RunPlanner {
 
   private async planFile(run: ImportRun, builder: PlanBuilder) {
     const past = await this.guards.findPast(run);
-    const { lineEnded, users, words } = await this.files.plan(run, builder, past.last);
+    const { lineEnded, users, words } = await this.files.plan(
+      run,
+      builder,
+      run.corrects === null ? past.last : undefined,
+    );
     await builder.finalize();
     const { tally } = builder;
     // The count reads all users of the data set. No guard needs it for a plan that changes no user.

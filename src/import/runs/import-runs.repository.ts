@@ -91,8 +91,8 @@ export class ImportRunsRepository {
   }
 
   /**
-   * Returns runs of a data set or part in the given states, newest first, without reverts. With `tx`, locks the runs
-   * until the transaction ends.
+   * Returns runs of a data set or part in the given states, newest first, without reverts and corrections, which are no
+   * files of the source. With `tx`, locks the runs until the transaction ends.
    */
   async listInScope(
     { dataset, part }: UserScope,
@@ -103,7 +103,7 @@ export class ImportRunsRepository {
     const runs: ImportRun[] = [];
     // With one state per query, the index gives the order. Otherwise, the database would sort all runs of the data set.
     for (const state of states) {
-      const tail = `WHERE dataset = ? AND state = ? AND reverts IS NULL AND COALESCE(part, '') = ?
+      const tail = `WHERE dataset = ? AND state = ? AND reverts IS NULL AND corrects IS NULL AND COALESCE(part, '') = ?
          ORDER BY id DESC LIMIT ?${tx ? lockClauseOf(tx) : ''}`;
       runs.push(...(await this.select(tail, [dataset, state, part ?? '', limit], tx)));
     }
@@ -179,7 +179,7 @@ export class ImportRunsRepository {
   async listLastCompletions(): Promise<{ dataset: string; part: string | null; finished: DbTime }[]> {
     return this.database.query(
       `SELECT dataset, part, MAX(finished) AS finished FROM import_runs WHERE dry_run = 0 AND reverts IS NULL
-       AND finished <= ? AND state IN (${toPlaceholders(COMPLETED.length)})
+       AND corrects IS NULL AND finished <= ? AND state IN (${toPlaceholders(COMPLETED.length)})
        GROUP BY dataset, part ORDER BY finished DESC`,
       [computeLatestTrustedTime(), ...COMPLETED],
     );

@@ -289,9 +289,11 @@ export class ScheduleService implements BeforeApplicationShutdown {
     this.changing.delete(file.runId);
     try {
       const settings = getRawOptions(this.env);
-      const { options, profile } = await this.queue.readOptionsForFile(file.name, settings, CALLER);
-      assertSchedulable(options);
+      const requested = await this.queue.readOptionsForFile(file.name, settings, CALLER);
+      assertSchedulable(requested.options);
       const stored = await this.store.store(file.name, folder.read(file, signal), file.runId);
+      const bytes = this.store.read(stored.runId);
+      const { options, profile } = await this.queue.adaptToFile(requested, settings, CALLER, bytes);
       await this.queue.submit(stored, options, CALLER, profile);
     } catch (error) {
       if (signal.aborted && error === signal.reason) return;

@@ -25,9 +25,9 @@ class Dependencies {
 
   /**
    * Marks changes as failed if they depend directly or indirectly on a failed change.
-   * @returns the newly marked changes.
+   * @returns the newly marked changes, each with the change that made it fail.
    */
-  propagateFailures(failed: ChangeNumbers): number[] {
+  propagateFailures(failed: ChangeNumbers): Map<number, number> {
     const start = new Set<number>();
     for (let link = 0; link < this.providers.length; link++) {
       const provider = this.providers.at(link);
@@ -36,9 +36,10 @@ class Dependencies {
     return this.collectDependents(start, failed);
   }
 
-  *listBroken(failed: ChangeNumbers): Generator<[dependent: number, tag: number]> {
-    for (let link = 0; link < this.dependents.length; link++) {
-      if (failed.has(this.providers.at(link))) yield [this.dependents.at(link), this.tags.at(link)];
+  *listBroken(failed: ChangeNumbers): Generator<[dependent: number, tag: number, provider: number]> {
+    for (let link = 0; link < this.providers.length; link++) {
+      const provider = this.providers.at(link);
+      if (failed.has(provider)) yield [this.dependents.at(link), this.tags.at(link), provider];
     }
   }
 
@@ -49,9 +50,12 @@ class Dependencies {
     }
   }
 
-  /** Adds all direct and indirect dependents of the changes in `start` to `known`, and returns them. */
-  collectDependents(start: Iterable<number>, known: ChangeNumbers): number[] {
-    const added: number[] = [];
+  /**
+   * Adds all direct and indirect dependents of the changes in `start` to `known`. Returns them, each with the change on
+   * which it depends.
+   */
+  collectDependents(start: Iterable<number>, known: ChangeNumbers): Map<number, number> {
+    const added = new Map<number, number>();
     const queue = [...start];
     if (queue.length === 0 || this.providers.length === 0) return added;
     const links = Array.from({ length: this.providers.length }, (_, link) => link);
@@ -61,7 +65,7 @@ class Dependencies {
         const dependent = this.dependents.at(link);
         if (known.has(dependent)) continue;
         known.add(dependent);
-        added.push(dependent);
+        added.set(dependent, change);
         queue.push(dependent);
       }
     }
@@ -110,6 +114,10 @@ export class SetValidator {
   private readonly links = new Dependencies();
   private readonly failed = new NumberSet();
   private readonly failures = new Map<number, Failure[]>();
+  /** Maps each change that failed only because of another change to that change, or to 0 for a missing manager. */
+  readonly providers = new Map<number, number>();
+  /** Maps each change whose manager is not created to the failed change that would create the manager. */
+  readonly failedManagers = new Map<number, number>();
 
   constructor(private readonly options: SetOptions) {
     this.failed.add(NO_CHANGE);
@@ -154,7 +162,6 @@ export class SetValidator {
    * @returns the failures of each change that must not be applied.
    */
   validate(webmasters: number): ReadonlyMap<number, Failure[]> {
-    const dependent = new Set<number>();
     for (const [change, other] of this.identifiers.linkConflicts)
       this.addFailure(change, this.createDuplicateFailure('external_id', other));
     for (const [change, creator] of this.managers.listManagerCreators())
@@ -167,17 +174,19 @@ export class SetValidator {
       more = this.failInvalidChanges(webmasters);
       if (more) continue;
       const added = this.links.propagateFailures(this.failed);
-      for (const change of added) dependent.add(change);
+      for (const [change, provider] of added) this.providers.set(change, provider);
       more =
-        added.length > 0 ||
+        added.size > 0 ||
         this.failUsesOfDeletedManager() ||
         this.failConflictingChanges(webmasters, rounds++ < MAX_ORDERED_ROUNDS);
     }
-    for (const [change, tag] of this.links.listBroken(this.failed)) {
-      if (tag === MANAGER_TAG && dependent.has(change)) this.addFailure(change, UNKNOWN_MANAGER);
+    for (const [change, tag, provider] of this.links.listBroken(this.failed)) {
+      if (tag !== MANAGER_TAG || !this.providers.has(change)) continue;
+      this.addFailure(change, UNKNOWN_MANAGER);
+      if (provider !== NO_CHANGE) this.failedManagers.set(change, provider);
     }
     for (const need of this.identifiers.requiredReleases) {
-      if (dependent.has(need.change) && this.identifiers.isIdentifierKept(need, this.failed))
+      if (this.providers.has(need.change) && this.identifiers.isIdentifierKept(need, this.failed))
         this.addFailure(need.change, this.createTakenFailure(need));
     }
     return this.failures;
