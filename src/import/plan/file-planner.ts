@@ -177,7 +177,7 @@ export class FilePlanner {
     const isConfirmed = planning.isConfirmed(record);
     const planned = planRow(fileRow, { ...planning, before, uuid, manager, isConfirmed, isTakenOver });
     const setsManager = planned.row.version === 0 || hasManagerChange(planned);
-    if (keys.manager && !namedManager && planned.after && setsManager)
+    if (keys.manager && (!namedManager || namedManager.isAdopted) && planned.after && setsManager)
       planned.row.manager = truncate(keys.manager, 255);
     // A row with a repeated ExternalId may still fail, so its user must not count as missing.
     if (isRepeated || planned.row.outcome === 'error') recordFailedRowNames(record.cells, planning);

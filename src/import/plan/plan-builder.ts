@@ -3,7 +3,6 @@ import { type SetConstraint, createConstraint } from '../../users/set-rules/set-
 import { SetValidator } from '../../users/set-rules/set-validator.js';
 import type { UserDirectory } from '../../users/search/user-directory.service.js';
 import type { Checkpoint } from '../runs/run-transitions.service.js';
-import type { Failure } from '../../users/rules/failure.js';
 import {
   type Cause,
   type RowError,
@@ -122,14 +121,11 @@ export class PlanBuilder {
     }
     const webmasters = setRules.hasWebmasterLosses ? await this.directory.count('webmasters') : 0;
     for (const [line, failures] of setRules.validate(webmasters)) {
-      const manager = setRules.failedManagers.get(line);
-      const errors = failures.map((failure) =>
-        manager === undefined ? failure : addManagerLine(failure, manager),
-      );
-      late.set(line, [...(late.get(line) ?? []), ...errors]);
+      late.set(line, [...(late.get(line) ?? []), ...failures]);
     }
-    this.causes = listCauses(setRules.providers);
-    await this.failStagedRows(late);
+    const providers = new Map(setRules.providers);
+    await this.failStagedRows(late, providers);
+    this.causes = listCauses(providers);
     await this.reorderRows(findApplyOrder(() => setRules.listDependencies(webmasters)));
   }
 
@@ -157,7 +153,11 @@ export class PlanBuilder {
     return constraint;
   }
 
-  private async failStagedRows(lateErrors: ReadonlyMap<number, RowError[]>): Promise<void> {
+  /** @param providers receives the failed row of the manager of each row that depends on it. */
+  private async failStagedRows(
+    lateErrors: ReadonlyMap<number, RowError[]>,
+    providers: Map<number, number>,
+  ): Promise<void> {
     const lines = [...lateErrors.keys()].sort((a, b) => a - b);
     for await (const part of toBatches(lines)) {
       const staged = await this.rows.findByLines(this.checkpoint.runId, part);
@@ -170,10 +170,13 @@ export class PlanBuilder {
         // anyway.
         const { username, email } = row?.changes.values ?? {};
         for (const name of [username, email]) this.failedNames.addLogin(name);
-        return toFailedRow(row ?? { ...EMPTY_ROW, line, outcome: 'error' }, [
-          ...(lateErrors.get(line) ?? []),
-          ...(row?.errors ?? []),
-        ]);
+        const errors = [...(lateErrors.get(line) ?? []), ...(row?.errors ?? [])];
+        const manager = this.externalIds.findLine(row?.manager ?? '');
+        if (manager !== 0 && providers.get(line) === 0) providers.set(line, manager);
+        return toFailedRow(
+          row ?? { ...EMPTY_ROW, line, outcome: 'error' },
+          manager === 0 ? errors : errors.map((error) => addManagerLine(error, manager)),
+        );
       });
       for (const row of failed) this.tally.print(row);
       await this.checkpoint.commit((tx) => this.rows.replace(tx, this.checkpoint.runId, failed));
@@ -200,11 +203,11 @@ export class PlanBuilder {
   }
 }
 
-/** Adds the failed row of the manager to the error of a row whose manager is not created. */
-function addManagerLine(failure: Failure, line: number): RowError {
-  if (failure.field !== 'manager_uuid') return failure;
-  const message = `${failure.message}; the row of this manager on line ${line} failed`;
-  return { ...failure, message, depends_on_line: line };
+/** Adds the line of the manager to the error of a row whose manager is in the same file but is not imported. */
+function addManagerLine(error: RowError, line: number): RowError {
+  if (error.code !== 'unknown_reference') return error;
+  const message = `${error.message}; the row of this manager (line ${line}) is not imported`;
+  return { ...error, message, depends_on_line: line };
 }
 
 /**

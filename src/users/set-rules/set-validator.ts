@@ -36,10 +36,9 @@ class Dependencies {
     return this.collectDependents(start, failed);
   }
 
-  *listBroken(failed: ChangeNumbers): Generator<[dependent: number, tag: number, provider: number]> {
-    for (let link = 0; link < this.providers.length; link++) {
-      const provider = this.providers.at(link);
-      if (failed.has(provider)) yield [this.dependents.at(link), this.tags.at(link), provider];
+  *listBroken(failed: ChangeNumbers): Generator<[dependent: number, tag: number]> {
+    for (let link = 0; link < this.dependents.length; link++) {
+      if (failed.has(this.providers.at(link))) yield [this.dependents.at(link), this.tags.at(link)];
     }
   }
 
@@ -114,10 +113,8 @@ export class SetValidator {
   private readonly links = new Dependencies();
   private readonly failed = new NumberSet();
   private readonly failures = new Map<number, Failure[]>();
-  /** Maps each change that failed only because of another change to that change, or to 0 for a missing manager. */
+  /** Maps each change that failed only because of another change to that change, or to 0 if no change creates its manager. */
   readonly providers = new Map<number, number>();
-  /** Maps each change whose manager is not created to the failed change that would create the manager. */
-  readonly failedManagers = new Map<number, number>();
 
   constructor(private readonly options: SetOptions) {
     this.failed.add(NO_CHANGE);
@@ -180,10 +177,8 @@ export class SetValidator {
         this.failUsesOfDeletedManager() ||
         this.failConflictingChanges(webmasters, rounds++ < MAX_ORDERED_ROUNDS);
     }
-    for (const [change, tag, provider] of this.links.listBroken(this.failed)) {
-      if (tag !== MANAGER_TAG || !this.providers.has(change)) continue;
-      this.addFailure(change, UNKNOWN_MANAGER);
-      if (provider !== NO_CHANGE) this.failedManagers.set(change, provider);
+    for (const [change, tag] of this.links.listBroken(this.failed)) {
+      if (tag === MANAGER_TAG && this.providers.has(change)) this.addFailure(change, UNKNOWN_MANAGER);
     }
     for (const need of this.identifiers.requiredReleases) {
       if (this.providers.has(need.change) && this.identifiers.isIdentifierKept(need, this.failed))
