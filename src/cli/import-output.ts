@@ -18,15 +18,38 @@ export function formatSummary(run: ImportRunDto): string {
   if (reported > 0) parts.push(`Users missing from the file: ${reported}, newly blocked: ${blocked}\n`);
   const hits = run.guards.filter(({ hit }) => hit);
   if (hits.length > 0) parts.push('Guards that tripped:\n', ...formatGuards(hits));
-  const problems = run.problems.slice(0, run.state === 'failed' ? undefined : MAX_PROBLEMS);
-  parts.push(...formatProblems(problems), ...formatNextSteps(run, problems.length));
+  const sorted = run.problems.toSorted((a, b) => a.code.localeCompare(b.code));
+  const problems = sorted.slice(0, run.state === 'failed' ? undefined : MAX_PROBLEMS);
+  parts.push(...formatCauses(run), ...formatProblems(problems), ...formatNextSteps(run, problems.length));
   return parts.join('\n');
 }
 
-function formatProblems(problems: ImportRunDto['problems'] | Preview['problems']): string[] {
+function formatCauses({ causes, counts }: ImportRunDto): string[] {
+  if (causes.length === 0) return [];
+  const failures = causes.reduce((sum, cause) => sum + cause.failures, 0);
+  const lines = causes.length === 1 ? '1 line causes' : `${causes.length} lines cause`;
+  const rows = causes.map((cause) => [cause.line, cause.failures]);
+  return [
+    `${lines} ${failures} of the ${counts.error} errors:\n`,
+    toTable([['Line', 'Failed rows'], ...rows]),
+  ];
+}
+
+interface ShownProblem {
+  line: number | null;
+  name?: string;
+  field: string;
+  value?: string;
+  code: string;
+  message: string;
+}
+
+function formatProblems(problems: readonly ShownProblem[]): string[] {
   if (problems.length === 0) return [];
-  const rows = problems.map(({ line, field, code, message }) => [line ?? '', field, code, message]);
-  return ['Problems:\n', toTable([['Line', 'Field', 'Code', 'Message'], ...rows])];
+  const rows = problems.map(({ line, name = '', field, value = '', code, message }) => {
+    return [line ?? '', shorten(name), field, shorten(value), code, message];
+  });
+  return ['Problems:\n', toTable([['Line', 'Name', 'Field', 'Value', 'Code', 'Message'], ...rows])];
 }
 
 /** Maximum number of guards in the line of other guards. */
@@ -39,8 +62,15 @@ function formatGuards(hits: ImportRunDto['guards']): string[] {
   const texts = hits
     .filter(({ hint }) => hint !== '')
     .map((guard) => {
-      const rows = guard.examples.map(({ line, external_id: externalId, name, old, new: value }) => {
-        return [String(line ?? ''), externalId, name, formatValue(old), formatValue(value)];
+      const rows = guard.examples.map((example) => {
+        const { line, external_id: externalId, name, old_name: old, new_name: value } = example;
+        return [
+          String(line ?? ''),
+          externalId,
+          name,
+          old || formatValue(example.old),
+          value || formatValue(example.new),
+        ];
       });
       const table =
         rows.length === 0 ? '' : toTable([['Line', 'ExternalId', 'Name', 'Before', 'After'], ...rows]);
@@ -100,6 +130,7 @@ export function formatRun(run: ImportRunDto): string {
       ? ['Progress', `${progress.percent}%, ${progress.rows_done} of ${progress.rows_total ?? '?'} rows`]
       : ['Finished', `${formatMinute(finished)} UTC`],
     ...(revert === null ? [] : [['Reverted', `by ${revert}`]]),
+    ...(run.corrects === null ? [] : [['Corrects', run.corrects]]),
   ];
   return `${formatSummary(run)}\n${toTable(facts)}`;
 }
@@ -107,9 +138,13 @@ export function formatRun(run: ImportRunDto): string {
 export function formatRows(rows: readonly ImportRowDto[]): string {
   const cells = rows.map(({ line, outcome, external_id: externalId, name, errors, changes }) => {
     const changed = changes.map(
-      (each) => `${each.field}: ${shortenValue(each.old)} → ${shortenValue(each.new)}`,
+      ({ field, old_name: old, new_name: value, ...each }) =>
+        `${field}: ${shortenValue(old || each.old)} → ${shortenValue(value || each.new)}`,
     );
-    const wrong = errors.map(({ field, code, message }) => `${code}: ${field} ${message}`);
+    const wrong = errors.map(
+      ({ field, code, message, value }) =>
+        `${code}: ${field} ${message}${value ? ` (${shorten(value)})` : ''}`,
+    );
     return [line ?? '', outcome, externalId, name, [...wrong, ...changed].join('; ')];
   });
   return toTable([['Line', 'Outcome', 'ExternalId', 'Name', 'Details'], ...cells]);

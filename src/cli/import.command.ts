@@ -35,7 +35,7 @@ const IMPORT_CODES = `
 Exit codes: 0 all rows applied (with --dry-run: planned without errors), 1 some rows failed,
 2 nothing applied: all rows failed, or the import was rejected, waits for approval or was cancelled.`;
 const IMPORTS_CODES = `
-Exit codes of approve and revert: 0 all rows applied, 1 some rows failed, 2 nothing applied or waiting for approval.
+Exit codes of approve, revert and fix: 0 all rows applied, 1 some rows failed, 2 nothing applied or waiting for approval.
 Exit codes of the other commands: 0 done, 2 nothing done (invalid usage, unknown id, wrong state, no database or service).`;
 
 interface ImportFlags extends Target {
@@ -80,12 +80,22 @@ export const createImportCommand = (application: Application) =>
           return;
         }
         await assertHasUsers(service);
-        const { id } = await service.requestJson<ImportRunDto>('POST', 'imports', sent);
-        const run = await waitForImport(service, id, approve === true);
-        print(flags, run, formatSummary(run));
-        process.exitCode = getExitCode(run);
+        await sendAndWait(service, sent, flags, approve);
       });
     });
+
+/** Sends a file, waits for its run, prints the result and sets the exit code. */
+async function sendAndWait(
+  service: ServiceClient,
+  sent: object,
+  flags: Target,
+  approve = false,
+): Promise<void> {
+  const { id } = await service.requestJson<ImportRunDto>('POST', 'imports', sent);
+  const run = await waitForImport(service, id, approve);
+  print(flags, run, formatSummary(run));
+  process.exitCode = getExitCode(run);
+}
 
 /** Converts values to texts, as in a query string. */
 const stringifyValues = (options: JsonObject): JsonObject =>
@@ -250,7 +260,7 @@ export const createImportsCommand = (application: Application) => {
         application.runWithClient(flags, (service) => decideAndWait(service, id, kind, flags)),
       );
   return new Command('imports')
-    .description('list and show import runs, and approve, reject, cancel or revert them')
+    .description('list and show import runs, and approve, reject, cancel, revert or correct them')
     .addHelpText('afterAll', IMPORTS_CODES)
     .addCommand(
       createCommand('list', 'list runs, newest first')
@@ -297,6 +307,24 @@ export const createImportsCommand = (application: Application) => {
           application.runWithClient(flags, (service) =>
             writeTextTo(service.getText(`imports/${id}/failed.csv`), flags.out),
           ),
+        ),
+    )
+    .addCommand(
+      createWriteCommand('fix', 'import the corrected failed rows of a run, and wait until the import ends')
+        .argument('<id>', '', parseId)
+        .argument('<file>', 'corrected file that "imports failed" has written ("-" for standard input)')
+        .option('--dry-run', 'only create a plan, without changing any user')
+        .option('--adopt-rows <lines>', 'lines whose conflicting user is the same person, such as 12,17')
+        .option('--approve', 'approve the import if it waits for approval')
+        .action(
+          async (corrects: string, file: string, { approve, ...flags }: ImportFlags, command: Command) => {
+            const query = { ...toFields(flags), corrects };
+            assertValidFields(RequestedOptions, stringifyValues(query), command);
+            if (file !== '-') await assertReadable(file);
+            await application.runWithClient(flags, (service) =>
+              sendAndWait(service, { query, file: toFile(file) }, flags, approve),
+            );
+          },
         ),
     );
 };

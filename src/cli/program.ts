@@ -31,6 +31,9 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'imports cancel': ['rollcall imports cancel 01a20567-510b-7784-96a9-af0ad60d9554'],
   'imports revert': ['rollcall imports revert 01a20567-510b-7784-96a9-af0ad60d9554 --dry-run'],
   'imports failed': ['rollcall imports failed 01a20567-510b-7784-96a9-af0ad60d9554 --out failed.csv'],
+  'imports fix': [
+    'rollcall imports fix 01a20567-510b-7784-96a9-af0ad60d9554 failed.csv --adopt-rows 12,17 --dry-run',
+  ],
   'users find': ["rollcall users find 'jan*' --status Active --sort surname --order asc"],
   'users show': ['rollcall users show jane.doe'],
   'users block': ['rollcall users block jane.doe --url https://users.example.org --key-file key'],

@@ -188,7 +188,7 @@ test('an import from the command line shows the operating-system user', async ()
   const { out } = await runCommand(app.database, ['import', file, '--dataset', name, '--json']);
   const { id, actor } = JSON.parse(out);
   const address = `unix:${getUserName()}`;
-  expect(actor).toEqual({ kind: 'system', id: null, address });
+  expect(actor).toEqual({ kind: 'system', id: null, name: '', address });
   expect((await runImports(['show', id])).out).toContain(` UTC by system from ${address}\n`);
   const { Results } = (await app.key.get(`/audit?actor=${id}`)).body;
   const created = (await app.key.get(`/audit?target=${id}&action=import.created`)).body.Results;

@@ -66,6 +66,8 @@ const RETURNED: RowError = {
   code: 'returned',
   message: 'stays Blocked, because imports with returning=report or mode=create_only do not reactivate users',
 };
+/** Addition to the message of an invalid status. Most sources use words of their own. */
+const STATUS_HINT = '; correct the cell, or translate its word with `values` in a profile';
 const TAKEN_OVER: RowError = {
   field: 'external_id',
   code: 'duplicate',
@@ -220,7 +222,13 @@ function findAdoptionConflict(row: FileRow, before: User, field: string): RowErr
 
 function toRowError({ field, code, message }: Omit<RowError, 'value' | 'uuid'>, row: FileRow): RowError {
   const value = row.cells.get(field.split('.')[0] ?? field);
-  return { field, code, message, ...(value !== undefined && { value: truncate(value, MAX_VALUE) }) };
+  const hint = field === 'status' ? STATUS_HINT : '';
+  return {
+    field,
+    code,
+    message: message + hint,
+    ...(value !== undefined && { value: truncate(value, MAX_VALUE) }),
+  };
 }
 
 function hasSameRoles(a: readonly string[], b: readonly string[]): boolean {
