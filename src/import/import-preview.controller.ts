@@ -31,6 +31,7 @@ export class ImportPreviewController {
       'run. Accepts the same input as `POST /imports`.',
     changesNothing: true,
     answer: describeJson('The preview.', ImportPreviewDto),
+    errors: ['validation_failed', 'wrong_state'],
   })
   @HttpCode(200)
   @Requires('imports.write')

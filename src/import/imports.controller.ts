@@ -59,7 +59,7 @@ export class ImportsController {
       'Compares the file with the current users and creates a plan. Then applies the plan, or waits for approval if a guard trips. ' +
       'Use `dry_run=true` to see the plan first. In a `multipart/form-data` request, the options may be form fields.',
     answer: describeRun('The accepted run.'),
-    errors: ['reauthentication_required'],
+    errors: ['reauthentication_required', 'validation_failed', 'wrong_state'],
   })
   @HttpCode(202)
   @Requires('imports.write')
@@ -142,8 +142,9 @@ export class ImportsController {
   @Get(':import_id/failed.csv')
   @DescribeRoute('downloadFailedRows', 'Download the failed rows as a file', {
     description:
-      'Contains the original columns and `_line`, `_code`, `_message`. Correct the rows and upload the file to complete the ' +
-      'import. Do not use `missing=block` for this file, because all other users are missing from it. Without `users:read`, a caller can download only the rows of a file that it sent.',
+      'Contains the original columns and `_run`, `_line`, `_code`, `_message`. Correct the rows and upload the file, with the same ' +
+      'profile or none, to complete the import. No user counts as missing from this file. Without `users:read`, a caller can ' +
+      'download only the rows of a file that it sent.',
     answer: describeCsv('The failed rows.'),
     errors: ['file_lost'],
   })

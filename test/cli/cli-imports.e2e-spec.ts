@@ -83,7 +83,7 @@ describe.each(TARGETS)('rollcall imports on the %s', (target) => {
       err: '',
       out: expect.stringMatching(
         new RegExp(
-          `^Line +Outcome +ExternalId +Name +Details\n +2 +error +${name}-0 +invalid_format: email must be .*\n$`,
+          `^Line +Outcome +ExternalId +Name +Details\n +2 +error +${name}-0 +${name}-0 +invalid_format: email must be .*\n$`,
         ),
       ),
     });

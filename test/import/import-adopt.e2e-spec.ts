@@ -86,8 +86,8 @@ test('with adopt=email, a row of another person fails, and so does a row with th
 
 test('adopt_rows of a correction links the conflicting users of failed rows', async () => {
   const head = `${HEAD},ForeName,Surname`;
-  const line = (id: string, name: string, ...cells: string[]) =>
-    [id, name, `${name}@example.org`, ...cells].join();
+  const line = (id: string, name: string, manager = '', first = '', last = '') =>
+    [id, name, `${name}@example.org`, manager, first, last].join();
   await runImport(app.key, csv(head, line('p1', 'p1', '', 'Ann', 'Lee')), 'dataset=people');
   const rehired = await findUser(app.key, 'p1');
   const unlinked = await create(app.key, { username: 'q1', email: 'q1@example.org', surname: 'Poe' });

@@ -138,7 +138,7 @@ test('the errors guard ignores errors repeated from the last import', async () =
     external_id: `${dataset}-0`,
     name: 'Sun0',
     old: null,
-    new: 'email: invalid_format',
+    new: 'Email must be an e-mail address',
   });
   expect((await approve(first)).state).toBe('completed_with_errors');
   const same = await send(60, failRows(0, 8));
