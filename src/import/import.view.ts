@@ -123,7 +123,7 @@ export function presentRun(run: ImportRun, details: RunDetails = NO_DETAILS): Im
       ...problemRows
         .map(presentRow)
         .flatMap(({ line, external_id, name, errors }) =>
-          errors.map((error) => ({ line, external_id, name, ...error })),
+          errors.map((error) => Object.assign({ line, external_id, name }, error)),
         ),
     ],
   };

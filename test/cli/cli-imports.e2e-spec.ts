@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { getUserName } from '../../src/cli/application.js';
 import { API_KEY, setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
-import { csv, runImport, findUser, awaitRun, writeFile } from '../support/app/imports.js';
+import { countsOf, csv, runImport, findUser, awaitRun, writeFile } from '../support/app/imports.js';
 import { TARGETS, runOn, runCommand } from '../support/process/command.js';
 import { occupyPort } from '../support/process/process.js';
 
@@ -156,6 +156,10 @@ describe.each(TARGETS)('rollcall imports on the %s', (target) => {
     expect((await run('failed', id, '--out', out)).code).toBe(0);
     expect((await run('failed', UNKNOWN, '--out', out)).code).toBe(2); // keeps the earlier file
     expect(readFileSync(out, 'utf8')).toBe(`\ufeff${text.replace(/^\ufeff/, '')}`);
+    expect((await run('fix', id, out)).code).toBe(2);
+    const file = writeFile(app.database, `${name}.csv`, text.replace('no address', `${name}@example.org`));
+    const { code, out: fixed } = await run('fix', id, file, '--json');
+    expect([code, JSON.parse(fixed).corrects, countsOf(JSON.parse(fixed))]).toEqual([0, id, { created: 1 }]);
   });
 
   test.each(['show', 'rows', 'approve', 'reject', 'cancel', 'revert', 'failed'])(

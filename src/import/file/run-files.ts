@@ -48,7 +48,7 @@ export class RunFiles {
     const lineColumn = findLineColumn(names);
     return {
       reader,
-      /** Returns the line of a row in the file of the run that failed, or in this file if it is no `failed.csv`. */
+      /** Returns the line of a row in the file of the run that failed, or in this file unless it is a `failed.csv`. */
       lineOf: ({ line, cells, sourceCells = cells }: CsvRecord): number =>
         Number(sourceCells[lineColumn]) || line,
       readRecords,
