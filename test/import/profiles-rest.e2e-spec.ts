@@ -98,6 +98,12 @@ describe('saving an import profile', () => {
     ['a password column', withColumns({ Kennwort: 'KnownAs' }), ['columns.Kennwort invalid_value']],
     ['a password in a template', { set: { KnownAs: '{password}' } }, ['set.KnownAs invalid_value']],
     ['a broken template', { set: { KnownAs: '{Login' } }, ['set.KnownAs invalid_format']],
+    [
+      'unique before another function',
+      { set: { KnownAs: '{Nr:unique:lower}' } },
+      ['set.KnownAs invalid_format'],
+    ],
+    ['unique in another column', { set: { KnownAs: '{Nr:unique}' } }, ['set.KnownAs invalid_value']],
     ['two sources of one column', { set: { Email: '{Login}' } }, ['set.Email invalid_value']],
     ['a constant login', { set: { Authname: 'x' } }, ['set.Authname invalid_value']],
     ['an invalid constant status', { set: { Status: 'Aktiv' } }, ['set.Status invalid_value']],

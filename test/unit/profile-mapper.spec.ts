@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { unescapeFormula } from '../../src/platform/common/csv.js';
 import { combineStatuses, RecordMapper } from '../../src/import/mapping/record-mapper.js';
+import { FUNCTION_NAMES } from '../../src/import/mapping/template-functions.js';
 import { matchesPattern } from '../../src/import/runs/import-options.js';
 import { isPasswordHeader } from '../../src/import/file/columns.js';
 import { isLinear } from '../support/data/growth.js';
@@ -45,21 +46,21 @@ describe('an unknown template function', () => {
     ).errors.map(({ message }) => message);
   const refusalFor = (columns: string, name: string) =>
     `The file has no column ${columns}, from which the profile p builds Surname. "${name}" is not a function. ` +
-    'The functions are lower, ascii and trim.';
+    `The functions are ${FUNCTION_NAMES}.`;
 
   test.each([
-    ['{F:upper}', '"F:upper"', 'upper'],
-    ['{F:lower:upper}', '"F:lower:upper"', 'upper'],
-    ['{ F : upper }', '"F : upper"', 'upper'],
-    ['x{G}.{F:title}', '"F:title"', 'title'],
-    ['{None|F:upper}', '"None" or "F:upper"', 'upper'],
+    ['{F:reverse}', '"F:reverse"', 'reverse'],
+    ['{F:lower:reverse}', '"F:lower:reverse"', 'reverse'],
+    ['{ F : reverse }', '"F : reverse"', 'reverse'],
+    ['x{G}.{F:camel}', '"F:camel"', 'camel'],
+    ['{None|F:reverse}', '"None" or "F:reverse"', 'reverse'],
   ])('in %j is named in the error', (text, columns, name) => {
     expect(faultsOf(text, ['F', 'G'])).toEqual([refusalFor(columns, name)]);
   });
 
   test.each([
-    ['{F:upper}', ['F:upper']],
-    ['{F:upper}', ['F', 'F:upper']],
+    ['{F:reverse}', ['F:reverse']],
+    ['{F:reverse}', ['F', 'F:reverse']],
     ['{urn:ietf:name}', ['urn:ietf:name']],
     ['{F:work|F}', ['F']],
   ])('in %j is accepted if the header %j matches', (text, header) => {
@@ -67,8 +68,8 @@ describe('an unknown template function', () => {
   });
 
   test('is not named if the column is missing', () => {
-    expect(faultsOf('{F:upper}', ['G'])).toEqual([
-      'The file has no column "F:upper", from which the profile p builds Surname.',
+    expect(faultsOf('{F:reverse}', ['G'])).toEqual([
+      'The file has no column "F:reverse", from which the profile p builds Surname.',
     ]);
   });
 });

@@ -19,7 +19,7 @@ import { IGNORED, type ImportProfile, listSupervisedOptions } from '../runs/impo
 import { toValueKey } from './record-mapper.js';
 import { validateLimits } from '../guards/guard-limits.js';
 import { MAX_VALUE_LENGTH, MAX_TRANSLATIONS, ProfileInput } from './profile.input.js';
-import { TemplateError, sourcesOf, isConstant, parseTemplate } from './template.js';
+import { TemplateError, sourcesOf, isConstant, isUnique, parseTemplate } from './template.js';
 
 /** Fields with unique values, which a profile cannot set to a constant. */
 const UNIQUE_FIELDS = ['external_id', 'username', 'email', 'authname'];
@@ -144,6 +144,8 @@ class ProfileCheck {
       for (const name of sourcesOf(template)) {
         if (isPasswordHeader(name)) this.addValueError(field, `reads "${name}", which may contain passwords`);
       }
+      if (isUnique(template) && column.field !== 'username')
+        this.addValueError(field, 'may not use the function unique, which only Username supports; remove it');
       if (!isConstant(template)) return;
       if (UNIQUE_FIELDS.includes(column.field))
         this.addValueError(field, 'must be a template such as {Email}, because the value must be unique');

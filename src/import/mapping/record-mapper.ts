@@ -5,7 +5,8 @@ import type { FileErrorCode, FileErrorDetails } from '../file/file-error.js';
 import type { CsvRecord } from '../file/record-parser.js';
 import { type ImportOptions, IGNORED, type NamedProfile } from '../runs/import-options.js';
 import { UnlistedWords } from './unlisted-words.js';
-import { FUNCTION_NAMES, splitOffFunction, sourcesOf, parseTemplate, renderTemplate } from './template.js';
+import { FUNCTION_NAMES } from './template-functions.js';
+import { splitOffFunction, sourcesOf, parseTemplate, renderTemplate } from './template.js';
 
 /** Source value that stands for all unlisted values except blank ones. */
 const ANY_OTHER = '*';
