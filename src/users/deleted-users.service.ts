@@ -3,6 +3,7 @@ import type { Caller } from '../access/actor.js';
 import { DAY_SECONDS, now, addSeconds } from '../platform/common/time.js';
 import { Env } from '../platform/config/env.js';
 import { type DeletedUser, DeletedUsersRepository } from './writer/deleted-users.repository.js';
+import { ReleasedUsernames } from './writer/released-usernames.repository.js';
 import { UserChangeQueue } from './writer/user-change-queue.service.js';
 import type { User } from './model/user.js';
 
@@ -16,6 +17,7 @@ const EPOCH = '1970-01-01 00:00:00.000';
 export class DeletedUsers {
   constructor(
     private readonly repository: DeletedUsersRepository,
+    private readonly released: ReleasedUsernames,
     private readonly queue: UserChangeQueue,
     private readonly env: Env,
   ) {}
@@ -39,11 +41,12 @@ export class DeletedUsers {
   }
 
   /**
-   * Permanently removes deleted users after their retention period. Deletes in batches, so that other writers do not
+   * Permanently removes deleted users after their retention period, and usernames that are no longer reserved. Deletes in batches, so that other writers do not
    * wait long.
    */
   async purge(): Promise<void> {
     const until = addSeconds(now(), -this.env.SCIM_DELETED_DAYS * DAY_SECONDS);
     while (await this.repository.purge(until));
+    while (await this.released.purge(now()));
   }
 }

@@ -11,6 +11,8 @@ import { type FilePrefix, PrefixEndError } from '../file/file-store.js';
 import { type FileRow, readRow } from '../file/file-row.js';
 import { createCsvReader, mapHeader } from '../file/run-files.js';
 import { RowUserLookup } from '../plan/row-user-lookup.js';
+import { UniqueUsernames, hasUniqueUsernames } from '../plan/unique-usernames.js';
+import { UserDirectory } from '../../users/search/user-directory.service.js';
 import { planRow } from '../plan/row-rules.js';
 import { getVisibility, hideInRow } from '../runs/visible-values.js';
 import { userScopeOf } from '../runs/import-run.js';
@@ -38,6 +40,7 @@ const HEADER_TOO_LONG =
 export class ImportPreview {
   constructor(
     private readonly facts: RowUserLookup,
+    private readonly directory: UserDirectory,
     private readonly settings: UserSettings,
   ) {}
 
@@ -91,7 +94,7 @@ export class ImportPreview {
   /** Plans each row against the current users, as if the other rows of the file did not exist. */
   private async planRows(
     rows: readonly FileRow[],
-    { options }: ImportRequest,
+    { options, profile }: ImportRequest,
     actor: Actor,
   ): Promise<Pick<Preview, 'rows' | 'problems'>> {
     const { users, managers } = await this.facts.find(rows);
@@ -100,18 +103,37 @@ export class ImportPreview {
     const scope = userScopeOf({ dataset: options.dataset, options });
     const visibility = getVisibility(actor, { starter: actor, reverts: null });
     const problems: PreviewProblemDto[] = [];
+    const isUnique = hasUniqueUsernames(profile);
     const planned = rows.map((file) => {
       const { line, manager: named } = file;
       const before = users.get(toExactKey(file.externalId));
+      if (before && isUnique) file.raw['username'] = before.username;
       const manager = named && managers.get(named)?.uuid;
       const user = { before, uuid: randomUUID(), manager };
       const { row } = planRow(file, { options, scope, settings: this.settings, initiator, ...user });
       const { errors } = hideInRow(row, visibility);
       problems.push(...errors.map((error) => ({ line, ...error, refuses: false })));
-      const fields = truncateValue({ ...file.raw, ...(named !== undefined && { manager: named }) });
-      return { line, outcome: row.outcome, fields: isObject(fields) ? fields : {} };
+      return { file, outcome: row.outcome };
     });
-    return { rows: planned, problems };
+    if (isUnique) await this.nameNewUsers(planned);
+    const shown = planned.map(({ file: { line, raw, manager: named }, outcome }) => {
+      const fields = truncateValue({ ...raw, ...(named !== undefined && { manager: named }) });
+      return { line, outcome, fields: isObject(fields) ? fields : {} };
+    });
+    return { rows: shown, problems };
+  }
+
+  /** Sets the usernames of new users as a plan of these rows would. */
+  private async nameNewUsers(planned: readonly { file: FileRow; outcome: string }[]): Promise<void> {
+    const created = planned.flatMap(({ file, outcome }) => (outcome === 'created' ? file : []));
+    const names = new UniqueUsernames(this.directory, () => false);
+    const rows = created.map(({ line, externalId, raw }) => ({
+      line,
+      externalId,
+      username: String(raw['username']),
+    }));
+    const chosen = await names.choose(rows);
+    for (const { line, raw } of created) raw['username'] = chosen.get(line) ?? raw['username'];
   }
 }
 

@@ -17,6 +17,7 @@ import { type StagedRow, EMPTY_ROW } from '../runs/import-row.js';
 import { type Adoptions, type RowUsers, RowUserLookup } from './row-user-lookup.js';
 import { MatchedUsers } from '../guards/matched-users.js';
 import type { Past } from '../guards/plan.js';
+import { hasUniqueUsernames } from './unique-usernames.js';
 import { createUuidGenerator } from './external-ids.js';
 import { ROWS_AT_ONCE, type PlanBuilder } from './plan-builder.js';
 import {
@@ -41,6 +42,8 @@ interface PlanState extends Pick<RowContext, 'options' | 'scope' | 'settings' | 
   adopted: Adoptions | undefined;
   builder: PlanBuilder;
   toUuid: (number: number) => string;
+  /** Index of the column Username if existing users keep their usernames, or -1. */
+  keptUsername: number;
 }
 
 interface Chunk {
@@ -81,7 +84,10 @@ export class FilePlanner {
     const scope = userScopeOf(run);
     const { settings } = this;
     const initiator = callerOf(run).actor;
-    const planning = { options, scope, settings, initiator, header, adopted, builder, toUuid };
+    const keptUsername = hasUniqueUsernames(run.profile)
+      ? header.findIndex((column) => column?.field === 'username')
+      : -1;
+    const planning = { options, scope, settings, initiator, header, adopted, builder, toUuid, keptUsername };
     const users = new MatchedUsers(header, scope, run.created);
     const hasManagers = header.some((column) => column?.kind === 'manager');
     const stage = async (planned: readonly PlannedRow[], bytes: number): Promise<void> => {
@@ -155,6 +161,7 @@ export class FilePlanner {
     const key = toExactKey(keys.externalId);
     const before = users.get(key);
     const isRepeated = key !== '' && !builder.externalIds.add(keys.line, key, record.cells);
+    if (before && planning.keptUsername >= 0) record.cells[planning.keptUsername] = '';
     if (before && !isRepeated) builder.tally.countListed(before, scope);
     const namedManager = keys.manager ? managers.get(keys.manager) : undefined;
     const manager = keys.manager && (namedManager?.uuid ?? createUuid(keys.manager, planning));

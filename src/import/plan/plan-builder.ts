@@ -1,3 +1,4 @@
+import { Changes } from '../../platform/common/field-changes.js';
 import { toBatches } from '../../platform/common/time-slice.js';
 import { type SetConstraint, createConstraint } from '../../users/set-rules/set-constraint.js';
 import { SetValidator } from '../../users/set-rules/set-validator.js';
@@ -9,6 +10,7 @@ import type { RunProgress } from '../runs/import-run.js';
 import { NumberSet } from '../../users/set-rules/number-collections.js';
 import { ExternalIds, formatLine, FailedRowNames } from './external-ids.js';
 import type { PlannedRow } from './row-rules.js';
+import { UniqueUsernames } from './unique-usernames.js';
 import { PlanTally } from './plan-tally.js';
 
 /** Number of rows that are looked up and staged together. */
@@ -26,6 +28,10 @@ export class PlanBuilder {
   private readonly cycleCandidates = new Set<string>();
   /** Rows with a manager whom another row of the file adopts. */
   private readonly adoptedManagers: { line: number; externalId: string }[] = [];
+  /** Set if a template with `unique` gives the usernames of new users. */
+  private readonly usernames: UniqueUsernames | undefined;
+  /** Lines of the new users in `usernames`. */
+  private readonly newLines: number[] = [];
   private changeCount = 0;
   private reorderedBatches = 0;
 
@@ -34,7 +40,11 @@ export class PlanBuilder {
     private readonly rows: ImportRowsRepository,
     private readonly directory: UserDirectory,
     private readonly progress: RunProgress,
-  ) {}
+    hasUniqueUsernames = false,
+  ) {
+    const isSetInFile = (identifier: string, line: number) => this.setRules.isAssigned(identifier, line);
+    if (hasUniqueUsernames) this.usernames = new UniqueUsernames(directory, isSetInFile);
+  }
 
   /**
    * Adds planned rows to the plan.
@@ -115,6 +125,7 @@ export class PlanBuilder {
       late.set(line, [...(late.get(line) ?? []), ...failures]);
     }
     await this.failStagedRows(late);
+    await this.nameNewUsers();
     await this.reorderRows(findApplyOrder(() => setRules.listDependencies(webmasters)));
   }
 
@@ -136,9 +147,40 @@ export class PlanBuilder {
 
   private buildConstraint({ row, before, after }: PlannedRow, managers: boolean): SetConstraint | undefined {
     const constraint = after && createConstraint(row.line, before, after, { managers });
+    if (this.usernames && constraint?.creates) {
+      // The usernames are chosen when it is known which rows fail. They never conflict.
+      this.newLines.push(row.line);
+      constraint.taken = constraint.taken.filter(({ field }) => field !== 'username');
+    }
     if (constraint?.manager?.after) this.cycleCandidates.add(constraint.manager.after);
     if (constraint?.manager?.before) this.cycleCandidates.add(constraint.manager.before);
     return constraint;
+  }
+
+  /** Chooses the usernames of the new users whose rows succeed, and stores those that get a number. */
+  private async nameNewUsers(): Promise<void> {
+    for await (const lines of toBatches(this.newLines)) {
+      const staged = await this.rows.findByLines(this.checkpoint.runId, lines);
+      const created = staged.flatMap((row) => {
+        const username = row.changes.values['username'];
+        return row.outcome === 'created' && typeof username === 'string' ? [{ row, username }] : [];
+      });
+      const names = await this.usernames?.choose(
+        created.map(({ row, username }) => ({ line: row.line, username, externalId: row.external_id })),
+      );
+      const renamed = created.flatMap(({ row, username: old }) => {
+        const username = names?.get(row.line) ?? old;
+        const changes = Changes.fromList([
+          ...row.changes.list.map((change) =>
+            change.field === 'username' ? { ...change, new: username } : change,
+          ),
+        ]);
+        return username === old ? [] : { ...row, changes };
+      });
+      for (const row of renamed) this.tally.print(row);
+      if (renamed.length > 0)
+        await this.checkpoint.commit((tx) => this.rows.replace(tx, this.checkpoint.runId, renamed));
+    }
   }
 
   private async failStagedRows(lateErrors: ReadonlyMap<number, RowError[]>): Promise<void> {

@@ -9,6 +9,7 @@ import { hasAnyOther } from '../mapping/record-mapper.js';
 import { FilePlanner } from './file-planner.js';
 import { PlanGuards } from '../guards/plan-guards.service.js';
 import { PlanBuilder } from './plan-builder.js';
+import { hasUniqueUsernames } from './unique-usernames.js';
 import { RevertPlanner } from './revert-planner.js';
 import { Changes, NO_CHANGES } from '../../platform/common/field-changes.js';
 import { isInScope } from '../../users/search/user-scope.js';
@@ -36,7 +37,13 @@ export class RunPlanner {
   async plan(run: ImportRun, checkpoint: Checkpoint) {
     // Delete the rows in transactions that check the lease, because another worker may already plan this run.
     if (run.started !== null) await this.rows.deleteAll(run.id, (chunk) => checkpoint.commit(chunk));
-    const builder = new PlanBuilder(checkpoint, this.rows, this.directory, new RunProgress(run));
+    const builder = new PlanBuilder(
+      checkpoint,
+      this.rows,
+      this.directory,
+      new RunProgress(run),
+      hasUniqueUsernames(run.profile),
+    );
     const original = run.reverts === null ? undefined : await this.runs.find(run.reverts);
     return original ? this.planRevert(run, original, builder) : this.planFile(run, builder);
   }

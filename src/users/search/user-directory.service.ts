@@ -9,10 +9,11 @@ import type { UserEntity } from '../model/user.entity.js';
 import { USER_COLUMNS, type User, type UserRow, toUser } from '../model/user.js';
 import type { Owner } from '../set-rules/identifier-changes.js';
 import { type CounterName, UserCounts } from '../writer/user-counts.service.js';
+import { ReleasedUsernames, toOwnerHash } from '../writer/released-usernames.repository.js';
 import { UserWriteRepository } from '../writer/user-write.repository.js';
 import type { UserScope } from './user-scope.js';
 
-export type { Owner };
+export { type Owner, toOwnerHash };
 
 export interface ManagedUser extends Pick<
   UserEntity,
@@ -48,6 +49,7 @@ export class UserDirectory {
   constructor(
     private readonly writes: UserWriteRepository,
     private readonly counts: UserCounts,
+    private readonly released: ReleasedUsernames,
     @Inject(DATABASE) private readonly database: Database,
   ) {}
 
@@ -100,6 +102,11 @@ export class UserDirectory {
 
   async findOwners(identifiers: readonly string[]): Promise<Map<string, Owner>> {
     return this.writes.findOwners(this.database, identifiers);
+  }
+
+  /** @returns a map from the login key of each released username to the hash of its last owner (`toOwnerHash`). */
+  async findReleasedUsernames(usernames: readonly string[]): Promise<Map<string, string>> {
+    return this.released.findOwners(usernames);
   }
 
   /**

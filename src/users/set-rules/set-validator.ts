@@ -130,6 +130,13 @@ export class SetValidator {
     this.failed.add(change);
   }
 
+  /** Returns true if a successful change other than `change` assigns the identifier. Call it after `validate`. */
+  isAssigned(identifier: string, change: number): boolean {
+    return this.identifiers
+      .listAssignments(identifier)
+      .some((one) => one !== change && !this.failed.has(one));
+  }
+
   /**
    * Adds an existing user and the user's current manager. Call it for each user who becomes a manager, and for all
    * direct and indirect managers of this user.

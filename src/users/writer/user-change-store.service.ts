@@ -9,7 +9,8 @@ import { SessionsService } from '../../sessions/sessions.service.js';
 import { isActiveWebmaster, shouldEndSessions } from '../rules/user-rules.js';
 import { type CheckedChange, type ChangeOutcome, setTimes } from './change-set.js';
 import { DeletedUsersRepository } from './deleted-users.repository.js';
-import type { Identifier } from '../model/comparison-keys.js';
+import { ReleasedUsernames } from './released-usernames.repository.js';
+import { type Identifier, toLoginKey } from '../model/comparison-keys.js';
 import { type User, hasSameWords, rolesOf, toValueRows, toWordRows } from '../model/user.js';
 import type { UserRoleEntity, UserValueEntity, UserWordEntity } from '../model/user-lookups.entity.js';
 import { type CounterName, UserCounts } from './user-counts.service.js';
@@ -34,6 +35,7 @@ export class UserChangeStore {
   constructor(
     private readonly repository: UserWriteRepository,
     private readonly deleted: DeletedUsersRepository,
+    private readonly released: ReleasedUsernames,
     private readonly counts: UserCounts,
     private readonly sessions: SessionsService,
     private readonly throttle: LoginThrottle,
@@ -54,6 +56,7 @@ export class UserChangeStore {
       !prepared && before && after ? { before, user } : [],
     );
     await this.repository.saveUsers(tx, added, updated);
+    await this.released.add(tx, stored.flatMap(listReleased), now());
     await this.saveLookups(tx, stored.filter(hasLookupChanges));
     await this.endSessions(tx, stored);
     const events = stored.map((change) => toAuditEvent(change, groups));
@@ -104,6 +107,12 @@ export class UserChangeStore {
     for (const [own, changes] of Map.groupBy(others, ownSessionOf))
       await this.sessions.endForUsers(tx, uuidsOf(changes), own);
   }
+}
+
+/** Returns the user before a change that gives up the username. A change of case gives up nothing. */
+function listReleased({ before, after }: StoredChange): User[] {
+  if (!before || before.username === after?.username) return [];
+  return after && toLoginKey(before.username) === toLoginKey(after.username) ? [] : [before];
 }
 
 const ownSessionOf = ({ caller: { actor } }: StoredChange): string | undefined =>

@@ -10,6 +10,7 @@ import { Leases1795600007000 } from './1795600007000-leases.js';
 import { Installation1795600008000 } from './1795600008000-installation.js';
 import { LoginDevices1795600009000 } from './1795600009000-login-devices.js';
 import { ImportWords1795600010000 } from './1795600010000-import-words.js';
+import { ReleasedUsernames1795600013000 } from './1795600013000-released-usernames.js';
 
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
   Users1795600000000,
@@ -23,4 +24,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   Installation1795600008000,
   LoginDevices1795600009000,
   ImportWords1795600010000,
+  ReleasedUsernames1795600013000,
 ];
