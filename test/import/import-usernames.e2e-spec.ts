@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { UniqueUsernames } from '../../src/import/plan/unique-usernames.js';
+import type { Owner } from '../../src/users/search/user-directory.service.js';
 import { setUpApp } from '../support/app/app.js';
 import { deletion, update, writeUsers } from '../support/app/deletion.js';
 import { create } from '../support/data/factories.js';
@@ -120,7 +121,10 @@ test('an e-mail address of the database or of the file takes a unique username, 
 test('equal names in a file cost one look-up each', async () => {
   let lookups = 0;
   const directory = {
-    findOwners: async (names: readonly string[]) => new Map((lookups += names.length) ? [] : []),
+    findOwners: async (names: readonly string[]) => {
+      lookups += names.length;
+      return new Map<string, Owner>();
+    },
     findReleasedUsernames: async () => new Map<string, string>(),
   };
   const names = new UniqueUsernames(directory, () => false);

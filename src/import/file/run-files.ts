@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { Env } from '../../platform/config/env.js';
+import { toLocalDay } from '../../platform/common/time.js';
 import type { ImportRun } from '../runs/import-run.js';
 import { type Column, findColumn, toHeaderKey, findNearestColumn } from './columns.js';
 import { FileError, type FileErrorDetails } from './file-error.js';
@@ -7,7 +9,7 @@ import type { CsvRecord } from './record-parser.js';
 import { CsvReader } from './csv-reader.js';
 import type { ImportOptions, NamedProfile } from '../runs/import-options.js';
 import { UnlistedWords } from '../mapping/unlisted-words.js';
-import { RecordMapper, createColumnTest, quote } from '../mapping/record-mapper.js';
+import { type HeaderOptions, RecordMapper, createColumnTest, quote } from '../mapping/record-mapper.js';
 
 const MAX_HEADER_ERRORS = 100;
 const FILE_LOST =
@@ -23,23 +25,29 @@ export type Header = readonly (Column | undefined)[];
  */
 export type SourceUse = 'stored' | 'added' | 'private';
 
-type HeaderOptions = Pick<ImportOptions, 'ignore_unknown_columns'>;
-type StoredRun = Pick<ImportRun, 'id' | 'options' | 'profile' | 'file_size'>;
+type StoredRun = Pick<ImportRun, 'id' | 'options' | 'profile' | 'file_size' | 'created'>;
 
 /** Access to the stored files of runs. A file can be opened several times. */
 @Injectable()
 export class RunFiles {
-  constructor(private readonly files: ImportFilesRepository) {}
+  constructor(
+    private readonly files: ImportFilesRepository,
+    private readonly env: Env,
+  ) {}
 
   /**
    * Opens the file of a run and reads its header.
    * @throws FileError for an invalid header, or `file_lost` if the stored file is incomplete. A missing part may be
    * noticed only while rows are read.
    */
-  async open({ id, options, profile, file_size: size }: StoredRun) {
+  async open({ id, options, profile, file_size: size, created }: StoredRun) {
     const reader = createCsvReader(this.readBytes(id, size), options, profile);
     const names = await reader.readHeader();
-    const mapping = mapHeader(names, options, profile);
+    const mapping = mapHeader(
+      names,
+      { ...options, today: toLocalDay(created, this.env.IMPORT_TIME_ZONE) },
+      profile,
+    );
     assertNoFaults(mapping.errors, reader.headerLine);
     async function* readRecords(batchSize: number): AsyncGenerator<CsvRecord[]> {
       for await (const records of reader.readRecords(batchSize)) yield records.map(mapping.mapRecord);
@@ -115,7 +123,7 @@ function assertNoFaults(faults: readonly FileErrorDetails[], line: number): void
 function findHeaderErrors(
   names: readonly string[],
   header: Header,
-  { ignore_unknown_columns: ignoresUnknown }: HeaderOptions,
+  { ignore_unknown_columns: ignoresUnknown }: Pick<HeaderOptions, 'ignore_unknown_columns'>,
 ): FileErrorDetails[] {
   const faults: FileErrorDetails[] = [];
   if (!header.some((column) => column?.field === 'external_id')) {

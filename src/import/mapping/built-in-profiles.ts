@@ -158,4 +158,24 @@ export const BUILT_IN_PROFILES: Readonly<Record<string, ImportProfile>> = {
     set: { ExternalId: '{user_id|Id}', Username: '{username|email}' },
     values: { blocked: { true: 'Blocked', false: 'Active', '': 'Active' } },
   },
+  /** OneRoster 1.1: `users.csv`, complete (bulk, where `status` is blank) or with changes only (delta). */
+  oneroster: {
+    columns: {
+      sourcedId: 'ExternalId',
+      username: 'Username',
+      email: 'Email',
+      givenName: 'ForeName',
+      familyName: 'Surname',
+      middleName: 'MiddleName',
+      phone: 'Phone',
+      sms: 'Mobile',
+      enabledUser: 'Status',
+      status: 'Status',
+      password: 'ignore',
+    },
+    values: {
+      enabledUser: { true: 'Active', false: 'Blocked' },
+      status: { active: '', tobedeleted: 'Blocked' },
+    },
+  },
 };

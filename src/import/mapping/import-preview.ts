@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import type { Actor } from '../../access/actor.js';
+import { now, toLocalDay } from '../../platform/common/time.js';
+import { Env } from '../../platform/config/env.js';
 import { isObject } from '../../platform/common/json.js';
 import { truncate } from '../../platform/common/text.js';
 import { UserSettings } from '../../users/rules/user-settings.js';
@@ -10,6 +12,7 @@ import { type CsvRecord, formatCellCount } from '../file/record-parser.js';
 import { type FilePrefix, PrefixEndError } from '../file/file-store.js';
 import { type FileRow, readRow } from '../file/file-row.js';
 import { createCsvReader, mapHeader } from '../file/run-files.js';
+import { ManagerKeys } from '../plan/manager-keys.js';
 import { RowUserLookup } from '../plan/row-user-lookup.js';
 import { UniqueUsernames, hasUniqueUsernames } from '../plan/unique-usernames.js';
 import { UserDirectory } from '../../users/search/user-directory.service.js';
@@ -41,6 +44,7 @@ export class ImportPreview {
   constructor(
     private readonly facts: RowUserLookup,
     private readonly directory: UserDirectory,
+    private readonly env: Env,
     private readonly settings: UserSettings,
   ) {}
 
@@ -57,14 +61,20 @@ export class ImportPreview {
       ignored,
       errors,
       mapRecord,
-    } = mapHeader(names, options, profile);
+    } = mapHeader(names, { ...options, today: toLocalDay(now(), this.env.IMPORT_TIME_ZONE) }, profile);
     // Show the rows even if the header has errors.
     if (read || profile)
       problems.push(...errors.map(({ code, message }) => toFileProblem(reader.headerLine, code, message)));
     const records = read ? await readFirstRecords(reader, problems) : [];
     const fit = records.filter(({ expectedCells }) => expectedCells === undefined);
     problems.push(...records.flatMap(findMismatchProblems));
-    const rows = fit.map((record) => readRow(mapRecord(record), header, options.blank_cells));
+    const managerKeys = ManagerKeys.create(profile);
+    const rows = fit.map((record) => {
+      const mapped = mapRecord(record);
+      const row = readRow(mapped, header, options.blank_cells);
+      managerKeys?.add(mapped.managerKey ?? '', row.externalId);
+      return row;
+    });
     const toPlain = (cell: string): string => (profile ? toPlainCell(profile, cell) : cell);
     const columns = names.map((name, index): Omit<PreviewColumnDto, 'suggestion'> => {
       const column = targets.get(index);
@@ -79,7 +89,7 @@ export class ImportPreview {
       ),
       header.flatMap((column) => column?.name ?? []),
     );
-    const planned = await this.planRows(rows, requested, actor);
+    const planned = await this.planRows(rows, requested, actor, managerKeys);
     problems.push(...planned.problems, ...findDuplicates(rows));
     return {
       encoding: reader.detected.encoding ?? null,
@@ -96,8 +106,9 @@ export class ImportPreview {
     rows: readonly FileRow[],
     { options, profile }: ImportRequest,
     actor: Actor,
+    managerKeys: ManagerKeys | undefined,
   ): Promise<Pick<Preview, 'rows' | 'problems'>> {
-    const { users, managers } = await this.facts.find(rows);
+    const { users, managers, managerTexts } = await this.facts.find(rows, { managerKeys });
     const { allow_privileged: allowsPrivileged } = options;
     const initiator: Actor = { kind: 'import', id: '', initiator: actor, approver: null, allowsPrivileged };
     const scope = userScopeOf({ dataset: options.dataset, options });
@@ -108,7 +119,7 @@ export class ImportPreview {
       const { line, manager: named } = file;
       const before = users.get(toExactKey(file.externalId));
       if (before && isUnique) file.raw['username'] = before.username;
-      const manager = named && managers.get(named)?.uuid;
+      const manager = named && managers.get(managerTexts.get(named) ?? named)?.uuid;
       const user = { before, uuid: randomUUID(), manager };
       const { row } = planRow(file, { options, scope, settings: this.settings, initiator, ...user });
       const { errors } = hideInRow(row, visibility);

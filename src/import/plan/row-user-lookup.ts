@@ -3,7 +3,8 @@ import { isUuid } from '../../platform/common/uuid.js';
 import { UserDirectory } from '../../users/search/user-directory.service.js';
 import { toExactKey, toLoginIdentifier, toLoginKey } from '../../users/model/comparison-keys.js';
 import type { User } from '../../users/model/user.js';
-import { type RowKeys, type FileRow, readRow } from '../file/file-row.js';
+import { ManagerKeys } from './manager-keys.js';
+import { type RowKeys, type FileRow, readKeys, readRow } from '../file/file-row.js';
 import { parse, stringify } from 'uuid';
 import { RunFiles } from '../file/run-files.js';
 import type { ImportRun } from '../runs/import-run.js';
@@ -51,7 +52,18 @@ export interface RowUsers {
   users: ReadonlyMap<string, User>;
   /** Maps the text of a manager cell to the existing manager. */
   managers: ReadonlyMap<string, NamedManager>;
+  /** Maps the text of a manager cell to the text that identifies the manager without `manager_key`. */
+  managerTexts: ReadonlyMap<string, string>;
 }
+
+/** Facts of a file that must be known before its rows are planned. */
+export interface FileFacts {
+  adopted?: Adoptions | undefined;
+  managerKeys?: ManagerKeys | undefined;
+}
+
+/** Text of a manager cell that names no user. */
+const NO_MANAGER = 'uuid:';
 
 /** Finds the existing users and managers of many rows at once. */
 @Injectable()
@@ -62,24 +74,29 @@ export class RowUserLookup {
   ) {}
 
   /**
-   * Finds the unlinked users whom the rows of a file adopt (option `adopt`). Their UUIDs must be known before the
-   * planning, because a later row may adopt the manager of an earlier row.
-   * @param field field by which the users are found.
+   * Reads a file ahead, because a later row may adopt or name the manager of an earlier row. Finds the unlinked users
+   * whom the rows adopt (option `adopt`) and the cells of `manager_key`.
    * @param report receives the number of bytes that were read so far.
    * @throws FileError if the whole file is rejected.
    */
-  async findAdoptions(run: ImportRun, field: 'email' | 'username', report: (bytes: number) => Promise<void>) {
-    const adopted = new Adoptions();
-    const { blank_cells: blankCells } = run.options;
+  async readAhead(run: ImportRun, report: (bytes: number) => Promise<void>): Promise<FileFacts> {
+    const { blank_cells: blankCells, adopt } = run.options;
+    const managerKeys = ManagerKeys.create(run.profile);
+    const adopted = adopt === 'none' ? undefined : new Adoptions();
+    if (!adopted && !managerKeys) return {};
     const file = await this.files.open(run);
     const { reader, header } = file;
     for await (const records of file.readRecords(ROWS_AT_ONCE)) {
       const fit = records.filter(({ expectedCells }) => expectedCells === undefined);
-      const rows = fit.map((record) => readRow(record, header, blankCells));
-      for (const [row, user] of await this.matchRows(rows, field)) adopted.add(row.externalId, user.uuid);
+      for (const record of managerKeys ? fit : [])
+        managerKeys?.add(record.managerKey ?? '', readKeys(record, header, blankCells).externalId);
+      if (adopt !== 'none') {
+        const rows = fit.map((record) => readRow(record, header, blankCells));
+        for (const [row, user] of await this.matchRows(rows, adopt)) adopted?.add(row.externalId, user.uuid);
+      }
       await report(reader.bytesRead);
     }
-    return adopted;
+    return { adopted, managerKeys };
   }
 
   private async matchRows(rows: readonly FileRow[], field: 'email' | 'username'): Promise<[FileRow, User][]> {
@@ -99,16 +116,33 @@ export class RowUserLookup {
 
   /**
    * Finds the existing users and managers of rows.
-   * @param adopted users whom the file adopts, if the option `adopt` is set.
+   * @param facts facts of the whole file (`readAhead`).
    */
-  async find(rows: readonly RowKeys[], adopted?: Adoptions): Promise<RowUsers> {
+  async find(rows: readonly RowKeys[], { adopted, managerKeys }: FileFacts = {}): Promise<RowUsers> {
     const named = rows.map(({ externalId }) => externalId).filter((id) => id !== '');
-    const cells = new Set(rows.flatMap(({ manager }) => manager ?? []));
+    const cells = [...new Set(rows.flatMap(({ manager }) => manager ?? []))];
+    const managerTexts = await this.findManagerTexts(cells, managerKeys);
+    const texts = new Set(cells.map((cell) => managerTexts.get(cell) ?? cell));
     const [users, managers] = await Promise.all([
       this.findUsers(named, adopted),
-      cells.size === 0 ? new Map<string, NamedManager>() : this.findManagers([...cells], adopted),
+      texts.size === 0 ? new Map<string, NamedManager>() : this.findManagers([...texts], adopted),
     ]);
-    return { users, managers };
+    return { users, managers, managerTexts };
+  }
+
+  /** Finds managers by `manager_key`: in the file, or else in the database if the column identifies users. */
+  private async findManagerTexts(cells: readonly string[], keys?: ManagerKeys): Promise<Map<string, string>> {
+    if (!keys) return new Map();
+    const unlisted = cells.filter((cell) => keys.findExternalId(cell) === undefined);
+    const isLogin = keys.identifier === 'login';
+    const owners = await this.directory.findOwners(isLogin ? unlisted.map(toLoginIdentifier) : []);
+    const toText = (cell: string): string => {
+      const listed = keys.findExternalId(cell);
+      if (listed !== undefined) return listed || NO_MANAGER;
+      if (keys.identifier === 'external_id') return cell;
+      return `${NO_MANAGER}${owners.get(toLoginIdentifier(cell))?.uuid ?? ''}`;
+    };
+    return new Map(cells.map((cell) => [cell, toText(cell)]));
   }
 
   private async findUsers(ids: readonly string[], adopted?: Adoptions): Promise<Map<string, User>> {

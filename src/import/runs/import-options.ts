@@ -164,6 +164,13 @@ export interface ImportProfile extends Partial<ImportOptions> {
   /** Pattern of file names in the drop folder. `*` matches any characters, and `?` matches one character. */
   pattern?: string;
   guards?: GuardOverrides;
+  /** Source columns of the first and the last day on which a user is active. */
+  active_from?: string;
+  active_until?: string;
+  /** Format of these days, such as `DD.MM.YYYY`. */
+  date_format?: string;
+  /** Source column by which Manager identifies a manager. */
+  manager_key?: string;
 }
 
 export interface NamedProfile extends ImportProfile {

@@ -54,6 +54,14 @@ async function exerciseProfiles(key: Client): Promise<void> {
   await check(save('people'));
   await check(save('others'));
   await runImport(key, csv('Key,Username,Email', 'n1,n1,n1@example.org'), 'profile=nightly');
+  await check(
+    key.put('/import_profiles/nightly', {
+      columns: { Key: 'ExternalId', Email: 'Email', Boss: 'Manager' },
+      set: { Username: '{Key:unique}' },
+      manager_key: 'Email',
+    }),
+  );
+  await runImport(key, csv('Key,Email,Boss', 'n2,n2@example.org,n1@example.org'), 'profile=nightly');
   await check(key.get('/import_profiles?limit=1&offset=1'));
   const sample = csv('Key,Username', 'n1,n1');
   await check(key.send('POST', '/imports/preview?profile=nightly', sample, { 'content-type': 'text/csv' }));
