@@ -102,7 +102,12 @@ test.each([
 ])('an import finds managers by the column %s', async (manager_key, id, inFile, elsewhere) => {
   const name = `managers-${id}`;
   const others = id === 'm' ? {} : { Code: 'ignore' };
-  await save(name, { dataset: name, columns: { ...COLUMNS, Boss: 'Manager', ...others }, manager_key });
+  await save(name, {
+    dataset: name,
+    columns: { ...COLUMNS, Boss: 'Manager', ...others },
+    manager_key,
+    guards: { errors: { rows: 9 } },
+  });
   const row = (number: number, boss: string, code = `c${number}`) =>
     `${id}${number},${id}${number},${id}${number}@example.org,${boss},${code}`;
   const query = `profile=${name}&ignore_unknown_columns=true`;
