@@ -45,7 +45,10 @@ export class RunFiles {
     const names = await reader.readHeader();
     const mapping = mapHeader(
       names,
-      { ...options, today: toLocalDay(created, this.env.IMPORT_TIME_ZONE) },
+      {
+        ignore_unknown_columns: options.ignore_unknown_columns,
+        today: toLocalDay(created, this.env.IMPORT_TIME_ZONE),
+      },
       profile,
     );
     assertNoFaults(mapping.errors, reader.headerLine);

@@ -61,7 +61,14 @@ export class ImportPreview {
       ignored,
       errors,
       mapRecord,
-    } = mapHeader(names, { ...options, today: toLocalDay(now(), this.env.IMPORT_TIME_ZONE) }, profile);
+    } = mapHeader(
+      names,
+      {
+        ignore_unknown_columns: options.ignore_unknown_columns,
+        today: toLocalDay(now(), this.env.IMPORT_TIME_ZONE),
+      },
+      profile,
+    );
     // Show the rows even if the header has errors.
     if (read || profile)
       problems.push(...errors.map(({ code, message }) => toFileProblem(reader.headerLine, code, message)));

@@ -46,6 +46,6 @@ export class StatusDates {
     const { year = '', month = '', day = '' } = this.pattern.exec(cell)?.groups ?? {};
     const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
     const iso = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
-    return year !== '' && date.toJSON()?.startsWith(iso) ? iso : undefined;
+    return year !== '' && date.toJSON().startsWith(iso) ? iso : undefined;
   }
 }
