@@ -157,7 +157,7 @@ export class PlanBuilder {
     return constraint;
   }
 
-  /** Chooses the usernames of the new users whose rows succeed, and stores those that get a number. */
+  /** Chooses the usernames of the new users whose rows succeed, and stores the usernames that get a number. */
   private async nameNewUsers(): Promise<void> {
     for await (const lines of toBatches(this.newLines)) {
       const staged = await this.rows.findByLines(this.checkpoint.runId, lines);
